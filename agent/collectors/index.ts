@@ -1,0 +1,2 @@
+// The registry of collectors: a new one is one file and one line here.
+export {}

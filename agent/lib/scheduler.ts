@@ -1,0 +1,56 @@
+// Timers on the wall clock's grid, so that the samples of all sources carry the same times.
+import type { Every, Log } from '../model/source.ts'
+
+export type Scheduler = { readonly every: Every; readonly stop: () => void }
+
+/**
+ * Runs tasks at multiples of their period (plus `phaseMs`). A task still running when its next time comes is skipped, not doubled;
+ * a clock that jumps backwards or forwards moves the grid, it does not pile up runs.
+ */
+export function createScheduler(log: Log, phaseMs = 0): Scheduler {
+  const stops = new Set<() => void>()
+  const every: Every = (periodMs, run) => {
+    let timer: NodeJS.Timeout
+    let busy = false
+    let stopped = false
+    const failed = (error: unknown): void => log.error(`a scheduled task failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    const arm = (): void => {
+      const now = Date.now()
+      const next = (Math.floor((now - phaseMs) / periodMs) + 1) * periodMs + phaseMs
+      timer = setTimeout(fire, next - now, next - phaseMs)
+    }
+    const fire = (due: number): void => {
+      // A timer may fire a millisecond early; the same grid point must not run twice.
+      if (Date.now() < due + phaseMs - 1 && due + phaseMs - Date.now() < periodMs) {
+        timer = setTimeout(fire, due + phaseMs - Date.now(), due)
+        return
+      }
+      if (!busy) {
+        busy = true
+        try {
+          const result = run(due)
+          if (result instanceof Promise) void result.catch(failed).finally(() => (busy = false))
+          else busy = false
+        } catch (error) {
+          busy = false
+          failed(error)
+        }
+      }
+      if (!stopped) arm()
+    }
+    arm()
+    const stop = (): void => {
+      stopped = true
+      clearTimeout(timer)
+      stops.delete(stop)
+    }
+    stops.add(stop)
+    return stop
+  }
+  return {
+    every,
+    stop: () => {
+      for (const stop of stops) stop()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+// Everything that flows through the pipeline. Times are Unix milliseconds; a recording is a list of these.
+import type { Gap, Reading } from './reading.ts'
+
+/** One run of one source, or of a part of it. */
+export type Scrape = {
+  readonly type: 'scrape'
+  readonly t: number
+  readonly source: string
+  /** The part of the source that this scrape renews: it replaces all that the same source and group said before. */
+  readonly group: string
+  /** How long the readings hold when no newer scrape of the group comes; after that the series are gone. */
+  readonly ttlMs: number
+  readonly durationMs: number
+  readonly readings: readonly Reading[]
+  readonly gaps: readonly Gap[]
+}
+
+export type LogStream = 'container' | 'kernel' | 'file'
+export type LogOrigin = { readonly container?: string; readonly container_id?: string; readonly path?: string }
+export type LogLine = {
+  readonly type: 'log'
+  readonly t: number
+  readonly stream: LogStream
+  readonly origin: LogOrigin
+  readonly text: string
+  /** Where to resume reading after this line; its form belongs to the source. */
+  readonly cursor?: string
+}
+
+/** `action` is the engine's own word: create, start, oom, die, stop, destroy, … */
+export type ContainerEvent = {
+  readonly type: 'container'
+  readonly t: number
+  readonly action: string
+  readonly container: string
+  readonly container_id: string
+  readonly image?: string
+  readonly exit_code?: number
+}
+
+export type AllocatorStats = {
+  readonly allocated_bytes?: number
+  readonly reserved_bytes?: number
+  readonly active_bytes?: number
+  readonly inactive_split_bytes?: number
+  readonly requested_bytes?: number
+  readonly num_alloc_retries?: number
+  readonly num_ooms?: number
+}
+
+/** One process's caching-allocator statistics on one GPU. */
+export type AllocatorSample = {
+  readonly type: 'allocator'
+  readonly t: number
+  readonly pid: number
+  readonly uuid: string
+  readonly container?: string
+  readonly backend?: 'native' | 'cudaMallocAsync' | 'other'
+  readonly expandable?: boolean
+  readonly limit_bytes?: number | null
+  readonly stats: AllocatorStats
+  readonly peaks?: Pick<AllocatorStats, 'allocated_bytes' | 'reserved_bytes'>
+}
+
+export type AllocatorOom = {
+  readonly type: 'allocator_oom'
+  readonly t: number
+  readonly pid: number
+  readonly uuid: string
+  readonly container?: string
+  readonly request_bytes: number
+  readonly limit_bytes?: number
+  readonly free_bytes?: number
+  readonly stats: AllocatorStats
+}
+
+export type Event = Scrape | LogLine | ContainerEvent | AllocatorSample | AllocatorOom

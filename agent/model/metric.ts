@@ -1,0 +1,38 @@
+// What a metric is: declared once, beside the code that fills it; every output follows from the declaration.
+
+export type MetricKind = 'gauge' | 'counter' | 'info'
+
+/** A name of the same quantity in dcgm-exporter: `value * scale` is in that name's unit. */
+export type DcgmName = {
+  readonly name: string
+  readonly kind: 'gauge' | 'counter'
+  readonly help: string
+  readonly scale: number
+  /** Only the series whose labels carry these values have this name (one of our families can hold several of theirs). */
+  readonly when?: Readonly<Record<string, string>>
+}
+
+export type MetricDef = {
+  /** Full public name with the base unit in it, such as `warpwatch_gpu_power_watts`. */
+  readonly name: string
+  readonly kind: MetricKind
+  /** UCUM unit of the value: `By`, `1`, `W`, `Cel`, `J`, `Hz`, `s`, `By/s`; counts in braces, such as `{page}`. */
+  readonly unit: string
+  readonly help: string
+  /** Label names in the order in which they are written. */
+  readonly labels: readonly string[]
+  /** dcgm-exporter's names up to 4.8 (`classic`) and from 4.9 on (`current`); see shared reference metrics-dcgm-exporter. */
+  readonly dcgm?: { readonly classic?: readonly DcgmName[]; readonly current?: readonly DcgmName[] }
+  /** Name under OpenTelemetry's hardware conventions, where one exists. */
+  readonly otel?: string
+  /** Kept in history unless false. */
+  readonly history?: boolean
+}
+
+/** Declares a metric. Throws when the name breaks the naming rules, so that a bad name cannot ship. */
+export function defineMetric<const Def extends MetricDef>(def: Def): Def {
+  if (!/^warpwatch_[a-z][a-z0-9_]*$/.test(def.name)) throw new Error(`metric name ${def.name}: expected warpwatch_ and snake_case`)
+  if ((def.kind === 'counter') !== def.name.endsWith('_total')) throw new Error(`metric ${def.name}: counters, and only counters, end in _total`)
+  if ((def.kind === 'info') !== def.name.endsWith('_info')) throw new Error(`metric ${def.name}: info metrics, and only they, end in _info`)
+  return def
+}

@@ -1,0 +1,33 @@
+// One time series: a metric and one set of label values, with the text that stands before its value in an exposition.
+import type { MetricDef } from './metric.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+export type Series = {
+  readonly metric: MetricDef
+  readonly labels: Labels
+  /** `name{a="b",c="d"}` as in the Prometheus text format; equal keys mean the same series. */
+  readonly key: string
+}
+
+const escapeLabel = (value: string): string => (/[\\"\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value)
+
+/** Label pairs in the given order without the braces; an empty value is the same as no label, so it is left out. */
+export function labelPairs(names: readonly string[], labels: Labels): string {
+  let text = ''
+  for (const name of names) {
+    const value = labels[name]
+    if (value === undefined || value === '') continue
+    text += `${text === '' ? '' : ','}${name}="${escapeLabel(value)}"`
+  }
+  return text
+}
+
+/** Makes a series. Label names come in the metric's order; one that the metric does not declare is an error of the programmer. */
+export function makeSeries(metric: MetricDef, labels: Labels): Series {
+  for (const name in labels) {
+    if (!metric.labels.includes(name)) throw new Error(`metric ${metric.name} declares no label ${name}`)
+  }
+  const pairs = labelPairs(metric.labels, labels)
+  return { metric, labels, key: pairs === '' ? metric.name : `${metric.name}{${pairs}}` }
+}

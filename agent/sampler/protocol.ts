@@ -1,0 +1,90 @@
+// What the sampler child and its supervisor say to each other over IPC. Imports no native code.
+import type { Gap } from '../model/reading.ts'
+import type { Labels } from '../model/series.ts'
+
+/** How often a collector runs: fast 1 s, slow 10 s, rare 60 s. */
+export const RATE_MS = { fast: 1_000, slow: 10_000, rare: 60_000 } as const
+export type Rate = keyof typeof RATE_MS
+
+/** First message to a child. GPUs are named by NVML index, since a hung one may not even tell its UUID. */
+export type StartRequest = {
+  readonly type: 'start'
+  /** Paths or sonames to try, in order. */
+  readonly libraries: readonly string[]
+  /** Sample only this GPU (a probe for one that was left out), or all when absent. */
+  readonly only?: number
+  /** Never touch these GPUs: each hung twice. */
+  readonly leaveOut: readonly number[]
+  /** Sample these GPUs last: each hung once, and must not delay the others. */
+  readonly last: readonly number[]
+  /** Fast samples per second of memory and utilization, for the peaks; 0 turns them off. */
+  readonly peakHz: number
+}
+/** Asks for one pass over all GPUs; answered by one `gpu` message per GPU and rate, then `done`. */
+export type ScrapeRequest = { readonly type: 'scrape'; readonly id: number; readonly rates: readonly Rate[] }
+export type ToChild = StartRequest | ScrapeRequest
+
+export type GpuSummary = {
+  readonly index: number
+  readonly uuid: string
+  readonly name: string
+  readonly pciBusId: string
+}
+
+/** One process that holds GPU memory, as NVML lists it. */
+export type ProcessRow = {
+  readonly pid: number
+  /** NVML's lists it stands in: C compute, G graphics, M MPS; several joined by `+`. */
+  readonly type: string
+  /** null: the driver does not tell (WDDM, some containers). */
+  readonly bytes: number | null
+  readonly gi?: number
+  readonly ci?: number
+}
+
+export type Hello = {
+  readonly type: 'hello'
+  readonly driverVersion: string
+  readonly library: string
+  readonly gpus: readonly GpuSummary[]
+  /** GPUs that NVML counts but does not open, such as one that fell off the bus. */
+  readonly lost: readonly { readonly index: number; readonly reason: Gap['reason']; readonly code: number; readonly detail: string }[]
+}
+
+/** Announces series before their first use: number, metric name, labels. Numbers hold for one child's life. */
+export type SeriesAnnouncement = { readonly type: 'series'; readonly series: readonly (readonly [id: number, metric: string, labels: Labels])[] }
+
+export type GpuSample = {
+  readonly type: 'gpu'
+  readonly id: number
+  readonly index: number
+  readonly uuid: string
+  readonly rate: Rate
+  readonly durationMs: number
+  /** Series numbers and, at the same places, their values. */
+  readonly series: readonly number[]
+  readonly values: readonly number[]
+  /** Absent = as in the previous sample of this GPU and rate. */
+  readonly gaps?: readonly Gap[]
+  /** Present with the rate that reads processes; absent when they could not be read (then a gap says why). */
+  readonly processes?: readonly ProcessRow[]
+}
+/** `hello` follows again before `done` whenever the set of GPUs changed. */
+export type Done = { readonly type: 'done'; readonly id: number }
+/** NVML as a whole cannot be used (no library, no driver, version mismatch, …); the child exits after it. */
+export type Failed = { readonly type: 'failed'; readonly reason: Gap['reason']; readonly code?: number; readonly detail: string }
+export type FromChild = Hello | SeriesAnnouncement | GpuSample | Done | Failed
+
+/**
+ * Last words: before each native call the child writes `nvml:<gpu index or ->:<ordinal of the function>` into its own thread name
+ * (prctl PR_SET_NAME, at most 15 bytes, 0.2 µs), so that /proc/PID/comm tells which call hangs when it no longer answers.
+ */
+export type LastWords = { readonly gpu: number | undefined; readonly functionOrdinal: number }
+export function formatLastWords(gpu: number | undefined, functionOrdinal: number): string {
+  return `nvml:${gpu ?? '-'}:${functionOrdinal}`
+}
+export function parseLastWords(comm: string): LastWords | undefined {
+  const match = /^nvml:(\d+|-):(\d+)\s*$/.exec(comm)
+  if (!match) return undefined
+  return { gpu: match[1] === '-' ? undefined : Number(match[1]), functionOrdinal: Number(match[2]) }
+}

@@ -1,0 +1,50 @@
+// The present: what each source said last, as long as it still holds. A series that is not refreshed is gone.
+import type { Scrape } from '../model/event.ts'
+import type { Gap, Reading } from '../model/reading.ts'
+
+export type LatestGroup = {
+  readonly source: string
+  readonly group: string
+  readonly t: number
+  readonly readings: readonly Reading[]
+  readonly gaps: readonly Gap[]
+}
+
+export type LatestStore = {
+  /** Takes a scrape in; it replaces what the same source and group said before. */
+  readonly apply: (scrape: Scrape) => void
+  /** Drops the groups whose time to live has run out at `now` (Unix ms). */
+  readonly expire: (now: number) => void
+  readonly groups: () => Iterable<LatestGroup>
+  /** All readings of a metric, by its full name. */
+  readonly of: (metric: string) => readonly Reading[]
+  readonly gaps: () => readonly (Gap & { readonly source: string; readonly t: number })[]
+}
+
+/** Cost per scrape is one map entry, whatever its size: readings are kept as they came. */
+export function createLatestStore(): LatestStore {
+  const groups = new Map<string, LatestGroup & { readonly expiresAt: number }>()
+  return {
+    apply(scrape) {
+      const { source, group, t, readings, gaps } = scrape
+      const key = `${source}\n${group}`
+      const known = groups.get(key)
+      if (known !== undefined && known.t > t) return // a late answer must not undo a newer one
+      groups.set(key, { source, group, t, readings, gaps, expiresAt: t + scrape.ttlMs })
+    },
+    expire(now) {
+      for (const [key, group] of groups) if (group.expiresAt < now) groups.delete(key)
+    },
+    groups: () => groups.values(),
+    of(metric) {
+      const found: Reading[] = []
+      for (const group of groups.values()) for (const reading of group.readings) if (reading.series.metric.name === metric) found.push(reading)
+      return found
+    },
+    gaps() {
+      const found: (Gap & { source: string; t: number })[] = []
+      for (const group of groups.values()) for (const gap of group.gaps) found.push({ ...gap, source: group.source, t: group.t })
+      return found
+    },
+  }
+}

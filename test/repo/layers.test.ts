@@ -1,0 +1,111 @@
+// Holds the layering of ARCHITECTURE.md: which room may import from which, and who may load native code or touch the world.
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const agent = join(root, 'agent')
+
+/** Rooms that each room may import from, itself and model aside. Files straight under agent/ are rooms of their own name. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  lib: [],
+  nvml: [],
+  config: ['lib'],
+  attribution: ['lib'],
+  collectors: ['nvml', 'sampler'],
+  sampler: ['nvml', 'collectors', 'lib'],
+  sources: ['sampler', 'collectors', 'attribution', 'lib', 'store'],
+  store: ['lib'],
+  sinks: ['lib', 'store', 'http'],
+  http: ['lib', 'store', 'config', 'catalogue.ts'],
+  cli: ['*'],
+  'catalogue.ts': ['collectors', 'sources', 'sinks', 'http'],
+  'pipeline.ts': ['lib'],
+  'agent.ts': ['*'],
+  'main.ts': ['cli', 'lib'],
+}
+
+type Import = { readonly from: string; readonly to: string; readonly typeOnly: boolean }
+
+/** Import statements of a TypeScript source; `specifier` relative ones resolved to a path. */
+function importsOf(file: string): readonly Import[] {
+  const source = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
+  const found: Import[] = []
+  for (const match of source.matchAll(/\b(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
+    const specifier = match[2] ?? match[3] ?? ''
+    found.push({ from: file, to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier, typeOnly: match[1] !== undefined })
+  }
+  return found
+}
+
+const files = readdirSync(agent, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(agent, name))
+const imports = files.flatMap(importsOf)
+const roomOf = (path: string): string => relative(agent, path).split('/')[0] ?? ''
+const show = (found: Import): string => `${relative(root, found.from)} imports ${found.to.startsWith('/') ? relative(root, found.to) : found.to}`
+
+describe('layers', () => {
+  test('every room imports only from the rooms below it', () => {
+    const wrong = imports.filter((found) => {
+      if (!found.to.startsWith(agent)) return false
+      const [from, to] = [roomOf(found.from), roomOf(found.to)]
+      if (from === to || to === 'model') return false
+      const allowed = ALLOWED[from]
+      if (allowed === undefined) return true // a new room must be entered above, with its reason in ARCHITECTURE.md
+      return !allowed.includes('*') && !allowed.includes(to)
+    })
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('model, and the pipeline, touch nothing outside', () => {
+    const wrong = imports.filter((found) => ['model', 'pipeline.ts'].includes(roomOf(found.from)) && !found.to.startsWith('/'))
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('only agent/nvml loads koffi, and the main process never imports what does', () => {
+    const koffi = imports.filter((found) => found.to === 'koffi').map((found) => found.from)
+    expect(koffi.filter((file) => roomOf(file) !== 'nvml').map((file) => relative(root, file))).toEqual([])
+    // Everything reachable from the agent by imports that survive compilation, the child's own entry aside.
+    const reached = new Set<string>()
+    const visit = (file: string): void => {
+      if (reached.has(file)) return
+      reached.add(file)
+      for (const found of imports) if (found.from === file && !found.typeOnly && found.to.startsWith(agent)) visit(found.to)
+    }
+    visit(join(agent, 'main.ts'))
+    expect([...reached].filter((file) => koffi.includes(file)).map((file) => relative(root, file))).toEqual([])
+    expect(reached.size, 'the walk must really reach the agent').toBeGreaterThan(20)
+  })
+
+  test('siblings of a registry do not import each other', () => {
+    const registries = ['collectors', 'sources']
+    const helpers = /\/(index|collector|[a-z-]+\/.*)\.ts$/
+    const wrong = imports.filter(
+      (found) =>
+        !found.typeOnly &&
+        registries.includes(roomOf(found.from)) &&
+        roomOf(found.from) === roomOf(found.to) &&
+        relative(agent, found.from).split('/').length === 2 &&
+        !found.from.endsWith('/index.ts') &&
+        relative(agent, found.to).split('/').length === 2 &&
+        !helpers.test(relative(agent, found.to)),
+    )
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('the dashboard sees types of the model only', () => {
+    const dashboard = join(root, 'dashboard')
+    const sources = readdirSync(dashboard, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
+    const wrong = sources
+      .flatMap((name) => importsOf(join(dashboard, name)))
+      .filter((found) => found.to.startsWith(agent) && !(found.typeOnly && found.to.startsWith(join(agent, 'model'))))
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('every source file says in its first line what it is for', () => {
+    const silent = files.filter((file) => !/^(#!.*\n)?\/\/ \S/.test(readFileSync(file, 'utf8')))
+    expect(silent.map((file) => relative(root, file))).toEqual([])
+  })
+})
