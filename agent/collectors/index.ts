@@ -1,2 +1,0 @@
-// The registry of collectors: a new one is one file and one line here.
-export {}

@@ -1,0 +1,110 @@
+// The present as the API and the live stream tell it: plain JSON rows. A field that could not be read is absent, its reason stands under `gaps`.
+// Measures are named like their metric without `warpwatch_` and the subject (`warpwatch_gpu_power_watts` is `power_watts` of a GPU);
+// a metric with further labels is an object by the value of that label (`clock_hertz: { sm, memory }`).
+
+export type GapRow = { readonly measure: string; readonly reason: string; readonly code?: number; readonly detail?: string }
+
+type Measures = { readonly [measure: string]: number | string | Readonly<Record<string, number>> | readonly GapRow[] | readonly MigRow[] | undefined }
+
+export type MigRow = Measures & {
+  readonly gi: string
+  readonly ci: string
+  readonly memory_total_bytes?: number
+  readonly memory_used_bytes?: number
+}
+
+export type GpuRow = Measures & {
+  readonly uuid: string
+  readonly index: number
+  readonly name?: string
+  readonly memory_total_bytes?: number
+  readonly memory_used_bytes?: number
+  readonly memory_used_peak_bytes?: number
+  readonly memory_free_bytes?: number
+  readonly memory_reserved_bytes?: number
+  readonly memory_unattributed_bytes?: number
+  readonly utilization_ratio?: number
+  readonly power_watts?: number
+  readonly power_limit_watts?: number
+  readonly temperature_celsius?: number
+  readonly memory_temperature_celsius?: number
+  readonly fan_speed_ratio?: number
+  readonly performance_state?: number
+  readonly clock_hertz?: Readonly<Record<string, number>>
+  /** 1 for each reason that slows the GPU right now, 0 for those that do not. */
+  readonly throttle_active?: Readonly<Record<string, number>>
+  readonly sample_age_seconds?: number
+  readonly mig?: readonly MigRow[]
+  readonly gaps?: readonly GapRow[]
+}
+
+export type ContainerRow = Measures & {
+  readonly container_id: string
+  readonly container: string
+  readonly image?: string
+  readonly compose_project?: string
+  readonly compose_service?: string
+  readonly namespace?: string
+  readonly pod?: string
+  readonly cpu_seconds_total?: number
+  /** CPU seconds per second since the previous tick; absent in the first one. */
+  readonly cpu_cores?: number
+  readonly memory_bytes?: number
+  readonly memory_limit_bytes?: number
+  readonly oom_kills_total?: number
+  /** Bytes of GPU memory by GPU UUID. */
+  readonly gpu_memory_bytes?: Readonly<Record<string, number>>
+  /** UUIDs of the GPUs that the container asked for or was given, joined by commas in the order of the host. */
+  readonly gpus_requested?: string
+  readonly gaps?: readonly GapRow[]
+}
+
+/** One process on one GPU (or MIG instance). */
+export type ProcessRow = Measures & {
+  readonly pid: number
+  readonly process: string
+  readonly uuid: string
+  readonly gpu: string
+  readonly gi?: string
+  readonly ci?: string
+  readonly gpu_memory_bytes?: number
+  readonly type?: string
+  readonly inner_pid?: string
+  readonly container?: string
+  readonly container_id?: string
+  readonly slurm_job?: string
+  readonly unit?: string
+  readonly gaps?: readonly GapRow[]
+}
+
+export type HostRow = Measures & { readonly hostname: string; readonly gaps?: readonly GapRow[] }
+
+export type HelloMessage = {
+  readonly type: 'hello'
+  readonly version: 1
+  readonly host: string
+  readonly gpus: readonly GpuRow[]
+  readonly interval_ms: number
+  readonly simulated: boolean
+}
+export type FrameMessage = {
+  readonly type: 'frame'
+  readonly t: number
+  readonly gpus: readonly GpuRow[]
+  readonly containers: readonly ContainerRow[]
+  readonly processes: readonly ProcessRow[]
+  readonly allocators: readonly Measures[]
+  readonly host: HostRow
+}
+export type LiveMessage = HelloMessage | FrameMessage
+
+/** `GET /api/v1/series`: one entry per series, all arrays of one length, null where there was no reading in the step. */
+export type SeriesRow = {
+  readonly metric: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly step_ms: number
+  readonly t: readonly number[]
+  readonly min: readonly (number | null)[]
+  readonly mean: readonly (number | null)[]
+  readonly max: readonly (number | null)[]
+}
