@@ -66,6 +66,8 @@ export type GpuSample = {
   readonly values: readonly number[]
   /** Absent = as in the previous sample of this GPU and rate. */
   readonly gaps?: readonly Gap[]
+  /** Xid events since the previous sample of this GPU, from NVML's event set; counted by the parent, so that a new child loses none. */
+  readonly xids?: readonly { readonly xid: number; readonly gi?: number; readonly ci?: number }[]
   /** Present with the rate that reads processes; absent when they could not be read (then a gap says why). */
   readonly processes?: readonly ProcessRow[]
 }
