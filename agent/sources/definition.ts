@@ -1,0 +1,34 @@
+// What the registry of sources holds: a name, the metrics it can emit, and how it is made from the agent's services.
+import type { ContainerDirectory } from '../attribution/directory.ts'
+import type { Config } from '../config/schema.ts'
+import type { IdentifyProcess } from '../model/identity.ts'
+import type { MetricDef } from '../model/metric.ts'
+import type { Reading } from '../model/reading.ts'
+import type { Source } from '../model/source.ts'
+import type { LatestStore } from '../store/latest.ts'
+import type { Ledger } from '../store/ledger.ts'
+
+export type HostGpu = { readonly index: number; readonly uuid: string; readonly minor?: number }
+
+/** What a source may ask of the rest of the agent. */
+export type Services = {
+  readonly config: Config
+  /** The sampler child's entry file. */
+  readonly childEntry: string
+  readonly identify: IdentifyProcess
+  readonly directory: ContainerDirectory
+  readonly latest: LatestStore
+  readonly ledger: Ledger
+  /** The GPUs that are known at this moment, by their newest gpu_info. */
+  readonly gpus: () => readonly HostGpu[]
+  readonly metricNamed: (name: string) => MetricDef | undefined
+  /** What the parts of the agent say of themselves: sinks, stores, readers. */
+  readonly selfReports: readonly (() => readonly Reading[])[]
+}
+
+export type SourceDefinition = {
+  readonly id: string
+  readonly metrics: readonly MetricDef[]
+  /** undefined: the configuration does not want it. */
+  readonly create: (services: Services) => Source | undefined
+}

@@ -1,0 +1,39 @@
+// `npm test`: installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
+
+/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, a browser. */
+const PACKAGES = {
+  gcc: '/usr/bin/cc',
+  'libc6-dev': '/usr/include/stdio.h',
+  'docker.io': '/usr/sbin/dockerd',
+  'busybox-static': '/bin/busybox',
+  prometheus: '/usr/bin/promtool',
+  chromium: '/usr/lib/chromium/chromium',
+  procps: '/usr/bin/ps',
+}
+
+function ensureDebianPackages() {
+  const missing = Object.keys(PACKAGES).filter((name) => !existsSync(PACKAGES[name]))
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    process.stderr.write(`warpwatch: not root on Debian, so the tests that need ${missing.join(', ')} are skipped\n`)
+    return
+  }
+  process.stderr.write(`warpwatch: installing ${missing.join(', ')} for the integration tests (once, about 30 s) …\n`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const apt = (...args) => spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, encoding: 'utf8' })
+  apt('update')
+  const run = apt('install', '-y', '--no-install-recommends', ...missing)
+  if (run.status !== 0) process.stderr.write(`warpwatch: apt-get failed, tests that need these packages are skipped:\n${run.stderr}\n`)
+}
+
+ensurePackages()
+ensureDebianPackages()
+ensureBuild()
+const args = process.argv.slice(2)
+const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'integration']
+const run = spawnSync(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root, stdio: 'inherit' })
+process.exit(run.status ?? 1)
