@@ -15,7 +15,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   attribution: ['lib', 'sampler'],
   collectors: ['nvml', 'sampler'],
   sampler: ['nvml', 'collectors', 'lib'],
-  sources: ['sampler', 'collectors', 'attribution', 'lib', 'store'],
+  sources: ['sampler', 'collectors', 'attribution', 'lib', 'store', 'config'],
   store: ['lib'],
   sinks: ['lib', 'store', 'http'],
   http: ['lib', 'store', 'config', 'catalogue.ts'],

@@ -1,0 +1,18 @@
+// `npm run bench [NAME ...]`: runs the benches one after the other, each printing a table with its figures and their limits.
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+const wanted = process.argv.slice(2)
+const names = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
+  .map((file) => basename(file, '.ts'))
+const unknown = wanted.filter((name) => !names.includes(name))
+if (unknown.length > 0) {
+  process.stderr.write(`bench: expected one of ${names.join(', ')}, came ${unknown.join(', ')}\n`)
+  process.exit(2)
+}
+for (const name of wanted.length > 0 ? wanted : names) {
+  process.stdout.write(`\n## ${name}\n`)
+  const bench = (await import(join(import.meta.dirname, `${name}.ts`))) as { readonly run?: () => Promise<void> }
+  await bench.run?.()
+}
