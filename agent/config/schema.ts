@@ -1,0 +1,32 @@
+// All sections of the configuration, and the type of the whole.
+import type { Fields, Section, ValuesOf } from './field.ts'
+import { containers } from './sections/containers.ts'
+import { general } from './sections/general.ts'
+import { gpu } from './sections/gpu.ts'
+import { history } from './sections/history.ts'
+import { host } from './sections/host.ts'
+import { http } from './sections/http.ts'
+import { log } from './sections/log.ts'
+import { metrics } from './sections/metrics.ts'
+import { simulate } from './sections/simulate.ts'
+
+/** In the order in which the example file tells them. */
+export const SECTIONS = { log, http, metrics, gpu, containers, host, history, simulate }
+export { general as GENERAL }
+
+/** The effective configuration; keys are spelled as in the file. */
+export type Config = ValuesOf<typeof general> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }
+
+/** One key by its full name: `http.listen`, `data_dir`. */
+export type Key = { readonly path: string; readonly section: string | undefined; readonly key: string; readonly field: Fields[string] }
+
+function gather(): ReadonlyMap<string, Key> {
+  const keys = new Map<string, Key>()
+  for (const [key, field] of Object.entries<Fields[string]>(general)) keys.set(key, { path: key, section: undefined, key, field })
+  for (const [section, { fields }] of Object.entries<Section>(SECTIONS))
+    for (const [key, field] of Object.entries(fields)) keys.set(`${section}.${key}`, { path: `${section}.${key}`, section, key, field })
+  return keys
+}
+
+export const KEYS = gather()
+export const SECTION_NAMES: readonly string[] = Object.keys(SECTIONS)

@@ -1,0 +1,11 @@
+// The machine around the GPUs.
+import { onOff, text } from '../field.ts'
+
+export const host = {
+  description: 'CPU, memory, pressure, disks and network of the host.',
+  fields: {
+    enabled: onOff({ default: true, description: 'Watch the host.' }),
+    proc_root: text({ default: '/proc', description: 'The procfs of the host, also for naming processes.' }),
+    sys_root: text({ default: '/sys', description: 'The sysfs of the host.' }),
+  },
+}

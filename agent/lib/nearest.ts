@@ -1,0 +1,31 @@
+// The nearest valid name to a mistyped one.
+
+/** Edit distance where two neighbours that changed places count as one edit. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let best = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, (before[j - 2] ?? 0) + 1)
+      row.push(best)
+    }
+    before = previous
+    previous = row
+  }
+  return previous[b.length] ?? 0
+}
+
+/** The candidate that is fewest edits away; the first of several. Undefined only when there is none. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  let found: string | undefined
+  let fewest = Infinity
+  const wanted = name.toLowerCase()
+  for (const candidate of candidates) {
+    const edits = editDistance(wanted, candidate.toLowerCase())
+    if (edits < fewest) [found, fewest] = [candidate, edits]
+  }
+  return found
+}
