@@ -21,7 +21,7 @@ async function scalar(text: string): Promise<unknown> {
 }
 
 async function parsed(path: string, text: string): Promise<unknown> {
-  const kind = KEYS.get(path)?.field?.kind
+  const kind = KEYS.get(path)?.field.kind
   if (kind === 'text' || kind === 'choice') return text
   if (kind !== 'list') return scalar(text)
   if (text.trim() === '') return []

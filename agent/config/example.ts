@@ -13,7 +13,7 @@ function keyLines(fields: Fields, indent: string): string {
 }
 
 function exampleOf(field: Key['field']): string {
-  return field?.kind === 'number' ? '8' : '""'
+  return field.kind === 'number' ? '8' : '""'
 }
 
 export function exampleYaml(): string {

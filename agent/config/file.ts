@@ -1,5 +1,5 @@
 // The configuration file: YAML to settings, each with its line. Loaded only where a file is there, since the parser costs 1.3 MiB of private memory.
-import { isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from 'yaml'
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml'
 import type { Problem } from './problem.ts'
 import { SECTION_NAMES } from './schema.ts'
 import { unknownKey, type Setting } from './setting.ts'
@@ -18,7 +18,7 @@ export function readFileSettings(text: string, name: string): FileContent {
   if (problems.length > 0 || contents === null || (isScalar(contents) && contents.value === null)) return { settings, problems }
   if (!isMap(contents)) return { settings, problems: [{ where: at(contents.range[0]), text: 'expected keys such as "http:" at the top, came something else' }] }
 
-  const plain = (node: unknown): unknown => (node === null || node === undefined ? null : (node as Node).toJS(document))
+  const plain = (node: unknown): unknown => (isNode(node) ? node.toJS(document) : null)
   const keyOf = (pair: Pair): { readonly key: string; readonly where: string } => ({
     key: isScalar(pair.key) ? String(pair.key.value) : '(a key that is no text)',
     where: isScalar(pair.key) ? at(pair.key.range?.[0]) : name,

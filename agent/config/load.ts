@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { ruleProblems } from './rules.ts'
-import { KEYS, type Config } from './schema.ts'
+import { isConfig, nest, type Config } from './schema.ts'
 import { judge, type Setting } from './setting.ts'
 
 export type LoadOptions = {
@@ -92,14 +92,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 function assemble(values: ReadonlyMap<string, unknown>, env: LoadOptions['env']): Config {
-  const whole: Record<string, unknown> = {}
-  for (const { path, section, key, field } of KEYS.values()) {
-    const value = values.has(path) ? values.get(path) : field?.default
-    if (section === undefined) whole[key] = value
-    else ((whole[section] ??= {}) as Record<string, unknown>)[key] = value
-  }
-  // Each value passed its field's schema or is its default, and KEYS and Config are made from the same declaration.
-  const config = whole as Config
+  const config = nest((key) => (values.has(key.path) ? values.get(key.path) : key.field.default))
+  if (!isConfig(config)) throw new Error('a default of agent/config/sections does not pass its own schema')
   return {
     ...config,
     host_name: config.host_name === '' ? hostname() : config.host_name,

@@ -1,24 +1,16 @@
 // The effective configuration as YAML or plain data, secrets hidden.
-import { KEYS, type Config, type Key } from './schema.ts'
+import { KEYS, nest, readKey, type Config, type Key } from './schema.ts'
 
 export const HIDDEN = '(hidden)'
 
 function valueOf(config: Config, key: Key): unknown {
-  const group: unknown = key.section === undefined ? config : (config as Readonly<Record<string, unknown>>)[key.section]
-  const value = (group as Readonly<Record<string, unknown>>)[key.key]
-  return key.field?.secret === true && value !== '' ? HIDDEN : value
+  const value = readKey(config, key)
+  return key.field.secret && value !== '' ? HIDDEN : value
 }
 
 /** Plain data with the same keys as the file. */
 export function printable(config: Config): Readonly<Record<string, unknown>> {
-  const whole: Record<string, unknown> = {}
-  for (const key of KEYS.values()) {
-    const value = valueOf(config, key)
-    if (value === undefined) continue
-    if (key.section === undefined) whole[key.key] = value
-    else ((whole[key.section] ??= {}) as Record<string, unknown>)[key.key] = value
-  }
-  return whole
+  return nest((key) => valueOf(config, key))
 }
 
 /** JSON is YAML, so that every value prints as something that the file may hold. Words that are plain in YAML stay without quotes. */

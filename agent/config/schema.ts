@@ -30,3 +30,36 @@ function gather(): ReadonlyMap<string, Key> {
 
 export const KEYS = gather()
 export const SECTION_NAMES: readonly string[] = Object.keys(SECTIONS)
+
+/** A group of keys per section, as in the file; what is undefined is left out. */
+export function nest(valueOf: (key: Key) => unknown): Readonly<Record<string, unknown>> {
+  const whole: Record<string, unknown> = {}
+  const groups = new Map<string, Record<string, unknown>>()
+  for (const key of KEYS.values()) {
+    const value = valueOf(key)
+    if (value === undefined && key.section === undefined) continue
+    if (key.section === undefined) {
+      whole[key.key] = value
+      continue
+    }
+    const group = groups.get(key.section) ?? {}
+    if (!groups.has(key.section)) {
+      groups.set(key.section, group)
+      whole[key.section] = group
+    }
+    if (value !== undefined) group[key.key] = value
+  }
+  return whole
+}
+
+const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+export function readKey(whole: unknown, key: Key): unknown {
+  const group = key.section === undefined || !isGroup(whole) ? whole : whole[key.section]
+  return isGroup(group) ? group[key.key] : undefined
+}
+
+/** Every key's value passes its field's schema; Config is made from the same declarations. */
+export function isConfig(whole: unknown): whole is Config {
+  return [...KEYS.values()].every((key) => key.field.schema.safeParse(readKey(whole, key)).success)
+}

@@ -24,13 +24,13 @@ export function unknownKey(path: string, where: string): Problem {
 
 /** `metrics.dcgm: 4.9` without quotes is a number to YAML, and clear enough to a person. */
 function forChoice(key: Key, value: unknown): unknown {
-  return key.field?.kind === 'choice' && typeof value === 'number' ? String(value) : value
+  return key.field.kind === 'choice' && typeof value === 'number' ? String(value) : value
 }
 
 /** The checked value, or the problem with it. */
 export function judge(setting: Setting): { readonly key: Key; readonly value: unknown } | Problem {
   const key = KEYS.get(setting.path)
-  if (key?.field === undefined) return unknownKey(setting.path, setting.where)
+  if (key === undefined) return unknownKey(setting.path, setting.where)
   const { field } = key
   const result = field.schema.safeParse(forChoice(key, setting.value))
   if (result.success && setting.value !== null && setting.value !== undefined) return { key, value: result.data }

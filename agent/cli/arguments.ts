@@ -1,0 +1,62 @@
+// Splits a command's arguments into flags and positionals; refuses what the command does not know.
+import { parseArgs } from 'node:util'
+import { nearest } from '../lib/nearest.ts'
+import { UsageError, type Arguments, type FlagSpec } from './command.ts'
+
+export const COMMON_FLAGS: Readonly<Record<string, FlagSpec>> = {
+  help: { kind: 'switch', help: 'print this' },
+  version: { kind: 'switch', help: 'print the version' },
+}
+
+export function parseArguments(argv: readonly string[], known: Readonly<Record<string, FlagSpec>>, positionals: readonly string[]): Arguments {
+  const specs = { ...known, ...COMMON_FLAGS }
+  // An optional value is only ever written as --flag=VALUE, so to the parser it is a switch.
+  const options = Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [name, { type: spec.kind === 'value' ? ('string' as const) : ('boolean' as const) }]),
+  )
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: { ...options, help: { type: 'boolean', short: 'h' } },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const flags = new Map<string, string | true>()
+  const found: string[] = []
+  let last: string | undefined
+  for (const token of tokens) {
+    if (token.kind === 'positional') {
+      if (found.length === positionals.length) throw new UsageError(unexpected(token.value, last, specs, positionals))
+      found.push(token.value)
+    } else if (token.kind === 'option') {
+      flags.set(token.name, flagValue(token.rawName, token.value, token.inlineValue ?? false, specs, specs[token.name]))
+      last = token.name
+    }
+  }
+  return { flags, positionals: found }
+}
+
+function flagValue(
+  raw: string,
+  value: string | undefined,
+  inline: boolean,
+  specs: Readonly<Record<string, FlagSpec>>,
+  spec: FlagSpec | undefined,
+): string | true {
+  if (spec === undefined)
+    throw new UsageError(`unknown flag ${raw}; the nearest valid one is --${nearest(raw.replace(/^-+/, ''), Object.keys(specs)) ?? 'help'}`)
+  if (spec.kind === 'switch') {
+    if (value !== undefined) throw new UsageError(`${raw}: expected no value, came ${JSON.stringify(value)}`)
+    return true
+  }
+  if (spec.kind === 'optional-value' && value === undefined) return true
+  if (value === undefined || value === '' || (!inline && value.startsWith('--'))) {
+    throw new UsageError(`${raw}: expected ${spec.value ?? 'a value'}, came ${value === undefined || value === '' ? 'nothing' : `the flag ${value}`}`)
+  }
+  return value
+}
+
+function unexpected(value: string, last: string | undefined, specs: Readonly<Record<string, FlagSpec>>, positionals: readonly string[]): string {
+  const hint = last !== undefined && specs[last]?.kind === 'optional-value' ? `; a value for --${last} is written --${last}=${value}` : ''
+  return `unexpected argument ${JSON.stringify(value)}: expected ${positionals.length === 0 ? 'flags only' : positionals.join(' ')}${hint}`
+}

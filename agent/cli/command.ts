@@ -1,0 +1,35 @@
+// What a command of the command line is.
+
+export type FlagSpec = {
+  readonly kind: 'switch' | 'value' | 'optional-value'
+  /** What the value is called in the help: FILE, ADDRESS:PORT. */
+  readonly value?: string
+  readonly help: string
+}
+
+export type Io = {
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** Flags by name: true for one without a value. */
+export type Arguments = { readonly flags: ReadonlyMap<string, string | true>; readonly positionals: readonly string[] }
+
+export type Command = {
+  readonly name: string
+  readonly summary: string
+  readonly flags: Readonly<Record<string, FlagSpec>>
+  /** Names of the positional arguments, all required. */
+  readonly positionals: readonly string[]
+  /** The exit code: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input. */
+  readonly run: (args: Arguments, io: Io) => Promise<number>
+}
+
+/** Wrong usage or unreadable input: one line for the user, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,10 @@
+// The commands: one line each, loaded when it is called so that no command pays for another.
+import type { Command } from './command.ts'
+
+export const DEFAULT_COMMAND = 'run'
+
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  run: async () => (await import('./run.ts')).run,
+  config: async () => (await import('./config.ts')).config,
+  replay: async () => (await import('./replay.ts')).replay,
+}

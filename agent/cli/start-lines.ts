@@ -1,0 +1,58 @@
+// The few lines that tell at the start what is watched and where to look.
+import type { Config } from '../config/schema.ts'
+import { VERSION } from '../lib/version.ts'
+import type { LatestStore } from '../store/latest.ts'
+
+export type Started = {
+  readonly url: string
+  /** Where the readings of the first seconds show what was found; without it the line about GPUs is left out. */
+  readonly latest?: LatestStore
+}
+
+/** NVML on a host with eight GPUs answers the first scrape after 0.3 to 3 s. */
+const FIRST_LOOK_MS = 5_000
+const LOOK_AGAIN_MS = 50
+
+/** `8 × NVIDIA H100 80GB HBM3`, several kinds joined by commas; undefined while there is no reading. */
+export function gpuKinds(latest: LatestStore): string | undefined {
+  const kinds = new Map<string, number>()
+  for (const { series } of latest.of('warpwatch_gpu_info')) {
+    const name = series.labels['name'] ?? 'GPU'
+    kinds.set(name, (kinds.get(name) ?? 0) + 1)
+  }
+  return kinds.size === 0 ? undefined : [...kinds].map(([name, count]) => `${count} × ${name}`).join(', ')
+}
+
+/** Why there are no GPUs, in the words of the source that looked. */
+function gpuReason(latest: LatestStore): string | undefined {
+  const gap = latest.gaps().find((gap) => gap.source === 'gpu' && (gap.metric === 'gpu' || gap.metric.startsWith('warpwatch_gpu')))
+  return gap === undefined ? undefined : (gap.detail ?? gap.reason)
+}
+
+async function gpuLine(config: Config, latest: LatestStore, ended: Promise<unknown>): Promise<string | undefined> {
+  if (config.gpu.source === 'off' && config.simulate.scenario === 'off') return 'GPUs       not watched (gpu.source: off)'
+  let over = false
+  void ended.finally(() => (over = true))
+  const until = performance.now() + FIRST_LOOK_MS
+  for (;;) {
+    const kinds = gpuKinds(latest)
+    if (kinds !== undefined) return `GPUs       ${kinds}`
+    if (over) return undefined
+    const reason = gpuReason(latest)
+    const late = performance.now() > until
+    if (reason !== undefined || late) return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+  }
+}
+
+export async function* startLines(config: Config, agent: Started, record: string | undefined, ended: Promise<unknown>): AsyncIterable<string> {
+  yield `Warpwatch ${VERSION} on ${config.host_name}`
+  const { scenario, seed } = config.simulate
+  if (scenario !== 'off') yield `Simulated  scenario ${scenario}, seed ${seed}; nothing of this host is shown`
+  yield `Dashboard  ${agent.url}/`
+  yield `Metrics    ${agent.url}/metrics`
+  yield config.history.enabled ? `History    ${config.data_dir}` : 'History    off'
+  if (record !== undefined) yield `Recording  ${record}`
+  const gpus = agent.latest === undefined ? undefined : await gpuLine(config, agent.latest, ended)
+  if (gpus !== undefined) yield gpus
+}

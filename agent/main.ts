@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// The command line: `warpwatch [command] [flags]`.
+import { dispatch } from './cli/dispatch.ts'
+
+// A reader that has seen enough (`warpwatch config | head -1`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+process.exitCode = await dispatch(process.argv.slice(2), {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  env: process.env,
+  cwd: process.cwd(),
+})
