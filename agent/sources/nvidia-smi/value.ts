@@ -1,0 +1,68 @@
+// Turns one printed value of nvidia-smi into a number in base units, or says why there is none.
+import type { GapReason } from '../../model/reading.ts'
+
+/** Why a value is missing; `code` is the NVML return code behind the text (nvml-abi, return codes). */
+export type Missing = { readonly reason: GapReason; readonly code?: number; readonly text: string }
+
+export type Dimension = 'bytes' | 'ratio' | 'watts' | 'hertz' | 'celsius' | 'seconds' | 'bytes_per_second' | 'count' | 'flag' | 'pstate'
+
+type Units = Readonly<Record<string, number>>
+/** Factors to the base unit; '' is the unit that `--format=csv,nounits` leaves out. */
+const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate'>, Units>> = {
+  // nvidia-smi divides by 2^20; dmon and pmon head the same number with MB.
+  bytes: { '': 2 ** 20, b: 1, bytes: 1, kib: 2 ** 10, mib: 2 ** 20, mb: 2 ** 20, gib: 2 ** 30 },
+  ratio: { '': 0.01, '%': 0.01 },
+  watts: { '': 1, w: 1, mw: 0.001 },
+  hertz: { '': 1e6, hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 },
+  celsius: { '': 1, c: 1 },
+  // Throttle counters: microseconds here, nanoseconds in NVML.
+  seconds: { '': 1e-6, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 },
+  bytes_per_second: { '': 1e3, 'kb/s': 1e3, 'mb/s': 1e6, 'gb/s': 1e9 },
+  count: { '': 1, x: 1 },
+}
+
+const FLAGS: Readonly<Record<string, number>> = { yes: 1, active: 1, enabled: 1, no: 0, 'not active': 0, disabled: 0 }
+
+const NOT_SUPPORTED = { reason: 'not_supported', code: 3 } as const
+const MISSING_TEXTS: readonly (readonly [pattern: RegExp, missing: Omit<Missing, 'text'>])[] = [
+  [/^(n\/a|not supported|not available|-|none|)$/, NOT_SUPPORTED],
+  [/deprecated/, { reason: 'not_supported', code: 26 }],
+  [/^function not found/, { reason: 'not_supported', code: 13 }],
+  [/^(no data|not ready)/, { reason: 'not_supported', code: 21 }],
+  [/^not found/, { reason: 'not_supported', code: 6 }],
+  [/insufficient permission|no permission/, { reason: 'no_permission', code: 4 }],
+  [/gpu is lost|gpu_lost|fallen off the bus/, { reason: 'gpu_lost', code: 15 }],
+  [/requires reset|reset required/, { reason: 'reset_required', code: 16 }],
+  [/time(d )?-?out/, { reason: 'timeout', code: 10 }],
+  [/^(err!?|unknown error|error)$/, { reason: 'driver_error', code: 999 }],
+  [/insufficient power|insufficient external power/, { reason: 'driver_error', code: 8 }],
+]
+
+/** Why this text is no value; undefined when it is not one of the driver's known words for that. */
+export function missingFrom(text: string): Missing | undefined {
+  const word = text
+    .replace(/^\[|\]$/g, '')
+    .trim()
+    .toLowerCase()
+  for (const [pattern, missing] of MISSING_TEXTS) if (pattern.test(word)) return { ...missing, text }
+  return undefined
+}
+
+export const isMissing = (value: number | Missing): value is Missing => typeof value !== 'number'
+
+/** A number in base units, or why not. `unit` is the one of a CSV header (`memory.used [MiB]`), for values printed without. */
+export function parseValue(text: string, dimension: Dimension, unit = ''): number | Missing {
+  const trimmed = text.trim()
+  const wrong = (): Missing => missingFrom(trimmed) ?? { reason: 'parse_error', text: trimmed.slice(0, 80) }
+  if (dimension === 'flag') return FLAGS[trimmed.toLowerCase()] ?? (/^[01]$/.test(trimmed) ? Number(trimmed) : wrong())
+  if (dimension === 'pstate') {
+    const state = /^P(\d{1,2})$/i.exec(trimmed)?.[1]
+    return state === undefined || Number(state) > 15 ? wrong() : Number(state)
+  }
+  const match = /^(-?\d{1,20}(?:\.\d{1,20})?)\s*([A-Za-z%/]*)$/.exec(trimmed)
+  if (match?.[1] === undefined) return wrong()
+  const factor = UNITS[dimension][(match[2] === undefined || match[2] === '' ? unit : match[2]).toLowerCase()]
+  if (factor === undefined) return wrong()
+  const value = dimension === 'ratio' ? Number(match[1]) / 100 : Number(match[1]) * factor
+  return !Number.isFinite(value) || (value < 0 && dimension !== 'celsius') ? wrong() : value
+}
