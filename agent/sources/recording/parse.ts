@@ -1,0 +1,154 @@
+// One line of a recording to an event. Input from outside, checked by hand: an hour of a host is a hundred megabytes.
+import type { AllocatorOom, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, Scrape } from '../../model/event.ts'
+import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
+import type { Labels } from '../../model/series.ts'
+import type { SeriesOf } from './series-cache.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+export type Meta = { readonly type: 'meta'; readonly version: number; readonly host: string }
+/** A string names an unknown type; undefined is a line that is not what its type says. */
+export type Parsed = Event | Meta | string | undefined
+
+/** How long the readings of a recording that does not say so hold: three seconds, as for the agent's own 1 Hz sources. */
+const DEFAULT_TTL_MS = 3_000
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isReason = (value: unknown): value is GapReason => GAP_REASONS.some((reason) => reason === value)
+
+function isLabels(value: unknown): value is Labels {
+  if (!isFields(value)) return false
+  for (const name in value) if (typeof value[name] !== 'string') return false
+  return true
+}
+
+/** The fields of `names` that are of the right kind; one that is of another makes the whole undefined, one that is absent is left out. */
+function optional<T>(from: Fields, names: readonly string[], is: (value: unknown) => value is T): Readonly<Record<string, T>> | undefined {
+  const found: Record<string, T> = {}
+  for (const name of names) {
+    const value = from[name]
+    if (value === undefined) continue
+    if (!is(value)) return undefined
+    found[name] = value
+  }
+  return found
+}
+
+export type LineParser = { readonly parse: (line: string) => Parsed; readonly malformedEntries: () => number }
+
+export function createLineParser(seriesOf: SeriesOf): LineParser {
+  let malformedEntries = 0
+
+  const readings = (list: readonly unknown[]): Reading[] => {
+    const found: Reading[] = []
+    for (const entry of list) {
+      const [name, labels, value]: readonly unknown[] = Array.isArray(entry) ? entry : []
+      if (isText(name) && isLabels(labels) && isNumber(value)) found.push({ series: seriesOf(name, labels), value })
+      else malformedEntries += 1
+    }
+    return found
+  }
+  const gaps = (list: readonly unknown[]): Gap[] => {
+    const found: Gap[] = []
+    for (const entry of list) {
+      const { metric, labels = {}, reason, code, detail }: Fields = isFields(entry) ? entry : {}
+      if (!isText(metric) || !isLabels(labels) || !isReason(reason)) malformedEntries += 1
+      else found.push({ metric, labels, reason, ...(isNumber(code) ? { code } : {}), ...(isText(detail) ? { detail } : {}) })
+    }
+    return found
+  }
+  const scrape = (t: number, from: Fields): Scrape | undefined => {
+    const { source, group = '', ttl_ms: ttlMs = DEFAULT_TTL_MS, duration_ms: durationMs = 0, readings: readingList = [], gaps: gapList = [] } = from
+    if (!isText(source) || !isText(group) || !isNumber(ttlMs) || !isNumber(durationMs) || !Array.isArray(readingList) || !Array.isArray(gapList))
+      return undefined
+    return { type: 'scrape', t, source, group, ttlMs, durationMs, readings: readings(readingList), gaps: gaps(gapList) }
+  }
+  const parse = (line: string): Parsed => {
+    let from: unknown
+    try {
+      from = JSON.parse(line)
+    } catch {
+      return undefined // counted by the caller; a torn last line is the ordinary case
+    }
+    if (!isFields(from) || !isText(from['type'])) return undefined
+    const { type, t } = from
+    if (type === 'meta') return metaOf(from)
+    const read = READERS.get(type)
+    if (type !== 'scrape' && read === undefined) return type
+    if (!isNumber(t)) return undefined
+    return type === 'scrape' ? scrape(t, from) : read?.(t, from)
+  }
+  return { parse, malformedEntries: () => malformedEntries }
+}
+
+function metaOf({ format, version, host }: Fields): Meta | undefined {
+  return format === 'warpwatch-recording' && isNumber(version) && isText(host) ? { type: 'meta', version, host } : undefined
+}
+
+function logLine(t: number, from: Fields): LogLine | undefined {
+  const { stream, text, origin = {}, cursor } = from
+  if ((stream !== 'container' && stream !== 'kernel' && stream !== 'file') || !isText(text) || !isFields(origin)) return undefined
+  const known = optional(origin, ['container', 'container_id', 'path'], isText)
+  return known && { type: 'log', t, stream, origin: known, text, ...(isText(cursor) ? { cursor } : {}) }
+}
+
+function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
+  const { action, container, container_id: id, image, exit_code: exitCode } = from
+  if (!isText(action) || !isText(container) || !isText(id)) return undefined
+  return {
+    type: 'container',
+    t,
+    action,
+    container,
+    container_id: id,
+    ...(isText(image) ? { image } : {}),
+    ...(isNumber(exitCode) ? { exit_code: exitCode } : {}),
+  }
+}
+
+const STATS = ['allocated_bytes', 'reserved_bytes', 'active_bytes', 'inactive_split_bytes', 'requested_bytes', 'num_alloc_retries', 'num_ooms'] as const
+const stats = (from: unknown): AllocatorStats | undefined => (isFields(from) ? optional(from, STATS, isNumber) : undefined)
+
+function allocatorSample(t: number, from: Fields): AllocatorSample | undefined {
+  const { pid, uuid, container, backend, expandable, limit_bytes: limit, peaks } = from
+  const known = stats(from['stats'])
+  if (!isNumber(pid) || !isText(uuid) || known === undefined) return undefined
+  const highest = isFields(peaks) ? optional(peaks, ['allocated_bytes', 'reserved_bytes'], isNumber) : undefined
+  return {
+    type: 'allocator',
+    t,
+    pid,
+    uuid,
+    ...(isText(container) ? { container } : {}),
+    ...(backend === 'native' || backend === 'cudaMallocAsync' || backend === 'other' ? { backend } : {}),
+    ...(typeof expandable === 'boolean' ? { expandable } : {}),
+    ...(isNumber(limit) || limit === null ? { limit_bytes: limit } : {}),
+    stats: known,
+    ...(highest === undefined ? {} : { peaks: highest }),
+  }
+}
+
+function allocatorOom(t: number, from: Fields): AllocatorOom | undefined {
+  const { pid, uuid, container, request_bytes: request, limit_bytes: limit, free_bytes: free } = from
+  const known = stats(from['stats'] ?? {})
+  if (!isNumber(pid) || !isText(uuid) || !isNumber(request) || known === undefined) return undefined
+  return {
+    type: 'allocator_oom',
+    t,
+    pid,
+    uuid,
+    ...(isText(container) ? { container } : {}),
+    request_bytes: request,
+    ...(isNumber(limit) ? { limit_bytes: limit } : {}),
+    ...(isNumber(free) ? { free_bytes: free } : {}),
+    stats: known,
+  }
+}
+
+const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefined> = new Map<string, (t: number, from: Fields) => Event | undefined>([
+  ['log', logLine],
+  ['container', containerEvent],
+  ['allocator', allocatorSample],
+  ['allocator_oom', allocatorOom],
+])
