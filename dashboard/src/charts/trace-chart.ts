@@ -1,0 +1,23 @@
+// The small charts of a card: one quantity over the same 15 minutes, without axes, against its limit.
+import uPlot from 'uplot'
+import { sharedOptions, xScale } from './common.ts'
+import type { Palette } from './palette.ts'
+
+export type TraceSpec = {
+  readonly palette: Palette
+  /** Bottom and top of the scale. */
+  readonly range: () => readonly [number, number]
+}
+
+export function createTraceChart(host: HTMLElement, width: number, height: number, spec: TraceSpec): uPlot {
+  const options: uPlot.Options = {
+    ...sharedOptions(),
+    width,
+    height,
+    padding: [1, 0, 1, 0],
+    scales: { x: xScale, y: { range: () => [...spec.range()] as [number, number] } },
+    series: [{}, { scale: 'y', stroke: spec.palette.trace, fill: spec.palette.traceFill, width: 1, points: { show: false } }],
+    axes: [{ show: false }, { show: false }],
+  }
+  return new uPlot(options, [[], []], host)
+}

@@ -1,0 +1,111 @@
+// One GPU: what it does, who holds its memory, whether it can be believed.
+import { agentNow, hovered, timeline } from '../state/app.ts'
+import type { GpuView } from '../state/gpu-view.ts'
+import { LANE } from '../state/lanes.ts'
+import { age, celsiusFigure, clock, percent, percentFigure, timeWithSeconds, wattsFigure } from '../text/format.ts'
+import { shortGpuName } from '../text/names.ts'
+import { gapWords } from '../text/words.ts'
+import { GpuMemory } from './gpu-memory.tsx'
+import { MigList } from './mig-list.tsx'
+import { Readout } from './readout.tsx'
+
+function TroubleNote({ view }: { readonly view: GpuView }) {
+  const { trouble, sinceMs } = view
+  if (trouble === undefined) return null
+  return (
+    <div class="trouble" role="status">
+      <strong>
+        {`${trouble.verdict[0]?.toUpperCase() ?? ''}${trouble.verdict.slice(1)}`}
+        {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
+      </strong>
+      <span>
+        {trouble.detail ?? trouble.reason}
+        {sinceMs !== undefined && `. Figures below are of ${timeWithSeconds(sinceMs)}.`}
+      </span>
+    </div>
+  )
+}
+
+/** Why a figure is missing, for its tooltip. */
+function whyMissing(view: GpuView, measure: string, value: unknown): string | undefined {
+  if (value !== undefined) return undefined
+  const gap = view.row.gaps?.find((found) => found.measure === measure)
+  return gap === undefined ? undefined : `not read: ${gap.detail ?? gapWords(gap.reason)}`
+}
+
+function Footer({ view }: { readonly view: GpuView }) {
+  const { row, throttles } = view
+  const sm = row.clock_hertz?.['sm'] ?? row.clock_hertz?.['graphics']
+  return (
+    <footer class="gpu-foot">
+      <span title="clock of the SMs">{`SM ${clock(sm)}`}</span>
+      <span title="clock of the memory">{`mem ${clock(row.clock_hertz?.['memory'])}`}</span>
+      {row.fan_speed_ratio !== undefined && <span>{`fan ${percent(row.fan_speed_ratio)}`}</span>}
+      {throttles.length > 0 && (
+        <span class="throttles">
+          {throttles.map((throttle) => (
+            <span key={throttle.reason} class={throttle.harmful ? 'throttle harmful' : 'throttle'}>
+              {throttle.text}
+            </span>
+          ))}
+        </span>
+      )}
+    </footer>
+  )
+}
+
+export function GpuCard({ view }: { readonly view: GpuView }) {
+  const { row, uuid, index, trouble } = view
+  const past = hovered.value
+  const at = (lane: string, now: number | undefined): number | undefined => (past === undefined ? now : timeline.at(lane, past))
+  const limit = row.power_limit_watts
+  const memoryTemperature = row.memory_temperature_celsius
+  return (
+    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble?.kind} aria-label={`GPU ${index}, ${view.name}`}>
+      <header class="gpu-head">
+        <span class="gpu-index">{index}</span>
+        <h3 class="gpu-name" title={`${view.name}\n${uuid}`}>
+          {shortGpuName(view.name)}
+        </h3>
+        {row.performance_state !== undefined && trouble === undefined && <span class="pstate" title="performance state">{`P${row.performance_state}`}</span>}
+        <span class={`activity ${trouble === undefined ? (view.busy ? 'busy' : 'idle') : 'trouble-mark'}`}>
+          {trouble === undefined ? (view.busy ? 'busy' : 'idle') : trouble.kind}
+        </span>
+      </header>
+      <TroubleNote view={view} />
+      <div class="gpu-body">
+        <GpuMemory view={view} />
+        {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
+        <div class="readouts">
+          <Readout
+            name="Utilisation"
+            id="utilization_ratio"
+            figure={percentFigure(at(LANE.utilization(uuid), row.utilization_ratio))}
+            why={whyMissing(view, 'utilization_ratio', row.utilization_ratio)}
+            lane={LANE.utilization(uuid)}
+            range={[0, 1]}
+          />
+          <Readout
+            name="Power"
+            id="power_watts"
+            figure={wattsFigure(at(LANE.power(uuid), row.power_watts))}
+            beside={limit === undefined ? undefined : `/ ${limit.toFixed(0)}`}
+            why={whyMissing(view, 'power_watts', row.power_watts)}
+            lane={LANE.power(uuid)}
+            range={[0, limit ?? 400]}
+          />
+          <Readout
+            name="Temperature"
+            id="temperature_celsius"
+            figure={celsiusFigure(at(LANE.temperature(uuid), row.temperature_celsius))}
+            beside={memoryTemperature === undefined ? undefined : `mem ${memoryTemperature.toFixed(0)}`}
+            why={whyMissing(view, 'temperature_celsius', row.temperature_celsius)}
+            lane={LANE.temperature(uuid)}
+            range={[20, 95]}
+          />
+        </div>
+        <Footer view={view} />
+      </div>
+    </article>
+  )
+}

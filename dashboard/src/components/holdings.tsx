@@ -1,0 +1,17 @@
+// GPU memory by GPU as small chips: index and amount.
+import type { Holding } from '../state/rows.ts'
+import { DASH, memory } from '../text/format.ts'
+
+export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }) {
+  if (holdings.length === 0) return <span class="faint">{DASH}</span>
+  return (
+    <span class="holdings">
+      {holdings.map(({ index, gi, bytes }) => (
+        <span key={`${index}/${gi ?? ''}`} class="holding">
+          <span class="holding-gpu">{gi === undefined ? index : `${index}·${gi}`}</span>
+          {memory(bytes)}
+        </span>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,24 @@
+// The MIG instances of a GPU, each with its memory.
+import type { MigRow } from '../../../agent/model/live.ts'
+import { memory } from '../text/format.ts'
+import { Meter } from './meter.tsx'
+
+const profileOf = (instance: MigRow): string =>
+  typeof instance['profile'] === 'string' ? instance['profile'] : typeof instance['name'] === 'string' ? instance['name'] : ''
+
+export function MigList({ instances, gpu }: { readonly instances: readonly MigRow[]; readonly gpu: number }) {
+  return (
+    <ul class="mig" aria-label={`MIG instances of GPU ${gpu}`}>
+      {instances.map((instance) => {
+        const { memory_used_bytes: used, memory_total_bytes: total } = instance
+        return (
+          <li key={`${instance.gi}/${instance.ci}`}>
+            <span class="mig-name">{`GI ${instance.gi}${instance.ci === '' || instance.ci === '0' ? '' : ` CI ${instance.ci}`} ${profileOf(instance)}`}</span>
+            <Meter value={used} limit={total} label={`memory of MIG instance ${instance.gi}`} />
+            <span class="mig-bytes">{`${memory(used)} / ${memory(total)}`}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,35 @@
+// Requests to the agent's API, relative to the page, with the token when there is one.
+
+export type ApiFailure = { readonly status: number; readonly code: string; readonly message: string }
+
+export class ApiError extends Error {
+  readonly failure: ApiFailure
+  constructor(path: string, failure: ApiFailure) {
+    super(`${path}: expected 200, came ${failure.status} (${failure.code}): ${failure.message}`)
+    this.name = 'ApiError'
+    this.failure = failure
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  const fallback: ApiFailure = { status: response.status, code: 'http_error', message: response.statusText }
+  try {
+    const body: unknown = await response.json()
+    const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
+    return { status: response.status, code: String(error['code'] ?? fallback.code), message: String(error['message'] ?? fallback.message) }
+  } catch {
+    return fallback // not JSON: a proxy's page, say
+  }
+}
+
+export async function getJson(path: string, token: string | undefined, signal?: AbortSignal): Promise<unknown> {
+  const response = await fetch(new URL(path, document.baseURI), {
+    headers: { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    credentials: 'same-origin',
+    ...(signal !== undefined && { signal }),
+  })
+  if (!response.ok) throw new ApiError(path, await failureOf(response))
+  return response.json()
+}

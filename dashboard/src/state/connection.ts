@@ -1,0 +1,106 @@
+// Keeps the page connected: asks the API first (it can say 401, a WebSocket cannot), then opens the stream, and comes back with growing pauses.
+import type { LiveMessage } from '../../../agent/model/live.ts'
+import { ApiError, getJson } from './api.ts'
+import { connection, drawing, hello, silence, takeFrame, takeTime, timeline } from './app.ts'
+import { retryDelayMs } from './backoff.ts'
+import { HISTORY_METRICS, recordHistory, secondOf } from './lanes.ts'
+import { parseSeries } from './messages.ts'
+import { openStream } from './stream.ts'
+import { WINDOW_S } from './timeline.ts'
+import { storeToken, storedToken } from './token.ts'
+
+/** A stream silent for so long is dead even where no packet says so, as when a laptop slept or a tunnel broke. */
+const GIVE_UP_AFTER_S = 12
+
+let token = storedToken()
+let attempt = 0
+let closeStream: (() => void) | undefined
+let retry: ReturnType<typeof setTimeout> | undefined
+let round = 0
+
+async function loadHistory(ofRound: number, endMs: number): Promise<void> {
+  timeline.advance(secondOf(endMs))
+  for (const metric of HISTORY_METRICS) {
+    try {
+      const path = `api/v1/series?metric=${metric.metric}&from=${endMs - WINDOW_S * 1000}&to=${endMs}&points=${metric.points}`
+      const rows = parseSeries(await getJson(path, token))
+      if (ofRound !== round) return
+      recordHistory(timeline, metric, rows)
+      drawing.value++
+    } catch (error) {
+      // The live figures need no history: the chart then begins here, and says so by its emptiness.
+      console.warn(error)
+    }
+  }
+}
+
+function later(): void {
+  closeStream?.()
+  closeStream = undefined
+  const delayMs = retryDelayMs(attempt++)
+  connection.value = { state: 'waiting', attempt, retryAtMs: Date.now() + delayMs }
+  clearTimeout(retry)
+  retry = setTimeout(() => void connect(), delayMs)
+}
+
+/** The first frame of a connection tells the agent's time, so history is asked for by its clock, not this page's. */
+function receiver(ofRound: number): (message: LiveMessage) => void {
+  let first = true
+  return (message) => {
+    if (ofRound !== round) return
+    if (message.type === 'hello') {
+      hello.value = message
+      connection.value = { state: 'live' }
+      return
+    }
+    attempt = 0
+    takeFrame(message)
+    if (!first) return
+    first = false
+    void loadHistory(ofRound, message.t)
+  }
+}
+
+/** Connects now; a running attempt or connection gives way. */
+export async function connect(): Promise<void> {
+  const ofRound = ++round
+  clearTimeout(retry)
+  closeStream?.()
+  closeStream = undefined
+  connection.value = { state: 'connecting' }
+  try {
+    await getJson('api/v1/host', token)
+  } catch (error) {
+    if (ofRound !== round) return
+    if (error instanceof ApiError && error.failure.status === 401) {
+      connection.value = { state: 'unauthorized', rejected: token !== undefined }
+      return
+    }
+    // Any other answer is an agent that starts, or a proxy without one: as much a reason to try again as silence.
+    later()
+    return
+  }
+  if (ofRound !== round) return
+  closeStream = openStream(token, { message: receiver(ofRound), end: () => ofRound === round && later() })
+}
+
+export function useToken(value: string): void {
+  token = value
+  storeToken(value)
+  attempt = 0
+  void connect()
+}
+
+/** Starts the connection and the page's clock. */
+export function start(): void {
+  void connect()
+  setInterval(() => {
+    takeTime(Date.now())
+    if (connection.peek().state === 'live' && silence.peek() > GIVE_UP_AFTER_S) later()
+  }, 1000)
+  const now = (): void => {
+    if (connection.peek().state === 'waiting') void connect()
+  }
+  window.addEventListener('online', now)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && now())
+}

@@ -1,0 +1,56 @@
+// What a card shows of a GPU: its row, or when it is in trouble the last figures it had, dimmed, with their age.
+import type { FrameMessage, GpuRow } from '../../../agent/model/live.ts'
+import { activeThrottles, type Throttle } from '../text/words.ts'
+import { troubleOf, type Trouble } from './health.ts'
+
+export type GpuView = {
+  readonly uuid: string
+  readonly index: number
+  readonly name: string
+  /** The row to draw: the present one, or the last good one while `trouble` holds. */
+  readonly row: GpuRow
+  readonly trouble: Trouble | undefined
+  /** Unix ms of the newest good figures while in trouble; undefined when none were ever seen. */
+  readonly sinceMs: number | undefined
+  readonly busy: boolean
+  readonly throttles: readonly Throttle[]
+}
+
+/** The last good row of each GPU and its time. */
+export type KnownGpu = { readonly row: GpuRow; readonly t: number }
+
+/** Work at all is at least this much of the sampling period; drivers report 1 or 2 % for a display or a monitor. */
+const BUSY_FROM_RATIO = 0.05
+
+/** Remembers the good rows of a frame; a GPU in trouble keeps what it had. */
+export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessage): ReadonlyMap<string, KnownGpu> {
+  const next = new Map(known)
+  for (const row of frame.gpus) if (troubleOf(row) === undefined) next.set(row.uuid, { row, t: frame.t })
+  return next
+}
+
+const GONE: Trouble = { kind: 'lost', verdict: 'is gone', reason: 'the host no longer lists it' }
+
+function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: boolean, lastUsedMs: number | undefined): GpuView {
+  const trouble = missing ? GONE : troubleOf(row)
+  const shown = trouble === undefined || known === undefined ? row : { ...known.row, ...(row.gaps !== undefined && { gaps: row.gaps }) }
+  const sinceMs = trouble === undefined ? undefined : trouble.ageSeconds === undefined ? (known?.t ?? lastUsedMs) : t - trouble.ageSeconds * 1000
+  return {
+    uuid: row.uuid,
+    index: row.index,
+    name: row.name ?? known?.row.name ?? 'GPU',
+    row: shown,
+    trouble,
+    sinceMs,
+    busy: trouble === undefined && (row.utilization_ratio ?? 0) >= BUSY_FROM_RATIO,
+    throttles: trouble === undefined ? activeThrottles(row.throttle_active) : [],
+  }
+}
+
+/** Views of all GPUs in the order of their index, with those that a later frame no longer lists. `lastUsedMs` looks up history. */
+export function gpuViews(frame: FrameMessage, known: ReadonlyMap<string, KnownGpu>, lastUsedMs: (uuid: string) => number | undefined): readonly GpuView[] {
+  const views = frame.gpus.map((row) => view(row, frame.t, known.get(row.uuid), false, lastUsedMs(row.uuid)))
+  const listed = new Set(frame.gpus.map((row) => row.uuid))
+  for (const [uuid, last] of known) if (!listed.has(uuid)) views.push(view(last.row, frame.t, last, true, undefined))
+  return views.sort((a, b) => a.index - b.index)
+}

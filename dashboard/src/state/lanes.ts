@@ -1,0 +1,78 @@
+// Which lanes of the timeline a frame and a history answer fill: used, unattributed and per-container memory, and the small charts of a card.
+import type { FrameMessage, SeriesRow } from '../../../agent/model/live.ts'
+import { containerKey } from '../text/names.ts'
+import type { Timeline } from './timeline.ts'
+
+export const LANE = {
+  used: (uuid: string): string => `used ${uuid}`,
+  unattributed: (uuid: string): string => `unattributed ${uuid}`,
+  container: (uuid: string, container: string): string => `container ${uuid} ${container}`,
+  containers: (uuid: string): string => `container ${uuid} `,
+  utilization: (uuid: string): string => `utilization ${uuid}`,
+  power: (uuid: string): string => `power ${uuid}`,
+  temperature: (uuid: string): string => `temperature ${uuid}`,
+} as const
+
+export const secondOf = (ms: number): number => Math.round(ms / 1000)
+
+/** Writes a live frame at its second. */
+export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
+  const second = secondOf(frame.t)
+  timeline.advance(second)
+  const put = (key: string, value: number | undefined): void => {
+    if (value !== undefined) timeline.put(key, second, value)
+  }
+  for (const gpu of frame.gpus) {
+    put(LANE.used(gpu.uuid), gpu.memory_used_bytes)
+    put(LANE.unattributed(gpu.uuid), gpu.memory_unattributed_bytes)
+    put(LANE.utilization(gpu.uuid), gpu.utilization_ratio)
+    put(LANE.power(gpu.uuid), gpu.power_watts)
+    put(LANE.temperature(gpu.uuid), gpu.temperature_celsius)
+  }
+  for (const container of frame.containers) {
+    for (const uuid in container.gpu_memory_bytes) put(LANE.container(uuid, containerKey(container)), container.gpu_memory_bytes[uuid])
+  }
+}
+
+type HistoryMetric = { readonly metric: string; readonly points: number; readonly lane: (labels: SeriesRow['labels'], uuid: string) => string }
+
+/** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
+export const HISTORY_METRICS: readonly HistoryMetric[] = [
+  { metric: 'warpwatch_gpu_memory_used_bytes', points: 900, lane: (_labels, uuid) => LANE.used(uuid) },
+  { metric: 'warpwatch_container_gpu_memory_bytes', points: 900, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
+  // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
+  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 900, lane: (_labels, uuid) => LANE.unattributed(uuid) },
+  { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: (_labels, uuid) => LANE.utilization(uuid) },
+  { metric: 'warpwatch_gpu_power_watts', points: 300, lane: (_labels, uuid) => LANE.power(uuid) },
+  { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: (_labels, uuid) => LANE.temperature(uuid) },
+]
+
+/**
+ * Fills the holes of the timeline from one metric's history. Several series can share a lane (a container on two MIG instances of one GPU);
+ * they are summed per step before the lane is written.
+ */
+export function recordHistory(timeline: Timeline, metric: HistoryMetric, rows: readonly SeriesRow[]): void {
+  const lanes = new Map<string, SeriesRow[]>()
+  for (const row of rows) {
+    const uuid = row.labels['uuid']
+    if (uuid === undefined) continue
+    const lane = metric.lane(row.labels, uuid)
+    const known = lanes.get(lane)
+    if (known === undefined) lanes.set(lane, [row])
+    else known.push(row)
+  }
+  for (const [lane, members] of lanes) {
+    const sums = new Map<number, { to: number; value: number }>()
+    for (const row of members) {
+      for (const [i, t] of row.t.entries()) {
+        const value = row.mean[i]
+        if (value === null || value === undefined) continue
+        const from = secondOf(t)
+        const known = sums.get(from)
+        if (known === undefined) sums.set(from, { to: from + Math.max(1, secondOf(row.step_ms)), value })
+        else known.value += value
+      }
+    }
+    for (const [from, { to, value }] of sums) timeline.fill(lane, from, to, value)
+  }
+}

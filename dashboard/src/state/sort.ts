@@ -1,0 +1,25 @@
+// Sorting of table rows by what a column holds; what is not known comes last in either direction.
+export type SortKey = string | number | undefined
+export type SortState = { readonly column: string; readonly descending: boolean }
+
+export function sortRows<Row>(rows: readonly Row[], key: (row: Row) => SortKey, descending: boolean, tie: (row: Row) => string): readonly Row[] {
+  const compare = (a: SortKey, b: SortKey): number => {
+    if (typeof a === 'number' && typeof b === 'number') return a - b
+    return String(a).localeCompare(String(b), undefined, { numeric: true, sensitivity: 'base' })
+  }
+  return rows.toSorted((a, b) => {
+    const [left, right] = [key(a), key(b)]
+    if (left === undefined || right === undefined) {
+      if (left !== right) return left === undefined ? 1 : -1
+    } else {
+      const order = compare(left, right)
+      if (order !== 0) return descending ? -order : order
+    }
+    return tie(a).localeCompare(tie(b), undefined, { numeric: true })
+  })
+}
+
+/** A click on the sorted column turns the direction; on another one it begins with that column's natural direction. */
+export function nextSort(state: SortState, column: string, startDescending: boolean): SortState {
+  return state.column === column ? { column, descending: !state.descending } : { column, descending: startDescending }
+}

@@ -1,0 +1,33 @@
+// Dark or light: the system's preference until the reader chooses; the choice is kept in this browser.
+import { computed, effect, signal } from '@preact/signals'
+
+export type Theme = 'dark' | 'light'
+const KEY = 'warpwatch.theme'
+
+function chosenBefore(): Theme | undefined {
+  try {
+    const value = localStorage.getItem(KEY)
+    return value === 'dark' || value === 'light' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const preference = window.matchMedia('(prefers-color-scheme: light)')
+const system = signal<Theme>(preference.matches ? 'light' : 'dark')
+const chosen = signal<Theme | undefined>(chosenBefore())
+export const theme = computed<Theme>(() => chosen.value ?? system.value)
+
+preference.addEventListener('change', (event) => (system.value = event.matches ? 'light' : 'dark'))
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value
+})
+
+export function toggleTheme(): void {
+  chosen.value = theme.peek() === 'dark' ? 'light' : 'dark'
+  try {
+    localStorage.setItem(KEY, chosen.peek() ?? '')
+  } catch {
+    // storage switched off: the choice lives as long as the page
+  }
+}
