@@ -1,0 +1,93 @@
+// The description of the API (OpenAPI 3.1), made from the schemas that the answers are tested against.
+import * as z from 'zod'
+import { VERSION } from '../../lib/version.ts'
+import * as schemas from './schemas.ts'
+import { seriesQuery } from './series-query.ts'
+
+type Endpoint = { readonly path: string; readonly summary: string; readonly schema: z.ZodType; readonly list?: true; readonly status?: readonly number[] }
+
+/** Every JSON path with the schema of its answer; arrays are lists of it. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/api/v1/host', summary: 'The host now', schema: schemas.host },
+  { path: '/api/v1/gpus', summary: 'The GPUs now, those that are lost too', schema: schemas.gpu, list: true },
+  { path: '/api/v1/containers', summary: 'The containers now', schema: schemas.container, list: true },
+  { path: '/api/v1/processes', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
+  { path: '/api/v1/allocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
+  { path: '/api/v1/gaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
+  { path: '/api/v1/sources', summary: 'What each source said last', schema: schemas.source, list: true },
+  { path: '/api/v1/series', summary: 'History of a metric', schema: schemas.series, list: true },
+  { path: '/healthz', summary: 'The process lives', schema: schemas.health },
+  { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
+]
+
+const json = (schema: unknown, description: string): unknown => ({ description, content: { 'application/json': { schema } } })
+
+const reference = (id: string): string => `#/components/schemas/${id}`
+
+/** All schemas that have a name, as components that refer to each other; open to new fields, as answers may gain some. */
+function componentSchemas(): Record<string, unknown> {
+  const { schemas: found } = z.toJSONSchema(z.globalRegistry, { target: 'draft-2020-12', io: 'input', uri: reference })
+  const components: Record<string, unknown> = {}
+  for (const [id, schema] of Object.entries(found)) {
+    const { $schema: _dialect, $id: _id, id: _name, ...rest } = schema
+    components[id] = rest
+  }
+  return components
+}
+
+const idOf = (schema: z.ZodType): string => {
+  const id = schema.meta()?.id
+  if (id === undefined) throw new Error('a schema of an endpoint: expected meta({ id }), came none')
+  return id
+}
+const refTo = (schema: z.ZodType): unknown => ({ $ref: reference(idOf(schema)) })
+
+function seriesParameters(): readonly unknown[] {
+  const properties = z.toJSONSchema(seriesQuery, { target: 'draft-2020-12', io: 'input' })['properties'] ?? {}
+  const described = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: name === 'metric', schema }))
+  const others = {
+    name: 'labels',
+    in: 'query',
+    description: 'Any other name filters by the label of that name.',
+    style: 'form',
+    explode: true,
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+  }
+  return [...described, others]
+}
+
+export function createOpenApi(): unknown {
+  const paths: Record<string, unknown> = {}
+  for (const { path, summary, schema, list, status } of ENDPOINTS) {
+    const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
+    const responses: Record<string, unknown> = { '200': json(body, summary) }
+    for (const code of status ?? []) responses[String(code)] = json(body, summary)
+    if (path === '/api/v1/series') responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
+    paths[path] = { get: { summary, ...(path === '/api/v1/series' ? { parameters: seriesParameters() } : {}), responses } }
+  }
+  paths['/metrics'] = {
+    get: {
+      summary: 'Prometheus text, or OpenMetrics when asked for',
+      responses: {
+        '200': {
+          description: 'The latest values',
+          content: { 'text/plain': { schema: { type: 'string' } }, 'application/openmetrics-text': { schema: { type: 'string' } } },
+        },
+      },
+    },
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Warpwatch',
+      version: VERSION,
+      description: 'Flight recorder for GPU hosts. Times are Unix milliseconds, memory is bytes.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{}, { token: [] }],
+    components: { schemas: componentSchemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    paths,
+  }
+}

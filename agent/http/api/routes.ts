@@ -1,0 +1,51 @@
+// The JSON API under /api/v1: the present from the shared rows, the past from the history.
+import type { Context, Hono } from 'hono'
+import { errorBody, STATUS, type Refusal } from '../errors.ts'
+import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
+import type { Views } from '../views.ts'
+
+export type ApiOptions = {
+  readonly views: Views
+  /** undefined: history is switched off. */
+  readonly history: HistoryView | undefined
+  readonly now: () => number
+}
+
+const NO_STORE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const
+
+export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBody(refusal), STATUS[refusal.code], { ...NO_STORE, ...refusal.headers })
+
+const answer = (c: Context, value: unknown): Response => c.body(JSON.stringify(value), 200, NO_STORE)
+
+export function addApi(app: Hono, { views, history, now }: ApiOptions): void {
+  app.get('/api/v1/host', (c) => answer(c, views.rows().host))
+  app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
+  app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
+  app.get('/api/v1/processes', (c) => answer(c, views.rows().processes))
+  app.get('/api/v1/allocators', (c) => answer(c, views.rows().allocators))
+  app.get('/api/v1/gaps', (c) => answer(c, views.gaps()))
+  app.get('/api/v1/sources', (c) => answer(c, views.sources()))
+  app.get('/api/v1/series', async (c) => {
+    const { parseSeriesQuery } = await import('./series-query.ts')
+    const parsed = parseSeriesQuery(new URL(c.req.url).searchParams, now())
+    if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
+    if (history === undefined) return refuse(c, { code: 'not_found', message: 'history is switched off (history.enabled: false)' })
+    const { metric } = parsed.query
+    // Either spelling names the metric; the agent's own `process_*` have no prefix at all.
+    const names = metric.startsWith('warpwatch_') ? [metric] : [`warpwatch_${metric}`, metric]
+    let found: readonly HistorySeries[] = []
+    for (const name of names) {
+      found = history.query({ ...parsed.query, metric: name })
+      if (found.length > 0) break
+    }
+    return answer(c, found)
+  })
+  let openApi: string | undefined
+  app.get('/api/v1/openapi.json', async (c) => {
+    if (openApi === undefined) {
+      const { createOpenApi } = await import('./openapi.ts')
+      openApi = JSON.stringify(createOpenApi())
+    }
+    return c.body(openApi, 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' })
+  })
+}

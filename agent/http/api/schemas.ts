@@ -1,0 +1,123 @@
+// What the API answers, as zod schemas: the OpenAPI description is made from them and every response is held against them in the tests.
+// Loaded only when the description or history is asked for: zod costs 12 MiB of memory (measured, Node 24).
+import * as z from 'zod'
+import { GAP_REASONS } from '../../model/reading.ts'
+
+const gapRow = z
+  .object({
+    measure: z.string().describe('The measure, or the source, that could not be read.'),
+    reason: z.enum(GAP_REASONS),
+    code: z.number().optional().describe('The native code behind the reason: an NVML return code, an errno, an HTTP status.'),
+    detail: z.string().optional(),
+  })
+  .meta({ id: 'Gap' })
+const gaps = z.array(gapRow).optional()
+
+/** Any measure that a metric brings: a number, a text of an info metric, or numbers by the value of a further label. */
+const measure = z.union([z.number(), z.string(), z.record(z.string(), z.number()), z.array(z.looseObject({}))])
+const bytes = z.number().min(0).optional()
+const ratio = z.number().min(0).optional()
+const byLabel = z.record(z.string(), z.number()).optional()
+
+const mig = z
+  .object({ gi: z.string(), ci: z.string(), memory_total_bytes: bytes, memory_used_bytes: bytes, gaps })
+  .catchall(measure)
+  .meta({ id: 'MigInstance' })
+
+export const gpu = z
+  .object({
+    uuid: z.string(),
+    index: z.int().describe('The index of the host; -1 when only the UUID is known.'),
+    name: z.string().optional(),
+    memory_total_bytes: bytes,
+    memory_used_bytes: bytes,
+    memory_used_peak_bytes: bytes,
+    memory_free_bytes: bytes,
+    memory_reserved_bytes: bytes,
+    memory_unattributed_bytes: z.number().optional(),
+    utilization_ratio: ratio,
+    power_watts: z.number().optional(),
+    power_limit_watts: z.number().optional(),
+    temperature_celsius: z.number().optional(),
+    memory_temperature_celsius: z.number().optional(),
+    fan_speed_ratio: ratio,
+    performance_state: z.number().optional(),
+    clock_hertz: byLabel,
+    throttle_active: byLabel,
+    sample_age_seconds: z.number().min(0).optional(),
+    mig: z.array(mig).optional(),
+    gaps,
+  })
+  .catchall(measure)
+  .meta({ id: 'Gpu', description: 'One GPU now. What could not be read is absent, with its reason under gaps.' })
+
+export const container = z
+  .object({
+    container_id: z.string(),
+    container: z.string(),
+    image: z.string().optional(),
+    compose_project: z.string().optional(),
+    compose_service: z.string().optional(),
+    namespace: z.string().optional(),
+    pod: z.string().optional(),
+    cpu_seconds_total: z.number().min(0).optional(),
+    cpu_cores: z.number().min(0).optional(),
+    memory_bytes: bytes,
+    memory_limit_bytes: bytes,
+    oom_kills_total: z.number().min(0).optional(),
+    gpu_memory_bytes: byLabel.describe('By GPU UUID.'),
+    gpus_requested: z.string().optional().describe('UUIDs joined by commas.'),
+    gaps,
+  })
+  .catchall(measure)
+  .meta({ id: 'Container' })
+
+export const process = z
+  .object({
+    pid: z.int(),
+    process: z.string(),
+    uuid: z.string(),
+    gpu: z.string(),
+    gi: z.string().optional(),
+    ci: z.string().optional(),
+    gpu_memory_bytes: bytes,
+    container: z.string().optional(),
+    container_id: z.string().optional(),
+    gaps,
+  })
+  .catchall(measure)
+  .meta({ id: 'Process', description: 'One process on one GPU or MIG instance.' })
+
+export const allocator = z.object({ pid: z.int(), uuid: z.string(), gpu: z.string() }).catchall(measure).meta({ id: 'Allocator' })
+export const host = z.object({ hostname: z.string(), gaps }).catchall(measure).meta({ id: 'Host' })
+export const gap = z
+  .object({
+    source: z.string(),
+    t: z.int().describe('Unix ms.'),
+    metric: z.string(),
+    labels: z.record(z.string(), z.string()),
+    reason: z.enum(GAP_REASONS),
+    code: z.number().optional(),
+    detail: z.string().optional(),
+  })
+  .meta({ id: 'CurrentGap' })
+export const source = z.object({ source: z.string(), group: z.string(), t: z.int(), readings: z.int().min(0), gaps: z.int().min(0) }).meta({ id: 'Source' })
+
+const points = z.array(z.number().nullable())
+export const series = z
+  .object({
+    metric: z.string(),
+    labels: z.record(z.string(), z.string()),
+    step_ms: z.number().min(0),
+    t: z.array(z.number()).describe('Starts of the steps, Unix ms.'),
+    min: points,
+    mean: points,
+    max: points,
+  })
+  .meta({ id: 'Series', description: 'One series in equal steps; null where there was no reading.' })
+
+export const health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+export const readiness = z
+  .object({ status: z.enum(['ready', 'not_ready']), reason: z.string().optional(), newest_sample_age_ms: z.number().optional() })
+  .meta({ id: 'Readiness' })
+export const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) }).meta({ id: 'Error' })

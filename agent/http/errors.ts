@@ -1,0 +1,16 @@
+// Errors as readers get them: {"error":{"code","message"}} with the right status.
+export type ApiErrorCode = 'bad_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'too_large' | 'too_many_readers' | 'internal'
+export const STATUS = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  too_many_readers: 503,
+  internal: 500,
+} as const satisfies Record<ApiErrorCode, number>
+
+export type Refusal = { readonly code: ApiErrorCode; readonly message: string; readonly headers?: Readonly<Record<string, string>> }
+
+export const errorBody = ({ code, message }: Refusal): string => `${JSON.stringify({ error: { code, message } })}\n`

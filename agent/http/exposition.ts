@@ -1,0 +1,154 @@
+// The /metrics page: the latest values as Prometheus text 0.0.4 or OpenMetrics 1.0, rendered at most once per tick and shared by all readers.
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import type { Series } from '../model/series.ts'
+import type { LatestStore } from '../store/latest.ts'
+import { createDcgmNames, scaled, type Alias, type DcgmMode, type HostnameLabel } from './exposition/dcgm.ts'
+import { closeFamily, createFamily, createRow, enterRow, type Family, type FamilyText, type Row } from './exposition/row.ts'
+import { createXidRows } from './exposition/xid.ts'
+
+export type ExpositionFormat = 'text' | 'openmetrics'
+
+export type Page = {
+  readonly contentType: string
+  readonly body: Buffer
+  /** Compressed once, when the first reader asks for it. */
+  readonly gzipped: () => Promise<Buffer>
+}
+
+export type Exposition = {
+  /** To be called at each tick: the next reader gets a new rendering. */
+  readonly invalidate: () => void
+  readonly page: (format: ExpositionFormat) => Page
+  /** How many times the page was really rendered, whatever the number of readers. */
+  readonly renderings: () => number
+}
+
+export type ExpositionOptions = {
+  readonly latest: Pick<LatestStore, 'groups'>
+  readonly dcgm: DcgmMode
+  readonly hostnameLabel: HostnameLabel
+  readonly hostname: string
+}
+
+const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
+  text: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+}
+const gzipAsync = promisify(gzip)
+
+/** A series' own row and those under other exporters' names. */
+type Entry = { readonly row: Row; aliases: readonly AliasRow[]; aliasVersion: number }
+type AliasRow = { readonly row: Row; readonly scale: number }
+
+export function createExposition({ latest, dcgm, hostnameLabel, hostname }: ExpositionOptions): Exposition {
+  const names = createDcgmNames({ mode: dcgm, hostnameLabel, hostname })
+  const families = new Map<string, Family>()
+  let sorted: readonly Family[] = []
+  const addFamily = (family: Family): void => {
+    families.set(family.name, family)
+    sorted = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+  const xids = dcgm === 'off' ? undefined : createXidRows(names, addFamily)
+  const entries = new Map<string, Entry>()
+  const aliasRows = new Map<string, Row>()
+  const pages = new Map<ExpositionFormat, Page>()
+  let generation = 0
+  let stale = true
+
+  const familyOf = (def: FamilyText): Family => {
+    const known = families.get(def.name)
+    if (known !== undefined) return known
+    const family = createFamily(def)
+    addFamily(family)
+    return family
+  }
+  const aliasRowOf = ({ name, key }: Alias): AliasRow => {
+    let row = aliasRows.get(key)
+    if (row === undefined) {
+      row = createRow(familyOf({ name: name.name, kind: name.kind, unit: '', help: name.help }), key)
+      aliasRows.set(key, row)
+    }
+    return { row, scale: name.scale }
+  }
+  const entryOf = (series: Series): Entry => {
+    let entry = entries.get(series.key)
+    if (entry === undefined) {
+      entry = { row: createRow(familyOf(series.metric), series.key), aliases: [], aliasVersion: -1 }
+      entries.set(series.key, entry)
+    }
+    if (entry.aliasVersion !== names.version() && series.metric.dcgm !== undefined) {
+      entry.aliases = names.aliasesOf(series).map(aliasRowOf)
+      entry.aliasVersion = names.version()
+    }
+    return entry
+  }
+
+  /** Drops rows of series that are gone, once they are many, so that churn of processes and containers costs no memory. */
+  const sweep = (seen: number): void => {
+    if (entries.size <= 2 * seen + 256) return
+    for (const [key, entry] of entries) if (entry.row.generation !== generation) entries.delete(key)
+    for (const [key, row] of aliasRows) if (row.generation !== generation) aliasRows.delete(key)
+  }
+
+  const collect = (): void => {
+    generation += 1
+    xids?.begin()
+    // Identity first, so that the labels made below are those of this tick.
+    if (dcgm !== 'off') for (const group of latest.groups()) for (const { series } of group.readings) if (series.metric.kind === 'info') names.learn(series)
+    let seen = 0
+    for (const group of latest.groups()) {
+      const { t } = group
+      for (const reading of group.readings) {
+        const { series, value } = reading
+        if (!Number.isFinite(value)) continue // a reading is finite by its type; a page with NaN would poison sums
+        const entry = entryOf(series)
+        enterRow(entry.row, value, t, generation)
+        for (const alias of entry.aliases) enterRow(alias.row, scaled(value, alias.scale), t, generation)
+        xids?.see(reading, group)
+        seen += 1
+      }
+    }
+    xids?.end(latest.groups(), generation)
+    for (const family of sorted) closeFamily(family)
+    sweep(seen)
+  }
+
+  const render = (format: ExpositionFormat): Page => {
+    let text = ''
+    for (const family of sorted) {
+      if (family.live.length === 0) continue
+      text += format === 'text' ? family.textHead : family.openMetricsHead
+      text += family.body
+    }
+    if (format === 'openmetrics') text += '# EOF\n'
+    const body = Buffer.from(text)
+    let compressed: Promise<Buffer> | undefined
+    return {
+      contentType: CONTENT_TYPES[format],
+      body,
+      // Level 1: a page of numbers shrinks to a tenth already, at a third of the default level's time. Runs in libuv's pool.
+      gzipped: () => (compressed ??= gzipAsync(body, { level: constants.Z_BEST_SPEED })),
+    }
+  }
+
+  let renderings = 0
+  return {
+    invalidate: () => (stale = true),
+    renderings: () => renderings,
+    page(format) {
+      if (stale) {
+        stale = false
+        pages.clear()
+        collect()
+        renderings += 1
+      }
+      let page = pages.get(format)
+      if (page === undefined) {
+        page = render(format)
+        pages.set(format, page)
+      }
+      return page
+    },
+  }
+}

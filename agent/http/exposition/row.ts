@@ -1,0 +1,102 @@
+// The sample lines of the page: one row per series, kept from tick to tick so that only what changed is written anew.
+import type { MetricDef } from '../../model/metric.ts'
+
+/** One family as the page shows it: its declaration in both formats and its lines. */
+export type Family = {
+  readonly name: string
+  readonly textHead: string
+  readonly openMetricsHead: string
+  /** Rows of the newest rendering, in the order in which they came; the first `count` are of the present one. */
+  readonly live: Row[]
+  count: number
+  dirty: boolean
+  body: string
+}
+
+export type Row = {
+  readonly family: Family
+  /** `name{labels} `, what stands before the value. */
+  readonly prefix: string
+  line: string
+  value: number
+  /** Time of the scrape that brought the value. */
+  t: number
+  /** Number of the rendering that saw the row last. */
+  generation: number
+}
+
+export type FamilyKind = MetricDef['kind'] | 'unknown'
+export type FamilyText = { readonly name: string; readonly kind: FamilyKind; readonly unit: string; readonly help: string }
+
+export function createFamily(def: FamilyText): Family {
+  return { name: def.name, textHead: textHead(def), openMetricsHead: openMetricsHead(def), live: [], count: 0, dirty: true, body: '' }
+}
+
+export function createRow(family: Family, key: string): Row {
+  return { family, prefix: `${key} `, line: '', value: Number.NaN, t: 0, generation: -1 }
+}
+
+/** Enters a value; of two readings with one key in one rendering the newer one counts, and of equally old ones the later. */
+export function enterRow(row: Row, value: number, t: number, generation: number): void {
+  const { family } = row
+  if (row.generation === generation) {
+    if (t < row.t) return
+  } else {
+    row.generation = generation
+    if (family.live[family.count] !== row) {
+      family.live[family.count] = row
+      family.dirty = true
+    }
+    family.count += 1
+  }
+  row.t = t
+  if (row.value === value) return
+  row.value = value
+  row.line = `${row.prefix}${value}\n`
+  family.dirty = true
+}
+
+/** Ends a rendering of the family: forgets rows that it did not see and joins the lines when any changed. */
+export function closeFamily(family: Family): void {
+  if (family.live.length !== family.count) {
+    family.live.length = family.count
+    family.dirty = true
+  }
+  family.count = 0
+  if (!family.dirty) return
+  family.dirty = false
+  let body = ''
+  for (const row of family.live) body += row.line
+  family.body = body
+}
+
+// https://prometheus.io/docs/instrumenting/exposition_formats/: in HELP, backslash and line feed are escaped.
+const escapeHelp = (help: string): string => help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+
+function textHead({ name, kind, help }: FamilyText): string {
+  const type = kind === 'info' ? 'gauge' : kind === 'unknown' ? 'untyped' : kind
+  return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+}
+
+/** The unit's name in OpenMetrics by its UCUM code; a family may declare a unit only when its name ends in it. */
+const OPENMETRICS_UNITS: Readonly<Record<string, string>> = {
+  By: 'bytes',
+  'By/s': 'bytes_per_second',
+  '1': 'ratio',
+  W: 'watts',
+  Cel: 'celsius',
+  J: 'joules',
+  Hz: 'hertz',
+  s: 'seconds',
+}
+
+function openMetricsHead({ name, kind, unit, help }: FamilyText): string {
+  // OpenMetrics 1.0: counters and infos are declared without the suffix that their samples carry. A counter of another
+  // exporter that lacks `_total` cannot be a counter there; its samples keep their names as `unknown`.
+  const suffix = kind === 'counter' ? '_total' : kind === 'info' ? '_info' : ''
+  const legal = name.endsWith(suffix)
+  const family = legal ? name.slice(0, name.length - suffix.length) : name
+  const unitName = OPENMETRICS_UNITS[unit]
+  const unitLine = kind !== 'info' && unitName !== undefined && family.endsWith(`_${unitName}`) ? `# UNIT ${family} ${unitName}\n` : ''
+  return `# TYPE ${family} ${legal ? kind : 'unknown'}\n${unitLine}# HELP ${family} ${escapeHelp(help).replaceAll('"', '\\"')}\n`
+}

@@ -1,0 +1,151 @@
+// The port: guards in front, /metrics straight from the shared page, the live stream on /ws, all else through the app.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import type { Log } from '../model/source.ts'
+import { acceptsGzip, metricsFormat } from './accept.ts'
+import { createApp, type AppOptions } from './app.ts'
+import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
+import { errorBody, STATUS, type Refusal } from './errors.ts'
+import type { Exposition } from './exposition.ts'
+import { guard, pathOf } from './guards.ts'
+
+/** What the server needs of the live stream; sinks/live.ts is it. */
+export type Upgrader = { readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void; readonly maxReaders: number }
+
+export type HttpServerOptions = AccessOptions &
+  Omit<AppOptions, 'onError' | 'now'> & {
+    readonly exposition: Exposition
+    readonly live: Upgrader
+    readonly log: Log
+    readonly now?: () => number
+  }
+
+export type HttpServer = {
+  /** Resolves with the base URL, such as http://127.0.0.1:9839. */
+  readonly listen: () => Promise<string>
+  /** Ends within a second: open requests may finish, idle connections are closed. */
+  readonly close: () => Promise<void>
+}
+
+/** Connections beside those of the live stream: scrapers, API readers, a browser's six per page. */
+const OTHER_CONNECTIONS = 512
+const CLOSE_WITHIN_MS = 800
+/** Compressing costs more than sending where the reader is on this machine. */
+const isLocal = (address: string | undefined): boolean => address === undefined || /^(::1$|(::ffff:)?127\.)/.test(address)
+
+function sendRefusal(response: ServerResponse, refusal: Refusal): void {
+  const body = errorBody(refusal)
+  // A body that was announced is not read any more, so the connection cannot be used again.
+  const connection = refusal.code === 'too_large' ? { Connection: 'close' } : {}
+  response.writeHead(STATUS[refusal.code], { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...connection, ...refusal.headers })
+  response.end(body)
+}
+
+async function sendMetrics(exposition: Exposition, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const page = exposition.page(metricsFormat(request.headers.accept))
+  const compress = acceptsGzip(request.headers['accept-encoding']) && !isLocal(request.socket.remoteAddress)
+  const body = compress ? await page.gzipped() : page.body
+  response.writeHead(200, {
+    'Content-Type': page.contentType,
+    'Content-Length': body.length,
+    'Cache-Control': 'no-store',
+    Vary: 'Accept, Accept-Encoding',
+    ...(compress ? { 'Content-Encoding': 'gzip' } : {}),
+  })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+/** Splits `ADDRESS:PORT`; an empty address means all of them. */
+function addressOf(listen: string): { readonly host: string; readonly port: number } {
+  const colon = listen.lastIndexOf(':')
+  const port = Number(listen.slice(colon + 1))
+  if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`http.listen: expected ADDRESS:PORT, came ${JSON.stringify(listen)}`)
+  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, '') || '::', port }
+}
+
+function listenError(error: NodeJS.ErrnoException, listen: string): Error {
+  const { port } = addressOf(listen)
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} is in use already, perhaps by another Warpwatch; \`ss -ltnp 'sport = :${port}'\` shows by whom. Stop that, or take another port: --listen 127.0.0.1:${port + 1}`,
+    EACCES: `port ${port} needs more rights; take one above 1023`,
+    EADDRNOTAVAIL: 'this machine has no such address',
+  }
+  return new Error(`http.listen: cannot listen on ${listen}: ${why[error.code ?? ''] ?? error.message}`, { cause: error })
+}
+
+export function createHttpServer({ exposition, live, log, now = Date.now, ...options }: HttpServerOptions): HttpServer {
+  checkBind(options)
+  const access = createAccess(options)
+  const { views, history, ready, dashboardDir } = options
+  const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const app = createApp({ views, history, ready, dashboardDir, now, onError })
+  // The adapter's own Request and Response cost 0.5 MiB; Node's, through undici, cost 14 MiB and half as much CPU again (measured, Node 24).
+  const toApp = getRequestListener(app.fetch)
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const guarded = guard(access, request)
+    if ('refusal' in guarded) return sendRefusal(response, guarded.refusal)
+    for (const header in guarded.cors) response.setHeader(header, guarded.cors[header] ?? '')
+    if (guarded.preflight) {
+      response.writeHead(204).end()
+    } else if (guarded.path === '/metrics') {
+      await sendMetrics(exposition, request, response)
+    } else if (guarded.path === '/ws') {
+      sendRefusal(response, { code: 'bad_request', message: '/ws: expected a WebSocket (Upgrade: websocket), came a plain request' })
+    } else {
+      await toApp(request, response)
+    }
+  }
+  const failed = (response: ServerResponse, error: unknown): void => {
+    onError(error)
+    if (response.headersSent) response.destroy()
+    else sendRefusal(response, { code: 'internal', message: 'the agent failed on this request; its log says why' })
+  }
+
+  const server = createServer(
+    { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 },
+    (request, response) => void handle(request, response).catch((error: unknown) => failed(response, error)),
+  )
+  server.maxConnections = live.maxReaders + OTHER_CONNECTIONS
+  const sockets = new Set<Duplex>()
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    if (pathOf(request.url) === '/ws') live.upgrade(request, socket, head, access)
+    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  })
+
+  return {
+    listen: () => listenOn(server, options.listen),
+    close: () =>
+      new Promise((resolve) => {
+        const end = setTimeout(() => {
+          server.closeAllConnections()
+          for (const socket of sockets) socket.destroy()
+        }, CLOSE_WITHIN_MS)
+        server.close(() => {
+          clearTimeout(end)
+          resolve()
+        })
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+async function listenOn(server: Server, listen: string): Promise<string> {
+  const { host, port } = addressOf(listen)
+  await new Promise<void>((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException): void => reject(listenError(error, listen))
+    server.once('error', refused)
+    server.listen({ host, port }, () => {
+      server.removeListener('error', refused)
+      resolve()
+    })
+  })
+  const bound = server.address()
+  const actual = typeof bound === 'object' && bound !== null ? bound.port : port
+  // A wildcard address is no address to click on.
+  const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${actual}`
+}

@@ -1,0 +1,104 @@
+// The tables of rows of one tick: each reading and each gap goes to the row that it speaks of.
+import type { Gap, Reading } from '../../model/reading.ts'
+import type { Labels } from '../../model/series.ts'
+import { dimensionOf, enterGap, enterIdentity, enterMeasure, type MutableRow } from './builder.ts'
+import { placeOf, type Subject } from './classify.ts'
+
+export type Tables = {
+  readonly reading: (reading: Reading, t: number) => void
+  readonly gap: (gap: Gap) => void
+  readonly gpus: ReadonlyMap<string, MutableRow>
+  readonly migs: ReadonlyMap<string, MutableRow>
+  readonly containers: ReadonlyMap<string, MutableRow>
+  readonly processes: ReadonlyMap<string, MutableRow>
+  readonly allocators: ReadonlyMap<string, MutableRow>
+  readonly host: MutableRow
+  /** Unix ms of the scrape that brought a container's CPU seconds. */
+  readonly cpuTimes: ReadonlyMap<string, number>
+}
+
+export function createTables(hostname: string): Tables {
+  const gpus = new Map<string, MutableRow>()
+  const migs = new Map<string, MutableRow>()
+  const containers = new Map<string, MutableRow>()
+  const processes = new Map<string, MutableRow>()
+  const allocators = new Map<string, MutableRow>()
+  const host: MutableRow = { hostname }
+  const cpuTimes = new Map<string, number>()
+
+  const at = (rows: Map<string, MutableRow>, key: string, create: () => MutableRow): MutableRow => {
+    let row = rows.get(key)
+    if (row === undefined) {
+      row = create()
+      rows.set(key, row)
+    }
+    return row
+  }
+  const gpuRow = (labels: Labels): MutableRow | undefined => {
+    const { uuid, gpu, gi, ci } = labels
+    if (uuid === undefined) return undefined
+    const whole = at(gpus, uuid, () => ({ uuid, index: -1 }))
+    if (gpu !== undefined) whole['index'] = Number(gpu)
+    if (gi === undefined && ci === undefined) return whole
+    return at(migs, `${uuid}|${gi ?? ''}|${ci ?? ''}`, () => ({ gi: gi ?? '', ci: ci ?? '' }))
+  }
+  const containerRow = (labels: Labels): MutableRow | undefined => {
+    const id = labels['container_id']
+    if (id === undefined) return undefined
+    const row = at(containers, id, () => ({ container_id: id, container: labels['container'] ?? id }))
+    enterIdentity(row, 'container', labels)
+    return row
+  }
+  const processRow = (rows: Map<string, MutableRow>, subject: Subject, labels: Labels): MutableRow | undefined => {
+    const { pid, uuid } = labels
+    if (pid === undefined || uuid === undefined) return undefined
+    const row = at(rows, `${pid}|${uuid}|${labels['gi'] ?? ''}|${labels['ci'] ?? ''}`, () => ({
+      pid: Number(pid),
+      process: labels['process'] ?? '',
+      uuid,
+      gpu: labels['gpu'] ?? '',
+    }))
+    enterIdentity(row, subject, labels, ['pid'])
+    return row
+  }
+  const rowOf = (subject: Subject, labels: Labels): MutableRow | undefined => {
+    if (subject === 'gpu') return gpuRow(labels)
+    if (subject === 'container') return containerRow(labels)
+    if (subject === 'host') return host
+    return processRow(subject === 'process' ? processes : allocators, subject, labels)
+  }
+
+  return {
+    gpus,
+    migs,
+    containers,
+    processes,
+    allocators,
+    host,
+    cpuTimes,
+    reading({ series, value }, t) {
+      const { labels, metric } = series
+      const place = placeOf(metric.name)
+      if (place === undefined) return
+      const row = rowOf(place.subject, labels)
+      if (row === undefined) return
+      if (metric.kind === 'info') {
+        // The value of an info is always 1; what it says stands in its labels.
+        for (const label in labels) if (row[label] === undefined && label !== 'gpu' && labels[label] !== '') row[label] = labels[label]
+        return
+      }
+      enterMeasure(row, place.measure, dimensionOf(place.subject, labels), value, place.subject === 'container' && labels['gi'] !== undefined)
+      if (metric.name === 'warpwatch_container_cpu_seconds_total') cpuTimes.set(labels['container_id'] ?? '', t)
+    },
+    gap(gap) {
+      const { labels } = gap
+      const subject = placeOf(gap.metric)?.subject
+      const row =
+        (labels['pid'] === undefined ? undefined : rowOf(subject === 'allocator' ? subject : 'process', labels)) ??
+        (subject === 'gpu' ? undefined : containerRow(labels)) ??
+        gpuRow(labels) ??
+        host
+      enterGap(row, gap)
+    },
+  }
+}

@@ -1,0 +1,39 @@
+// One reader of the live stream: sends what fits, skips frames while it is behind, finds out when it is gone.
+import type { WebSocket } from 'ws'
+
+export type Reader = {
+  /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. */
+  readonly frame: (data: Buffer) => boolean
+  /** Pings; false when the ping before was not answered, so that the reader is gone. */
+  readonly ping: () => boolean
+  readonly close: (code: number, reason: string) => void
+  readonly terminate: () => void
+  readonly socket: WebSocket
+}
+
+/** Unsent bytes of one reader above which it skips frames; beside the kernel's own buffer this bounds what a reader that stops reading costs. */
+export const MAX_BUFFERED_BYTES = 256 * 1024
+
+export function createReader(socket: WebSocket, maxBufferedBytes = MAX_BUFFERED_BYTES): Reader {
+  let answered = true
+  socket.on('pong', () => (answered = true))
+  return {
+    socket,
+    frame(data) {
+      if (socket.readyState !== socket.OPEN) return false
+      // One frame may always wait, whatever its size; a second one only while the sum stays small.
+      const buffered = socket.bufferedAmount
+      if (buffered > 0 && buffered + data.length > maxBufferedBytes) return false
+      socket.send(data, { binary: false })
+      return true
+    },
+    ping() {
+      if (!answered) return false
+      answered = false
+      if (socket.readyState === socket.OPEN) socket.ping()
+      return true
+    },
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+  }
+}
