@@ -1,0 +1,66 @@
+// Bytes read from and written to the host's disks, from /proc/diskstats (Documentation/admin-guide/iostats.rst).
+import { readSmallFile } from '../../attribution/small-file.ts'
+import { defineMetric } from '../../model/metric.ts'
+import type { Aspect } from './aspect.ts'
+import { attempt, seriesBy, wholeNumber } from './aspect.ts'
+
+const bytesRead = defineMetric({
+  name: 'warpwatch_host_disk_read_bytes_total',
+  kind: 'counter',
+  unit: 'By',
+  help: 'Bytes read, by disk. Mapped devices (dm, md) count beside the disks under them.',
+  labels: ['device'],
+})
+const bytesWritten = defineMetric({
+  name: 'warpwatch_host_disk_written_bytes_total',
+  kind: 'counter',
+  unit: 'By',
+  help: 'Bytes written, by disk. Mapped devices (dm, md) count beside the disks under them.',
+  labels: ['device'],
+})
+const busy = defineMetric({
+  name: 'warpwatch_host_disk_busy_seconds_total',
+  kind: 'counter',
+  unit: 's',
+  help: 'Time in which the disk had at least one request in flight.',
+  labels: ['device'],
+})
+
+/** Memory and image devices, and partitions: those of a disk are in the disk. */
+const NOT_A_DISK = /^(loop|ram|zram|sr|fd|nbd)\d+|^(s|h|v|xv)d[a-z]+\d+$|^(nvme\d+n\d+|mmcblk\d+)p\d+$|^mmcblk\d+boot\d+$|^nvme\d+c\d+n\d+$/
+
+/** The kernel counts in 512 bytes, whatever the disk's own sectors. */
+const SECTOR_BYTES = 512
+
+export type DiskBytes = { readonly device: string; readonly readBytes: number; readonly writtenBytes: number; readonly busySeconds: number }
+
+/** Columns: major, minor, name, reads, merged, sectors read, ms, writes, merged, sectors written, ms, in flight, ms busy, … */
+export function parseDiskstats(text: string): readonly DiskBytes[] {
+  const found: DiskBytes[] = []
+  for (const line of text.split('\n')) {
+    const columns = line.trim().split(/\s+/)
+    const [device, sectorsRead, sectorsWritten, busyMs] = [columns[2], wholeNumber(columns[5]), wholeNumber(columns[9]), wholeNumber(columns[12])]
+    if (device === undefined || NOT_A_DISK.test(device) || sectorsRead === undefined || sectorsWritten === undefined || busyMs === undefined) continue
+    found.push({ device, readBytes: sectorsRead * SECTOR_BYTES, writtenBytes: sectorsWritten * SECTOR_BYTES, busySeconds: busyMs / 1000 })
+  }
+  return found
+}
+
+const metrics = [bytesRead, bytesWritten, busy]
+
+export const diskIo: Aspect = {
+  id: 'disk-io',
+  rate: 'slow',
+  metrics,
+  create: ({ proc }) => {
+    const [readSeries, writtenSeries, busySeries] = metrics.map((metric) => seriesBy(metric, (device) => ({ device })))
+    return (out) =>
+      attempt(out, metrics, () => {
+        for (const disk of parseDiskstats(readSmallFile(`${proc}/diskstats`))) {
+          if (readSeries) out.reading(readSeries(disk.device), disk.readBytes)
+          if (writtenSeries) out.reading(writtenSeries(disk.device), disk.writtenBytes)
+          if (busySeries) out.reading(busySeries(disk.device), disk.busySeconds)
+        }
+      })
+  },
+}

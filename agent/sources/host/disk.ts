@@ -1,0 +1,65 @@
+// How full the host's own file systems are; network mounts are never asked.
+import { readSmallFile } from '../../attribution/small-file.ts'
+import { defineMetric } from '../../model/metric.ts'
+import type { MetricDef } from '../../model/metric.ts'
+import { makeSeries } from '../../model/series.ts'
+import type { Series } from '../../model/series.ts'
+import type { Aspect } from './aspect.ts'
+import { reasonOf } from './aspect.ts'
+import { parseMounts } from './mounts.ts'
+import type { Mount } from './mounts.ts'
+import { createStatfs } from './statfs.ts'
+
+const metric = (name: string, help: string): MetricDef =>
+  defineMetric({ name: `warpwatch_host_disk_${name}_bytes`, kind: 'gauge', unit: 'By', help, labels: ['mountpoint', 'device', 'fstype'] })
+const total = metric('total', 'Size of the file system.')
+const free = metric('free', 'Bytes not in use, those kept back for root included.')
+const available = metric('available', 'Bytes that programs without privileges can still write.')
+const metrics = [total, free, available]
+
+type Seen = { readonly total: Series; readonly free: Series; readonly available: Series }
+
+export const disk: Aspect = {
+  id: 'disk',
+  rate: 'slow',
+  metrics,
+  create: ({ proc, root }) => {
+    const ask = createStatfs()
+    let seen = new Map<string, Seen>()
+    const seriesOf = (mount: Mount): Seen => {
+      const labels = { ...mount }
+      return { total: makeSeries(total, labels), free: makeSeries(free, labels), available: makeSeries(available, labels) }
+    }
+    return async (out) => {
+      const table = root === '' ? `${proc}/self/mountinfo` : `${proc}/1/mountinfo`
+      let mounts: readonly Mount[]
+      try {
+        mounts = parseMounts(readSmallFile(table))
+      } catch (error) {
+        const { reason, code, detail } = reasonOf(error)
+        for (const each of metrics) out.gap(each, {}, reason, code, detail)
+        return
+      }
+      const now = new Map<string, Seen>()
+      for (const mount of mounts) {
+        const key = `${mount.mountpoint}\n${mount.device}\n${mount.fstype}`
+        const series = seen.get(key) ?? seriesOf(mount)
+        now.set(key, series)
+        try {
+          const answer = await ask(`${root}${mount.mountpoint}`)
+          if (answer === 'hangs') {
+            for (const each of metrics) out.gap(each, series.total.labels, 'timeout', undefined, `${mount.mountpoint} (${mount.device}) does not answer statfs`)
+            continue
+          }
+          out.reading(series.total, answer.totalBytes)
+          out.reading(series.free, answer.freeBytes)
+          out.reading(series.available, answer.availableBytes)
+        } catch (error) {
+          const { reason, code, detail } = reasonOf(error)
+          for (const each of metrics) out.gap(each, series.total.labels, reason, code, detail)
+        }
+      }
+      seen = now
+    }
+  },
+}
