@@ -66,7 +66,8 @@ export function containerOfPath(path: string): { readonly id: string; readonly r
 
 /** With hybrid hierarchies the memory line tells most and the `0::` line least (Docker leaves an empty directory there). */
 function byTrust(paths: readonly CgroupPath[]): readonly string[] {
-  const rank = ({ controllers }: CgroupPath): number => (controllers.includes('memory') ? 0 : controllers.includes('name=systemd') ? 1 : controllers.length > 0 ? 2 : 3)
+  const rank = ({ controllers }: CgroupPath): number =>
+    controllers.includes('memory') ? 0 : controllers.includes('name=systemd') ? 1 : controllers.length > 0 ? 2 : 3
   const sorted = [...paths].sort((a, b) => rank(a) - rank(b)).map(({ path }) => path)
   return [...new Set(sorted)]
 }
@@ -103,7 +104,11 @@ export function parseCgroup(text: string): CgroupPlace {
     if (container.runtime !== undefined) place.runtime = container.runtime
   }
   if (place.slurmJob !== undefined || pod !== undefined || container !== undefined) return place
-  for (const [runtime, pattern] of [['lxc', LXC], ['nspawn', NSPAWN], ['qemu', QEMU]] as const) {
+  for (const [runtime, pattern] of [
+    ['lxc', LXC],
+    ['nspawn', NSPAWN],
+    ['qemu', QEMU],
+  ] as const) {
     const machine = first(paths, (path) => pattern.exec(path)?.[1])
     if (machine !== undefined) return { runtime, machine: unescapeUnit(machine) }
   }

@@ -4,26 +4,29 @@ import { closeSync, openSync, readSync } from 'node:fs'
 // One buffer for all: reads are synchronous. 64 KiB holds every file read through it; the kernel renders most of them in one page.
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** The text of an open file from its beginning. Kernel files render anew on each read at offset 0. */
-export function readOpenFile(fd: number): string {
-  let length = readSync(fd, BUFFER, 0, BUFFER.length, 0)
-  // A seq_file may return less than it has (one page at a time): go on until the end or the buffer is full. A short first read is the end
-  // of all the small ones, so that they cost one call.
-  if (length >= 3072) {
-    for (;;) {
-      const more = length < BUFFER.length ? readSync(fd, BUFFER, length, BUFFER.length - length, length) : 0
-      if (more === 0) break
-      length += more
-    }
+/** A seq_file may return less than it has, so reading goes on until the end, or until the buffer is full. */
+function readToEnd(fd: number, length: number): string {
+  for (;;) {
+    const more = length < BUFFER.length ? readSync(fd, BUFFER, length, BUFFER.length - length, length) : 0
+    if (more === 0) return BUFFER.toString('utf8', 0, length)
+    length += more
   }
-  return BUFFER.utf8Slice(0, length)
 }
 
-/** The text of a file; throws as `openSync` and `readSync` do. About half the cost of `readFileSync` on /proc, which has to ask for the size first. */
+/**
+ * The text of an open cgroup file; the kernel renders it anew at offset 0. These files are written in one piece, so a short read is the end
+ * and costs one system call.
+ */
+export function readOpenFile(fd: number): string {
+  const length = readSync(fd, BUFFER, 0, BUFFER.length, 0)
+  return length < 3072 ? BUFFER.toString('utf8', 0, length) : readToEnd(fd, length)
+}
+
+/** The text of a file; throws as `openSync` and `readSync` do. Cheaper than `readFileSync`, which asks for the size first. */
 export function readSmallFile(path: string): string {
   const fd = openSync(path, 'r')
   try {
-    return readOpenFile(fd)
+    return readToEnd(fd, 0)
   } finally {
     closeSync(fd)
   }

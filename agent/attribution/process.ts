@@ -1,0 +1,122 @@
+// Answers who a host pid is, from /proc, cheaply enough to be asked for every GPU process in every tick.
+import type { IdentifyProcess, ProcessIdentity } from '../model/identity.ts'
+import { parseCgroup, parseMountinfo } from './cgroup-path.ts'
+import type { CgroupPlace } from './cgroup-path.ts'
+import type { ContainerDirectory } from './directory.ts'
+import { parseStat, parseStatus } from './proc-files.ts'
+import { readSmallFile } from './small-file.ts'
+
+export type ProcessIdentifierOptions = {
+  /** Where the host's /proc is seen; the agent needs the host's pid namespace for it. */
+  readonly procRoot: string
+  readonly directory: ContainerDirectory
+  /** Milliseconds of a clock that only rises. */
+  readonly now?: () => number
+}
+
+/** A pid asked for again within this time costs no system call: one look per tick of a second, however many GPUs it holds memory on. */
+const TRUST_MS = 500
+/** Launchers move their children into a cgroup and a namespace shortly after the fork, so a place is read again once soon, then rarely. */
+const FIRST_REREAD_MS = 5_000
+const REREAD_MS = 60_000
+/** An unknown container may be named any time (a kubelet's link, a late engine), so it is resolved again at this pace. */
+const RESOLVE_MS = 5_000
+const FORGET_MS = 30_000
+
+type Entry = {
+  identity: ProcessIdentity
+  place: CgroupPlace
+  checkedAt: number
+  rereadAt: number
+  resolveAt: number
+  version: number
+}
+
+/** undefined where the file cannot be read: gone, hidden by hidepid, or no permission; all mean that nothing can be said. */
+function tryRead(path: string): string | undefined {
+  try {
+    return readSmallFile(path)
+  } catch {
+    return undefined
+  }
+}
+
+function readPlace(directory: string): CgroupPlace {
+  const place = parseCgroup(tryRead(`${directory}/cgroup`) ?? '')
+  if (Object.keys(place).length > 0) return place
+  // `0::/` is also what a reader sees of neighbours that share its private cgroup namespace, and of kernel threads.
+  return parseMountinfo(tryRead(`${directory}/mountinfo`) ?? '')
+}
+
+export function createProcessIdentifier(options: ProcessIdentifierOptions): IdentifyProcess {
+  const { procRoot, directory } = options
+  const now = options.now ?? (() => performance.now())
+  const entries = new Map<number, Entry>()
+  let sweepAt = now() + FORGET_MS
+
+  const sweep = (at: number): void => {
+    sweepAt = at + FORGET_MS
+    for (const [pid, entry] of entries) if (at - entry.checkedAt > FORGET_MS) entries.delete(pid)
+  }
+
+  const build = (pid: number, comm: string, startTicks: number, place: CgroupPlace): ProcessIdentity => {
+    const { uid, innerPid } = parseStatus(tryRead(`${procRoot}/${pid}/status`) ?? '')
+    const container = directory.at(place)
+    const unit = container === undefined ? (place.unit ?? place.session) : undefined
+    return {
+      pid,
+      startTicks,
+      name: comm,
+      ...(innerPid === undefined || innerPid === pid ? {} : { innerPid }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(container === undefined ? {} : { container }),
+      ...(place.slurmJob === undefined ? {} : { slurmJob: place.slurmJob }),
+      ...(unit === undefined ? {} : { unit }),
+    }
+  }
+
+  const replace = (entry: Entry, next: ProcessIdentity): void => {
+    const old = entry.identity
+    const unchanged =
+      old.name === next.name &&
+      old.innerPid === next.innerPid &&
+      old.uid === next.uid &&
+      old.container === next.container &&
+      old.slurmJob === next.slurmJob &&
+      old.unit === next.unit
+    // The same object as long as nothing changed: readers keep their series by it.
+    if (!unchanged) entry.identity = next
+  }
+
+  return (pid) => {
+    const at = now()
+    if (at > sweepAt) sweep(at)
+    const known = entries.get(pid)
+    if (known !== undefined && at - known.checkedAt < TRUST_MS && known.version === directory.version()) return known.identity
+
+    const stat = parseStat(tryRead(`${procRoot}/${pid}/stat`) ?? '')
+    if (stat === undefined) {
+      entries.delete(pid)
+      return undefined
+    }
+    if (known === undefined || known.identity.startTicks !== stat.startTicks) {
+      const place = readPlace(`${procRoot}/${pid}`)
+      const identity = build(pid, stat.comm, stat.startTicks, place)
+      const version = directory.version()
+      entries.set(pid, { identity, place, checkedAt: at, rereadAt: at + FIRST_REREAD_MS, resolveAt: at + RESOLVE_MS, version })
+      return identity
+    }
+    known.checkedAt = at
+    const reread = at >= known.rereadAt
+    if (reread) {
+      known.place = readPlace(`${procRoot}/${pid}`)
+      known.rereadAt = at + REREAD_MS
+    }
+    if (reread || at >= known.resolveAt || known.version !== directory.version() || known.identity.name !== stat.comm) {
+      replace(known, build(pid, stat.comm, stat.startTicks, known.place))
+      known.version = directory.version()
+      known.resolveAt = at + RESOLVE_MS
+    }
+    return known.identity
+  }
+}

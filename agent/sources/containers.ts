@@ -1,0 +1,183 @@
+// Containers: who they are by the engines, what they use by the kernel; also those that no engine tells of.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseCgroup } from '../attribution/cgroup-path.ts'
+import type { ContainerDirectory } from '../attribution/directory.ts'
+import type { Gap, Reading } from '../model/reading.ts'
+import type { Source, SourceContext } from '../model/source.ts'
+import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
+import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
+import { createEngines } from './containers/engines.ts'
+import type { Engines } from './containers/engines.ts'
+import type { EngineContainer } from './containers/engine-container.ts'
+import type { HostGpu } from './containers/gpu-request.ts'
+import { containerMetrics } from './containers/metrics.ts'
+import { factsOf, trackContainer } from './containers/tracked.ts'
+import type { TrackedContainer } from './containers/tracked.ts'
+
+export type ContainersOptions = {
+  /** Sockets of engines. Absent: the usual places, and whichever of them exists; empty: no engine at all. */
+  readonly sockets?: readonly string[]
+  /** Usually /sys/fs/cgroup. */
+  readonly cgroupRoot: string
+  readonly procRoot: string
+  readonly directory: ContainerDirectory
+  /** The host's GPUs as known now, in the order of their indexes. */
+  readonly gpus: () => readonly HostGpu[]
+}
+
+const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
+/** Pressure costs three files per container, so it is read less often. */
+const PRESSURE = { group: 'pressure', everyMs: 10_000, ttlMs: 25_000 } as const
+/** Said again whenever something changes, and at this pace so that it does not expire. */
+const IDENTITY = { group: 'identity', everyMs: 10_000, ttlMs: 25_000 } as const
+const WALK_MS = 10_000
+
+export function createContainersSource(options: ContainersOptions): Source {
+  const { cgroupRoot, procRoot, directory } = options
+  const tracked = new Map<string, TrackedContainer>()
+  /** Ids that the walk saw without an engine's word; one that an engine should know is believed at the second sight. */
+  let seenBefore: ReadonlySet<string> = new Set()
+  let hierarchy: CgroupHierarchy | undefined
+  let engines: Engines | undefined
+  let stops: (() => void)[] = []
+
+  const currentHierarchy = (): CgroupHierarchy => (hierarchy ??= openCgroupHierarchy(cgroupRoot, procRoot))
+
+  const trackedOf = (id: string, identity = directory.resolve(id)): TrackedContainer => {
+    const known = tracked.get(id)
+    if (known !== undefined) return known
+    const added = trackContainer({ id, procRoot, cgroupRoot, hierarchy: currentHierarchy }, identity)
+    tracked.set(id, added)
+    return added
+  }
+  const drop = (id: string): void => {
+    tracked.get(id)?.close()
+    tracked.delete(id)
+  }
+
+  const start = (context: SourceContext): void => {
+    const emit = (
+      { group, ttlMs }: { readonly group: string; readonly ttlMs: number },
+      t: number,
+      fill: (out: { readings: Reading[]; gaps: Gap[] }) => void,
+    ): void => {
+      const began = performance.now()
+      const out = { readings: [] as Reading[], gaps: [] as Gap[] }
+      fill(out)
+      context.emit({ type: 'scrape', t, source: 'containers', group, ttlMs, durationMs: performance.now() - began, readings: out.readings, gaps: out.gaps })
+    }
+    const sayIdentity = (t: number): void => {
+      emit(IDENTITY, t, (out) => {
+        const gpus = options.gpus()
+        gpusSaid = gpus.length
+        for (const container of tracked.values()) container.facts(gpus, out)
+        out.gaps.push(...(engines?.gaps(tracked.size > 0) ?? []))
+      })
+    }
+    let identityDue = false
+    let gpusSaid = 0
+    /** Several containers often change at once (compose up): one scrape tells of them all. */
+    const identityChanged = (): void => {
+      if (identityDue) return
+      identityDue = true
+      setImmediate(() => {
+        identityDue = false
+        if (stops.length > 0) sayIdentity(Date.now())
+      })
+    }
+    const sayNumbers = (t: number): void => {
+      emit(NUMBERS, t, (out) => {
+        for (const container of tracked.values()) {
+          // While its engine answers, the engine says when a container has ended: a restart also removes the cgroup for a moment.
+          if (container.numbers(t, out) === 'gone' && !engines?.answers(container.engine)) {
+            drop(container.id)
+            identityChanged()
+          }
+        }
+      })
+      if (gpusSaid === 0 && options.gpus().length > 0) identityChanged()
+    }
+    const walk = (): void => {
+      if (engines !== undefined && !engines.settled()) return // their names come first
+      const seen = new Set<string>()
+      for (const found of currentHierarchy().walk()) {
+        const path = join('/', found.path)
+        const firstPid = firstProcess(currentHierarchy(), path)
+        if (firstPid === undefined) continue
+        seen.add(found.id)
+        const known = tracked.get(found.id)
+        if (known !== undefined) known.seenAt = path
+        if (known?.engine !== undefined || (known === undefined && engines?.anyAnswers() === true && !seenBefore.has(found.id))) continue
+        const place = parseCgroup(`0::${path}`)
+        const identity = directory.resolve(found.id, place.podUid)
+        const container = trackedOf(found.id, identity)
+        container.seenAt = path
+        const facts = { ...(found.runtime === undefined ? {} : { runtime: found.runtime }), ...(firstPid > 0 ? { pid: firstPid } : {}) }
+        container.update(identity, facts, undefined)
+        if (known === undefined) identityChanged()
+      }
+      for (const container of tracked.values()) {
+        if (container.engine !== undefined || seen.has(container.id)) continue
+        drop(container.id)
+        identityChanged()
+      }
+      seenBefore = seen
+    }
+    const onContainer = (socketPath: string, told: EngineContainer): void => {
+      const identity = directory.set(told.identity)
+      const container = trackedOf(identity.id, identity)
+      container.engine = socketPath
+      container.update(identity, factsOf(told), told.gpuWish)
+      identityChanged()
+    }
+    const onGone = (socketPath: string, id: string): void => {
+      if (tracked.get(id)?.engine !== socketPath) return
+      drop(id)
+      identityChanged()
+    }
+
+    if (!existsSync(cgroupRoot)) context.log.warn(`${cgroupRoot} does not exist: containers have names but no numbers`)
+    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState: identityChanged })
+    const { discover } = engines
+    walk()
+    stops = [
+      context.every(NUMBERS.everyMs, sayNumbers),
+      context.every(PRESSURE.everyMs, (t) => {
+        if (currentHierarchy().version === 2) emit(PRESSURE, t, (out) => tracked.forEach((container) => container.pressure(out)))
+      }),
+      context.every(IDENTITY.everyMs, sayIdentity),
+      context.every(WALK_MS, () => {
+        discover()
+        walk()
+      }),
+    ]
+  }
+
+  return {
+    id: 'containers',
+    metrics: containerMetrics,
+    start,
+    async stop() {
+      for (const stop of stops) stop()
+      stops = []
+      await engines?.stop()
+      for (const id of tracked.keys()) drop(id)
+    },
+  }
+}
+
+/** A process of the cgroup: 0 when only its children hold some, or it cannot be told; undefined when the cgroup is empty: left behind, or just ending. */
+function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefined {
+  const cgroup = hierarchy.at(path)
+  const directory = cgroup.memory ?? cgroup.cpu ?? cgroup.pids
+  if (directory === undefined) return undefined
+  try {
+    const pid = /^\d+/.exec(readFileSync(join(directory, 'cgroup.procs'), 'utf8'))?.[0]
+    if (pid !== undefined) return Number(pid)
+    if (hierarchy.version === 2) return readFileSync(join(directory, 'cgroup.events'), 'utf8').includes('populated 1') ? 0 : undefined
+    return undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,113 @@
+// The series of one container, made once and used in every tick, and how its numbers become readings and gaps.
+import type { ContainerIdentity } from '../../model/identity.ts'
+import type { MetricDef } from '../../model/metric.ts'
+import type { Gap, Reading } from '../../model/reading.ts'
+import { makeSeries } from '../../model/series.ts'
+import type { Labels, Series } from '../../model/series.ts'
+import type { ContainerNumbers, ContainerPressure, Measured, Unread } from './cgroup-reader.ts'
+import type { GpuRequest } from './gpu-request.ts'
+import {
+  containerCpu,
+  containerGpuRequested,
+  containerInfo,
+  containerMemory,
+  containerMemoryLimit,
+  containerOomKills,
+  containerPids,
+  containerPressure,
+  containerRestarts,
+} from './metrics.ts'
+
+export type Output = { readonly readings: Reading[]; readonly gaps: Gap[] }
+
+export type ContainerFacts = {
+  readonly runtime?: string
+  readonly state?: string
+  readonly pid?: number
+  readonly started?: string
+  readonly restartCount?: number
+}
+
+export type ContainerSeries = {
+  readonly numbers: (numbers: ContainerNumbers, out: Output) => void
+  /** All numbers are unknown for one reason. */
+  readonly noNumbers: (why: Unread, out: Output) => void
+  readonly pressure: (pressure: readonly ContainerPressure[], out: Output) => void
+  readonly facts: (facts: ContainerFacts, out: Output) => void
+  readonly gpus: (request: GpuRequest, out: Output) => void
+}
+
+export function containerLabels(identity: ContainerIdentity): Labels {
+  const { image, composeProject, composeService, namespace, pod } = identity
+  return {
+    container: identity.name,
+    container_id: identity.id.slice(0, 12),
+    ...(image === undefined ? {} : { image }),
+    ...(composeProject === undefined ? {} : { compose_project: composeProject }),
+    ...(composeService === undefined ? {} : { compose_service: composeService }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(pod === undefined ? {} : { pod }),
+  }
+}
+
+export function createContainerSeries(identity: ContainerIdentity): ContainerSeries {
+  const labels = containerLabels(identity)
+  const cpu = makeSeries(containerCpu, labels)
+  const memory = makeSeries(containerMemory, labels)
+  const limit = makeSeries(containerMemoryLimit, labels)
+  const oom = makeSeries(containerOomKills, labels)
+  const pids = makeSeries(containerPids, labels)
+  const restarts = makeSeries(containerRestarts, labels)
+  /** Series with labels of their own, by their key. */
+  const further = new Map<string, Series>()
+  const seriesOf = (metric: MetricDef, own: Labels): Series => {
+    const key = `${metric.name} ${Object.values(own).join(' ')}`
+    const known = further.get(key)
+    if (known !== undefined) return known
+    const made = makeSeries(metric, { ...labels, ...own })
+    further.set(key, made)
+    return made
+  }
+  const gap = (metric: MetricDef, why: Unread, out: Output, own: Labels = labels): void => {
+    out.gaps.push({ metric: metric.name, labels: own, reason: why.reason, detail: why.detail })
+  }
+  const put = (series: Series, value: Measured, out: Output): void => {
+    if (typeof value === 'number') out.readings.push({ series, value })
+    else gap(series.metric, value, out, series.labels)
+  }
+
+  return {
+    numbers(numbers, out) {
+      put(cpu, numbers.cpuSeconds, out)
+      put(memory, numbers.memoryBytes, out)
+      if (numbers.memoryLimitBytes !== 'unlimited') put(limit, numbers.memoryLimitBytes, out)
+      put(oom, numbers.oomKills, out)
+      put(pids, numbers.pids, out)
+    },
+    noNumbers(why, out) {
+      for (const metric of [containerCpu, containerMemory, containerMemoryLimit, containerOomKills, containerPids]) gap(metric, why, out)
+    },
+    pressure(pressure, out) {
+      for (const { resource, stall, seconds } of pressure) put(seriesOf(containerPressure, { resource, stall }), seconds, out)
+    },
+    facts(facts, out) {
+      const own: Record<string, string> = {}
+      if (facts.runtime !== undefined) own['runtime'] = facts.runtime
+      if (facts.pid !== undefined) own['pid'] = String(facts.pid)
+      if (facts.state !== undefined) own['state'] = facts.state
+      if (facts.started !== undefined) own['started'] = facts.started
+      // Made anew each time: it is written every ten seconds, and its labels change with every restart.
+      out.readings.push({ series: makeSeries(containerInfo, { ...labels, ...own }), value: 1 })
+      if (facts.restartCount !== undefined) out.readings.push({ series: restarts, value: facts.restartCount })
+    },
+    gpus(request, out) {
+      for (const gpu of request.gpus) {
+        out.readings.push({ series: seriesOf(containerGpuRequested, { gpu: String(gpu.index), uuid: gpu.uuid, by: request.by }), value: 1 })
+      }
+      if (request.unknown.length > 0) {
+        const detail = `asked for ${request.unknown.join(', ')}, which is none of the GPUs that this host shows now`
+        gap(containerGpuRequested, { reason: 'gpu_lost', detail }, out)
+      }
+    },
+  }
+}

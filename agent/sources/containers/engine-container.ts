@@ -1,0 +1,112 @@
+// What an engine tells about a container, in our words.
+import type { ContainerIdentity } from '../../model/identity.ts'
+import type { ContainerEvent } from '../../model/event.ts'
+import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
+import type { GpuWish } from './gpu-request.ts'
+
+export type EngineContainer = {
+  readonly identity: ContainerIdentity
+  /** OCI runtime: runc, crun, nvidia, runsc. */
+  readonly runtime?: string
+  readonly state?: string
+  readonly pid?: number
+  /** Unix seconds, as text. */
+  readonly started?: string
+  readonly restartCount?: number
+  readonly gpuWish?: GpuWish
+}
+
+type Labels = Readonly<Record<string, string>> | null | undefined
+
+function identify(id: string, rawName: string | null | undefined, image: string | null | undefined, labels: Labels): ContainerIdentity {
+  const label = (key: string): string | undefined => {
+    const value = labels?.[key]
+    return value === '' ? undefined : value
+  }
+  const composeProject = label('com.docker.compose.project')
+  const composeService = label('com.docker.compose.service')
+  const namespace = label('io.kubernetes.pod.namespace')
+  const pod = label('io.kubernetes.pod.name')
+  const plain = rawName?.replace(/^\//, '')
+  // Under Kubernetes the engine's own name is made up (`k8s_main_pod_namespace_uid_0`); the pod's author wrote this one.
+  const name = label('io.kubernetes.container.name') ?? (plain === undefined || plain === '' ? id.slice(0, 12) : plain)
+  return {
+    id,
+    name,
+    ...(image === null || image === undefined || image === '' ? {} : { image }),
+    ...(composeProject === undefined ? {} : { composeProject }),
+    ...(composeService === undefined ? {} : { composeService }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(pod === undefined ? {} : { pod }),
+  }
+}
+
+/** Less than an inspection tells: no pid, no restarts, no GPUs. */
+export function fromList(listed: ListedContainer): EngineContainer {
+  const state = listed.State
+  return { identity: identify(listed.Id, listed.Names?.[0], listed.Image, listed.Labels), ...(state === null || state === undefined ? {} : { state }) }
+}
+
+function startedSeconds(text: string | null | undefined): string | undefined {
+  const ms = Date.parse(text ?? '')
+  // 0001-01-01 means never started.
+  return Number.isFinite(ms) && ms > 0 ? String(Math.floor(ms / 1000)) : undefined
+}
+
+function gpuWish(inspected: InspectedContainer): GpuWish {
+  const { HostConfig: host, Config: config } = inspected
+  const visible = config?.Env?.find((entry) => entry.startsWith('NVIDIA_VISIBLE_DEVICES='))?.slice('NVIDIA_VISIBLE_DEVICES='.length)
+  return {
+    requests: (host?.DeviceRequests ?? []).map((request) => ({
+      driver: request.Driver ?? '',
+      count: request.Count ?? 0,
+      ids: request.DeviceIDs ?? [],
+      capabilities: (request.Capabilities ?? []).flat(),
+    })),
+    devicePaths: (host?.Devices ?? []).map((device) => device.PathOnHost ?? '').filter((path) => path !== ''),
+    privileged: host?.Privileged ?? false,
+    ...(host?.Runtime === null || host?.Runtime === undefined ? {} : { runtime: host.Runtime }),
+    ...(visible === undefined ? {} : { visibleDevices: visible }),
+  }
+}
+
+export function fromInspect(inspected: InspectedContainer): EngineContainer {
+  const { State: state, Config: config, HostConfig: host } = inspected
+  const started = startedSeconds(state.StartedAt)
+  return {
+    identity: identify(inspected.Id, inspected.Name, config?.Image, config?.Labels),
+    gpuWish: gpuWish(inspected),
+    ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime } : {}),
+    ...(typeof state.Status === 'string' ? { state: state.Status } : {}),
+    // 0 stands for none.
+    ...(typeof state.Pid === 'number' && state.Pid > 0 ? { pid: state.Pid } : {}),
+    ...(started === undefined ? {} : { started }),
+    ...(typeof inspected.RestartCount === 'number' ? { restartCount: inspected.RestartCount } : {}),
+  }
+}
+
+/** Words that tell nothing about the container's life; `exec_create: …` also holds the command line of every health check. */
+const IGNORED = /^(exec_|top$|attach$|detach$|resize$|archive-path$|extract-to-dir$|copy$|export$|commit$|prune$)/
+
+export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined {
+  if (IGNORED.test(event.Action) || (event.Type !== undefined && event.Type !== null && event.Type !== 'container')) return undefined
+  const attributes = event.Actor.Attributes ?? {}
+  const id = event.Actor.ID
+  const exit = attributes['exitCode'] ?? (event.Action.startsWith('die') ? attributes['containerExitCode'] : undefined)
+  const exitCode = exit === undefined || !/^\d+$/.test(exit) ? undefined : Number(exit)
+  const image = attributes['image']
+  return {
+    type: 'container',
+    t: eventTime(event),
+    action: event.Action,
+    container: attributes['name'] ?? id.slice(0, 12),
+    container_id: id.slice(0, 12),
+    ...(image === undefined || image === '' ? {} : { image }),
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+  }
+}
+
+/** Unix ms. */
+export function eventTime(event: EngineEvent): number {
+  return typeof event.timeNano === 'number' ? Math.floor(event.timeNano / 1e6) : typeof event.time === 'number' ? event.time * 1000 : Date.now()
+}

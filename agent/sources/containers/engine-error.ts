@@ -1,0 +1,34 @@
+// What went wrong between us and a container engine, in the words that a gap needs.
+import { errnoName } from '../../attribution/small-file.ts'
+import type { GapReason } from '../../model/reading.ts'
+
+export class EngineError extends Error {
+  readonly reason: GapReason
+  /** HTTP status or errno. */
+  readonly nativeCode: number | undefined
+
+  constructor(reason: GapReason, message: string, options: { readonly code?: number | undefined; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'EngineError'
+    this.reason = reason
+    this.nativeCode = options.code
+  }
+}
+
+const HINTS: Readonly<Record<string, { readonly reason: GapReason; readonly text: string }>> = {
+  EACCES: { reason: 'no_permission', text: 'no permission: run the agent as a member of the group that owns the socket, or as root' },
+  EPERM: { reason: 'no_permission', text: 'no permission: run the agent as a member of the group that owns the socket, or as root' },
+  ENOENT: { reason: 'not_supported', text: 'there is no such socket' },
+  ECONNREFUSED: { reason: 'driver_error', text: 'nobody listens on the socket: the engine is not running' },
+  ENOTSOCK: { reason: 'not_supported', text: 'it is not a socket' },
+}
+
+/** Turns what a request threw into an EngineError; `doing` names the request and the socket. */
+export function toEngineError(error: unknown, doing: string): EngineError {
+  if (error instanceof EngineError) return error
+  const name = errnoName(error)
+  const hint = name === undefined ? undefined : HINTS[name]
+  const code = error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? Math.abs(error.errno) : undefined
+  const text = hint?.text ?? (error instanceof Error ? error.message : String(error))
+  return new EngineError(hint?.reason ?? 'driver_error', `${doing}: ${text}`, { code, cause: error })
+}

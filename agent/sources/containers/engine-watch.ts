@@ -1,0 +1,191 @@
+// Follows one engine: its event stream keeps the picture current, a list every now and then checks it, failures are retried with back-off.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ContainerEvent } from '../../model/event.ts'
+import type { Log } from '../../model/source.ts'
+import type { EngineContainer } from './engine-container.ts'
+import { eventTime, fromInspect, fromList, toContainerEvent } from './engine-container.ts'
+import { EngineError, toEngineError } from './engine-error.ts'
+import type { EngineClient } from './engine.ts'
+import type { EngineEvent, ListedContainer } from './engine-schema.ts'
+
+export type EngineWatchOptions = {
+  readonly socketPath: string
+  readonly client: EngineClient
+  readonly log: Log
+  readonly listEveryMs?: number
+  readonly firstRetryMs?: number
+  readonly maxRetryMs?: number
+  /** A running container, new or changed. */
+  readonly onContainer: (container: EngineContainer) => void
+  readonly onGone: (id: string) => void
+  readonly onEvent: (event: ContainerEvent) => void
+  /** The engine began or ceased to answer; look at `failure`. */
+  readonly onState: () => void
+}
+
+export type EngineWatch = {
+  readonly socketPath: string
+  /** Why the engine cannot be used now; undefined while it answers, or before it was tried. */
+  readonly failure: () => EngineError | undefined
+  /** True from the first answer or failure on. */
+  readonly settled: () => boolean
+  readonly stop: () => Promise<void>
+}
+
+const REFRESHING = new Set(['start', 'pause', 'unpause', 'rename', 'update'])
+const ENDING = new Set(['die', 'died', 'destroy', 'remove'])
+/** Without an event stream (a socket proxy that refuses it) the list is all there is. */
+const LIST_ONLY_MS = 10_000
+const PARALLEL_INSPECTIONS = 4
+const REFUSED = new Set([400, 401, 403, 404, 405, 501])
+
+export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
+  const { socketPath, client, log, listEveryMs = 30_000, firstRetryMs = 1_000, maxRetryMs = 30_000 } = options
+  const stopping = new AbortController()
+  /** Running containers by id, with what the list said of them, to see changes without inspecting all. */
+  const known = new Map<string, string>()
+  const inspecting = new Map<string, { cancelled: boolean }>()
+  let failure: EngineError | undefined
+  let settled = false
+  let warned = ''
+  let lastEvent = { ms: Date.now(), nano: 0 }
+  let malformed = 0
+
+  const gone = (id: string): void => {
+    const current = inspecting.get(id)
+    if (current !== undefined) current.cancelled = true
+    if (known.delete(id)) options.onGone(id)
+  }
+  /** Asks for one container; an answer that an event has overtaken meanwhile does not count. */
+  const refresh = async (id: string, listed?: ListedContainer): Promise<void> => {
+    const before = inspecting.get(id)
+    if (before !== undefined) before.cancelled = true
+    const token = { cancelled: false }
+    inspecting.set(id, token)
+    try {
+      const inspected = await client.inspect(id)
+      if (token.cancelled || stopping.signal.aborted) return
+      if (inspected === undefined || inspected.State.Running === false || (inspected.State.Pid === 0 && inspected.State.Status !== 'running')) return gone(id)
+      known.set(id, fingerprint(listed) ?? known.get(id) ?? '')
+      options.onContainer(fromInspect(inspected))
+    } catch (error) {
+      const reason = toEngineError(error, `inspecting ${id.slice(0, 12)}`)
+      // One container with an answer of an unknown form must not cost the names of the others.
+      if (reason.reason !== 'parse_error' || listed === undefined || token.cancelled) throw reason
+      known.set(id, '')
+      options.onContainer(fromList(listed))
+    } finally {
+      if (inspecting.get(id) === token) inspecting.delete(id)
+    }
+  }
+  /** `all`: inspect every container, also those of which the list says nothing new, such as a restart that no event told of. */
+  const sync = async (all: boolean): Promise<void> => {
+    const before = [...known.keys()]
+    const listed = await client.list()
+    const ids = new Set(listed.map(({ Id }) => Id))
+    for (const id of before) if (!ids.has(id)) gone(id)
+    const changed = listed.filter((container) => all || known.get(container.Id) !== fingerprint(container))
+    const next = changed.values()
+    const worker = async (): Promise<void> => {
+      for (const container of next) await refresh(container.Id, container)
+    }
+    await Promise.all(Array.from({ length: PARALLEL_INSPECTIONS }, worker))
+  }
+  const onEvent = (event: EngineEvent, broken: (error: unknown) => void): void => {
+    // `since` is good to the millisecond only, so the last events before a reconnect come again.
+    if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
+    lastEvent = { ms: eventTime(event), nano: event.timeNano ?? 0 }
+    const told = toContainerEvent(event)
+    if (told !== undefined) options.onEvent(told)
+    if (ENDING.has(event.Action)) gone(event.Actor.ID)
+    else if (REFRESHING.has(event.Action)) refresh(event.Actor.ID).catch(broken)
+  }
+  const up = (): void => {
+    settled = true
+    if (warned !== '') log.info(`${socketPath}: the container engine answers again`)
+    warned = ''
+    failure = undefined
+    options.onState()
+  }
+  const down = (error: EngineError): void => {
+    settled = true
+    failure = error
+    // Told once per kind of failure; the text may differ in its tail from try to try.
+    const kind = `${error.reason} ${error.nativeCode ?? ''}`
+    if (kind !== warned) log.warn(`container engine: ${error.message}; ids stand in for names of new containers until it answers`)
+    warned = kind
+    options.onState()
+  }
+  const session = async (): Promise<void> => {
+    const over = new AbortController()
+    const broken = Promise.withResolvers<never>()
+    let listOnly = false
+    let first = true
+    const stream = client
+      .events({
+        sinceSeconds: lastEvent.ms / 1000,
+        signal: over.signal,
+        onEvent: (event) => onEvent(event, broken.reject),
+        onMalformed: (detail) => {
+          if (malformed++ === 0) log.warn(`${socketPath}: skipped a container event: ${detail}`)
+        },
+      })
+      .then(
+        () => broken.reject(new EngineError('driver_error', `${socketPath}: the engine ended its event stream`)),
+        (error: unknown) => {
+          const reason = toEngineError(error, `events of ${socketPath}`)
+          if (reason.nativeCode === undefined || !REFUSED.has(reason.nativeCode)) return broken.reject(reason)
+          listOnly = true
+          log.info(`${reason.message}; containers are listed every ${LIST_ONLY_MS / 1000} s instead`)
+        },
+      )
+    const lists = async (): Promise<never> => {
+      for (;;) {
+        await sync(first || listOnly)
+        first = false
+        retryMs = firstRetryMs
+        up()
+        await delay(listOnly ? Math.min(LIST_ONLY_MS, listEveryMs) : listEveryMs, undefined, { signal: over.signal })
+      }
+    }
+    const stop = (): void => over.abort()
+    stopping.signal.addEventListener('abort', stop, { once: true })
+    try {
+      await Promise.race([broken.promise, lists()])
+    } finally {
+      stopping.signal.removeEventListener('abort', stop)
+      over.abort()
+      await stream
+    }
+  }
+  let retryMs = firstRetryMs
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        await session()
+      } catch (error) {
+        if (stopping.signal.aborted) return
+        down(toEngineError(error, socketPath))
+      }
+      const pauseMs = retryMs
+      retryMs = Math.min(retryMs * 2, maxRetryMs)
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return {
+    socketPath,
+    failure: () => failure,
+    settled: () => settled,
+    async stop() {
+      stopping.abort()
+      await running
+      client.close()
+    },
+  }
+}
+
+/** What of a list's entry tells that the container must be inspected anew. */
+function fingerprint(listed: ListedContainer | undefined): string | undefined {
+  return listed === undefined ? undefined : `${listed.State ?? ''} ${listed.Names?.join(',') ?? ''}`
+}

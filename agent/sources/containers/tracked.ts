@@ -1,0 +1,125 @@
+// One running container as we follow it: who it is, its cgroup once found, its readings.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseCgroup } from '../../attribution/cgroup-path.ts'
+import { readSmallFile } from '../../attribution/small-file.ts'
+import type { ContainerIdentity } from '../../model/identity.ts'
+import type { CgroupHierarchy } from './cgroup-hierarchy.ts'
+import { createCgroupReader } from './cgroup-reader.ts'
+import type { CgroupReader } from './cgroup-reader.ts'
+import { createContainerSeries } from './container-series.ts'
+import type { ContainerFacts, ContainerSeries, Output } from './container-series.ts'
+import type { EngineContainer } from './engine-container.ts'
+import { minorOfPath, resolveGpuRequest } from './gpu-request.ts'
+import type { GpuWish, HostGpu } from './gpu-request.ts'
+
+export type TrackedContainer = {
+  readonly id: string
+  /** The engine that told of it, by its socket; undefined: only its cgroup tells. */
+  engine: string | undefined
+  readonly update: (identity: ContainerIdentity, facts: ContainerFacts, wish: GpuWish | undefined) => void
+  /** `gone` when its cgroup was there and has been removed. */
+  readonly numbers: (t: number, out: Output) => 'gone' | undefined
+  readonly pressure: (out: Output) => void
+  readonly facts: (gpus: readonly HostGpu[], out: Output) => void
+  /** Where the walk over the tree saw it. */
+  seenAt: string | undefined
+  readonly close: () => void
+}
+
+/** An engine says `start` a moment after it made the cgroup; only a longer absence is worth a gap. */
+const GRACE_MS = 3_000
+/** A cgroup that was not found at once is looked for at this pace. */
+const RETRY_MS = 10_000
+
+export type TrackOptions = { readonly id: string; readonly procRoot: string; readonly cgroupRoot: string; readonly hierarchy: () => CgroupHierarchy }
+
+export function trackContainer(options: TrackOptions, identity: ContainerIdentity): TrackedContainer {
+  const { id, procRoot, cgroupRoot, hierarchy } = options
+  let current = identity
+  let series: ContainerSeries = createContainerSeries(identity)
+  let facts: ContainerFacts = {}
+  let wish: GpuWish | undefined
+  let reader: CgroupReader | undefined
+  let missingSince: number | undefined
+  let nextTry = 0
+
+  const locate = (t: number): CgroupReader | undefined => {
+    if (t < nextTry) return undefined
+    const ofProcess = facts.pid === undefined ? undefined : hierarchy().ofProcess(facts.pid, id)
+    const cgroup = ofProcess ?? (tracked.seenAt === undefined ? undefined : hierarchy().at(tracked.seenAt))
+    if (cgroup !== undefined && (cgroup.memory ?? cgroup.cpu ?? cgroup.pids) !== undefined) return createCgroupReader(cgroup)
+    missingSince ??= t
+    if (t - missingSince > GRACE_MS) nextTry = t + RETRY_MS
+    return undefined
+  }
+  const release = (): void => {
+    reader?.close()
+    reader = undefined
+    nextTry = 0
+  }
+  const tracked: TrackedContainer = {
+    id,
+    engine: undefined,
+    seenAt: undefined,
+    update(next, nextFacts, nextWish) {
+      if (next !== current) series = createContainerSeries(next)
+      // A new first process means a new cgroup, though of the same name: files open from before would tell nothing any more.
+      if (nextFacts.pid !== facts.pid) release()
+      current = next
+      facts = nextFacts
+      wish = withNodes(nextWish, nextFacts.pid, id, procRoot)
+    },
+    numbers(t, out) {
+      reader ??= locate(t)
+      if (reader !== undefined) {
+        const numbers = reader.read()
+        if (numbers !== 'gone') {
+          missingSince = undefined
+          series.numbers(numbers, out)
+          return undefined
+        }
+        release()
+        missingSince ??= t
+        return 'gone'
+      }
+      if (missingSince !== undefined && t - missingSince > GRACE_MS) {
+        const detail = `no cgroup of this container under ${cgroupRoot}: mount the host's /sys/fs/cgroup there and start the agent with --cgroupns=host`
+        series.noNumbers({ reason: 'not_supported', detail }, out)
+      }
+      return undefined
+    },
+    pressure(out) {
+      const pressure = reader?.readPressure()
+      if (pressure !== undefined && pressure !== 'gone') series.pressure(pressure, out)
+    },
+    facts(gpus, out) {
+      series.facts(facts, out)
+      // Without a list of GPUs nothing can be said of any; it comes with the first scrape of the gpu source.
+      const request = wish === undefined || gpus.length === 0 ? undefined : resolveGpuRequest(wish, gpus)
+      if (request !== undefined) series.gpus(request, out)
+    },
+    close: release,
+  }
+  return tracked
+}
+
+/** Adds the device nodes that are really in the container, when its first process is visible: that needs root and the host's pid namespace. */
+function withNodes(wish: GpuWish | undefined, pid: number | undefined, id: string, procRoot: string): GpuWish | undefined {
+  if (pid === undefined) return wish
+  try {
+    // Seen from another pid namespace the number may belong to someone else.
+    if (parseCgroup(readSmallFile(`${procRoot}/${pid}/cgroup`)).containerId !== id) return wish
+    const nodeMinors = readdirSync(join(procRoot, String(pid), 'root/dev'))
+      .map(minorOfPath)
+      .filter((minor) => minor !== undefined)
+    return { ...(wish ?? { requests: [], devicePaths: [], privileged: false }), nodeMinors }
+  } catch {
+    return wish
+  }
+}
+
+export function factsOf(container: EngineContainer): ContainerFacts {
+  const { identity: _identity, gpuWish: _wish, ...facts } = container
+  return facts
+}
