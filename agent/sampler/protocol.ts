@@ -19,6 +19,8 @@ export type StartRequest = {
   readonly last: readonly number[]
   /** Fast samples per second of memory and utilization, for the peaks; 0 turns them off. */
   readonly peakHz: number
+  /** Least time between two starts of NVML by one child (shutdown and init after a GPU was lost or the driver reloaded); 10 s when absent. */
+  readonly reinitMs?: number
 }
 /** Asks for one pass over all GPUs; answered by one `gpu` message per GPU and rate, then `done`. */
 export type ScrapeRequest = { readonly type: 'scrape'; readonly id: number; readonly rates: readonly Rate[] }

@@ -1,0 +1,62 @@
+// Loads libnvidia-ml through koffi and probes its symbols one by one. The only file that knows koffi.
+import { createLastWords } from './last-words.ts'
+import { FUNCTIONS, functionOrdinal } from './names.ts'
+import type { FunctionName } from './names.ts'
+
+/** Pointers are BigInt in koffi 3; memory of ours goes in as typed arrays, which is the fastest way (0.07 µs a call). */
+export type Argument = bigint | number | Uint8Array | Uint32Array | BigUint64Array | null
+export type Native = (...args: readonly Argument[]) => number
+
+export type Library = {
+  readonly path: string
+  /** undefined: this driver does not have the function. */
+  readonly native: (name: FunctionName) => Native | undefined
+  /** Leaves word of the call that comes next, see last-words.ts. */
+  readonly say: (gpu: number | undefined, ordinal: number) => void
+}
+
+const TYPES: Readonly<Record<string, string>> = { h: 'void *', s: 'void *', p: 'void *', u: 'uint32', l: 'uint64' }
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+
+/**
+ * Tries the paths in order; one sentence when none loads. `format` makes the last words out of GPU and ordinal.
+ * koffi.config comes before the first load, since even a failed load forbids it: async calls would die on the default stack of 128 KiB.
+ */
+export async function loadLibrary(paths: readonly string[], format: (gpu: number | undefined, ordinal: number) => string): Promise<Library | string> {
+  try {
+    const { default: koffi } = await import('koffi')
+    try {
+      koffi.config({ async_stack_size: 1 << 20 })
+    } catch {
+      // Set by an earlier load in this process; no call of ours is asynchronous, so nothing depends on it.
+    }
+    const failed: string[] = []
+    for (const path of paths) {
+      try {
+        const loaded = koffi.load(path, { lazy: true })
+        const functions: (Native | undefined)[] = FUNCTIONS.map(([name, parameters]) => {
+          try {
+            return loaded.func(
+              name,
+              'int',
+              Array.from(parameters, (letter) => TYPES[letter] ?? 'void *'),
+            )
+          } catch {
+            return undefined // a driver older or newer than the function
+          }
+        })
+        if (functions[functionOrdinal('nvmlInit_v2')] === undefined) {
+          failed.push(`${path}: no nvmlInit_v2 in it`)
+          continue
+        }
+        return { path, native: (name) => functions[functionOrdinal(name)], say: createLastWords(koffi, format) }
+      } catch (error) {
+        failed.push(`${path}: ${message(error)}`)
+      }
+    }
+    return `no libnvidia-ml could be loaded (${failed.join('; ') || 'no path given'})`
+  } catch (error) {
+    return `koffi, which calls native libraries, does not load here: ${message(error)}`
+  }
+}

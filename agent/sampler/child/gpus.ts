@@ -1,0 +1,129 @@
+// All GPUs of the child: enumerates them, walks them in order, notices those that come, go, or are lost, and starts NVML anew when that helps.
+import { SUCCESS, failureOf } from '../../nvml/codes.ts'
+import type { Failure } from '../../nvml/codes.ts'
+import type { XidWatch } from '../../nvml/events.ts'
+import type { Session } from '../../nvml/session.ts'
+import type { FromChild, GpuSample, Hello, ScrapeRequest, StartRequest } from '../protocol.ts'
+import { sampleGpu } from './gpu.ts'
+import type { SampledGpu } from './gpu.ts'
+import { createSeriesIds } from './series-ids.ts'
+
+const DEFAULT_REINIT_MS = 10_000
+
+type Xid = NonNullable<GpuSample['xids']>[number]
+export type Gpus = {
+  /** Starts NVML and says hello; the failure when that is impossible. */
+  readonly start: () => Failure | undefined
+  readonly scrape: (request: ScrapeRequest) => Failure | undefined
+  readonly peak: () => void
+}
+
+export function createGpus(session: Session, request: StartRequest, send: (message: FromChild) => void): Gpus {
+  const ids = createSeriesIds()
+  const pending = new Map<number, Xid[]>()
+  let gpus: readonly SampledGpu[] = []
+  let lost: Hello['lost'] = []
+  let counted = 0
+  let watch: XidWatch | undefined
+  let startedAt = 0
+  let wanted = false
+
+  const touched = (index: number): boolean => !request.leaveOut.includes(index) && (request.only === undefined || request.only === index)
+  /** GPUs that hung before come last, so that the others are read already when they hang again. */
+  const late = (index: number): number => (request.last.includes(index) ? 1 : 0)
+
+  const enumerate = (): Failure | undefined => {
+    const count = session.count()
+    if (count.code !== SUCCESS) return failureOf('nvmlDeviceGetCount_v2', count.code)
+    counted = count.count
+    const found: SampledGpu[] = []
+    const missing: Hello['lost'][number][] = []
+    const order = Array.from({ length: counted }, (_, index) => index)
+      .filter(touched)
+      .sort((a, b) => late(a) - late(b) || a - b)
+    for (const index of order) {
+      const opened = session.open(index)
+      if ('device' in opened) found.push(sampleGpu(opened, ids))
+      else missing.push({ index, ...opened })
+    }
+    gpus = found
+    lost = missing
+    watch = session.watch(gpus.map((gpu) => gpu.opened))
+    return undefined
+  }
+  const hello = (): void => {
+    const summaries = gpus.map(({ opened: { device } }) => ({ index: device.index, uuid: device.uuid, name: device.name, pciBusId: device.pciBusId }))
+    send({ type: 'hello', driverVersion: session.driverVersion(), library: session.library, gpus: summaries.sort((a, b) => a.index - b.index), lost })
+  }
+  const start = (): Failure | undefined => {
+    startedAt = performance.now()
+    const code = session.start()
+    if (code !== SUCCESS) return failureOf('nvmlInit_v2', code)
+    const failure = enumerate()
+    if (failure === undefined) hello()
+    return failure
+  }
+  const restart = (): Failure | undefined => {
+    wanted = false
+    watch?.close()
+    session.stop()
+    return start()
+  }
+  const mayRestart = (): boolean => performance.now() - startedAt >= (request.reinitMs ?? DEFAULT_REINIT_MS)
+
+  const sendSample = (gpu: SampledGpu, rate: GpuSample['rate'], id: number): void => {
+    const before = gpu.state()
+    const sample = gpu.sample(rate, id)
+    const after = gpu.state()
+    // Lost, or back: handles are only good again after a new start.
+    if (before !== undefined && after !== before) wanted = true
+    const fresh = ids.fresh()
+    if (fresh !== undefined) send({ type: 'series', series: fresh })
+    const xids = pending.get(sample.index)
+    if (xids !== undefined) pending.delete(sample.index)
+    send(xids === undefined ? sample : { ...sample, xids })
+  }
+  /** The slow look at the set of GPUs: cheap calls that tell whether a new enumeration would find another one. */
+  const changed = (): boolean => {
+    const count = session.count()
+    return wanted || count.code !== SUCCESS || count.count !== counted || lost.some(({ index }) => session.probe(index) === SUCCESS)
+  }
+  const refreshMig = (): void => {
+    gpus = gpus.map((gpu) => {
+      if (!gpu.migChanged()) return gpu
+      const opened = session.open(gpu.opened.device.index)
+      return 'device' in opened ? sampleGpu(opened, ids) : gpu
+    })
+  }
+
+  return {
+    start,
+    scrape({ id, rates }) {
+      watch?.poll(({ index, ...xid }) => pending.set(index, [...(pending.get(index) ?? []), xid]))
+      if (rates.includes('slow')) {
+        if (mayRestart() && changed()) {
+          // What a GPU said before it fell off the bus is told with its last sample.
+          for (const gpu of gpus) if (gpu.state() === 'gone' && pending.has(gpu.opened.device.index)) sendSample(gpu, 'fast', id)
+          const failure = restart()
+          if (failure !== undefined) return failure
+        } else refreshMig()
+      }
+      for (const gpu of gpus) {
+        for (const rate of rates) {
+          sendSample(gpu, rate, id)
+          if (gpu.state() === 'gone') break
+        }
+      }
+      if (gpus.some((gpu) => gpu.driverGone()) && mayRestart()) {
+        const failure = restart()
+        if (failure !== undefined) return failure
+      }
+      send({ type: 'done', id })
+      return undefined
+    },
+    peak() {
+      const now = performance.now()
+      for (const gpu of gpus) if (late(gpu.opened.device.index) === 0) gpu.peak(now)
+    },
+  }
+}
