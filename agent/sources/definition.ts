@@ -1,6 +1,7 @@
 // What the registry of sources holds: a name, the metrics it can emit, and how it is made from the agent's services.
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Config } from '../config/schema.ts'
+import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
@@ -8,7 +9,18 @@ import type { Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { Ledger } from '../store/ledger.ts'
 
-export type HostGpu = { readonly index: number; readonly uuid: string; readonly minor?: number }
+/** A GPU of this host as its newest gpu_info tells it. */
+export type HostGpu = {
+  readonly index: number
+  readonly uuid: string
+  /** N of /dev/nvidiaN; not always the index. */
+  readonly minor?: number
+  /** UUIDs of its MIG devices. */
+  readonly mig?: readonly string[]
+}
+
+/** Whether NVML answers; nvidia-smi stands in while it is down. */
+export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
 
 /** What a source may ask of the rest of the agent. */
 export type Services = {
@@ -19,8 +31,8 @@ export type Services = {
   readonly directory: ContainerDirectory
   readonly latest: LatestStore
   readonly ledger: Ledger
-  /** The GPUs that are known at this moment, by their newest gpu_info. */
   readonly gpus: () => readonly HostGpu[]
+  readonly nvml: Signal<NvmlState>
   readonly metricNamed: (name: string) => MetricDef | undefined
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly Reading[])[]

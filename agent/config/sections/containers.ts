@@ -6,9 +6,9 @@ export const containers = {
   fields: {
     enabled: onOff({ default: true, description: 'Watch containers.' }),
     engines: list({
-      default: ['/var/run/docker.sock', '/run/podman/podman.sock'],
-      expected: 'a list of socket paths',
-      description: 'Sockets of container engines; one that is not there is passed over.',
+      default: ['auto'],
+      expected: 'a list of socket paths, or auto',
+      description: 'Sockets of container engines; auto = where Docker and Podman put theirs, rootless ones too. An empty list asks no engine.',
     }),
     cgroup_root: text({ default: '/sys/fs/cgroup', description: "Where the host's cgroups are mounted." }),
   },

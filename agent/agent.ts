@@ -1,0 +1,142 @@
+// The composition root: builds every part of the agent, starts them in order and stops them in reverse.
+import { join } from 'node:path'
+import { createContainerDirectory } from './attribution/directory.ts'
+import { createProcessIdentifier } from './attribution/process.ts'
+import { metricNamed } from './catalogue.ts'
+import type { Config } from './config/schema.ts'
+import { createExposition } from './http/exposition.ts'
+import { createReadiness } from './http/health.ts'
+import { createHttpServer } from './http/server.ts'
+import { createViews } from './http/views.ts'
+import { createLog } from './lib/log.ts'
+import { createScheduler } from './lib/scheduler.ts'
+import { createSignal } from './lib/signal.ts'
+import type { Reading } from './model/reading.ts'
+import type { Sink } from './model/sink.ts'
+import type { Log, Source } from './model/source.ts'
+import { createPipeline, type Consumer } from './pipeline.ts'
+import { createLiveSink } from './sinks/live.ts'
+import { createRecordingSink } from './sinks/recording.ts'
+import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
+import * as registry from './sources/index.ts'
+import { openHistory } from './store/history.ts'
+import { createLatestStore, type LatestStore } from './store/latest.ts'
+import { createLedger } from './store/ledger.ts'
+
+export type Agent = {
+  readonly url: string
+  readonly latest: LatestStore
+  readonly stop: () => Promise<void>
+}
+
+/** Views are pulled this long after a second begins, when the scrapes of that second have come in. */
+const VIEW_PHASE_MS = 250
+
+/** Files beside this one: one folder in the build, the source tree in a checkout. */
+const built = !import.meta.url.endsWith('.ts')
+const here = import.meta.dirname
+const CHILD_ENTRY = built ? join(here, 'sampler-child.js') : join(here, 'sampler/child.ts')
+const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dashboard')
+
+/** The GPUs of the host by their newest gpu_info. */
+function hostGpus(latest: LatestStore): readonly HostGpu[] {
+  return latest
+    .of('warpwatch_gpu_info')
+    .map(({ series: { labels } }) => ({
+      index: Number(labels['gpu']),
+      uuid: labels['uuid'] ?? '',
+      ...(labels['minor'] === undefined ? {} : { minor: Number(labels['minor']) }),
+    }))
+    .sort((a, b) => a.index - b.index)
+}
+
+/** A page rendered before a GPU first spoke must not be served after it did. */
+function onNewGroup(changed: () => void): Consumer {
+  const seen = new Set<string>()
+  return {
+    name: 'freshness',
+    ingest(event) {
+      if (event.type !== 'scrape' || seen.has(`${event.source}\n${event.group}`)) return
+      if (seen.size > 10_000) seen.clear()
+      seen.add(`${event.source}\n${event.group}`)
+      changed()
+    },
+  }
+}
+
+export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
+  const { log } = options
+  const logFor = (part: string): Log => createLog(part, config.log.level)
+  const latest = createLatestStore()
+  const ledger = createLedger()
+  const exposition = createExposition({ latest, dcgm: config.metrics.dcgm, hostnameLabel: config.metrics.hostname_label, hostname: config.host_name })
+  const views = createViews({ latest, hostname: config.host_name })
+  const simulated = config.simulate.scenario !== 'off'
+  const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers })
+
+  const sinks: Sink[] = [live]
+  if (options.record !== undefined) sinks.push(createRecordingSink({ path: options.record, host: config.host_name, log: logFor('recording') }))
+  const history = openHistory(config, logFor('history'))
+  const refresh = (): void => {
+    exposition.invalidate()
+    views.invalidate()
+  }
+  const present: Consumer = { name: 'latest', ingest: (event) => (event.type === 'scrape' ? latest.apply(event) : undefined) }
+  const pipeline = createPipeline([present, ledger, ...(history === undefined ? [] : [history]), onNewGroup(refresh)], sinks, log)
+
+  const directory = createContainerDirectory()
+  const selfReports: (() => readonly Reading[])[] = []
+  const services: Services = {
+    config,
+    childEntry: CHILD_ENTRY,
+    directory,
+    identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
+    latest,
+    ledger,
+    gpus: () => hostGpus(latest),
+    nvml: createSignal<NvmlState>('off'),
+    metricNamed,
+    selfReports,
+  }
+  const sources: readonly Source[] = Object.values(registry).flatMap((definition) => definition.create(services) ?? [])
+
+  const scrapes = createScheduler(log)
+  const pulls = createScheduler(log, VIEW_PHASE_MS)
+  const server = createHttpServer({
+    listen: config.http.listen,
+    token: config.http.token,
+    insecure: config.http.insecure,
+    allowedOrigins: config.http.allowed_origins,
+    allowedHosts: config.http.allowed_hosts,
+    history,
+    views,
+    exposition,
+    live,
+    ready: createReadiness(latest),
+    dashboardDir: DASHBOARD_DIR,
+    log: logFor('http'),
+  })
+  // The port first: when it is taken, nothing has been touched yet.
+  const url = await server.listen()
+  await Promise.all(sources.map((source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
+  pulls.every(1_000, (t) => {
+    latest.expire(t)
+    ledger.expire(t)
+    refresh()
+    pipeline.tick(t)
+    history?.maintain(t)
+  })
+
+  return {
+    url,
+    latest,
+    async stop() {
+      scrapes.stop()
+      pulls.stop()
+      await server.close()
+      await Promise.all(sources.map((source) => source.stop()))
+      for (const sink of sinks) await sink.close()
+      history?.close()
+    },
+  }
+}
