@@ -5,6 +5,7 @@ import type { Labels } from '../model/series.ts'
 /** How often a collector runs: fast 1 s, slow 10 s, rare 60 s. */
 export const RATE_MS = { fast: 1_000, slow: 10_000, rare: 60_000 } as const
 export type Rate = keyof typeof RATE_MS
+export const RATES: readonly Rate[] = ['fast', 'slow', 'rare']
 
 /** First message to a child. GPUs are named by NVML index, since a hung one may not even tell its UUID. */
 export type StartRequest = {

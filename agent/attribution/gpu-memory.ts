@@ -1,0 +1,238 @@
+// Who holds a GPU's memory: joins NVML's process list with who the processes are, per process, per container, and what is left over.
+import { defineMetric } from '../model/metric.ts'
+import type { ContainerIdentity, IdentifyProcess, ProcessIdentity } from '../model/identity.ts'
+import type { Gap, Reading } from '../model/reading.ts'
+import { makeSeries, type Labels, type Series } from '../model/series.ts'
+import type { ProcessRow } from '../sampler/protocol.ts'
+
+const PLACE = ['gpu', 'uuid', 'gi', 'ci'] as const
+const CONTAINER = ['container', 'container_id', 'image', 'compose_project', 'compose_service', 'namespace', 'pod'] as const
+
+export const processGpuMemory = defineMetric({
+  name: 'warpwatch_process_gpu_memory_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'GPU memory that one process holds, as the driver counts it',
+  labels: [...PLACE, 'pid', 'process', 'type', 'inner_pid', ...CONTAINER, 'slurm_job', 'unit'],
+})
+export const containerGpuMemory = defineMetric({
+  name: 'warpwatch_container_gpu_memory_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'GPU memory that the processes of one container hold together',
+  labels: [...PLACE, ...CONTAINER],
+})
+export const unattributedGpuMemory = defineMetric({
+  name: 'warpwatch_gpu_memory_unattributed_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Used memory of the GPU that no listed process holds: other namespaces, the driver itself, processes that ended badly',
+  labels: ['gpu', 'uuid'],
+})
+export const gpuMemoryMetrics = [processGpuMemory, containerGpuMemory, unattributedGpuMemory] as const
+
+export type GpuProcesses = {
+  readonly gpu: string
+  readonly uuid: string
+  /** Used memory of the whole GPU, its MIG instances included; undefined when it could not be read. */
+  readonly usedBytes: number | undefined
+  /** Undefined when the list could not be read; `gap` says why. */
+  readonly processes: readonly ProcessRow[] | undefined
+  /** Why `usedBytes` or `processes` is missing. */
+  readonly gap?: Pick<Gap, 'reason' | 'code' | 'detail'>
+}
+export type GpuMemoryOwners = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
+export type GpuMemoryAttribution = {
+  readonly attribute: (gpu: GpuProcesses) => GpuMemoryOwners
+  /** Lets go of what is kept for a GPU that is no longer there. */
+  readonly forget: (uuid: string) => void
+}
+
+type ProcessEntry = { readonly who: ProcessIdentity | undefined; readonly type: string; readonly series: Series; readonly gap: Gap; seen: number }
+type ContainerEntry = { readonly who: ContainerIdentity; readonly series: Series; readonly gap: Gap; seen: number; bytes: number; unknown: number }
+/** So many rounds in a row in which no listed process is in /proc; a single process that just ended is no sign of anything. */
+const ROUNDS_OF_STRANGERS = 3
+type GpuEntry = {
+  readonly labels: Labels
+  readonly unattributed: Series
+  readonly processes: Map<string, ProcessEntry>
+  readonly containers: Map<string, ContainerEntry>
+  round: number
+  strangers: number
+}
+
+const containerLabels = (who: ContainerIdentity): Labels => ({
+  container: who.name,
+  container_id: who.id.slice(0, 12),
+  image: who.image ?? '',
+  compose_project: who.composeProject ?? '',
+  compose_service: who.composeService ?? '',
+  namespace: who.namespace ?? '',
+  pod: who.pod ?? '',
+})
+/** Labels without the empty ones: an empty label is no label. */
+const compact = (labels: Labels): Labels => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''))
+
+const sameContainer = (a: ContainerIdentity | undefined, b: ContainerIdentity | undefined): boolean =>
+  a === b ||
+  (a !== undefined &&
+    b !== undefined &&
+    a.id === b.id &&
+    a.name === b.name &&
+    a.image === b.image &&
+    a.composeProject === b.composeProject &&
+    a.composeService === b.composeService &&
+    a.namespace === b.namespace &&
+    a.pod === b.pod)
+const sameProcess = (a: ProcessIdentity | undefined, b: ProcessIdentity | undefined): boolean =>
+  a === b ||
+  (a !== undefined &&
+    b !== undefined &&
+    a.startTicks === b.startTicks &&
+    a.name === b.name &&
+    a.innerPid === b.innerPid &&
+    a.slurmJob === b.slurmJob &&
+    a.unit === b.unit &&
+    sameContainer(a.container, b.container))
+
+/**
+ * One row per (gi, ci, pid): NVML may list a process for the GPU and again for its instance (nvml-abi section 9.4); the larger figure is the whole,
+ * and a row that names no instance says nothing beside one of the same pid that does.
+ */
+function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow> {
+  const merged = new Map<string, ProcessRow>()
+  const placed = new Set<number>()
+  for (const row of rows) if (row.gi !== undefined) placed.add(row.pid)
+  for (const row of rows) {
+    if (row.gi === undefined && placed.has(row.pid)) continue
+    const key = `${row.gi ?? ''}/${row.ci ?? ''}/${row.pid}`
+    const known = merged.get(key)
+    if (known === undefined || (known.bytes ?? -1) < (row.bytes ?? -1)) merged.set(key, row)
+  }
+  return merged
+}
+
+export function createGpuMemoryAttribution(identify: IdentifyProcess): GpuMemoryAttribution {
+  const gpus = new Map<string, GpuEntry>()
+
+  const processEntry = (gpu: GpuEntry, key: string, row: ProcessRow, place: () => Labels): ProcessEntry => {
+    const who = identify(row.pid)
+    const known = gpu.processes.get(key)
+    if (known !== undefined && known.type === row.type && sameProcess(known.who, who)) return known
+    const labels = compact({
+      ...place(),
+      pid: String(row.pid),
+      process: who?.name ?? '',
+      type: row.type,
+      inner_pid: who?.innerPid === undefined ? '' : String(who.innerPid),
+      ...(who?.container === undefined ? {} : containerLabels(who.container)),
+      slurm_job: who?.slurmJob ?? '',
+      unit: who?.unit ?? '',
+    })
+    const gap: Gap = {
+      metric: processGpuMemory.name,
+      labels,
+      reason: 'not_supported',
+      detail: 'the driver does not tell how much memory this process holds (Windows driver model, or an old driver inside a container)',
+    }
+    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemory, labels), gap, seen: 0 }
+    gpu.processes.set(key, entry)
+    return entry
+  }
+  const containerEntry = (gpu: GpuEntry, key: string, who: ContainerIdentity, place: () => Labels): ContainerEntry => {
+    const known = gpu.containers.get(key)
+    if (known !== undefined && sameContainer(known.who, who)) return known
+    const labels = compact({ ...place(), ...containerLabels(who) })
+    const gap: Gap = {
+      metric: containerGpuMemory.name,
+      labels,
+      reason: 'not_supported',
+      detail: 'the driver does not tell the memory of one of its processes, so there is no sum',
+    }
+    const entry: ContainerEntry = { who, series: makeSeries(containerGpuMemory, labels), gap, seen: 0, bytes: 0, unknown: 0 }
+    gpu.containers.set(key, entry)
+    return entry
+  }
+  const gpuEntry = (gpu: string, uuid: string): GpuEntry => {
+    const known = gpus.get(uuid)
+    if (known !== undefined && known.labels['gpu'] === gpu) return known
+    const labels = { gpu, uuid }
+    const entry: GpuEntry = {
+      labels,
+      unattributed: makeSeries(unattributedGpuMemory, labels),
+      processes: new Map(),
+      containers: new Map(),
+      round: 0,
+      strangers: 0,
+    }
+    gpus.set(uuid, entry)
+    return entry
+  }
+
+  const attribute = ({ gpu: index, uuid, usedBytes, processes, gap }: GpuProcesses): GpuMemoryOwners => {
+    const gpu = gpuEntry(index, uuid)
+    const round = ++gpu.round
+    const readings: Reading[] = []
+    const gaps: Gap[] = []
+    const why = gap ?? { reason: 'driver_error' as const }
+    if (processes === undefined) return { readings, gaps: [{ ...why, metric: unattributedGpuMemory.name, labels: gpu.labels }] }
+
+    let attributed = 0
+    let unknown = 0
+    let identified = 0
+    for (const [key, row] of mergeRows(processes)) {
+      const place = (): Labels => ({
+        ...gpu.labels,
+        ...(row.gi === undefined ? {} : { gi: String(row.gi) }),
+        ...(row.ci === undefined ? {} : { ci: String(row.ci) }),
+      })
+      const entry = processEntry(gpu, key, row, place)
+      entry.seen = round
+      if (entry.who !== undefined) identified++
+      if (row.bytes === null) {
+        unknown++
+        gaps.push(entry.gap)
+      } else {
+        attributed += row.bytes
+        readings.push({ series: entry.series, value: row.bytes })
+      }
+      const container = entry.who?.container
+      if (container === undefined) continue
+      const sum = containerEntry(gpu, `${row.gi ?? ''}/${row.ci ?? ''}/${container.id}`, container, place)
+      if (sum.seen !== round) {
+        sum.seen = round
+        sum.bytes = 0
+        sum.unknown = 0
+      }
+      if (row.bytes === null) sum.unknown++
+      else sum.bytes += row.bytes
+    }
+    gpu.strangers = processes.length > 0 && identified === 0 ? gpu.strangers + 1 : 0
+    if (gpu.strangers >= ROUNDS_OF_STRANGERS)
+      gaps.push({
+        metric: processGpuMemory.name,
+        labels: gpu.labels,
+        reason: 'no_permission',
+        detail:
+          'none of the processes that the driver lists is in /proc: inside a container start the agent with --pid=host (hostPID: true), and mind hidepid on the host',
+      })
+    for (const [key, entry] of gpu.processes) if (entry.seen !== round) gpu.processes.delete(key)
+    for (const [key, sum] of gpu.containers) {
+      if (sum.seen !== round) gpu.containers.delete(key)
+      else if (sum.unknown > 0) gaps.push(sum.gap)
+      else readings.push({ series: sum.series, value: sum.bytes })
+    }
+    if (usedBytes === undefined) gaps.push({ ...why, metric: unattributedGpuMemory.name, labels: gpu.labels })
+    else if (unknown > 0)
+      gaps.push({
+        metric: unattributedGpuMemory.name,
+        labels: gpu.labels,
+        reason: 'not_supported',
+        detail: `the driver does not tell the memory of ${unknown} of its processes`,
+      })
+    // Used memory and the list are read one after the other, so a process that grows between them can make the rest negative.
+    else readings.push({ series: gpu.unattributed, value: Math.max(0, usedBytes - attributed) })
+    return { readings, gaps }
+  }
+  return { attribute, forget: (uuid) => void gpus.delete(uuid) }
+}

@@ -1,0 +1,86 @@
+// Notices that a child no longer answers: by its messages while a request is in flight, by its last words while it opens the GPUs.
+
+export type DeadlineOptions = {
+  /** The child's thread name now. */
+  readonly comm: () => string
+  readonly namesGpu: (comm: string) => boolean
+  readonly expired: (phase: 'start' | 'scrape', waitedMs: number) => void
+  /** So long without any message during a request. A request of many GPUs may take longer as long as samples come in. */
+  readonly deadlineMs: number
+  readonly startDeadlineMs: number
+}
+
+export type Deadline = {
+  /** The child was heard of. */
+  readonly progress: () => void
+  readonly request: () => void
+  /** Nothing is awaited. */
+  readonly idle: () => void
+  readonly stop: () => void
+}
+
+/** Even with progress a request ends after so many deadlines: a child that only ever drips is of no use. */
+const MAX_DEADLINES_PER_REQUEST = 5
+/** At the start one call on one GPU may take this many deadlines: opening a GPU is slower than reading it. */
+const START_CALL_DEADLINES = 2.5
+const CHECKS_PER_DEADLINE = 8
+
+/** Checks on a beat and counts beats, not the clock: when the agent itself was stopped or starved, that is not held against the child. */
+export function watchDeadline(options: DeadlineOptions): Deadline {
+  const { deadlineMs, startDeadlineMs } = options
+  const beatMs = Math.max(5, deadlineMs / CHECKS_PER_DEADLINE)
+  const beats = (ms: number): number => Math.ceil(ms / beatMs)
+  let phase: 'start' | 'scrape' = 'start'
+  let silent = 0
+  let total = 0
+  let comm = ''
+  let sameComm = 0
+  let awaited = false
+  let timer: NodeJS.Timeout | undefined
+
+  const stuckOpening = (): boolean => {
+    const now = options.comm()
+    sameComm = now === comm ? sameComm + 1 : 0
+    comm = now
+    return options.namesGpu(now) && sameComm >= beats(deadlineMs * START_CALL_DEADLINES)
+  }
+  const check = (): void => {
+    silent++
+    total++
+    const tooLong = total >= beats(phase === 'start' ? startDeadlineMs : deadlineMs * MAX_DEADLINES_PER_REQUEST)
+    const stuck = phase === 'start' ? stuckOpening() : silent >= beats(deadlineMs)
+    if (!tooLong && !stuck) return
+    pause()
+    // Timers come before messages in a turn of the loop: an answer that lies in the channel already must be seen first.
+    awaited = true
+    setImmediate(() => {
+      if (!awaited) return
+      if (silent === 0 && !tooLong) timer ??= setInterval(check, beatMs)
+      else options.expired(phase, Math.round((tooLong ? total : phase === 'start' ? sameComm : silent) * beatMs))
+    })
+  }
+  const run = (): void => {
+    silent = 0
+    total = 0
+    awaited = true
+    timer ??= setInterval(check, beatMs)
+  }
+  const pause = (): void => {
+    clearInterval(timer)
+    timer = undefined
+  }
+  const stop = (): void => {
+    awaited = false
+    pause()
+  }
+  run()
+  return {
+    progress: () => (silent = 0),
+    request() {
+      phase = 'scrape'
+      run()
+    },
+    idle: stop,
+    stop,
+  }
+}

@@ -1,0 +1,222 @@
+// Keeps a sampler child alive whatever the driver does: respawns it, leaves out what hangs, and tries that again in a child of its own.
+import type { MetricDef } from '../model/metric.ts'
+import type { Gap } from '../model/reading.ts'
+import { createAbandoned } from './abandoned.ts'
+import { createBackoff, doubling } from './backoff.ts'
+import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-process.ts'
+import { createHangPolicy } from './hang-policy.ts'
+import { createProber, whenNext } from './prober.ts'
+import { RATES, type Hello, type Rate } from './protocol.ts'
+import { createSeriesInterner } from './series-table.ts'
+import { describeEnd, seconds } from './words.ts'
+
+export type RestartReason = 'hang' | 'crash' | 'stopped' | 'garbage' | 'failed' | 'returned'
+export const RESTART_REASONS: readonly RestartReason[] = ['hang', 'crash', 'stopped', 'garbage', 'failed', 'returned']
+
+/** One GPU cannot be sampled now. */
+export type GpuTrouble = { readonly index: number; readonly function: string; readonly crashed: boolean; readonly detail: string; readonly first: boolean }
+/** Nothing can be sampled now. */
+export type SamplerDown = { readonly reason: Gap['reason']; readonly code?: number; readonly detail: string }
+
+export type SupervisorEvents = {
+  readonly hello: (hello: Hello) => void
+  readonly sample: (sample: Sample) => void
+  /** All samples of the request of time `t` have come. */
+  readonly done: (t: number) => void
+  readonly trouble: (trouble: GpuTrouble) => void
+  readonly down: (down: SamplerDown) => void
+  readonly restarted: (reason: RestartReason, detail: string) => void
+  readonly complain: (problem: string) => void
+}
+
+export type SupervisorOptions = {
+  /** The child's program: dist/sampler-child.js, or agent/sampler/child.ts where Node strips types. */
+  readonly childEntry: string | URL
+  /** Paths or sonames of the library, in the order in which they are tried. */
+  readonly libraries: readonly string[]
+  readonly metrics: readonly MetricDef[]
+  readonly peakHz?: number
+  readonly deadlineMs?: number
+  readonly startDeadlineMs?: number
+  /** Killed children that may be stuck at a time; then no new one is begun. */
+  readonly maxAbandoned?: number
+  readonly respawnDelaysMs?: readonly number[]
+  readonly failedDelaysMs?: readonly number[]
+  readonly probeDelaysMs?: readonly number[]
+  readonly hangWindowMs?: number
+  readonly execArgv?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export type Supervisor = {
+  readonly start: () => void
+  /** Asks for a scrape. False when none could be asked for now; the rates are then asked for with the next one. */
+  readonly ask: (rates: readonly Rate[], t: number) => boolean
+  /** GPUs that hung twice and are not in the main child. */
+  readonly leftOut: () => readonly number[]
+  readonly abandoned: () => number
+  readonly pid: () => number | undefined
+  readonly stop: () => Promise<void>
+}
+
+const HEALTHY_MS = 60_000
+const GRACE_MS = 500
+/** The child holds a few hundred kB of live data; a small young generation keeps its memory small (nvml readings make little garbage). */
+const CHILD_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-warnings'] as const
+
+export function createSupervisor(options: SupervisorOptions, events: SupervisorEvents): Supervisor {
+  const { deadlineMs = 2_000, startDeadlineMs = 30_000, maxAbandoned = 4, peakHz = 10, libraries, childEntry } = options
+  const now = (): number => performance.now()
+  const interner = createSeriesInterner(options.metrics)
+  const policy = createHangPolicy({ windowMs: options.hangWindowMs ?? 600_000, probeDelaysMs: options.probeDelaysMs ?? doubling(5_000, 60_000) })
+  const respawn = createBackoff({ delaysMs: options.respawnDelaysMs ?? [0, ...doubling(1_000, 60_000)], healthyMs: HEALTHY_MS })
+  const retry = createBackoff({ delaysMs: options.failedDelaysMs ?? doubling(5_000, 60_000), healthyMs: HEALTHY_MS })
+  const abandoned = createAbandoned((stuckMs) => {
+    if (stopped) return
+    // One that was truly stuck has come free: whatever held it may be over.
+    if (stuckMs > 1_000) policy.probeSoon(now())
+    if (waitingForRoom) launch()
+    prober.schedule()
+  })
+  let stopped = false
+  let waitingForRoom = false
+  /** The child that answers, and the one that is to take its place as soon as it has opened the GPUs. */
+  let active: SamplerChild | undefined
+  let starting: SamplerChild | undefined
+  let timer: NodeJS.Timeout | undefined
+  const pending = new Set<Rate>()
+
+  const spawn = (only: number | undefined, handlers: ChildHandlers): SamplerChild =>
+    startChild(
+      {
+        entry: childEntry,
+        execArgv: options.execArgv ?? CHILD_FLAGS,
+        env: options.env ?? process.env,
+        start: { libraries, peakHz, ...(only === undefined ? { leaveOut: policy.leftOut(), last: policy.last(now()) } : { only, leaveOut: [], last: [] }) },
+        deadlineMs,
+        startDeadlineMs,
+        interner,
+        abandoned,
+      },
+      handlers,
+    )
+  const request = (rates: Iterable<Rate>, t: number): boolean => {
+    for (const rate of rates) pending.add(rate)
+    if (active === undefined || !active.ready() || active.busy()) return false
+    active.scrape([...pending], t)
+    pending.clear()
+    return true
+  }
+
+  const launch = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    waitingForRoom = false
+    if (stopped || starting !== undefined) return
+    if (abandoned.alive() >= maxAbandoned) {
+      waitingForRoom = true
+      const detail = `${abandoned.alive()} sampler processes hang in the driver and cannot be ended; none is begun until one of them ends (usually only a reset of the GPU or a reboot helps)`
+      return active === undefined ? events.down({ reason: 'timeout', detail }) : events.complain(detail)
+    }
+    const child: SamplerChild = spawn(undefined, {
+      hello(hello) {
+        const takesOver = starting === child
+        if (takesOver) {
+          void active?.retire(GRACE_MS)
+          active = child
+          starting = undefined
+        }
+        forgetMoved(hello)
+        events.hello(hello)
+        // New or not, the set of GPUs is a fresh one: everything of it at once, not at the next tick.
+        for (const rate of RATES) pending.add(rate)
+        if (takesOver) request([], Date.now())
+        prober.schedule()
+      },
+      sample: events.sample,
+      done: events.done,
+      complain: events.complain,
+      end: (end) => ended(child, end),
+    })
+    starting = child
+  }
+  const room = (): boolean => abandoned.alive() < maxAbandoned - 1 // the last place is the main child's
+  const prober = createProber({
+    policy,
+    room,
+    spawn,
+    events,
+    returned: (gpu) => {
+      policy.recovered(gpu)
+      events.restarted('returned', `GPU ${gpu} answers again and is sampled with the others`)
+      launch()
+    },
+  })
+
+  /** A left-out GPU that now stands at another index answers there; its old index belongs to another GPU, which must not be left out for it. */
+  const known = new Map<number, string>()
+  const forgetMoved = (hello: Hello): void => {
+    let moved = false
+    for (const gpu of hello.gpus) {
+      for (const [index, uuid] of known) {
+        if (uuid !== gpu.uuid || index === gpu.index) continue
+        known.delete(index)
+        moved ||= policy.leftOut().includes(index)
+        policy.forget(index)
+      }
+      known.set(gpu.index, gpu.uuid)
+    }
+    if (moved) launch()
+  }
+
+  const ended = (child: SamplerChild, end: ChildEnd): void => {
+    if (stopped) return
+    const workedMs = child.ready() ? now() - child.startedAt : 0
+    if (active === child) active = undefined
+    if (starting === child) starting = undefined
+    events.restarted(end.kind, describeEnd(end).detail)
+    if (end.kind === 'failed') {
+      if (active === undefined) events.down({ ...end.failed })
+      return again(retry.fail(workedMs))
+    }
+    const { gpu, function: name, detail } = describeEnd(end)
+    if (gpu !== undefined) {
+      const standing = policy.hang(gpu, now())
+      const probe = standing === 'leftOut' ? policy.nextProbe() : undefined
+      const next = probe === undefined ? 'tried again at once, last of all' : whenNext(Math.max(0, probe.at - now()), room())
+      events.trouble({ index: gpu, function: name, crashed: end.kind === 'crash', detail: `${detail}; ${next}`, first: true })
+      prober.schedule()
+      if (active !== undefined && sameLeftOut(active)) return // the one that works already does without this GPU
+      return again(0) // what is asked of the next child differs, so there is no point in waiting
+    }
+    const delay = respawn.fail(workedMs)
+    if (active === undefined && (end.kind === 'hang' || delay > 0)) {
+      events.down({
+        reason: end.kind === 'hang' ? 'timeout' : 'driver_error',
+        detail: `${detail}; ${delay === 0 ? 'tried again at once' : `retried in ${seconds(delay)}`}`,
+      })
+    }
+    again(delay)
+  }
+  const sameLeftOut = (child: SamplerChild): boolean => String(child.start.leaveOut) === String(policy.leftOut())
+  const again = (delayMs: number): void => {
+    if (stopped || starting !== undefined) return
+    clearTimeout(timer)
+    if (delayMs === 0) return launch()
+    timer = setTimeout(launch, delayMs)
+    timer.unref()
+  }
+
+  return {
+    start: launch,
+    ask: request,
+    leftOut: policy.leftOut,
+    abandoned: abandoned.alive,
+    pid: () => active?.pid,
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await Promise.all([active?.retire(GRACE_MS), starting?.retire(GRACE_MS), prober.stop(GRACE_MS)])
+    },
+  }
+}

@@ -1,0 +1,66 @@
+// Counters that outlive the sampler child: Xid events of the GPUs, restarts and hangs of the sampler.
+import type { Reading } from '../../model/reading.ts'
+import { makeSeries, type Labels, type Series } from '../../model/series.ts'
+import { RESTART_REASONS, type RestartReason } from '../../sampler/supervisor.ts'
+import { samplerAbandoned, samplerHangs, samplerRestarts, xidErrors, xidLastCode, xidLastTimestamp } from './metrics.ts'
+
+export type XidCounts = {
+  readonly add: (labels: Labels, uuid: string, xid: number, t: number) => void
+  readonly readings: () => readonly Reading[]
+}
+type XidEntry = { readonly errors: Series; readonly last: Series; count: number; t: number }
+type XidGpu = { readonly code: Series; lastCode: number; readonly byXid: Map<number, XidEntry> }
+
+/** Kept for GPUs that are gone too: an Xid is often the last that is heard of one, and its alert needs the increase to stay. */
+export function createXidCounts(): XidCounts {
+  const gpus = new Map<string, XidGpu>()
+  return {
+    add(labels, uuid, xid, t) {
+      const gpu: XidGpu = gpus.get(uuid) ?? { code: makeSeries(xidLastCode, labels), lastCode: xid, byXid: new Map() }
+      gpus.set(uuid, gpu)
+      gpu.lastCode = xid
+      const numbered = { ...labels, xid: String(xid) }
+      const entry: XidEntry = gpu.byXid.get(xid) ?? { errors: makeSeries(xidErrors, numbered), last: makeSeries(xidLastTimestamp, numbered), count: 0, t }
+      gpu.byXid.set(xid, entry)
+      entry.count++
+      entry.t = t
+    },
+    readings() {
+      const readings: Reading[] = []
+      for (const gpu of gpus.values()) {
+        readings.push({ series: gpu.code, value: gpu.lastCode })
+        for (const { errors, last, count, t } of gpu.byXid.values()) readings.push({ series: errors, value: count }, { series: last, value: t / 1_000 })
+      }
+      return readings
+    },
+  }
+}
+
+export type SamplerCounts = {
+  readonly restart: (reason: RestartReason) => void
+  readonly hang: (labels: Labels, functionName: string) => void
+  readonly readings: (abandoned: number) => readonly Reading[]
+}
+
+/** All reasons are there from the start, so that the first restart is seen as an increase. */
+export function createSamplerCounts(): SamplerCounts {
+  const restarts = new Map(RESTART_REASONS.map((reason) => [reason, { series: makeSeries(samplerRestarts, { reason }), value: 0 }]))
+  const hangs = new Map<string, { series: Series; value: number }>()
+  const abandonedSeries = makeSeries(samplerAbandoned, {})
+  return {
+    restart(reason) {
+      const entry = restarts.get(reason)
+      if (entry !== undefined) entry.value++
+    },
+    hang(labels, functionName) {
+      const series = makeSeries(samplerHangs, { ...labels, function: functionName })
+      const entry = hangs.get(series.key) ?? { series, value: 0 }
+      hangs.set(series.key, entry)
+      entry.value++
+    },
+    readings: (abandoned) => [
+      { series: abandonedSeries, value: abandoned },
+      ...[...restarts.values(), ...hangs.values()].map(({ series, value }) => ({ series, value })),
+    ],
+  }
+}

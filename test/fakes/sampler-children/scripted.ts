@@ -1,0 +1,107 @@
+// A sampler child without NVML: speaks the protocol as a script file says, which the test may change while it runs.
+import { functionOrdinal } from '../../../agent/nvml/names.ts'
+import { formatLastWords, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
+import { readScript, type Script } from './script.ts'
+
+const path = process.env['SCRIPT'] ?? ''
+const script = (): Script => readScript(path)
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const send = (message: unknown): void => void process.send?.(message)
+/** Node passes a title on to prctl(PR_SET_NAME), as the real child does before each native call. */
+const lastWords = (gpu: number | undefined): void => void (process.title = formatLastWords(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
+const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
+
+let start: StartRequest | undefined
+let told = ''
+const announced = new Set<number>()
+
+/** Hangs as a native call does: this process can do nothing else until the script no longer says so. */
+function call(gpu: number | undefined): void {
+  lastWords(gpu)
+  const where = gpu ?? -1
+  const hangs = (): boolean => script().hang?.includes(where) === true
+  while (hangs()) pause(10)
+  if (script().crash?.includes(where)) process.kill(process.pid, 'SIGSEGV')
+}
+function open(index: number): void {
+  const hangs = (): boolean => script().hangOpening?.includes(index) === true
+  if (hangs()) lastWords(index)
+  while (hangs()) pause(10)
+}
+function present(): readonly number[] {
+  const { gpus, lost = [] } = script()
+  const leaveOut = start?.leaveOut ?? []
+  const indices = [...Array(gpus).keys()].filter((index) => !lost.includes(index) && !leaveOut.includes(index))
+  if (start?.only !== undefined) return indices.filter((index) => index === start?.only)
+  const last = start?.last ?? []
+  return [...indices.filter((index) => !last.includes(index)), ...last.filter((index) => indices.includes(index))]
+}
+function hello(): void {
+  const gpus = present().map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` }))
+  const lost = (script().lost ?? []).map((index) => ({ index, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' }))
+  told = JSON.stringify([gpus, lost])
+  send({ type: 'hello', driverVersion: '999.1', library: 'fake', gpus, lost })
+}
+function sample(id: number, index: number, rate: Rate): void {
+  call(index)
+  const labels = { gpu: String(index), uuid: uuidOf(index) }
+  const at = index * 10
+  if (!announced.has(index)) {
+    announced.add(index)
+    send({
+      type: 'series',
+      series: [
+        [at, 'warpwatch_gpu_power_watts', labels],
+        [at + 1, 'warpwatch_gpu_memory_used_bytes', labels],
+      ],
+    })
+  }
+  const { watts = 100, xids = [], processes, bad } = script()
+  if (bad !== undefined) for (const message of bad) send(message)
+  send({
+    type: 'gpu',
+    id,
+    index,
+    uuid: labels.uuid,
+    rate,
+    durationMs: 1,
+    series: rate === 'fast' ? [at, at + 1] : [],
+    values: rate === 'fast' ? [watts, 5_000] : [],
+    ...(announced.has(1_000 + index * 10 + rate.length)
+      ? {}
+      : { gaps: [{ metric: 'warpwatch_gpu_fan_speed_ratio', labels, reason: 'not_supported', code: 3 }] }),
+    ...(rate === 'fast' && xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}),
+    ...(rate === 'fast' && processes !== undefined ? { processes } : {}),
+  })
+  announced.add(1_000 + index * 10 + rate.length)
+}
+
+process.on('message', (message: ToChild) => {
+  if (message.type === 'start') {
+    start = message
+    const { failed, silent } = script()
+    if (silent) return
+    call(undefined)
+    if (failed !== undefined) {
+      send({ type: 'failed', ...failed })
+      setTimeout(() => process.exit(1), 5)
+      return
+    }
+    for (const index of present()) open(index)
+    return hello()
+  }
+  const { flood, exit } = script()
+  if (exit !== undefined) process.exit(exit)
+  if (flood) for (let i = 0; i < 50_000; i++) send({ type: 'series', series: [] })
+  for (const index of present()) for (const rate of message.rates) sample(message.id, index, rate)
+  if (
+    told !==
+    JSON.stringify([
+      present().map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` })),
+      (script().lost ?? []).map((index) => ({ index, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' })),
+    ])
+  )
+    hello()
+  send({ type: 'done', id: message.id })
+})
+process.on('disconnect', () => process.exit(0))
