@@ -43,11 +43,6 @@ export function wholeNumber(about: About<number> & Bounds): Field<number> {
   return { kind: 'number', schema, expected: within('a whole number', about), default: about.default, description: about.description, secret: false }
 }
 
-export function number(about: About<number> & Bounds): Field<number> {
-  const schema = z.number().check(z.gte(about.min), z.lte(about.max))
-  return { kind: 'number', schema, expected: within('a number', about), default: about.default, description: about.description, secret: false }
-}
-
 /** A number that may be left out; there is no stand-in for "not said". */
 export function optionalWholeNumber(about: Bounds & { readonly description: string }): Field<number | undefined> {
   const schema = z.optional(z.int().check(z.gte(about.min), z.lte(about.max)))

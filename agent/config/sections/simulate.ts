@@ -1,5 +1,5 @@
 // The simulated host, for a look without a GPU.
-import { choice, number, wholeNumber } from '../field.ts'
+import { choice, wholeNumber } from '../field.ts'
 
 /** `off` and the registry of agent/sources/simulated/scenarios; a test keeps the two equal. */
 export const SCENARIO_CHOICES = [
@@ -20,6 +20,6 @@ export const simulate = {
   fields: {
     scenario: choice(SCENARIO_CHOICES, { default: 'off', description: 'off: watch the real host.' }),
     seed: wholeNumber({ default: 1, min: 0, max: 4_294_967_295, description: 'The same seed tells the same story.' }),
-    speed: number({ default: 1, min: 0.1, max: 60, description: 'Seconds of the story per second.' }),
+    speed: wholeNumber({ default: 1, min: 1, max: 60, description: 'Seconds of the story per second.' }),
   },
 }

@@ -1,0 +1,10 @@
+// The scenarios: one line each.
+export { healthy } from './healthy.ts'
+export { hungDriver } from './hung-driver.ts'
+export { lostGpu } from './lost-gpu.ts'
+export { mig } from './mig.ts'
+export { oomFragmentation } from './oom-fragmentation.ts'
+export { oomLeak } from './oom-leak.ts'
+export { oomNeighbour } from './oom-neighbour.ts'
+export { throttling } from './throttling.ts'
+export { xid } from './xid.ts'

@@ -1,0 +1,172 @@
+// Moves the simulated host on, second by second, and tells what happens on it as events.
+import type { Event } from '../../model/event.ts'
+import type { AllocatorFailure } from './allocator.ts'
+import { capacityOf, moveCard, type Card } from './card.ts'
+import { cudaErrorLines, oomLines } from './torch-text.ts'
+import { freeFor, heldBytes, isAlive, restartProcess, usedBytes, type Box, type Process, type World } from './world.ts'
+
+/** The engine waits a little before it starts a container again. */
+const RESTART_AFTER_S = 9
+
+export type Stage = {
+  readonly world: World
+  readonly card: (index: number) => Card
+  readonly processesOf: (box: string) => readonly Process[]
+  readonly kernel: (text: string) => void
+  readonly log: (box: Box, text: string) => void
+  /** The container's main process ends; the engine starts it again. */
+  readonly die: (box: Box, exitCode: number) => void
+  /** A container exits with a CUDA error that its log tells. */
+  readonly crash: (process: Process, error: string) => void
+  /** The process ends and begins anew at once, as when somebody restarts a notebook's kernel. */
+  readonly restart: (process: Process) => void
+  readonly xid: (card: Card, xid: number, text: string, process?: Process) => void
+  /** A new second of the story begins at `t` (Unix ms); what a scenario does then happens at that time. */
+  readonly enter: (second: number, t: number) => void
+  /** Everything moves on by that second, in which `wallSeconds` pass for the counters. */
+  readonly step: (wallSeconds: number) => void
+  /** What happened since the last call. */
+  readonly takeEvents: () => readonly Event[]
+}
+
+export function createStage(world: World): Stage {
+  let [now, second] = [0, 0]
+  let events: Event[] = []
+
+  const containerEvent = (box: Box, action: string, exitCode?: number): void => {
+    const exit = exitCode === undefined ? {} : { exit_code: exitCode }
+    events.push({ type: 'container', t: now, action, container: box.name, container_id: box.id.slice(0, 12), image: box.image, ...exit })
+  }
+  const log: Stage['log'] = (box, text) =>
+    events.push({ type: 'log', t: now, stream: 'container', origin: { container: box.name, container_id: box.id.slice(0, 12) }, text })
+  const die: Stage['die'] = (box, exitCode) => {
+    if (!box.running) return
+    box.running = false
+    box.restartAt = second + RESTART_AFTER_S
+    containerEvent(box, 'die', exitCode)
+  }
+  const crash: Stage['crash'] = (process, error) => {
+    if (process.owner === undefined) return
+    for (const line of cudaErrorLines(process.script, error)) log(process.owner, line)
+    die(process.owner, 1)
+  }
+  const kernel: Stage['kernel'] = (text) => events.push({ type: 'log', t: now, stream: 'kernel', origin: {}, text })
+
+  const outOfMemory = (process: Process, failure: AllocatorFailure): void => {
+    const { card, owner } = process
+    const capacity = process.mig?.totalBytes ?? capacityOf(card)
+    const container = owner === undefined ? {} : { container: owner.name }
+    events.push({
+      type: 'allocator_oom',
+      t: now,
+      pid: process.pid,
+      uuid: process.mig?.uuid ?? card.uuid,
+      ...container,
+      request_bytes: failure.requestBytes,
+      limit_bytes: capacity,
+      free_bytes: failure.freeBytes,
+      stats: failure.stats,
+    })
+    if (owner === undefined) return
+    const others = world.processes.filter((other) => other !== process && other.card === card && other.mig === process.mig && isAlive(other))
+    const text = oomLines({
+      script: process.script,
+      requestBytes: failure.requestBytes,
+      capacityBytes: capacity,
+      freeBytes: failure.freeBytes,
+      processBytes: heldBytes(process),
+      others: others.map((other) => ({ pid: other.pid, bytes: heldBytes(other) })),
+      allocatedBytes: failure.allocated,
+      reservedBytes: failure.reserved,
+    })
+    for (const line of text) log(owner, line)
+    die(owner, 1)
+  }
+  const restartBoxes = (): void => {
+    for (const box of world.boxes) {
+      if (box.running || box.restartAt === undefined || second < box.restartAt) continue
+      const its = world.processes.filter((process) => process.owner === box)
+      // A job whose card is gone would only fail again at once.
+      if (its.some((process) => process.card.fault === 'lost')) continue
+      box.running = true
+      box.restartAt = undefined
+      box.restarts += 1
+      for (const process of its) restartProcess(process, world.nextPid(), second)
+      containerEvent(box, 'start')
+    }
+  }
+  const runProcesses = (wallSeconds: number): void => {
+    const busy = new Map<Card, { utilization: number; pcie: number }>()
+    for (const process of world.processes) {
+      process.cpuCores = 0
+      if (!isAlive(process)) continue
+      const demand = process.workload(second - process.startedAt, process.random)
+      const failure = process.allocator.demand(demand.allocatedBytes + process.extraBytes, process.strandedBytes, freeFor(world, process))
+      if (failure !== undefined) {
+        outOfMemory(process, failure)
+        continue
+      }
+      process.cpuCores = demand.cpuCores
+      const sum = busy.get(process.card) ?? { utilization: 0, pcie: 0 }
+      busy.set(process.card, { utilization: sum.utilization + demand.utilization, pcie: sum.pcie + demand.pcieBytesPerSecond })
+    }
+    for (const card of world.cards) {
+      if (card.fault === 'lost') continue
+      const { utilization, pcie } = busy.get(card) ?? { utilization: 0, pcie: 0 }
+      moveCard(card, utilization, pcie, usedBytes(world, card), wallSeconds)
+    }
+  }
+  const runBoxes = (wallSeconds: number): void => {
+    for (const box of world.boxes) {
+      if (!box.running) continue
+      let cores = box.cores * (0.8 + 0.4 * box.random())
+      for (const process of world.processes) if (process.owner === box) cores += process.cpuCores
+      box.cpuSeconds += cores * wallSeconds
+      box.memoryBytes = Math.floor(box.memoryGib * (1 + 0.02 * box.random()) * 1_073_741_824)
+    }
+  }
+  /** A line of progress now and then, as any training prints. */
+  const progress = (): void => {
+    if (second % 15 !== 0) return
+    for (const process of world.processes) {
+      const age = second - process.startedAt
+      if (process.owner === undefined || !process.script.includes('train') || process.card.index % 4 !== 0 || !isAlive(process) || age < 20) continue
+      log(process.owner, `step ${Math.floor(age * 1.7)} loss ${(1.9 + 2.4 / (1 + age / 400) + 0.03 * process.random()).toFixed(4)} lr 2.0e-04`)
+    }
+  }
+  return {
+    world,
+    card: (index) => {
+      const card = world.cards[index % world.cards.length]
+      if (card === undefined) throw new Error('the simulated host has no GPU; a scenario needs at least one')
+      return card
+    },
+    processesOf: (name) => world.processes.filter((process) => process.owner?.name === name),
+    kernel,
+    log,
+    die,
+    crash,
+    restart: (process) => restartProcess(process, world.nextPid(), second),
+    xid(card, xid, text, process) {
+      card.xids.set(xid, { count: (card.xids.get(xid)?.count ?? 0) + 1, lastAt: now })
+      const bus = card.pciBusId.slice(4, -2).toLowerCase()
+      const who = process === undefined ? '' : `pid=${process.pid}, name=${process.name}, `
+      kernel(`NVRM: Xid (PCI:${bus}): ${xid}, ${who}${text}`)
+    },
+    enter(at, t) {
+      second = at
+      now = t
+    },
+    step(wallSeconds) {
+      restartBoxes()
+      runProcesses(wallSeconds)
+      runBoxes(wallSeconds)
+      progress()
+    },
+    takeEvents() {
+      const taken = events
+      events = []
+      return taken
+    },
+  }
+}
