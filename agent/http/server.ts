@@ -26,6 +26,8 @@ export type HttpServer = {
   readonly listen: () => Promise<string>
   /** Ends within a second: open requests may finish, idle connections are closed. */
   readonly close: () => Promise<void>
+  /** Open connections, those of the live stream included. */
+  readonly connections: () => Promise<number>
 }
 
 /** Connections beside those of the live stream: scrapers, API readers, a browser's six per page. */
@@ -118,6 +120,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
 
   return {
     listen: () => listenOn(server, options.listen),
+    connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
     close: () =>
       new Promise((resolve) => {
         const end = setTimeout(() => {

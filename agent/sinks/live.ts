@@ -30,6 +30,8 @@ export type LiveSink = Sink & {
   readonly connections: () => number
   /** Frames built, each for all readers. */
   readonly frames: () => number
+  /** Bytes that wait in the agent for readers to take them. */
+  readonly bufferedBytes: () => number
 }
 
 /** The only thing that a reader may say is its token. */
@@ -81,6 +83,7 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
     readers: () => readers.size,
     connections: () => sockets.size,
     frames: () => frames,
+    bufferedBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bufferedAmount, 0),
     upgrade(request, socket, head, access) {
       const verdict = judge(request, access)
       if ('refusal' in verdict) return refuseUpgrade(socket, verdict.refusal)

@@ -2,7 +2,7 @@
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { dimensionOf, enterGap, enterIdentity, enterMeasure, type MutableRow } from './builder.ts'
-import { placeOf, type Subject } from './classify.ts'
+import { IDENTITY_LABELS, placeOf, type Subject } from './classify.ts'
 
 export type Tables = {
   readonly reading: (reading: Reading, t: number) => void
@@ -84,7 +84,8 @@ export function createTables(hostname: string): Tables {
       if (row === undefined) return
       if (metric.kind === 'info') {
         // The value of an info is always 1; what it says stands in its labels.
-        for (const label in labels) if (row[label] === undefined && label !== 'gpu' && labels[label] !== '') row[label] = labels[label]
+        const identity = IDENTITY_LABELS[place.subject]
+        for (const label in labels) if (!identity.has(label) && row[label] === undefined && labels[label] !== '') row[label] = labels[label]
         return
       }
       enterMeasure(row, place.measure, dimensionOf(place.subject, labels), value, place.subject === 'container' && labels['gi'] !== undefined)

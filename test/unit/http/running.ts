@@ -1,0 +1,81 @@
+// A running server over the fixed store, and a plain client that may send any header.
+import { request } from 'node:http'
+import { createExposition } from '../../../agent/http/exposition.ts'
+import { createReadiness } from '../../../agent/http/health.ts'
+import { createHttpServer, type HttpServerOptions } from '../../../agent/http/server.ts'
+import { createViews } from '../../../agent/http/views.ts'
+import { createLiveSink, type LiveSinkOptions } from '../../../agent/sinks/live.ts'
+import { createLatestStore } from '../../../agent/store/latest.ts'
+import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
+import { fillStore, T } from './fixture.ts'
+
+export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
+
+export const get = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', body?: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const call = request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }))
+    })
+    call.on('error', reject)
+    call.end(body)
+  })
+
+type Options = { readonly http?: Partial<HttpServerOptions>; readonly live?: Partial<LiveSinkOptions>; readonly empty?: boolean }
+
+export async function runServer({ http = {}, live: liveOptions = {}, empty = false }: Options = {}) {
+  const latest = createLatestStore()
+  if (!empty) fillStore(latest)
+  const clock = { now: T + 400 }
+  const views = createViews({ latest, hostname: 'gpu-01' })
+  const exposition = createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'gpu-01' })
+  const live = createLiveSink({ views, hostname: 'gpu-01', simulated: false, maxReaders: 100, ...liveOptions })
+  const queries: HistoryQuery[] = []
+  const past: HistorySeries[] = []
+  const errors: string[] = []
+  const server = createHttpServer({
+    listen: '127.0.0.1:0',
+    token: '',
+    insecure: false,
+    allowedOrigins: [],
+    allowedHosts: [],
+    views,
+    history: {
+      query: (query) => {
+        queries.push(query)
+        return past.filter(({ metric }) => metric === query.metric)
+      },
+    },
+    exposition,
+    live,
+    ready: createReadiness(latest, () => clock.now),
+    dashboardDir: '/nonexistent/dashboard',
+    log: { info: () => {}, warn: () => {}, error: (text) => errors.push(text) },
+    now: () => clock.now,
+    ...http,
+  })
+  const url = await server.listen()
+  return {
+    url,
+    wsUrl: `${url.replace('http', 'ws')}/ws`,
+    server,
+    live,
+    latest,
+    views,
+    exposition,
+    clock,
+    queries,
+    past,
+    errors,
+    tick: (t: number) => {
+      views.invalidate()
+      exposition.invalidate()
+      live.tick(t)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await live.close()
+      await server.close()
+    },
+  }
+}

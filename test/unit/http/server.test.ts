@@ -1,0 +1,203 @@
+// The port as its readers see it: statuses, headers, bodies, guards, and that every answer keeps its schema.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:net'
+import * as z from 'zod'
+import { describe, expect, test } from 'vitest'
+import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
+import { MAX_BODY_BYTES } from '../../../agent/http/guards.ts'
+import { fillStore, GPU0, T } from './fixture.ts'
+import { get, runServer, type Answer } from './running.ts'
+
+const errorOf = ({ text }: Answer): { code: string; message: string } =>
+  z.object({ error: z.strictObject({ code: z.string(), message: z.string() }) }).parse(JSON.parse(text)).error
+const json = (answer: Answer): unknown => JSON.parse(answer.text)
+
+describe('/metrics', () => {
+  test('is Prometheus text, or OpenMetrics when asked for, and the same bytes until the next tick', async () => {
+    await using running = await runServer()
+    const text = await get(`${running.url}/metrics`)
+    expect(text.status).toBe(200)
+    expect(text.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(text.text).toContain(`warpwatch_gpu_power_watts{gpu="0",uuid="${GPU0['uuid']}"} 312.456\n`)
+    const open = await get(`${running.url}/metrics`, { accept: 'application/openmetrics-text; version=1.0.0' })
+    expect(open.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
+    expect(open.text.endsWith('# EOF\n')).toBe(true)
+    expect(running.exposition.renderings()).toBe(1)
+    const head = await get(`${running.url}/metrics`, {}, 'HEAD')
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(Buffer.byteLength(text.text))])
+  })
+})
+
+describe('health', () => {
+  test('ready means a sample younger than five seconds', async () => {
+    await using running = await runServer({ empty: true })
+    expect(json(await get(`${running.url}/healthz`))).toEqual({ status: 'ok' })
+    const before = await get(`${running.url}/readyz`)
+    expect([before.status, json(before)]).toEqual([503, { status: 'not_ready', reason: 'no GPU or host sample has come yet' }])
+    fillStore(running.latest)
+    const ready = await get(`${running.url}/readyz`)
+    expect([ready.status, json(ready)]).toEqual([200, { status: 'ready', newest_sample_age_ms: 400 }])
+    running.clock.now = T + 5_100
+    running.latest.expire(T + 5_100)
+    const stale = await get(`${running.url}/readyz`)
+    expect([stale.status, json(stale)]).toEqual([
+      503,
+      { status: 'not_ready', reason: 'the newest sample is 5.1 s old; expected at most 5 s', newest_sample_age_ms: 5_100 },
+    ])
+  })
+})
+
+describe('the API', () => {
+  test.each(ENDPOINTS.map(({ path, schema, list }) => ({ path, schema: list === true ? z.array(schema) : schema })))(
+    '$path keeps its schema',
+    async ({ path, schema }) => {
+      await using running = await runServer()
+      const points = { t: [T], min: [1], mean: [null], max: [2] }
+      running.past.push({ metric: 'warpwatch_gpu_power_watts', labels: GPU0, step_ms: 1_000, ...points })
+      const answer = await get(`${running.url}${path}${path.endsWith('/series') ? '?metric=gpu_power_watts' : ''}`)
+      expect(answer.status).toBe(200)
+      expect(answer.headers['content-type']).toMatch(/^application\/json/)
+      const value = json(answer)
+      expect(schema.parse(value)).toEqual(value) // equal: nothing that the schema does not know
+      expect(Array.isArray(value) && value.length === 0).toBe(path.endsWith('/allocators'))
+    },
+  )
+
+  test('describes itself as OpenAPI 3.1 whose references all lead somewhere', async () => {
+    await using running = await runServer()
+    const answer = await get(`${running.url}/api/v1/openapi.json`)
+    const document = z
+      .looseObject({
+        openapi: z.literal('3.1.0'),
+        paths: z.record(z.string(), z.unknown()),
+        components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
+      })
+      .parse(json(answer))
+    for (const { path } of ENDPOINTS) expect(Object.keys(document.paths)).toContain(path)
+    const references = [...answer.text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name)
+    expect(references.length).toBeGreaterThan(10)
+    for (const name of references) expect(Object.keys(document.components.schemas)).toContain(name)
+    expect(answer.text).not.toContain('$defs')
+  })
+
+  test('asks the history for the last 15 minutes at 300 points, or for what the query says', async () => {
+    await using running = await runServer()
+    const { queries, url } = running
+    await get(`${url}/api/v1/series?metric=gpu_power_watts`)
+    expect(queries[0]).toEqual({ metric: 'warpwatch_gpu_power_watts', labels: {}, from: T + 400 - 900_000, to: T + 400, points: 300 })
+    queries.length = 0
+    await get(`${url}/api/v1/series?metric=warpwatch_gpu_clock_hertz&uuid=GPU-1&domain=sm&from=${T - 5_000}&to=${T}&points=5000`)
+    expect(queries).toEqual([{ metric: 'warpwatch_gpu_clock_hertz', labels: { uuid: 'GPU-1', domain: 'sm' }, from: T - 5_000, to: T, points: 5_000 }])
+  })
+
+  test.each([
+    ['', 'metric: expected a metric, such as gpu_memory_used_bytes, came nothing'],
+    ['?metric=a%20b', 'metric: expected a metric, such as gpu_memory_used_bytes, came "a b"'],
+    ['?metric=a&points=0', 'points: expected a whole number from 1 to 5000, came "0"'],
+    ['?metric=a&points=5001', 'points: expected a whole number from 1 to 5000, came "5001"'],
+    ['?metric=a&from=yesterday', 'from: expected a time in Unix milliseconds, came "yesterday"'],
+    ['?metric=a&from=2000&to=1000', 'from: expected a time not after to (1000), came 2000'],
+    ['?metric=a&metric=b', 'metric: expected once, came 2 times'],
+    ['?metric=a&a-b=1', 'a-b: expected metric, from, to, points or the name of a label'],
+  ])('/api/v1/series%s is refused with what was expected and what came', async (query, message) => {
+    await using running = await runServer()
+    const answer = await get(`${running.url}/api/v1/series${query}`)
+    expect([answer.status, errorOf(answer)]).toEqual([400, { code: 'bad_request', message }])
+    expect(running.queries).toEqual([])
+  })
+
+  test('answers errors in one form', async () => {
+    await using running = await runServer()
+    const { url } = running
+    const unknown = await get(`${url}/api/v1/nothing`)
+    expect([unknown.status, errorOf(unknown).code]).toEqual([404, 'not_found'])
+    const method = await get(`${url}/api/v1/gpus`, {}, 'DELETE')
+    expect([method.status, method.headers['allow'], errorOf(method).code]).toEqual([405, 'GET, HEAD', 'method_not_allowed'])
+    expect(await rawGet(url, '/api/v1/gpus', `Content-Length: ${MAX_BODY_BYTES + 1}\r\n`)).toContain(' 413 ')
+    expect(await rawGet(url, '/api/v1/gpus', 'Transfer-Encoding: chunked\r\n')).toContain(' 413 ')
+    const plain = await get(`${url}/ws`)
+    expect([plain.status, errorOf(plain).code]).toEqual([400, 'bad_request'])
+    expect((await get(`${url}/api/v1/gpus`, { x: 'y'.repeat(20_000) })).status).toBe(431)
+  })
+
+  test('a failure inside is told to the log, not to the reader', async () => {
+    await using running = await runServer({
+      http: {
+        history: {
+          query: () => {
+            throw new Error('disk on fire')
+          },
+        },
+      },
+    })
+    const answer = await get(`${running.url}/api/v1/series?metric=a`)
+    expect([answer.status, errorOf(answer).code, answer.text.includes('fire')]).toEqual([500, 'internal', false])
+    expect(running.errors.join()).toContain('disk on fire')
+  })
+})
+
+describe('the dashboard', () => {
+  test('is served with its types, its caching and a strict policy, and nothing beside it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'warpwatch-dashboard-'))
+    await using running = await runServer({ http: { dashboardDir: join(directory, 'dist') } })
+    const { url } = running
+    const missing = await get(`${url}/`)
+    expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/plain; charset=UTF-8'])
+    expect(missing.text).toContain('npm run build')
+    mkdirSync(join(directory, 'dist/assets'), { recursive: true })
+    writeFileSync(join(directory, 'secret.txt'), 'secret')
+    writeFileSync(join(directory, 'dist/index.html'), '<!doctype html>')
+    writeFileSync(join(directory, 'dist/assets/main-B4x_2Kd9.js'), 'export {}')
+    const page = await get(`${url}/`)
+    expect([page.status, page.text, page.headers['content-type'], page.headers['cache-control']]).toEqual([
+      200,
+      '<!doctype html>',
+      'text/html; charset=utf-8',
+      'no-cache',
+    ])
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'")
+    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(page.headers['content-security-policy']).not.toContain('unsafe')
+    expect([page.headers['x-content-type-options'], page.headers['referrer-policy']]).toEqual(['nosniff', 'no-referrer'])
+    const asset = await get(`${url}/assets/main-B4x_2Kd9.js`)
+    expect([asset.headers['content-type'], asset.headers['cache-control']]).toEqual(['text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'])
+    for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2fsecret.txt', '/assets', '//etc/passwd'])
+      expect((await rawGet(url, path)).split(' ')[1]).toBe('404')
+    rmSync(directory, { recursive: true })
+  })
+})
+
+/** The status line for a path and headers as they stand: clients tidy both up before they send them. */
+const rawGet = (url: string, path: string, headers = ''): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`))
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    socket.on('end', () => resolve(text.slice(0, text.indexOf('\r\n'))))
+    socket.on('error', reject)
+  })
+
+describe('the port', () => {
+  test('that is taken is told by number and with what to do', async () => {
+    await using first = await runServer()
+    const { port } = new URL(first.url)
+    await expect(runServer({ http: { listen: `127.0.0.1:${port}` } })).rejects.toThrow(new RegExp(`port ${port} is in use already.*another port`))
+  })
+
+  test('closes within a second though a reader holds its connection', async () => {
+    const running = await runServer()
+    const { hostname, port } = new URL(running.url)
+    const socket = connect(Number(port), hostname)
+    const ended = new Promise((resolve) => socket.on('close', resolve))
+    await new Promise<void>((resolve) => socket.write('GET /metrics HTTP/1.1\r\n', () => resolve()))
+    const begun = performance.now()
+    await running.live.close()
+    await running.server.close()
+    await ended
+    expect(performance.now() - begun).toBeLessThan(1_000)
+    await expect(get(`${running.url}/healthz`)).rejects.toThrow(/ECONNREFUSED/)
+  })
+})
