@@ -1,0 +1,326 @@
+// Whatever nvidia-smi prints: what a made-up host prints comes back as it was, and no text at all makes a parser throw or invent a number.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Values } from '../../agent/sources/nvidia-smi/gpu.ts'
+import { parseNvidiaSmi } from '../../agent/sources/nvidia-smi/parse.ts'
+import type { Parsed, ParseResult } from '../../agent/sources/nvidia-smi/result.ts'
+import type { Dimension } from '../../agent/sources/nvidia-smi/value.ts'
+import { parseValue } from '../../agent/sources/nvidia-smi/value.ts'
+import { readXml } from '../../agent/sources/nvidia-smi/xml.ts'
+import type { TreeNode } from '../../agent/sources/nvidia-smi/tree.ts'
+import type { FakeGpu, Generation } from '../fakes/nvidia-smi/host.ts'
+import { exampleHost } from '../fakes/nvidia-smi/host.ts'
+import { printApps, printDmon, printList, printPmon, printQuery, printTable, printText } from '../fakes/nvidia-smi/print-text.ts'
+import { printXml } from '../fakes/nvidia-smi/print-xml.ts'
+
+const MIB = 2 ** 20
+const optional = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: null })
+const word = fc.stringMatching(/^[a-z][A-Za-z0-9_./-]{0,12}$/)
+const uuid = fc.uuid().map((id) => `GPU-${id}`)
+
+const processes = fc.uniqueArray(
+  fc.record({
+    pid: fc.integer({ min: 1, max: 4_194_304 }),
+    type: fc.constantFrom('C' as const, 'G' as const, 'C+G' as const),
+    name: fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' ')),
+    usedMib: optional(80_000),
+  }),
+  { selector: (process) => process.pid, maxLength: 4 },
+)
+
+const gpu: fc.Arbitrary<FakeGpu> = fc.record({
+  uuid,
+  name: fc.constantFrom('Example X100 40GB', 'Example RTX 1 Ti', 'Graphics Device'),
+  busId: fc
+    .tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 31 }))
+    .map(([bus, device]) => `00000000:${bus.toString(16).padStart(2, '0').toUpperCase()}:${device.toString(16).padStart(2, '0').toUpperCase()}.0`),
+  totalMib: fc.integer({ min: 100_000, max: 200_000 }),
+  reservedMib: fc.integer({ min: 0, max: 2_000 }),
+  usedMib: fc.integer({ min: 0, max: 90_000 }),
+  utilization: optional(100),
+  memoryUtilization: optional(100),
+  temperature: optional(110),
+  memoryTemperature: optional(110),
+  powerCentiwatts: optional(150_000),
+  limitCentiwatts: optional(150_000),
+  fan: optional(100),
+  state: optional(15),
+  clocksMhz: fc.record({ graphics: fc.nat(3_000), sm: fc.nat(3_000), memory: fc.nat(15_000), video: fc.nat(3_000) }),
+  hwThermal: fc.boolean(),
+  swPowerCapUs: fc.nat(),
+  sramCorrected: fc.nat(1_000_000),
+  dramCorrected: fc.nat(1_000_000),
+  uncorrected: fc.nat(1_000),
+  generation: fc.integer({ min: 1, max: 6 }),
+  width: fc.constantFrom(1, 2, 4, 8, 16),
+  migs: fc.uniqueArray(
+    fc.record({
+      gi: fc.integer({ min: 1, max: 14 }),
+      ci: fc.integer({ min: 0, max: 6 }),
+      totalMib: fc.integer({ min: 5_000, max: 40_000 }),
+      usedMib: fc.integer({ min: 0, max: 5_000 }),
+    }),
+    { selector: (mig) => `${mig.gi}/${mig.ci}`, maxLength: 3 },
+  ),
+  processes,
+})
+const host = fc.uniqueArray(gpu, { selector: (one) => one.uuid, minLength: 1, maxLength: 3 }).map((gpus) => exampleHost(gpus))
+
+function parsed(text: string, kind: Parsed['kind']): Parsed {
+  const result = parseNvidiaSmi(text)
+  if (result.kind !== kind) throw new Error(`expected ${kind}, came ${result.kind}${result.kind === 'error' ? `: ${result.message}` : ''}`)
+  return result
+}
+
+function expectValue({ values, missing }: Values, id: Parameters<Values['values']['get']>[0], value: number | null): void {
+  if (value === null) {
+    expect(values.has(id), id).toBe(false)
+    expect(missing.get(id)?.reason, id).toBe('not_supported')
+  } else expect(values.get(id), id).toBeCloseTo(value, 6)
+}
+
+const percent = (value: number | null): number | null => (value === null ? null : value / 100)
+const owned = (one: FakeGpu, cut: (name: string) => string = (name) => name): readonly object[] =>
+  one.processes.map(({ pid, type, name, usedMib }) => ({ pid, type, name: cut(name), bytes: usedMib === null ? null : usedMib * MIB }))
+
+describe('what a host prints comes back as it was', () => {
+  test.each(['v10', 'v11', 'v12', 'v13'] as const)('-q -x, %s', (generation: Generation) => {
+    fc.assert(
+      fc.property(host, (fake) => {
+        const result = parsed(printXml(fake, generation), 'xml')
+        expect(result.driverVersion).toBe(fake.driver)
+        expect(result.cudaVersion).toBe(fake.cuda)
+        expect(result.gaps).toEqual([])
+        expect(result.gpus.map((one) => [one.index, one.uuid, one.name, one.pciBusId])).toEqual(
+          fake.gpus.map((one, index) => [index, one.uuid, one.name, one.busId]),
+        )
+        for (const [index, one] of fake.gpus.entries()) {
+          const found = result.gpus[index]
+          if (found === undefined) throw new Error('checked above')
+          expectValue(found, 'memory_total', one.totalMib * MIB)
+          expectValue(found, 'memory_used', one.usedMib * MIB)
+          expectValue(found, 'memory_reserved', generation === 'v10' ? null : one.reservedMib * MIB)
+          expectValue(found, 'utilization', percent(one.utilization))
+          expectValue(found, 'temperature', one.temperature)
+          expectValue(found, 'power', percent(one.powerCentiwatts))
+          expectValue(found, 'power_limit', percent(one.limitCentiwatts))
+          expectValue(found, 'fan_speed', percent(one.fan))
+          expectValue(found, 'performance_state', one.state)
+          expectValue(found, 'clock_memory', one.clocksMhz.memory * 1e6)
+          expectValue(found, 'throttle_hw_thermal_slowdown', one.hwThermal ? 1 : 0)
+          expectValue(found, 'throttle_seconds_sw_power_cap', generation === 'v13' ? one.swPowerCapUs / 1e6 : null)
+          expectValue(found, 'ecc_corrected_volatile', one.sramCorrected + one.dramCorrected)
+          expectValue(found, 'ecc_uncorrected_aggregate', one.uncorrected)
+          expectValue(found, 'pcie_width', one.width)
+          expect(found.migs.map(({ gi, ci, values }) => [gi, ci, values.get('memory_total'), values.get('memory_used')])).toEqual(
+            one.migs.map((mig) => [mig.gi, mig.ci, mig.totalMib * MIB, mig.usedMib * MIB]),
+          )
+          expect(found.processes).toEqual(owned(one))
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('-q', () => {
+    fc.assert(
+      fc.property(host, (fake) => {
+        const result = parsed(printText(fake), 'text')
+        for (const [index, one] of fake.gpus.entries()) {
+          const found = result.gpus[index]
+          if (found === undefined) throw new Error(`no GPU ${index}`)
+          expect([found.index, found.uuid, found.pciBusId]).toEqual([index, one.uuid, one.busId])
+          expectValue(found, 'memory_total', one.totalMib * MIB)
+          expectValue(found, 'utilization', percent(one.utilization))
+          expectValue(found, 'power', percent(one.powerCentiwatts))
+          expectValue(found, 'throttle_hw_thermal_slowdown', one.hwThermal ? 1 : 0)
+          expectValue(found, 'ecc_uncorrected_volatile', one.uncorrected)
+          expectValue(found, 'pcie_generation', one.generation)
+          expect(found.migs.map(({ gi, ci, values }) => [gi, ci, values.get('memory_used')])).toEqual(
+            one.migs.map((mig) => [mig.gi, mig.ci, mig.usedMib * MIB]),
+          )
+          expect(found.processes).toEqual(owned(one))
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('the table', () => {
+    fc.assert(
+      fc.property(host, (fake) => {
+        const result = parsed(printTable(fake), 'table')
+        expect(result.driverVersion).toBe(fake.driver)
+        for (const [index, one] of fake.gpus.entries()) {
+          const found = result.gpus[index]
+          if (found === undefined) throw new Error(`no GPU ${index}`)
+          expect([found.index, found.name, found.pciBusId]).toEqual([index, one.name, one.busId])
+          expectValue(found, 'memory_total', one.totalMib * MIB)
+          expectValue(found, 'memory_used', one.usedMib * MIB)
+          expectValue(found, 'utilization', percent(one.utilization))
+          expectValue(found, 'temperature', one.temperature)
+          expectValue(found, 'power', one.powerCentiwatts === null ? null : Math.round(one.powerCentiwatts / 100))
+          expect(found.migs.map(({ gi, ci, values }) => [gi, ci, values.get('memory_total'), values.get('memory_used')])).toEqual(
+            one.migs.map((mig) => [mig.gi, mig.ci, mig.totalMib * MIB, mig.usedMib * MIB]),
+          )
+          expect(found.processes).toEqual(owned(one))
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test.each([false, true])('--query-gpu, nounits: %s', (nounits) => {
+    fc.assert(
+      fc.property(host, (fake) => {
+        const result = parsed(printQuery(fake, nounits), 'query-gpu')
+        for (const [index, one] of fake.gpus.entries()) {
+          const found = result.gpus[index]
+          if (found === undefined) throw new Error(`no GPU ${index}`)
+          expect([found.index, found.uuid, found.name]).toEqual([index, one.uuid, one.name])
+          expectValue(found, 'memory_used', one.usedMib * MIB)
+          expectValue(found, 'utilization', percent(one.utilization))
+          expectValue(found, 'memory_temperature', one.memoryTemperature)
+          expectValue(found, 'power', percent(one.powerCentiwatts))
+          expectValue(found, 'clock_sm', one.clocksMhz.sm * 1e6)
+          expectValue(found, 'throttle_seconds_sw_power_cap', one.swPowerCapUs / 1e6)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('-L, the processes of --query-compute-apps, pmon and dmon', () => {
+    fc.assert(
+      fc.property(host, (fake) => {
+        expect(parsed(printList(fake), 'list').gpus.map((one) => [one.index, one.name, one.uuid])).toEqual(
+          fake.gpus.map((one, index) => [index, one.name, one.uuid]),
+        )
+        const apps = parsed(printApps(fake), 'compute-apps').gpus
+        for (const one of fake.gpus) {
+          const found = apps.find(({ uuid }) => uuid === one.uuid)
+          expect(found?.processes?.map(({ pid, name, bytes }) => ({ pid, name, bytes })) ?? []).toEqual(
+            one.processes.map(({ pid, name, usedMib }) => ({ pid, name, bytes: usedMib === null ? null : usedMib * MIB })),
+          )
+        }
+        const pmon = parsed(printPmon(fake), 'pmon').gpus
+        expect(pmon.map(({ processes }) => processes)).toEqual(fake.gpus.map((one) => owned(one, (name) => name.slice(0, 15).trim())))
+        for (const [index, one] of fake.gpus.entries()) {
+          const found = parsed(printDmon(fake), 'dmon').gpus[index]
+          if (found === undefined) throw new Error(`no GPU ${index}`)
+          expectValue(found, 'temperature', one.temperature)
+          expectValue(found, 'utilization', percent(one.utilization))
+          expectValue(found, 'clock_sm', one.clocksMhz.sm * 1e6)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('commas in process names stay in the name', () => {
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
+        const one = exampleHost().gpus[0]
+        if (one === undefined) throw new Error('the example has a GPU')
+        const name = words.join(', ')
+        const fake = exampleHost([{ ...one, processes: [{ pid: 7, type: 'C', name, usedMib: 5 }] }])
+        expect(parsed(printApps(fake), 'compute-apps').gpus[0]?.processes).toEqual([{ pid: 7, type: 'C', name, bytes: 5 * MIB }])
+      }),
+    )
+  })
+})
+
+/** Nothing that came out may be a number that cannot be. */
+function expectSound(result: ParseResult): void {
+  if (result.kind === 'error') {
+    expect(result.message.length).toBeGreaterThan(10)
+    expect(result.message.length).toBeLessThan(400)
+    return
+  }
+  for (const one of result.gpus)
+    for (const { values } of [one, ...one.migs])
+      for (const [id, value] of values) {
+        expect(Number.isFinite(value), id).toBe(true)
+        if (!id.includes('temperature')) expect(value, id).toBeGreaterThanOrEqual(0)
+      }
+  for (const { processes = [] } of result.gpus)
+    for (const { pid, bytes } of processes) expect(Number.isSafeInteger(pid) && (bytes === null || (Number.isFinite(bytes) && bytes >= 0))).toBe(true)
+}
+
+describe('no text makes a parser throw or invent a number', () => {
+  const example = exampleHost()
+  const outputs = [
+    printXml(example),
+    printXml(example, 'v10'),
+    printText(example),
+    printTable(example),
+    printList(example),
+    printQuery(example),
+    printApps(example),
+    printPmon(example),
+    printDmon(example),
+  ]
+
+  test('any text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 300 }),
+          fc.constantFrom(...outputs.map((output) => output.slice(0, 40))).chain((head) => fc.string({ maxLength: 200 }).map((tail) => head + tail)),
+        ),
+        (text) => expectSound(parseNvidiaSmi(text)),
+      ),
+    )
+  })
+
+  test('outputs cut off, or with a piece replaced', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...outputs),
+        fc.nat(),
+        fc.nat(40),
+        fc.oneof(
+          fc.string({ maxLength: 20 }),
+          fc.constantFrom('-5 MiB', 'NaN', '1e999', 'GPU is lost', '<', '</gpu>', '[N/A]', '99999999999999999999999', '\n'),
+        ),
+        fc.boolean(),
+        (output, at, length, piece, cut) => {
+          const start = at % output.length
+          expectSound(parseNvidiaSmi(cut ? output.slice(0, start) : output.slice(0, start) + piece + output.slice(start + length)))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('values', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.constantFrom<Dimension>('bytes', 'ratio', 'watts', 'hertz', 'celsius', 'seconds', 'bytes_per_second', 'count', 'flag', 'pstate'),
+        (text, dimension) => {
+          const value = parseValue(text, dimension)
+          if (typeof value === 'number') expect(Number.isFinite(value) && (value >= 0 || dimension === 'celsius')).toBe(true)
+          else expect(value.reason).toMatch(/^[a-z_]+$/)
+        },
+      ),
+    )
+  })
+
+  test('XML: a tree that is printed is read as it was', () => {
+    const text = fc.string({ maxLength: 12 }).map((content) => content.trim())
+    const name = fc.stringMatching(/^[a-z_]{1,8}$/).filter((tag) => tag !== 'supported_clocks')
+    const { tree } = fc.letrec<{ tree: TreeNode; branch: TreeNode; leaf: TreeNode }>((tie) => ({
+      tree: fc.oneof({ maxDepth: 4 }, tie('leaf'), tie('branch')),
+      leaf: fc.record({ name: fc.oneof(name, fc.constant('process_name')), text, children: fc.constant([]) }),
+      branch: fc.record({ name, text, children: fc.array(tie('tree'), { maxLength: 3 }) }),
+    }))
+    const escape = (content: string): string => content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const print = (node: TreeNode): string => `<${node.name}>${escape(node.text)}${node.children.map(print).join('\n')}</${node.name}>`
+    fc.assert(
+      fc.property(tree, (node) => {
+        expect(readXml(`<?xml version="1.0" ?>\n${print(node)}`)).toEqual({ root: node })
+      }),
+    )
+  })
+})
