@@ -1,12 +1,5 @@
-// The dashboard's entry: styles, the connection, the page.
+// The dashboard's entry: the page and its connection; index.html brings the styles.
 import { render } from 'preact'
-import 'uplot/dist/uPlot.min.css'
-import './styles/tokens.css'
-import './styles/base.css'
-import './styles/masthead.css'
-import './styles/gpu.css'
-import './styles/table.css'
-import './styles/notice.css'
 import { Page } from './components/page.tsx'
 import { start } from './state/connection.ts'
 

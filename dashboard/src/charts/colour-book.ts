@@ -13,7 +13,7 @@ function hash(text: string): number {
 
 export function createColourBook(slots = SLOTS): ColourBook {
   const given = new Map<string, number>()
-  const uses = new Array<number>(slots).fill(0)
+  const uses = Array.from({ length: slots }, () => 0)
   return {
     slot(key) {
       const known = given.get(key)

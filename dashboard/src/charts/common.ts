@@ -6,10 +6,8 @@ import { WINDOW_S } from '../state/timeline.ts'
 export const xScale: uPlot.Scale = { time: true, range: () => [timeline.end() - WINDOW_S, timeline.end()] }
 
 export function sharedOptions(): Pick<uPlot.Options, 'legend' | 'cursor' | 'hooks' | 'drawOrder'> {
-  return {
+  const options: Pick<uPlot.Options, 'legend' | 'cursor' | 'hooks' | 'drawOrder'> = {
     legend: { show: false },
-    // The graticule lies over the areas, as on an instrument's glass.
-    drawOrder: ['series', 'axes'] as uPlot.DrawOrderKey[],
     cursor: {
       y: false,
       points: { show: false },
@@ -26,4 +24,6 @@ export function sharedOptions(): Pick<uPlot.Options, 'legend' | 'cursor' | 'hook
       ],
     },
   }
+  // The graticule lies over the areas, as on an instrument's glass. (uPlot's type is a const enum, which cannot be named here.)
+  return Object.assign(options, { drawOrder: ['series', 'axes'] })
 }

@@ -6,7 +6,7 @@ import { hatch } from './hatch.ts'
 import { mix, type Palette } from './palette.ts'
 import type { Layer } from './stack.ts'
 
-const FONT = '10.5px Inter, system-ui, sans-serif'
+const FONT = '11px Inter, system-ui, sans-serif'
 const DAYLIGHT = { container: 0.66, host: 0.42 } as const
 
 export type MemoryChartSpec = {
@@ -54,23 +54,26 @@ function drawPeak(plot: uPlot, spec: MemoryChartSpec): void {
 export function createMemoryChart(host: HTMLElement, width: number, height: number, spec: MemoryChartSpec): uPlot {
   const { palette } = spec
   const shared = sharedOptions()
-  const total = (): number => spec.totalBytes() ?? 1
+  // Without a total the highest of the window is the top.
+  let highest = 1
+  const total = (): number => spec.totalBytes() ?? highest
   const options: uPlot.Options = {
     ...shared,
     width,
     height,
     padding: [6, 0, 0, 0],
-    scales: { x: xScale, y: { range: () => [0, total()] } },
+    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, Math.max((highest = high ?? 1), total())] } },
     series: [{}, ...spec.layers.toReversed().map((layer) => series(layer, spec))],
     axes: [
       {
-        size: 20,
+        size: 18,
         gap: 4,
         font: FONT,
         stroke: palette.axis,
         incrs: [300],
         space: 10,
-        values: (_plot, splits) => splits.map((second) => timeOfDay(second * 1000)),
+        // A label that the left edge would cut is left out: its middle needs about 50 s of room.
+        values: (plot, splits) => splits.map((second) => (second - (plot.scales['x']?.min ?? 0) < 50 ? null : timeOfDay(second * 1000))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

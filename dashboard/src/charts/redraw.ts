@@ -22,10 +22,14 @@ function ask(draw: () => void): void {
 /** Calls `draw` whenever the charts' data changed and the element is in sight; returns the end of it. */
 export function drawWhileVisible(element: Element, draw: () => void): () => void {
   let visible = false
-  const observer = new IntersectionObserver((entries) => {
-    visible = entries.at(-1)?.isIntersecting ?? false
-    if (visible) ask(draw)
-  })
+  // A margin, so that a chart is drawn before it scrolls into sight.
+  const observer = new IntersectionObserver(
+    (entries) => {
+      visible = entries.at(-1)?.isIntersecting ?? false
+      if (visible) ask(draw)
+    },
+    { rootMargin: '240px' },
+  )
   observer.observe(element)
   const stop = effect(() => {
     void drawing.value

@@ -31,13 +31,15 @@ export function layerBytes(used: number, containers: readonly number[], unattrib
   return host < NOISE_BYTES ? { host: 0, unattributed: rest } : { host, unattributed: nobody }
 }
 
-type Row = (number | null)[]
+/** Columns as uPlot takes them: seconds, then values. */
+export type Rows = [x: number[], ...y: (number | null)[][]]
+export const noRows = (): Rows => [[]]
 
 /**
  * Rows for uPlot: the seconds, then the cumulated layers from the top one (all that is used) down to the lowest.
  * `into` is reused from call to call.
  */
-export function stackRows(timeline: Timeline, uuid: string, layers: readonly Layer[], into: Row[]): Row[] {
+export function stackRows(timeline: Timeline, uuid: string, layers: readonly Layer[], into: Rows): Rows {
   const used = timeline.values(LANE.used(uuid))
   const unattributed = timeline.values(LANE.unattributed(uuid))
   const lanes = layers.filter((layer) => layer.kind === 'container').map((layer) => timeline.values(LANE.container(uuid, layer.key)))
@@ -45,10 +47,9 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
   const start = timeline.end() - size + 1
   while (into.length < layers.length + 1) into.push([])
   for (const row of into) row.length = size
-  const held: number[] = new Array<number>(lanes.length).fill(NaN)
+  const held: number[] = lanes.map(() => NaN)
   for (let i = 0; i < size; i++) {
-    const x = into[0]
-    if (x !== undefined) x[i] = start + i
+    into[0][i] = start + i
     // A lone missed second is thinner than a pixel: it is drawn over, not cut out.
     const at = used !== undefined && Number.isNaN(used[i]) && !Number.isNaN(used[i + 1] ?? NaN) && i > 0 ? i - 1 : i
     const usedBytes = used?.[at] ?? NaN
@@ -69,12 +70,12 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
 }
 
 /** The values of one lane as uPlot wants them. */
-export function traceRows(timeline: Timeline, lane: string, into: Row[]): Row[] {
+export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
   const values = timeline.values(lane)
   const size = values?.length ?? 0
   const start = timeline.end() - size + 1
-  while (into.length < 2) into.push([])
-  const [x = [], y = []] = into
+  if (into.length < 2) into.push([])
+  const [x, y = []] = into
   x.length = y.length = size
   for (let i = 0; i < size; i++) {
     x[i] = start + i

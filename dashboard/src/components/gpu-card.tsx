@@ -20,7 +20,7 @@ function TroubleNote({ view }: { readonly view: GpuView }) {
       </strong>
       <span>
         {trouble.detail ?? trouble.reason}
-        {sinceMs !== undefined && `. Figures below are of ${timeWithSeconds(sinceMs)}.`}
+        {sinceMs !== undefined && `. Figures are of ${timeWithSeconds(sinceMs)}.`}
       </span>
     </div>
   )
@@ -34,15 +34,18 @@ function whyMissing(view: GpuView, measure: string, value: unknown): string | un
 }
 
 function Footer({ view }: { readonly view: GpuView }) {
-  const { row, throttles } = view
+  const { row } = view
+  // Beside heat or a brake, a power cap is no news.
+  const harmful = view.throttles.filter((throttle) => throttle.harmful)
+  const throttles = harmful.length > 0 ? harmful : view.throttles
   const sm = row.clock_hertz?.['sm'] ?? row.clock_hertz?.['graphics']
   return (
     <footer class="gpu-foot">
       <span title="clock of the SMs">{`SM ${clock(sm)}`}</span>
-      <span title="clock of the memory">{`mem ${clock(row.clock_hertz?.['memory'])}`}</span>
+      {harmful.length === 0 && <span title="clock of the memory">{`mem ${clock(row.clock_hertz?.['memory'])}`}</span>}
       {row.fan_speed_ratio !== undefined && <span>{`fan ${percent(row.fan_speed_ratio)}`}</span>}
       {throttles.length > 0 && (
-        <span class="throttles">
+        <span class="throttles" title={view.throttles.map((throttle) => throttle.text).join(', ')}>
           {throttles.map((throttle) => (
             <span key={throttle.reason} class={throttle.harmful ? 'throttle harmful' : 'throttle'}>
               {throttle.text}
@@ -72,7 +75,6 @@ export function GpuCard({ view }: { readonly view: GpuView }) {
           {trouble === undefined ? (view.busy ? 'busy' : 'idle') : trouble.kind}
         </span>
       </header>
-      <TroubleNote view={view} />
       <div class="gpu-body">
         <GpuMemory view={view} />
         {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
@@ -106,6 +108,7 @@ export function GpuCard({ view }: { readonly view: GpuView }) {
         </div>
         <Footer view={view} />
       </div>
+      <TroubleNote view={view} />
     </article>
   )
 }

@@ -1,9 +1,8 @@
 // A card's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
 import { useRef } from 'preact/hooks'
-import type uPlot from 'uplot'
 import { createMemoryChart, layerColour } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
-import { layerBytes, layersOf, stackRows, type Layer } from '../charts/stack.ts'
+import { layerBytes, layersOf, noRows, stackRows, type Layer } from '../charts/stack.ts'
 import { colours, drawing, hovered, timeline } from '../state/app.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { LANE } from '../state/lanes.ts'
@@ -30,7 +29,7 @@ const MOST_SHARES = 5
 
 export function GpuMemory({ view }: { readonly view: GpuView }) {
   const { row, uuid, trouble } = view
-  const rows = useRef<(number | null)[][]>([])
+  const rows = useRef(noRows())
   const latest = useRef(view)
   latest.current = view
   void drawing.value // history that arrives later brings layers
@@ -65,7 +64,7 @@ export function GpuMemory({ view }: { readonly view: GpuView }) {
       </div>
       <ChartBox
         className="memory-chart"
-        height={112}
+        height={124}
         label={`Memory of GPU ${view.index} over the last 15 minutes by container: ${memory(used)} of ${memory(total)} used`}
         version={`${theme.value}\n${layers.map((layer) => layer.key).join('\n')}`}
         create={(host, width, height) =>
@@ -77,7 +76,7 @@ export function GpuMemory({ view }: { readonly view: GpuView }) {
             peakBytes: () => (latest.current.trouble === undefined ? latest.current.row.memory_used_peak_bytes : undefined),
           })
         }
-        data={() => stackRows(timeline, uuid, layers, rows.current) as uPlot.AlignedData}
+        data={() => stackRows(timeline, uuid, layers, rows.current)}
       />
       <ul class="shares" aria-label={`Who holds memory of GPU ${view.index}`}>
         {shown.map(({ layer, bytes }) => (

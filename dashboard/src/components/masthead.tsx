@@ -19,6 +19,8 @@ function pill(): Pill {
       return { state: 'bad', text: `reconnecting in ${Math.max(0, Math.ceil((now.retryAtMs - clock.value) / 1000))} s` }
     case 'unauthorized':
       return { state: 'bad', text: 'token needed' }
+    default:
+      return now satisfies never
   }
 }
 

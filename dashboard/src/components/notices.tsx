@@ -27,6 +27,7 @@ export function TokenForm({ rejected }: { readonly rejected: boolean }) {
       <div class="field">
         <input
           type="password"
+          autofocus
           name="token"
           aria-label="token"
           autocomplete="current-password"

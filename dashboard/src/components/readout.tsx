@@ -1,8 +1,7 @@
 // One quantity of a card: name, figure, a second figure beside it, and its last 15 minutes.
 import { useRef } from 'preact/hooks'
-import type uPlot from 'uplot'
 import { PALETTES } from '../charts/palette.ts'
-import { traceRows } from '../charts/stack.ts'
+import { noRows, traceRows } from '../charts/stack.ts'
 import { createTraceChart } from '../charts/trace-chart.ts'
 import { timeline } from '../state/app.ts'
 import { theme } from '../state/theme.ts'
@@ -21,7 +20,7 @@ type Props = {
 }
 
 export function Readout({ name, id, figure, beside, why, lane, range }: Props) {
-  const rows = useRef<(number | null)[][]>([])
+  const rows = useRef(noRows())
   const limits = useRef(range)
   limits.current = range
   const palette = PALETTES[theme.value]
@@ -38,7 +37,7 @@ export function Readout({ name, id, figure, beside, why, lane, range }: Props) {
         label={`${name} over the last 15 minutes, now ${figure.value} ${figure.unit}`}
         version={theme.value}
         create={(host, width, height) => createTraceChart(host, width, height, { palette, range: () => limits.current })}
-        data={() => traceRows(timeline, lane, rows.current) as uPlot.AlignedData}
+        data={() => traceRows(timeline, lane, rows.current)}
       />
     </div>
   )

@@ -10,11 +10,11 @@ export function StatusLine() {
   return (
     <div class="status" data-wrong={attention.length > 0 || stale.value}>
       <p role="status">
-        <span>{gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
-        <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>
+        <span>{gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
+        {gpus > 0 && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
         {stale.value ? (
           <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
-        ) : attention.length === 0 ? (
+        ) : gpus === 0 ? null : attention.length === 0 ? (
           <span class="fine">nothing wrong</span>
         ) : (
           attention.map((item) => (

@@ -17,8 +17,13 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   const fallback: ApiFailure = { status: response.status, code: 'http_error', message: response.statusText }
   try {
     const body: unknown = await response.json()
-    const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
-    return { status: response.status, code: String(error['code'] ?? fallback.code), message: String(error['message'] ?? fallback.message) }
+    const error: Readonly<Record<string, unknown>> = isObject(body) && isObject(body['error']) ? body['error'] : {}
+    const { code, message } = error
+    return {
+      status: response.status,
+      code: typeof code === 'string' ? code : fallback.code,
+      message: typeof message === 'string' ? message : fallback.message,
+    }
   } catch {
     return fallback // not JSON: a proxy's page, say
   }

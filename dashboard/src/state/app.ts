@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { FrameMessage, HelloMessage } from '../../../agent/model/live.ts'
 import { createColourBook } from '../charts/colour-book.ts'
 import { gpuViews, remember, type KnownGpu } from './gpu-view.ts'
-import { LANE, recordFrame, secondOf } from './lanes.ts'
+import { lastFigures, recordFrame, secondOf } from './lanes.ts'
 import { containerKey } from '../text/names.ts'
 import { containerViews, processViews } from './rows.ts'
 import { summarise } from './summary.ts'
@@ -39,10 +39,8 @@ export const agentNow = computed(() => (frame.value === undefined ? clock.value 
 
 export const views = computed(() => {
   if (frame.value === undefined) return undefined
-  return gpuViews(frame.value, known.value, (uuid) => {
-    const newest = timeline.newest(LANE.used(uuid))
-    return newest === undefined ? undefined : newest * 1000
-  })
+  void drawing.value // history may bring what a GPU in trouble last said
+  return gpuViews(frame.value, known.value, (uuid) => lastFigures(timeline, uuid))
 })
 export const summary = computed(() => (views.value === undefined ? undefined : summarise(views.value, agentNow.value)))
 export const containers = computed(() => (frame.value === undefined ? [] : containerViews(frame.value)))

@@ -31,10 +31,15 @@ export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessa
 
 const GONE: Trouble = { kind: 'lost', verdict: 'is gone', reason: 'the host no longer lists it' }
 
-function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: boolean, lastUsedMs: number | undefined): GpuView {
+/** A GPU that was in trouble before the page opened: what history knows of its last second. */
+export type PastFigures = Pick<GpuRow, 'memory_used_bytes' | 'utilization_ratio' | 'power_watts' | 'temperature_celsius'>
+export type LastKnown = (uuid: string) => { readonly figures: PastFigures; readonly t: number } | undefined
+
+function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: boolean, lastKnown: LastKnown): GpuView {
   const trouble = missing ? GONE : troubleOf(row)
-  const shown = trouble === undefined || known === undefined ? row : { ...known.row, ...(row.gaps !== undefined && { gaps: row.gaps }) }
-  const sinceMs = trouble === undefined ? undefined : trouble.ageSeconds === undefined ? (known?.t ?? lastUsedMs) : t - trouble.ageSeconds * 1000
+  const past = trouble !== undefined && known === undefined ? lastKnown(row.uuid) : undefined
+  const shown = trouble === undefined ? row : { ...row, ...past?.figures, ...known?.row, ...(row.gaps !== undefined && { gaps: row.gaps }) }
+  const sinceMs = trouble === undefined ? undefined : trouble.ageSeconds === undefined ? (known?.t ?? past?.t) : t - trouble.ageSeconds * 1000
   return {
     uuid: row.uuid,
     index: row.index,
@@ -47,10 +52,10 @@ function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: bool
   }
 }
 
-/** Views of all GPUs in the order of their index, with those that a later frame no longer lists. `lastUsedMs` looks up history. */
-export function gpuViews(frame: FrameMessage, known: ReadonlyMap<string, KnownGpu>, lastUsedMs: (uuid: string) => number | undefined): readonly GpuView[] {
-  const views = frame.gpus.map((row) => view(row, frame.t, known.get(row.uuid), false, lastUsedMs(row.uuid)))
+/** Views of all GPUs in the order of their index, with those that a later frame no longer lists. */
+export function gpuViews(frame: FrameMessage, known: ReadonlyMap<string, KnownGpu>, lastKnown: LastKnown): readonly GpuView[] {
+  const views = frame.gpus.map((row) => view(row, frame.t, known.get(row.uuid), false, lastKnown))
   const listed = new Set(frame.gpus.map((row) => row.uuid))
-  for (const [uuid, last] of known) if (!listed.has(uuid)) views.push(view(last.row, frame.t, last, true, undefined))
+  for (const [uuid, last] of known) if (!listed.has(uuid)) views.push(view(last.row, frame.t, last, true, lastKnown))
   return views.sort((a, b) => a.index - b.index)
 }

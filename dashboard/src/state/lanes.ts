@@ -1,6 +1,7 @@
 // Which lanes of the timeline a frame and a history answer fill: used, unattributed and per-container memory, and the small charts of a card.
 import type { FrameMessage, SeriesRow } from '../../../agent/model/live.ts'
 import { containerKey } from '../text/names.ts'
+import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
 
 export const LANE = {
@@ -34,17 +35,28 @@ export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
   }
 }
 
-type HistoryMetric = { readonly metric: string; readonly points: number; readonly lane: (labels: SeriesRow['labels'], uuid: string) => string }
+export type HistoryMetric = {
+  readonly metric: string
+  readonly points: number
+  /** undefined: this series has no lane. */
+  readonly lane: (labels: SeriesRow['labels'], uuid: string) => string | undefined
+}
+
+/** A lane of whole GPUs: the series of their MIG instances, which carry `gi`, are not part of it. */
+const ofGpu =
+  (lane: (uuid: string) => string) =>
+  (labels: SeriesRow['labels'], uuid: string): string | undefined =>
+    (labels['gi'] ?? '') === '' ? lane(uuid) : undefined
 
 /** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
-  { metric: 'warpwatch_gpu_memory_used_bytes', points: 900, lane: (_labels, uuid) => LANE.used(uuid) },
+  { metric: 'warpwatch_gpu_memory_used_bytes', points: 900, lane: ofGpu(LANE.used) },
   { metric: 'warpwatch_container_gpu_memory_bytes', points: 900, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
   // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
-  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 900, lane: (_labels, uuid) => LANE.unattributed(uuid) },
-  { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: (_labels, uuid) => LANE.utilization(uuid) },
-  { metric: 'warpwatch_gpu_power_watts', points: 300, lane: (_labels, uuid) => LANE.power(uuid) },
-  { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: (_labels, uuid) => LANE.temperature(uuid) },
+  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 900, lane: ofGpu(LANE.unattributed) },
+  { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: ofGpu(LANE.utilization) },
+  { metric: 'warpwatch_gpu_power_watts', points: 300, lane: ofGpu(LANE.power) },
+  { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: ofGpu(LANE.temperature) },
 ]
 
 /**
@@ -57,6 +69,7 @@ export function recordHistory(timeline: Timeline, metric: HistoryMetric, rows: r
     const uuid = row.labels['uuid']
     if (uuid === undefined) continue
     const lane = metric.lane(row.labels, uuid)
+    if (lane === undefined) continue
     const known = lanes.get(lane)
     if (known === undefined) lanes.set(lane, [row])
     else known.push(row)
@@ -75,4 +88,17 @@ export function recordHistory(timeline: Timeline, metric: HistoryMetric, rows: r
     }
     for (const [from, { to, value }] of sums) timeline.fill(lane, from, to, value)
   }
+}
+
+/** What the lanes know of a GPU's newest second. */
+export function lastFigures(timeline: Timeline, uuid: string): { readonly figures: PastFigures; readonly t: number } | undefined {
+  const second = timeline.newest(LANE.used(uuid)) ?? timeline.newest(LANE.utilization(uuid))
+  if (second === undefined) return undefined
+  const measures = {
+    memory_used_bytes: timeline.at(LANE.used(uuid), second),
+    utilization_ratio: timeline.at(LANE.utilization(uuid), second),
+    power_watts: timeline.at(LANE.power(uuid), second),
+    temperature_celsius: timeline.at(LANE.temperature(uuid), second),
+  }
+  return { figures: Object.fromEntries(Object.entries(measures).filter(([, value]) => value !== undefined)), t: second * 1000 }
 }

@@ -3,25 +3,28 @@ import type { FrameMessage, HelloMessage, LiveMessage, SeriesRow } from '../../.
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isHello = (value: Readonly<Record<string, unknown>>): boolean => value['type'] === 'hello' && value['version'] === 1 && Array.isArray(value['gpus'])
-const isFrame = (value: Readonly<Record<string, unknown>>): boolean =>
-  value['type'] === 'frame' && typeof value['t'] === 'number' && ['gpus', 'containers', 'processes'].every((key) => Array.isArray(value[key]))
+const isHello = (value: unknown): value is HelloMessage =>
+  isObject(value) && value['type'] === 'hello' && value['version'] === 1 && Array.isArray(value['gpus'])
+const isFrame = (value: unknown): value is FrameMessage =>
+  isObject(value) &&
+  value['type'] === 'frame' &&
+  typeof value['t'] === 'number' &&
+  isObject(value['host']) &&
+  ['gpus', 'containers', 'processes'].every((key) => Array.isArray(value[key]))
 
 /** A hello or a frame; undefined for messages of later versions, such as incidents. Throws when the text is no JSON object. */
 export function parseLiveMessage(text: string): LiveMessage | undefined {
   const value: unknown = JSON.parse(text)
   if (!isObject(value)) throw new Error(`live stream: expected a JSON object, came ${text.slice(0, 80)}`)
-  if (isHello(value)) return value as unknown as HelloMessage
-  if (isFrame(value)) return value as unknown as FrameMessage
-  return undefined
+  return isHello(value) || isFrame(value) ? value : undefined
 }
 
-const isSeries = (value: unknown): boolean =>
+const isSeries = (value: unknown): value is SeriesRow =>
   isObject(value) && isObject(value['labels']) && typeof value['step_ms'] === 'number' && Array.isArray(value['t']) && Array.isArray(value['mean'])
 
 /** The rows of a history answer, whether they come bare or under `series`. */
 export function parseSeries(value: unknown): readonly SeriesRow[] {
-  const rows = isObject(value) ? value['series'] : value
+  const rows: unknown = isObject(value) ? value['series'] : value
   if (!Array.isArray(rows) || !rows.every(isSeries)) throw new Error(`history: expected a list of series, came ${JSON.stringify(value)?.slice(0, 80)}`)
-  return rows as readonly SeriesRow[]
+  return rows
 }

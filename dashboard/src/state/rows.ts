@@ -57,7 +57,7 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
   for (const [pid, members] of byPid) {
     const first = members[0]
     if (first === undefined) continue
-    const container = first.container === undefined ? undefined : containerKey(first as { container?: string; namespace?: string; pod?: string })
+    const container = first.container === undefined ? undefined : containerKey(first)
     const holdings = members
       .map((row) => ({ index: Number(row.gpu), ...(row.gi !== undefined && row.gi !== '' && { gi: row.gi }), bytes: row.gpu_memory_bytes }))
       .sort((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))

@@ -1,7 +1,7 @@
 // One WebSocket to /ws from its opening to its end.
 import type { LiveMessage } from '../../../agent/model/live.ts'
 import { parseLiveMessage } from './messages.ts'
-import { fitsSubprotocol } from './token.ts'
+import { tokenProtocol } from './token.ts'
 
 export type StreamHandlers = {
   readonly message: (message: LiveMessage) => void
@@ -17,17 +17,13 @@ function streamUrl(): URL {
 
 /** Opens the stream; the returned function closes it without a further call of the handlers. */
 export function openStream(token: string | undefined, handlers: StreamHandlers): () => void {
-  const asProtocol = token !== undefined && fitsSubprotocol(token)
-  const socket = new WebSocket(streamUrl(), asProtocol ? ['warpwatch', `warpwatch.token.${token}`] : [])
+  const socket = new WebSocket(streamUrl(), token === undefined ? [] : ['warpwatch', tokenProtocol(token)])
   let over = false
   const end = (): void => {
     if (over) return
     over = true
     handlers.end()
   }
-  socket.addEventListener('open', () => {
-    if (token !== undefined && !asProtocol) socket.send(JSON.stringify({ type: 'auth', token }))
-  })
   socket.addEventListener('message', (event: MessageEvent<unknown>) => {
     if (over || typeof event.data !== 'string') return
     try {

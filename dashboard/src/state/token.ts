@@ -18,5 +18,8 @@ export function storeToken(token: string | undefined): void {
   }
 }
 
-/** A WebSocket subprotocol must be an HTTP token (RFC 9110 section 5.6.2); other secrets go in the first message. */
-export const fitsSubprotocol = (token: string): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(token)
+/** The token as part of a WebSocket subprotocol, which must be an HTTP token (RFC 9110 section 5.6.2); the agent decodes it. */
+export function tokenProtocol(token: string): string {
+  const encoded = encodeURIComponent(token).replace(/[()]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return `warpwatch.token.${encoded}`
+}

@@ -1,0 +1,75 @@
+// Table rows and their order.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ProcessRow } from '../../../agent/model/live.ts'
+import { containerViews, processViews } from '../../../dashboard/src/state/rows.ts'
+import { nextSort, sortRows } from '../../../dashboard/src/state/sort.ts'
+import { container, frame, gpu } from './helpers.ts'
+
+const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
+  pid,
+  process: 'python',
+  uuid: `GPU-${index}`,
+  gpu: String(index),
+  ...(bytes !== undefined && { gpu_memory_bytes: bytes }),
+})
+
+describe('rows', () => {
+  test('a process on several GPUs is one row; what its driver does not tell is not counted as zero', () => {
+    const views = processViews([process(7, 1, 20), process(7, 0, 10), process(8, 0)])
+    expect(views.map((view) => [view.pid, view.gpuBytes, view.holdings.map((holding) => [holding.index, holding.bytes])])).toEqual([
+      [
+        7,
+        30,
+        [
+          [0, 10],
+          [1, 20],
+        ],
+      ],
+      [8, undefined, [[0, undefined]]],
+    ])
+  })
+
+  test('a container shows what it asked for and does not use', () => {
+    const row = container('a', { 'GPU-1': 5, 'GPU-0': 0 }, { gpus_requested: 'GPU-0,GPU-1,GPU-2,GPU-unknown' })
+    const [view] = containerViews(frame(0, [gpu(0), gpu(1), gpu(2)], [row]))
+    expect([view?.requested, view?.unused, view?.gpuBytes]).toEqual([[0, 1, 2], [0, 2], 5])
+  })
+})
+
+describe('sorting', () => {
+  test('in either direction the unknown comes last and equal rows keep the order of their keys', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ id: fc.uuid(), value: fc.option(fc.integer(), { nil: undefined }) })), fc.boolean(), (rows, descending) => {
+        const sorted = sortRows(
+          rows,
+          (row) => row.value,
+          descending,
+          (row) => row.id,
+        )
+        expect(sorted.length).toBe(rows.length)
+        const values = sorted.map((row) => row.value)
+        const known = values.filter((value) => value !== undefined)
+        expect(values.slice(0, known.length)).toEqual(known)
+        expect(known).toEqual(known.toSorted((a, b) => (descending ? b - a : a - b)))
+      }),
+    )
+  })
+
+  test('names sort as people count', () => {
+    const names = ['job-10', 'job-9', 'Job-1']
+    expect(
+      sortRows(
+        names,
+        (name) => name,
+        false,
+        (name) => name,
+      ),
+    ).toEqual(['Job-1', 'job-9', 'job-10'])
+  })
+
+  test('a second click turns the order, another column begins with its own', () => {
+    expect(nextSort({ column: 'a', descending: true }, 'a', true)).toEqual({ column: 'a', descending: false })
+    expect(nextSort({ column: 'a', descending: false }, 'b', true)).toEqual({ column: 'b', descending: true })
+  })
+})

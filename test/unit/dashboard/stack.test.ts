@@ -1,0 +1,71 @@
+// The stacked memory: its top is always what is used, its layers never shrink below those under them, and holes stay holes.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createColourBook } from '../../../dashboard/src/charts/colour-book.ts'
+import { layerBytes, layersOf, noRows, stackRows } from '../../../dashboard/src/charts/stack.ts'
+import { recordFrame } from '../../../dashboard/src/state/lanes.ts'
+import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
+import { container, frame, GIB, gpu } from './helpers.ts'
+
+const bytes = fc.integer({ min: 0, max: 80 }).map((gib) => gib * GIB)
+
+describe('stack', () => {
+  test('containers, host processes and unattributed memory add up to what is used', () => {
+    fc.assert(
+      fc.property(bytes, fc.array(fc.oneof(bytes, fc.constant(NaN)), { maxLength: 5 }), fc.oneof(bytes, fc.constant(NaN)), (used, held, unattributed) => {
+        const rest = layerBytes(used, held, unattributed)
+        const sum = held.filter((value) => !Number.isNaN(value)).reduce((a, b) => a + b, 0)
+        expect(rest.host).toBeGreaterThanOrEqual(0)
+        expect(rest.unattributed).toBeGreaterThanOrEqual(0)
+        expect(sum + rest.host + rest.unattributed).toBe(Math.max(used, sum))
+        expect(Number.isNaN(unattributed) && rest.host > 0).toBe(false)
+      }),
+    )
+  })
+
+  test('rows come from the top layer down, each at least as high as the next', () => {
+    const timeline = createTimeline(5)
+    recordFrame(timeline, frame(1000_000, [gpu(0)], [container('b', { 'GPU-0': 2 * GIB }), container('a', { 'GPU-0': 3 * GIB })]))
+    recordFrame(timeline, frame(1003_000, [gpu(0, { memory_used_bytes: 4 * GIB })], [container('b', { 'GPU-0': 2 * GIB })]))
+    const layers = layersOf(timeline, 'GPU-0')
+    expect(layers.map((layer) => layer.key)).toEqual(['a', 'b', 'processes outside containers', 'unattributed'])
+    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    const inGib = rows.slice(1).map((row) => row.map((value) => (value === null ? null : value / GIB)))
+    expect(rows[0]).toEqual([999, 1000, 1001, 1002, 1003])
+    expect(inGib).toEqual([
+      [null, 10, null, null, 4],
+      [null, 9, null, null, 3],
+      [null, 5, null, null, 2],
+      [null, 3, null, null, 0],
+    ])
+  })
+
+  test('a lone missed second is drawn over', () => {
+    const timeline = createTimeline(4)
+    recordFrame(timeline, frame(1000_000, [gpu(0)]))
+    recordFrame(timeline, frame(1002_000, [gpu(0)]))
+    const [, top] = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
+    expect(top).toEqual([null, 10 * GIB, 10 * GIB, 10 * GIB])
+  })
+
+  test('a hole of more than a second stays a hole in every layer', () => {
+    const timeline = createTimeline(6)
+    recordFrame(timeline, frame(1000_000, [gpu(0)]))
+    recordFrame(timeline, frame(1004_000, [gpu(0)]))
+    const rows = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
+    for (const row of rows.slice(1)) expect(row.slice(2, 4)).toEqual([null, null])
+  })
+})
+
+describe('colours', () => {
+  test('the first eight containers differ, whatever their names, and each keeps its own', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string(), { minLength: 8, maxLength: 8 }), (names) => {
+        const book = createColourBook()
+        const slots = names.map(book.slot)
+        expect(new Set(slots).size).toBe(8)
+        expect(names.map(book.slot)).toEqual(slots)
+      }),
+    )
+  })
+})
