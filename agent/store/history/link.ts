@@ -1,0 +1,116 @@
+// Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
+import type { Log } from '../../model/source.ts'
+import { createDisk } from './disk.ts'
+import type { Disk } from './disk.ts'
+import { HistoryLockedError, codeOf, isCorrupt, openDatabase, setAside } from './open.ts'
+import { NewerSchemaError } from './schema.ts'
+
+/** Between two tries to reach a disk that is full, read-only or gone. */
+const RETRY_MS = 10_000
+
+export type Link = {
+  /** Undefined while it cannot be used. */
+  readonly disk: () => Disk | undefined
+  /** Why the history is in memory only. */
+  readonly degraded: () => string | undefined
+  /** Runs a transaction; false when it did not happen. */
+  readonly attempt: (run: (disk: Disk) => void) => boolean
+  /** True when the disk, lost before, is there again. `all` that a new database does not know must then be written anew. */
+  readonly retry: (now: number) => boolean
+  /** Reading failed. Throws the error again when it is none of the disk's. */
+  readonly fail: (error: unknown) => void
+  readonly close: () => void
+}
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Throws only what the operator must solve: a directory in use, a database of a newer version. */
+export function createLink(directory: string, log: Log, startedAt: number): Link {
+  let open: { readonly disk: Disk; readonly release: () => void } | undefined
+  let reason: string | undefined
+  let retryAt = 0
+  let told = ''
+
+  const lose = (error: unknown, now: number): void => {
+    reason = `${codeOf(error) || 'error'}: ${message(error)}`
+    retryAt = now + RETRY_MS
+    if (told === reason) return
+    told = reason
+    log.error(
+      `history cannot be written to ${directory} and is kept in memory only (${reason}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
+    )
+  }
+  const connect = (now: number): void => {
+    const { db, release } = openDatabase(directory, log, now)
+    try {
+      open = { disk: createDisk(db), release }
+      reason = undefined
+    } catch (error) {
+      db.close()
+      release()
+      throw error
+    }
+  }
+  const disconnect = (): void => {
+    const was = open
+    open = undefined
+    try {
+      was?.disk.db.close()
+    } catch {
+      // Nothing more can be done for it; what matters is in memory or on disk already.
+    }
+    was?.release()
+  }
+
+  try {
+    connect(startedAt)
+  } catch (error) {
+    if (error instanceof HistoryLockedError || error instanceof NewerSchemaError) throw error
+    lose(error, startedAt)
+  }
+
+  let lastNow = startedAt
+  const fail = (error: unknown): void => {
+    if (!isCorrupt(error) && !/^SQLITE_|^E[A-Z]+$/.test(codeOf(error))) throw error
+    if (!isCorrupt(error) || open === undefined) return lose(error, lastNow)
+    const file = open.disk.db.name
+    reason = `${codeOf(error)}: ${message(error)}`
+    retryAt = 0
+    disconnect()
+    try {
+      log.error(`history ${file} is broken (${message(error)}): set aside as ${setAside(file, lastNow)}, a new one begins`)
+    } catch (failed) {
+      log.error(`history ${file} is broken (${message(error)}) and cannot be set aside (${message(failed)})`)
+    }
+  }
+  return {
+    disk: () => (reason === undefined ? open?.disk : undefined),
+    degraded: () => reason,
+    attempt(run) {
+      if (open === undefined || reason !== undefined) return false
+      const { disk } = open
+      try {
+        disk.transaction(() => run(disk))
+        return true
+      } catch (error) {
+        fail(error)
+        return false
+      }
+    },
+    fail,
+    retry(now) {
+      lastNow = now
+      // A clock set back must not put the next try off.
+      if (reason === undefined || (now < retryAt && now >= retryAt - RETRY_MS)) return false
+      try {
+        disconnect()
+        connect(now)
+        return true
+      } catch (error) {
+        lose(error, now)
+        return false
+      }
+    },
+    close: disconnect,
+  }
+}
