@@ -51,14 +51,16 @@ export function scalarQuery(
   leading: readonly number[] = [],
   outs: readonly Out[] = ['u32'],
 ): Query {
-  const words = outs.map(() => new Uint32Array(2))
+  const slots = outs.map((type) => ({ type, words: new Uint32Array(2) }))
   const values = new Float64Array(outs.length)
-  const call = bind(library, gpu, name, [handle, ...leading, ...words])
+  const call = bind(library, gpu, name, [handle, ...leading, ...slots.map((slot) => slot.words)])
   const ask = remembering(() => {
     const code = call()
     if (code !== SUCCESS) return code
-    for (let i = 0; i < outs.length; i++) {
-      const value = decode(words[i] as Uint32Array, 0, outs[i] as Out)
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]
+      if (slot === undefined) break
+      const value = decode(slot.words, 0, slot.type)
       if (Number.isNaN(value)) return NO_DATA
       values[i] = value
     }
@@ -76,7 +78,8 @@ export function structQuery(library: Library, gpu: number | undefined, name: Fun
     const code = call()
     if (code !== SUCCESS) return code
     for (let i = 0; i < layout.fields.length; i++) {
-      const field = layout.fields[i] as Layout['fields'][number]
+      const field = layout.fields[i]
+      if (field === undefined) break
       const value = decode(words, field.offset, field.type)
       if (Number.isNaN(value)) return NO_DATA
       values[i] = value

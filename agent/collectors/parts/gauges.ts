@@ -9,12 +9,17 @@ import type { ReadGpu } from '../collector.ts'
 /** One number of an answer: `at` is its place in the values, `scale` brings NVML's unit to ours. */
 export type Part = { readonly metric: MetricDef; readonly labels: Labels; readonly at?: number; readonly scale?: number }
 
+/** Fractions are divided, not multiplied: 57 / 100 is 0.57 to the last digit, 57 * 0.01 need not be. */
+export function convert(value: number, scale: number): number {
+  return scale < 1 ? value / Math.round(1 / scale) : value * scale
+}
+
 /** Readings of one question; when it fails, a gap for each part. */
 export function gauges(query: Query, parts: readonly Part[]): ReadGpu {
   const prepared = parts.map(({ metric, labels, at = 0, scale = 1 }) => ({ metric, labels, at, scale, series: makeSeries(metric, labels) }))
   return (out) => {
     const code = query.ask()
-    if (code === SUCCESS) for (const part of prepared) out.reading(part.series, (query.values[part.at] ?? Number.NaN) * part.scale)
+    if (code === SUCCESS) for (const part of prepared) out.reading(part.series, convert(query.values[part.at] ?? Number.NaN, part.scale))
     else for (const part of prepared) out.gap(part.metric, part.labels, failureOf(query.name, code))
   }
 }
@@ -28,7 +33,7 @@ export function fieldGauges(query: FieldQuery, parts: readonly Part[]): ReadGpu 
     const code = query.ask()
     for (const part of prepared) {
       if (code !== SUCCESS) out.gap(part.metric, part.labels, failureOf('nvmlDeviceGetFieldValues', code))
-      else if (query.codes[part.at] === SUCCESS) out.reading(part.series, (query.values[part.at] ?? Number.NaN) * part.scale)
+      else if (query.codes[part.at] === SUCCESS) out.reading(part.series, convert(query.values[part.at] ?? Number.NaN, part.scale))
       else out.gap(part.metric, part.labels, query.failure(part.at))
     }
   }

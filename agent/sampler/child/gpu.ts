@@ -2,7 +2,6 @@
 import * as collectors from '../../collectors/index.ts'
 import type { Attached } from '../../collectors/collector.ts'
 import type { OpenedGpu } from '../../nvml/session.ts'
-import { RATE_MS } from '../protocol.ts'
 import type { GpuSample, Rate } from '../protocol.ts'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
@@ -20,7 +19,7 @@ export type SampledGpu = {
   readonly migChanged: () => boolean
 }
 
-const RATES = Object.keys(RATE_MS) as readonly Rate[]
+const RATES: readonly Rate[] = ['fast', 'slow', 'rare']
 
 export function sampleGpu(opened: OpenedGpu, ids: SeriesIds): SampledGpu {
   const { device } = opened

@@ -39,6 +39,7 @@ export const PROFILES = {
   ],
 } as const
 export type Profile = keyof typeof PROFILES
+export const PROFILE_NAMES: readonly Profile[] = ['full', 'r450', 'r470', 'r535early', 'bare']
 
 const sources = readdirSync(here)
   .filter((name) => /\.[ch]$/.test(name) || name === 'build.ts')

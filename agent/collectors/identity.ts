@@ -1,0 +1,57 @@
+// Who the GPU is: name, PCI address, driver, VBIOS, serial number, device file.
+import { SUCCESS, failureOf, isGpuGone } from '../nvml/codes.ts'
+import type { Failure } from '../nvml/codes.ts'
+import type { Device } from '../nvml/device.ts'
+import { defineMetric } from '../model/metric.ts'
+import { makeSeries } from '../model/series.ts'
+import type { Labels, Series } from '../model/series.ts'
+import type { Attached, Collector } from './collector.ts'
+
+export const gpuInfo = defineMetric({
+  name: 'warpwatch_gpu_info',
+  kind: 'info',
+  unit: '1',
+  help: 'Always 1; the labels tell who the GPU is. Labels that the driver does not tell are absent (serial on GeForce, minor in WSL2).',
+  labels: ['gpu', 'uuid', 'name', 'pci_bus_id', 'driver_version', 'cuda_version', 'vbios_version', 'serial', 'minor'],
+  history: false,
+})
+
+type Identity = { readonly labels: Labels } | { readonly failure: Failure }
+
+/** The labels as far as they can be read; a failure when the GPU itself is gone. */
+function identify(device: Device, minor: string): Identity {
+  const vbios = device.text('nvmlDeviceGetVbiosVersion')
+  const serial = device.text('nvmlDeviceGetSerial')
+  for (const answer of [vbios, serial]) if (typeof answer !== 'string' && isGpuGone(answer.code)) return { failure: answer }
+  const labels = {
+    ...device.labels,
+    name: device.name,
+    pci_bus_id: device.pciBusId,
+    driver_version: device.driverVersion,
+    cuda_version: device.cudaVersion ?? '',
+    vbios_version: typeof vbios === 'string' ? vbios : '',
+    serial: typeof serial === 'string' ? serial : '',
+    minor,
+  }
+  return { labels }
+}
+
+function attach(device: Device): Attached {
+  const minor = device.query('nvmlDeviceGetMinorNumber')
+  let series: Series | undefined
+  return {
+    read: (out) => {
+      // Asked once a minute: whether the GPU is still there. Who it is does not change while it is attached.
+      const code = minor.ask()
+      if (isGpuGone(code)) return out.gap(gpuInfo, device.labels, failureOf(minor.name, code))
+      if (series === undefined) {
+        const found = identify(device, code === SUCCESS ? String(minor.values[0]) : '')
+        if ('failure' in found) return out.gap(gpuInfo, device.labels, found.failure)
+        series = makeSeries(gpuInfo, found.labels)
+      }
+      return out.reading(series, 1)
+    },
+  }
+}
+
+export const identity: Collector = { id: 'identity', rate: 'rare', metrics: [gpuInfo], attach }
