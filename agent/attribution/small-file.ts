@@ -15,11 +15,11 @@ function readToEnd(fd: number, length: number): string {
 
 /**
  * The text of an open cgroup file; the kernel renders it anew at offset 0. These files are written in one piece, so a short read is the end
- * and costs one system call.
+ * and costs one system call. They hold ASCII only.
  */
 export function readOpenFile(fd: number): string {
   const length = readSync(fd, BUFFER, 0, BUFFER.length, 0)
-  return length < 3072 ? BUFFER.toString('utf8', 0, length) : readToEnd(fd, length)
+  return length < 3072 ? BUFFER.toString('latin1', 0, length) : readToEnd(fd, length)
 }
 
 /** The text of a file; throws as `openSync` and `readSync` do. Cheaper than `readFileSync`, which asks for the size first. */

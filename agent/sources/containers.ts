@@ -5,6 +5,7 @@ import { parseCgroup } from '../attribution/cgroup-path.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
+import type { SourceDefinition } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import { createEngines } from './containers/engines.ts'
@@ -98,8 +99,10 @@ export function createContainersSource(options: ContainersOptions): Source {
       })
       if (gpusSaid === 0 && options.gpus().length > 0) identityChanged()
     }
+    let walked = false
     const walk = (): void => {
-      if (engines !== undefined && !engines.settled()) return // their names come first
+      if (engines?.settled() === false) return // their names come first
+      walked = true
       const seen = new Set<string>()
       for (const found of currentHierarchy().walk()) {
         const path = join('/', found.path)
@@ -124,6 +127,10 @@ export function createContainersSource(options: ContainersOptions): Source {
       }
       seenBefore = seen
     }
+    const onState = (): void => {
+      if (!walked) walk()
+      identityChanged()
+    }
     const onContainer = (socketPath: string, told: EngineContainer): void => {
       const identity = directory.set(told.identity)
       const container = trackedOf(identity.id, identity)
@@ -138,7 +145,7 @@ export function createContainersSource(options: ContainersOptions): Source {
     }
 
     if (!existsSync(cgroupRoot)) context.log.warn(`${cgroupRoot} does not exist: containers have names but no numbers`)
-    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState: identityChanged })
+    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState })
     const { discover } = engines
     walk()
     stops = [
@@ -180,4 +187,20 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
   } catch {
     return undefined
   }
+}
+
+export const containers: SourceDefinition = {
+  id: 'containers',
+  metrics: containerMetrics,
+  create({ config, directory, gpus }) {
+    if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
+    const { engines, cgroup_root: cgroupRoot } = config.containers
+    return createContainersSource({
+      cgroupRoot,
+      procRoot: config.host.proc_root,
+      directory,
+      gpus,
+      ...(engines.includes('auto') ? {} : { sockets: engines }),
+    })
+  },
 }

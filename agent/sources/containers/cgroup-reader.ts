@@ -44,78 +44,99 @@ function unread(error: unknown, path: string): Unread {
   return { reason: 'driver_error', detail: `${path}: ${name ?? String(error)}` }
 }
 
+/** One file of the container: opened at its first read. */
+type Slot = { readonly path: string; fd: number | undefined }
+
+function readSlot(slot: Slot): string {
+  if (slot.fd !== undefined) return readOpenFile(slot.fd)
+  if (openFiles >= MAX_OPEN) return readSmallFile(slot.path)
+  slot.fd = openSync(slot.path, 'r')
+  openFiles++
+  return readOpenFile(slot.fd)
+}
+
+function measure<T>(slot: Slot | undefined, name: string, parse: (text: string) => T | undefined): T | Unread {
+  if (slot === undefined) return { reason: 'not_supported', detail: `${name}: the container has no cgroup of this controller` }
+  try {
+    return parse(readSlot(slot)) ?? { reason: 'parse_error', detail: `${slot.path}: expected a number, it does not hold one` }
+  } catch (error) {
+    return unread(error, slot.path)
+  }
+}
+
 export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
   const names = FILES[cgroup.version]
-  const open = new Map<string, number>()
+  const slots: Slot[] = []
+  const slotOf = (directory: string | undefined, file: string): Slot | undefined => {
+    if (directory === undefined) return undefined
+    const slot: Slot = { path: join(directory, file), fd: undefined }
+    slots.push(slot)
+    return slot
+  }
+  const cpu = slotOf(cgroup.cpu, names.cpu)
+  const usage = slotOf(cgroup.memory, names.usage)
+  const stat = slotOf(cgroup.memory, 'memory.stat')
+  const limit = slotOf(cgroup.memory, names.limit)
+  const oom = slotOf(cgroup.memory, names.oom)
+  const pids = slotOf(cgroup.pids, 'pids.current')
+  const pressures =
+    cgroup.version === 1 ? [] : (['cpu', 'memory', 'io'] as const).map((resource) => ({ resource, slot: slotOf(cgroup.memory, `${resource}.pressure`) }))
+  // Every cgroup has this file, so it tells whether the cgroup still exists: an open file of a removed one answers ENODEV.
+  const anchor = slotOf(cgroup.memory ?? cgroup.cpu ?? cgroup.pids, 'cgroup.procs')
+
+  const cpuSeconds = cgroup.version === 2 ? (text: string) => scaled(parseKeyed(text, 'usage_usec'), 1e6) : (text: string) => scaled(parseNumber(text), 1e9)
+  const inactiveFile = (text: string): number | undefined => parseKeyed(text, names.inactive)
+  // v1 tells kills since Linux 4.13.
+  const oomKill = (text: string): number | undefined => parseKeyed(text, 'oom_kill')
 
   const close = (): void => {
-    for (const fd of open.values()) {
-      closeSync(fd)
+    for (const slot of slots) {
+      if (slot.fd === undefined) continue
+      closeSync(slot.fd)
+      slot.fd = undefined
       openFiles--
     }
-    open.clear()
   }
-  const text = (path: string): string => {
-    const known = open.get(path)
-    if (known !== undefined) return readOpenFile(known)
-    if (openFiles >= MAX_OPEN) return readSmallFile(path)
-    const fd = openSync(path, 'r')
-    open.set(path, fd)
-    openFiles++
-    return readOpenFile(fd)
-  }
-  const measure = <T>(directory: string | undefined, file: string, parse: (text: string) => T | undefined): T | Unread => {
-    if (directory === undefined) return { reason: 'not_supported', detail: `${file}: the container has no cgroup of this controller` }
-    const path = join(directory, file)
-    try {
-      return parse(text(path)) ?? { reason: 'parse_error', detail: `${path}: expected a number, it does not hold one` }
-    } catch (error) {
-      return unread(error, path)
-    }
-  }
-  /** The directory's own file tells whether the cgroup still exists: an open file of a removed one answers ENODEV. */
-  const anchor = cgroup.memory ?? cgroup.cpu ?? cgroup.pids
   const isGone = (): boolean => {
     if (anchor === undefined) return true
     try {
-      text(join(anchor, 'cgroup.procs'))
+      readSlot(anchor)
       return false
     } catch (error) {
       const name = errnoName(error)
       return name === 'ENOENT' || name === 'ENODEV'
     }
   }
-  const failed = (value: unknown): boolean => typeof value === 'object'
-
   const readMemory = (): Measured => {
-    const usage = measure(cgroup.memory, names.usage, parseNumber)
-    if (typeof usage !== 'number') return usage
-    const inactive = measure(cgroup.memory, 'memory.stat', (stat) => parseKeyed(stat, names.inactive))
-    return typeof inactive === 'number' ? workingSet(usage, inactive) : inactive
+    const used = measure(usage, names.usage, parseNumber)
+    if (typeof used !== 'number') return used
+    const inactive = measure(stat, 'memory.stat', inactiveFile)
+    return typeof inactive === 'number' ? workingSet(used, inactive) : inactive
   }
 
   return {
     read() {
-      const cpu = measure(cgroup.cpu, names.cpu, (file) => (cgroup.version === 2 ? parseKeyed(file, 'usage_usec') : parseNumber(file)))
       const numbers: ContainerNumbers = {
-        cpuSeconds: typeof cpu === 'number' ? cpu / (cgroup.version === 2 ? 1e6 : 1e9) : cpu,
+        cpuSeconds: measure(cpu, names.cpu, cpuSeconds),
         memoryBytes: readMemory(),
-        memoryLimitBytes: measure(cgroup.memory, names.limit, parseLimit),
-        // v1 tells kills since Linux 4.13.
-        oomKills: measure(cgroup.memory, names.oom, (file) => parseKeyed(file, 'oom_kill')),
-        pids: measure(cgroup.pids, 'pids.current', parseNumber),
+        memoryLimitBytes: measure(limit, names.limit, parseLimit),
+        oomKills: measure(oom, names.oom, oomKill),
+        pids: measure(pids, 'pids.current', parseNumber),
       }
-      if (Object.values(numbers).some(failed) && isGone()) {
-        close()
-        return 'gone'
-      }
-      return numbers
+      const failed =
+        typeof numbers.cpuSeconds === 'object' ||
+        typeof numbers.memoryBytes === 'object' ||
+        typeof numbers.memoryLimitBytes === 'object' ||
+        typeof numbers.oomKills === 'object' ||
+        typeof numbers.pids === 'object'
+      if (!failed || !isGone()) return numbers
+      close()
+      return 'gone'
     },
     readPressure() {
-      if (cgroup.version === 1) return []
       const found: ContainerPressure[] = []
-      for (const resource of ['cpu', 'memory', 'io'] as const) {
-        const file = measure(cgroup.memory, `${resource}.pressure`, parsePressure)
+      for (const { resource, slot } of pressures) {
+        const file = measure(slot, `${resource}.pressure`, parsePressure)
         if ('reason' in file) {
           if (isGone()) return 'gone'
           found.push({ resource, stall: 'some', seconds: file })
@@ -128,4 +149,8 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     },
     close,
   }
+}
+
+function scaled(value: number | undefined, unitsPerSecond: number): number | undefined {
+  return value === undefined ? undefined : value / unitsPerSecond
 }

@@ -40,8 +40,10 @@ export type ListedContainer = z.infer<typeof listSchema>[number]
 export type InspectedContainer = z.infer<typeof inspectSchema>
 export type EngineEvent = z.infer<typeof eventSchema>
 
-/** Checks a parsed answer; undefined detail means that it is right. */
+/** Where an answer departs from the form, in one line. zod/mini brings no sentences of its own. */
 export function describeIssues(error: z.core.$ZodError): string {
   const issue = error.issues[0]
-  return issue === undefined ? 'unknown form' : `${issue.path.join('.') || 'the whole'}: ${issue.message}`
+  if (issue === undefined) return 'of an unknown form'
+  const where = issue.path.length === 0 ? 'the whole answer' : issue.path.join('.')
+  return `${where}: expected ${'expected' in issue ? issue.expected : issue.code === 'invalid_format' ? 'an id of 64 hex digits' : `another value (${issue.code})`}`
 }

@@ -47,7 +47,8 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   const inspecting = new Map<string, { cancelled: boolean }>()
   let failure: EngineError | undefined
   let settled = false
-  let warned = ''
+  /** Kinds of failure told since it last answered: each is told once, however often they take turns. */
+  const warned = new Set<string>()
   let lastEvent = { ms: Date.now(), nano: 0 }
   let malformed = 0
 
@@ -102,18 +103,18 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   }
   const up = (): void => {
     settled = true
-    if (warned !== '') log.info(`${socketPath}: the container engine answers again`)
-    warned = ''
+    if (warned.size > 0) log.info(`${socketPath}: the container engine answers again`)
+    warned.clear()
     failure = undefined
     options.onState()
   }
   const down = (error: EngineError): void => {
     settled = true
     failure = error
-    // Told once per kind of failure; the text may differ in its tail from try to try.
+    // The text may differ in its tail from try to try.
     const kind = `${error.reason} ${error.nativeCode ?? ''}`
-    if (kind !== warned) log.warn(`container engine: ${error.message}; ids stand in for names of new containers until it answers`)
-    warned = kind
+    if (!warned.has(kind)) log.warn(`container engine: ${error.message}; ids stand in for names of new containers until it answers`)
+    warned.add(kind)
     options.onState()
   }
   const session = async (): Promise<void> => {
