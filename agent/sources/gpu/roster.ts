@@ -25,6 +25,8 @@ export type KnownGpu = {
 export type Roster = {
   /** Takes in what a child found. Answers those that NVML no longer lists; they are forgotten. */
   readonly hello: (hello: Hello, leftOut: readonly number[]) => { readonly vanished: readonly KnownGpu[]; readonly lost: readonly KnownGpu[] }
+  readonly find: (index: number) => KnownGpu | undefined
+  /** Made, without a UUID, when nothing is known of it yet. */
   readonly at: (index: number) => KnownGpu
   /** The GPU of a sample; made when a probe sees one that no hello named. */
   readonly sampled: (index: number, uuid: string) => KnownGpu
@@ -74,6 +76,7 @@ export function createRoster(now: () => number): Roster {
       for (const gpu of vanished) if (gpus.get(gpu.index) === gpu) gpus.delete(gpu.index)
       return { vanished, lost }
     },
+    find: (index) => gpus.get(index),
     at: (index) => gpus.get(index) ?? make(index, undefined),
     sampled,
     all: () => gpus.values(),

@@ -4,7 +4,7 @@ import { defineMetric } from '../../../agent/model/metric.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import type { IdentifyProcess } from '../../../agent/model/identity.ts'
 import type { Gap } from '../../../agent/model/reading.ts'
-import { createGpuSource, type GpuSource, type GpuSourceOptions, type GpuSourceState } from '../../../agent/sources/gpu.ts'
+import { createGpuSource, type GpuSource, type GpuSourceOptions, type GpuSourceState } from '../../../agent/sources/gpu/source.ts'
 import { createLatestStore, type LatestStore } from '../../../agent/store/latest.ts'
 import { createScript, scriptedChild, type Script } from '../../fakes/sampler-children/script.ts'
 

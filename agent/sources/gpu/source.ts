@@ -1,0 +1,244 @@
+// Asks the sampler child each second and turns its answers, and its silence, into scrapes.
+import { createGpuMemoryAttribution, gpuMemoryMetrics, processGpuMemory } from '../../attribution/gpu-memory.ts'
+import type { IdentifyProcess } from '../../model/identity.ts'
+import type { MetricDef } from '../../model/metric.ts'
+import type { Gap, Reading } from '../../model/reading.ts'
+import type { Source, SourceContext } from '../../model/source.ts'
+import type { Sample } from '../../sampler/child-process.ts'
+import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
+import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
+import { createSamplerCounts, createXidCounts } from './counts.ts'
+import { gpuSourceMetrics } from './metrics.ts'
+import { createRoster, type KnownGpu } from './roster.ts'
+
+/** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
+export type GpuSourceState =
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'sampling'; readonly gpus: number; readonly driverVersion: string; readonly library: string }
+  | ({ readonly kind: 'down' } & SamplerDown)
+
+export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
+  /** Metrics that the child's collectors may announce. */
+  readonly collectorMetrics: readonly MetricDef[]
+  readonly identify: IdentifyProcess
+  /** Hears of every change of the state. */
+  readonly onState?: (state: GpuSourceState) => void
+}
+export type GpuSource = Source & { readonly state: () => GpuSourceState; readonly samplerPid: () => number | undefined }
+
+/** Kept up for a GPU that vanished, so that its reason can still be read. */
+const VANISHED_TTL_MS = 600_000
+/** Counters change seldom: told when they change, and again every so often. */
+const RENEW_MS = 10_000
+const USED = 'warpwatch_gpu_memory_used_bytes'
+
+export function createGpuSource(options: GpuSourceOptions): GpuSource {
+  const { deadlineMs = 2_000, onState } = options
+  // One hang costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that, and not more.
+  const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
+  const now = (): number => performance.now()
+  const roster = createRoster(now)
+  const owners = createGpuMemoryAttribution(options.identify)
+  const xids = createXidCounts()
+  const counts = createSamplerCounts()
+  let context: SourceContext | undefined
+  let supervisor: Supervisor | undefined
+  let stopTicks: (() => void) | undefined
+  let state: GpuSourceState = { kind: 'starting' }
+  let downGap: Gap | undefined
+  let tickT = 0
+  let agesT = 0
+  let xidsT = 0
+  let selfT = 0
+  const askedAt: Record<Rate, number> = { fast: 0, slow: 0, rare: 0 }
+
+  const emit = (t: number, group: string, ttl: number, readings: readonly Reading[], gaps: readonly Gap[], durationMs = 0): void =>
+    context?.emit({ type: 'scrape', t, source: 'gpu', group, ttlMs: ttl, durationMs, readings, gaps })
+  const changeState = (next: GpuSourceState): void => {
+    state = next
+    onState?.(next)
+  }
+
+  const emitAges = (t: number): void => {
+    if (t <= agesT) return
+    agesT = t
+    emit(t, 'age', 3 * RATE_MS.fast, roster.ages(now()), [])
+  }
+  const emitXids = (t: number): void => {
+    const readings = xids.readings()
+    xidsT = t
+    if (readings.length > 0) emit(t, 'xid', 3 * RENEW_MS, readings, [])
+  }
+  const emitSelf = (t: number): void => {
+    selfT = t
+    emit(t, 'self', 3 * RENEW_MS, counts.readings(supervisor?.abandoned() ?? 0), [])
+  }
+  const tellGap = (gpu: KnownGpu, t: number, ttl = ttlMs.fast): void => emit(t, `${gpu.key}/fast`, ttl, [], gpu.gap === undefined ? [] : [gpu.gap])
+  /** Takes all back that a GPU said, at once: what is no longer read is no longer true. */
+  const silence = (gpu: KnownGpu, t: number, ttl?: number): void => {
+    for (const group of gpu.groups) if (group !== `${gpu.key}/fast`) emit(t, group, ttlMs.fast, [], [])
+    gpu.groups.clear()
+    gpu.usedBytes = undefined
+    tellGap(gpu, t, ttl)
+  }
+
+  const onHello = (hello: Hello): void => {
+    const t = Date.now()
+    const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])
+    for (const gpu of vanished) {
+      gpu.gap = undefined
+      // One that told its UUID only now, or that stands at another index now, is not gone.
+      if (hello.gpus.some((present) => (gpu.uuid === undefined ? present.index === gpu.index : present.uuid === gpu.uuid))) {
+        silence(gpu, t)
+        continue
+      }
+      gpu.gap = {
+        metric: 'gpu',
+        labels: gpu.labels,
+        reason: 'gpu_lost',
+        detail: `NVML no longer lists GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`}`,
+      }
+      silence(gpu, t, VANISHED_TTL_MS)
+      if (gpu.uuid !== undefined) owners.forget(gpu.uuid)
+      context?.log.warn(gpu.gap.detail ?? '')
+    }
+    for (const gpu of lost) {
+      silence(gpu, t)
+      context?.log.error(`GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`} cannot be opened: ${gpu.gap?.detail}`)
+    }
+    if (downGap !== undefined) {
+      downGap = undefined
+      emit(t, 'nvml', ttlMs.fast, [], [])
+    }
+    context?.log.info(`sampling ${hello.gpus.length} GPUs, driver ${hello.driverVersion}, ${hello.library}`)
+    changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
+  }
+
+  const onProcesses = (gpu: KnownGpu, { sample, gaps, t }: Sample): void => {
+    if (gpu.uuid === undefined) return
+    const group = `${gpu.key}/processes`
+    const unread = sample.processes === undefined ? gaps.find((gap) => gap.metric === processGpuMemory.name) : undefined
+    if (sample.processes === undefined && unread === undefined) return
+    const startedAt = now()
+    const why = unread ?? gaps.find((gap) => gap.metric === USED)
+    const found = owners.attribute({
+      gpu: String(gpu.index),
+      uuid: gpu.uuid,
+      usedBytes: gpu.usedBytes,
+      processes: sample.processes,
+      ...(why === undefined ? {} : { gap: why }),
+    })
+    gpu.groups.add(group)
+    emit(t, group, ttlMs[sample.rate], found.readings, found.gaps, now() - startedAt)
+  }
+  const onSample = (taken: Sample): void => {
+    const { sample, gaps } = taken
+    const before = roster.find(sample.index)
+    const gpu = roster.sampled(sample.index, sample.uuid)
+    if (before !== undefined && before !== gpu) {
+      // Seen for the first time by a try of its own: what was said under its index alone, or of another GPU there, is over.
+      before.gap = undefined
+      silence(before, Date.now())
+    }
+    const gone = gaps.find(({ metric }) => metric === 'gpu')
+    if (gone === undefined) onReadings(gpu, taken)
+    else onGone(gpu, gone)
+    if (sample.xids === undefined || sample.xids.length === 0) return
+    const t = Date.now()
+    for (const { xid } of sample.xids) {
+      xids.add(gpu.labels, sample.uuid, xid, t)
+      context?.log.warn(`GPU ${gpu.index} (${sample.uuid}) raised Xid ${xid}`)
+    }
+    emitXids(t)
+  }
+  /** The child asked and the GPU is lost or wants a reset: one gap for all of it, and what it said before is taken back. */
+  const onGone = (gpu: KnownGpu, gap: Gap): void => {
+    if (gpu.gap?.reason !== gap.reason || gpu.gap.detail !== gap.detail)
+      context?.log.error(`GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`} is gone: ${gap.detail ?? gap.reason}`)
+    gpu.gap = gap
+    gpu.lost = true
+    silence(gpu, Date.now())
+  }
+  const onReadings = (gpu: KnownGpu, taken: Sample): void => {
+    const { sample, readings, gaps, t } = taken
+    gpu.seenAt = now() - sample.durationMs
+    if (gpu.gap !== undefined) {
+      gpu.gap = undefined
+      tellGap(gpu, t)
+      context?.log.info(`GPU ${gpu.index} (${sample.uuid}) is sampled again`)
+    }
+    gpu.lost = false
+    const group = `${gpu.key}/${sample.rate}`
+    gpu.groups.add(group)
+    const used = readings.find(({ series }) => series.metric.name === USED && series.labels['gi'] === undefined)
+    if (used !== undefined) gpu.usedBytes = used.value
+    else if (sample.rate === 'fast') gpu.usedBytes = undefined
+    emit(t, group, ttlMs[sample.rate], readings, gaps, sample.durationMs)
+    onProcesses(gpu, taken)
+  }
+
+  const onTrouble = ({ index, function: name, crashed, detail, first }: GpuTrouble): void => {
+    const gpu = roster.at(index)
+    const t = Date.now()
+    if (gpu.gap === undefined || first) context?.log.warn(detail)
+    counts.hang(gpu.labels, name)
+    gpu.gap = { metric: 'gpu', labels: gpu.labels, reason: crashed ? 'driver_error' : 'timeout', detail }
+    silence(gpu, t)
+    emitSelf(t)
+  }
+  const onDown = ({ reason, code, detail }: SamplerDown): void => {
+    const t = Date.now()
+    if (downGap?.detail !== detail || downGap.reason !== reason) context?.log.error(`no GPU can be sampled: ${detail}`)
+    downGap = { metric: 'gpu', labels: {}, reason, detail, ...(code === undefined ? {} : { code }) }
+    for (const gpu of roster.all()) silence(gpu, t)
+    emit(t, 'nvml', ttlMs.fast, [], [downGap])
+    changeState({ kind: 'down', reason, detail, ...(code === undefined ? {} : { code }) })
+  }
+
+  const tick = (t: number): void => {
+    tickT = t
+    const due = RATES.filter((rate) => t - askedAt[rate] >= RATE_MS[rate] - RATE_MS.fast / 2)
+    for (const rate of due) askedAt[rate] = t
+    const asked = supervisor?.ask(due, t) ?? false
+    // With an answer to come the ages wait for it, so that a healthy GPU's age is not always one second.
+    if (!asked) emitAges(t)
+    for (const gpu of roster.all()) if (gpu.gap !== undefined) tellGap(gpu, t)
+    if (downGap !== undefined) emit(t, 'nvml', ttlMs.fast, [], [downGap])
+    if (t - selfT >= RENEW_MS) emitSelf(t)
+    if (t - xidsT >= RENEW_MS) emitXids(t)
+  }
+
+  return {
+    id: 'gpu',
+    metrics: [...gpuSourceMetrics, ...gpuMemoryMetrics],
+    state: () => state,
+    samplerPid: () => supervisor?.pid(),
+    start(given) {
+      context = given
+      supervisor = createSupervisor(
+        { ...options, metrics: options.collectorMetrics },
+        {
+          hello: onHello,
+          sample: onSample,
+          done: (t) => emitAges(Math.max(t, tickT)),
+          trouble: onTrouble,
+          down: onDown,
+          restarted(reason, detail) {
+            counts.restart(reason)
+            if (reason === 'returned') given.log.info(detail)
+            else if (reason !== 'hang' && reason !== 'failed') given.log.warn(`the sampler is restarted: ${detail}`)
+            emitSelf(Date.now())
+          },
+          complain: (problem) => given.log.warn(`the sampler: ${problem}`),
+        },
+      )
+      supervisor.start()
+      stopTicks = given.every(RATE_MS.fast, tick)
+    },
+    async stop() {
+      stopTicks?.()
+      await supervisor?.stop()
+      context = undefined
+    },
+  }
+}
