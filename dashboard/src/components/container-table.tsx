@@ -15,7 +15,11 @@ function Name({ view }: { readonly view: ContainerView }) {
   const project = row.compose_project === undefined ? row.namespace : row.compose_project
   return (
     <span class="named">
-      <span class="swatch container" style={{ '--swatch': palette.containers[colours.slot(containerKey(row)) % palette.containers.length] }} />
+      {view.holdings.length === 0 ? (
+        <span class="swatch none" />
+      ) : (
+        <span class="swatch container" style={{ '--swatch': palette.containers[colours.slot(containerKey(row)) % palette.containers.length] }} />
+      )}
       <span class="named-text">
         <span class="name">{containerKey(row)}</span>
         <span class="sub">{[row.image, project].filter((part) => part !== undefined && part !== '').join(' · ') || row.container_id.slice(0, 12)}</span>

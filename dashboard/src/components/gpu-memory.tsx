@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { createMemoryChart, layerColour } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
 import { layerBytes, layersOf, noRows, stackRows, type Layer } from '../charts/stack.ts'
-import { colours, drawing, hovered, timeline } from '../state/app.ts'
+import { colours, drawing, hovered, stale, timeline } from '../state/app.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { LANE } from '../state/lanes.ts'
 import { theme } from '../state/theme.ts'
@@ -73,7 +73,7 @@ export function GpuMemory({ view }: { readonly view: GpuView }) {
             palette,
             slotOf: colours.slot,
             totalBytes: () => latest.current.row.memory_total_bytes,
-            peakBytes: () => (latest.current.trouble === undefined ? latest.current.row.memory_used_peak_bytes : undefined),
+            peakBytes: () => (latest.current.trouble === undefined && !stale.peek() ? latest.current.row.memory_used_peak_bytes : undefined),
           })
         }
         data={() => stackRows(timeline, uuid, layers, rows.current)}

@@ -51,8 +51,9 @@ export function takeFrame(message: FrameMessage): void {
   receivedAt.value = now
   clock.value = now
   recordFrame(timeline, message)
-  // Sorted, so that the same host gets the same colours after a reload.
-  for (const key of message.containers.map(containerKey).toSorted()) colours.slot(key)
+  // Sorted, so that the same host gets the same colours after a reload; those without a GPU need none.
+  const holders = message.containers.filter((row) => row.gpu_memory_bytes !== undefined)
+  for (const key of holders.map(containerKey).toSorted()) colours.slot(key)
   known.value = remember(known.value, message)
   frame.value = message
   drawing.value++

@@ -50,10 +50,10 @@ const ofGpu =
 
 /** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
-  { metric: 'warpwatch_gpu_memory_used_bytes', points: 900, lane: ofGpu(LANE.used) },
-  { metric: 'warpwatch_container_gpu_memory_bytes', points: 900, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
+  { metric: 'warpwatch_gpu_memory_used_bytes', points: 1000, lane: ofGpu(LANE.used) },
+  { metric: 'warpwatch_container_gpu_memory_bytes', points: 1000, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
   // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
-  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 900, lane: ofGpu(LANE.unattributed) },
+  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 1000, lane: ofGpu(LANE.unattributed) },
   { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: ofGpu(LANE.utilization) },
   { metric: 'warpwatch_gpu_power_watts', points: 300, lane: ofGpu(LANE.power) },
   { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: ofGpu(LANE.temperature) },
