@@ -1,5 +1,6 @@
 // Reads the CSV of `nvidia-smi --query-…`: the unit stands in the header, values are never quoted, process names may hold commas.
-import type { Field, FieldId } from './fields.ts'
+import type { FieldId } from './field-id.ts'
+import type { Field } from './fields.ts'
 import { FIELDS, TEXTS } from './fields.ts'
 import type { ParsedGpu, ParsedProcess, Values } from './gpu.ts'
 import { present, readField, readValues, wholeNumber } from './gpu.ts'

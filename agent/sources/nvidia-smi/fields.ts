@@ -1,4 +1,5 @@
 // Which printed values are read: for each field its place in the XML, in the `-q` text and in the CSV, of every driver from R418 to R610.
+import type { FieldId } from './field-id.ts'
 import type { Dimension } from './value.ts'
 
 /** Reasons by the words of the XML (`clocks_event_reason_…`), the text, the CSV and the time counters (`clocks_event_reasons_counters_…`). */
@@ -18,47 +19,6 @@ const REASONS = [
   ['sw_thermal_slowdown', 'sw thermal slowdown', 'sw_thermal_slowdown', ['sw_therm_slowdown', 'sw thermal slowdown', 'sw_thermal_slowdown']],
   ['display_clocks_setting', 'display clock setting', undefined, undefined],
 ] as const
-export type Reason = (typeof REASONS)[number][0]
-export type TimedReason = 'sw_power_cap' | 'hw_thermal_slowdown' | 'hw_power_brake_slowdown' | 'sync_boost' | 'sw_thermal_slowdown'
-
-type Domain = 'graphics' | 'sm' | 'memory' | 'video'
-type EccType = 'corrected' | 'uncorrected'
-type EccScope = 'volatile' | 'aggregate'
-
-export type FieldId =
-  | 'memory_total'
-  | 'memory_reserved'
-  | 'memory_used'
-  | 'memory_free'
-  | 'utilization'
-  | 'memory_utilization'
-  | 'encoder_utilization'
-  | 'decoder_utilization'
-  | 'jpeg_utilization'
-  | 'ofa_utilization'
-  | 'temperature'
-  | 'memory_temperature'
-  | 'power'
-  | 'power_limit'
-  | 'fan_speed'
-  | 'performance_state'
-  | `clock_${Domain}`
-  | `clock_max_${Domain}`
-  | `throttle_${Reason}`
-  | `throttle_seconds_${TimedReason}`
-  | `ecc_${EccType}_${EccScope}`
-  | 'retired_pages_single_bit'
-  | 'retired_pages_double_bit'
-  | 'remapped_rows_correctable'
-  | 'remapped_rows_uncorrectable'
-  | 'row_remap_pending'
-  | 'row_remap_failure'
-  | 'pcie_generation'
-  | 'pcie_width'
-  | 'pcie_replay'
-  | 'pcie_tx'
-  | 'pcie_rx'
-
 /** Places in order of preference; ` + ` adds the parts of one place. */
 export type Field = {
   readonly id: FieldId
@@ -76,8 +36,8 @@ const field = (id: FieldId, dimension: Dimension, xml: readonly string[], text: 
   csv,
 })
 
-/** Named as the XML element; MIG devices have the same four. */
-export const MEMORY_FIELDS: readonly Field[] = (['total', 'reserved', 'used', 'free'] as const).map((part) =>
+/** MIG devices have the same four. */
+const MEMORY_FIELDS: readonly Field[] = (['total', 'reserved', 'used', 'free'] as const).map((part) =>
   field(`memory_${part}`, 'bytes', [`fb_memory_usage/${part}`], [`fb memory usage/${part}`, `shared fb memory usage/${part}`], [`memory.${part}`]),
 )
 
@@ -140,15 +100,28 @@ const ecc = (['volatile', 'aggregate'] as const).flatMap((scope) => [
   ),
 ])
 
+const powerLimits = (['min', 'max', 'default'] as const).map((which) =>
+  field(
+    `power_limit_${which}`,
+    'watts',
+    [`gpu_power_readings/${which}_power_limit`, `power_readings/${which}_power_limit`],
+    [`gpu power readings/${which} power limit`, `gpu power readings/gpu ceiling power limit/${which} power limit`, `power readings/${which} power limit`],
+    [`power.${which}_limit`],
+  ),
+)
+
 const LINK = 'pci/pci_gpu_link_info'
+export const MIG_FIELDS: readonly Field[] = [
+  ...MEMORY_FIELDS,
+  field('multiprocessors', 'count', ['device_attributes/shared/multiprocessor_count'], ['device attributes/shared/multiprocessor count'], []),
+]
+
 export const FIELDS: readonly Field[] = [
   ...MEMORY_FIELDS,
   field('utilization', 'ratio', ['utilization/gpu_util'], ['utilization/gpu'], ['utilization.gpu']),
   field('memory_utilization', 'ratio', ['utilization/memory_util'], ['utilization/memory'], ['utilization.memory']),
   field('encoder_utilization', 'ratio', ['utilization/encoder_util'], ['utilization/encoder'], ['utilization.encoder']),
   field('decoder_utilization', 'ratio', ['utilization/decoder_util'], ['utilization/decoder'], ['utilization.decoder']),
-  field('jpeg_utilization', 'ratio', ['utilization/jpeg_util'], ['utilization/jpeg'], ['utilization.jpeg']),
-  field('ofa_utilization', 'ratio', ['utilization/ofa_util'], ['utilization/ofa'], ['utilization.ofa']),
   field('temperature', 'celsius', ['temperature/gpu_temp'], ['temperature/gpu current temp'], ['temperature.gpu']),
   field('memory_temperature', 'celsius', ['temperature/memory_temp'], ['temperature/memory current temp'], ['temperature.memory']),
   // NVML's power usage is the 1 s average on boards that have one (nvml-abi, power), so the average comes first.
@@ -179,6 +152,7 @@ export const FIELDS: readonly Field[] = [
     ],
     ['enforced.power.limit', 'power.limit'],
   ),
+  ...powerLimits,
   field('fan_speed', 'ratio', ['fan_speed'], ['fan speed'], ['fan.speed']),
   field('performance_state', 'pstate', ['performance_state'], ['performance state'], ['pstate']),
   ...clocks,

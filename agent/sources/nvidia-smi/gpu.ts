@@ -1,8 +1,9 @@
 // What the parsers say of one GPU, whatever the format, and how it is read from a tree.
 import type { Found, TreeNode } from './tree.ts'
 import { child, textAt } from './tree.ts'
-import type { Field, FieldId, TextId } from './fields.ts'
-import { FIELDS, MEMORY_FIELDS, TEXT_IDS, TEXTS } from './fields.ts'
+import type { FieldId } from './field-id.ts'
+import type { Field, TextId } from './fields.ts'
+import { FIELDS, MIG_FIELDS, TEXT_IDS, TEXTS } from './fields.ts'
 import { isMissing, missingFrom, parseValue } from './value.ts'
 import type { Missing } from './value.ts'
 
@@ -152,7 +153,7 @@ function migsOf(node: TreeNode, form: TreeForm): readonly ParsedMig[] {
   return devices.flatMap((device) => {
     const [gi, ci, index] = [names.gi, names.ci, 'index'].map((name) => wholeNumber(child(device, name)?.text))
     if (gi === undefined || ci === undefined) return []
-    return [{ gi, ci, ...(index === undefined ? {} : { index }), ...treeValues(device, form, MEMORY_FIELDS) }]
+    return [{ gi, ci, ...(index === undefined ? {} : { index }), ...treeValues(device, form, MIG_FIELDS) }]
   })
 }
 

@@ -1,5 +1,5 @@
 // Reads `nvidia-smi pmon` and `nvidia-smi dmon`: columns by their first header line, one line per sample, the last sample counts.
-import type { FieldId } from './fields.ts'
+import type { FieldId } from './field-id.ts'
 import type { ParsedGpu, ParsedProcess } from './gpu.ts'
 import { wholeNumber } from './gpu.ts'
 import type { Dimension, Missing } from './value.ts'
@@ -16,8 +16,6 @@ const COLUMNS: Readonly<Record<string, readonly [FieldId, Dimension]>> = {
   mem: ['memory_utilization', 'ratio'],
   enc: ['encoder_utilization', 'ratio'],
   dec: ['decoder_utilization', 'ratio'],
-  jpg: ['jpeg_utilization', 'ratio'],
-  ofa: ['ofa_utilization', 'ratio'],
   mclk: ['clock_memory', 'hertz'],
   pclk: ['clock_sm', 'hertz'],
   fb: ['memory_used', 'bytes'],

@@ -1,5 +1,5 @@
 // Reads the table that `nvidia-smi` prints by default: the least exact of its outputs, and the one that people paste.
-import type { FieldId } from './fields.ts'
+import type { FieldId } from './field-id.ts'
 import type { ParsedGpu, ParsedMig, ParsedProcess } from './gpu.ts'
 import { present, wholeNumber } from './gpu.ts'
 import type { Dimension, Missing } from './value.ts'

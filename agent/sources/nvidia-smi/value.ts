@@ -4,11 +4,12 @@ import type { GapReason } from '../../model/reading.ts'
 /** Why a value is missing; `code` is the NVML return code behind the text (nvml-abi, return codes). */
 export type Missing = { readonly reason: GapReason; readonly code?: number; readonly text: string }
 
-export type Dimension = 'bytes' | 'ratio' | 'watts' | 'hertz' | 'celsius' | 'seconds' | 'bytes_per_second' | 'count' | 'flag' | 'pstate'
+export type Dimension =
+  'bytes' | 'ratio' | 'watts' | 'hertz' | 'celsius' | 'seconds' | 'bytes_per_second' | 'count' | 'flag' | 'pstate' | 'compute_mode' | 'recovery_action'
 
 type Units = Readonly<Record<string, number>>
 /** Factors to the base unit; '' is the unit that `--format=csv,nounits` leaves out. */
-const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate'>, Units>> = {
+const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate' | 'compute_mode' | 'recovery_action'>, Units>> = {
   // nvidia-smi divides by 2^20; dmon and pmon head the same number with MB.
   bytes: { '': 2 ** 20, b: 1, bytes: 1, kib: 2 ** 10, mib: 2 ** 20, mb: 2 ** 20, gib: 2 ** 30 },
   ratio: { '': 0.01, '%': 0.01 },
@@ -22,6 +23,23 @@ const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate'>, Units>> = {
 }
 
 const FLAGS: Readonly<Record<string, number>> = { yes: 1, active: 1, enabled: 1, no: 0, 'not active': 0, disabled: 0 }
+
+/** Words that stand for NVML's numbers: nvmlComputeMode_t, nvmlDeviceGpuRecoveryAction_t. */
+const WORDS: Readonly<Record<'compute_mode' | 'recovery_action', Readonly<Record<string, number>>>> = {
+  compute_mode: { default: 0, 'exclusive thread': 1, exclusive_thread: 1, prohibited: 2, 'exclusive process': 3, exclusive_process: 3 },
+  recovery_action: {
+    none: 0,
+    reset: 1,
+    'gpu reset': 1,
+    reboot: 2,
+    'node reboot': 2,
+    'drain p2p': 3,
+    'drain and reset': 4,
+    'recover imex domain': 5,
+    'bus reset': 6,
+    'system reboot': 7,
+  },
+}
 
 const NOT_SUPPORTED = { reason: 'not_supported', code: 3 } as const
 const MISSING_TEXTS: readonly (readonly [pattern: RegExp, missing: Omit<Missing, 'text'>])[] = [
@@ -55,6 +73,7 @@ export function parseValue(text: string, dimension: Dimension, unit = ''): numbe
   const trimmed = text.trim()
   const wrong = (): Missing => missingFrom(trimmed) ?? { reason: 'parse_error', text: trimmed.slice(0, 80) }
   if (dimension === 'flag') return FLAGS[trimmed.toLowerCase()] ?? (/^[01]$/.test(trimmed) ? Number(trimmed) : wrong())
+  if (dimension === 'compute_mode' || dimension === 'recovery_action') return WORDS[dimension][trimmed.toLowerCase()] ?? wrong()
   if (dimension === 'pstate') {
     const state = /^P(\d{1,2})$/i.exec(trimmed)?.[1]
     return state === undefined || Number(state) > 15 ? wrong() : Number(state)

@@ -1,0 +1,24 @@
+// The fall-back for GPUs: nvidia-smi, where the configuration asks for it or NVML cannot be used.
+import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
+import * as collectors from '../collectors/index.ts'
+import { nvidiaSmiCommands } from '../lib/wsl.ts'
+import type { SourceDefinition } from './definition.ts'
+import { sampleAge } from './gpu/metrics.ts'
+import { createNvidiaSmiSource } from './nvidia-smi/source.ts'
+
+const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
+
+export const nvidiaSmi: SourceDefinition = {
+  id: 'nvidia-smi',
+  metrics: [...collectorMetrics, ...gpuMemoryMetrics, sampleAge],
+  create({ config, identify, nvml }) {
+    const { source, nvidia_smi: command } = config.gpu
+    if ((source !== 'nvidia-smi' && source !== 'auto') || config.simulate.scenario !== 'off') return undefined
+    return createNvidiaSmiSource({
+      commands: nvidiaSmiCommands(command),
+      identify,
+      metrics: collectorMetrics,
+      active: () => source === 'nvidia-smi' || nvml.get() === 'down',
+    })
+  },
+}
