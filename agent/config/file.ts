@@ -1,7 +1,7 @@
 // The configuration file: YAML to settings, each with its line. Loaded only where a file is there, since the parser costs 1.3 MiB of private memory.
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml'
 import type { Problem } from './problem.ts'
-import { SECTION_NAMES } from './schema.ts'
+import { KEYS, SECTION_NAMES } from './schema.ts'
 import { unknownKey, type Setting } from './setting.ts'
 
 export type FileContent = { readonly settings: readonly Setting[]; readonly problems: readonly Problem[] }
@@ -26,7 +26,7 @@ export function readFileSettings(text: string, name: string): FileContent {
   for (const top of contents.items) {
     const { key, where } = keyOf(top)
     if (!SECTION_NAMES.includes(key)) {
-      if (isMap(top.value)) problems.push(unknownKey(key, where))
+      if (isMap(top.value) && !KEYS.has(key)) problems.push(unknownKey(key, where))
       else settings.push({ path: key, value: plain(top.value), where })
     } else if (isMap(top.value)) {
       for (const inner of top.value.items) {

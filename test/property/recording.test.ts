@@ -1,0 +1,161 @@
+// A recording gives back every event that was written, however the stream is cut.
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Event } from '../../agent/model/event.ts'
+import type { MetricDef } from '../../agent/model/metric.ts'
+import { GAP_REASONS } from '../../agent/model/reading.ts'
+import { makeSeries } from '../../agent/model/series.ts'
+import { eventLine, metaLine } from '../../agent/sinks/recording/line.ts'
+import { readRecording } from '../../agent/sources/recording.ts'
+import { splitLines } from '../../agent/sources/recording/lines.ts'
+
+const LABELS = ['gpu', 'uuid', 'reason']
+const metrics: readonly MetricDef[] = ['a', 'b_total', 'c_info'].map((name) => ({
+  name: `warpwatch_${name}`,
+  kind: 'gauge',
+  unit: '1',
+  help: '',
+  labels: LABELS,
+}))
+const metricNamed = (name: string): MetricDef | undefined => metrics.find((metric) => metric.name === name)
+
+const t = fc.integer({ min: 0, max: 4_102_444_800_000 })
+const text = fc.string({ unit: 'binary', maxLength: 30 })
+// -0 is written as 0: no instrument tells the two apart.
+const value = fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (number === 0 ? 0 : number))
+const labels = fc.dictionary(fc.constantFrom(...LABELS), text, { noNullPrototype: true })
+const size = fc.integer({ min: 0, max: 2 ** 53 - 1 })
+const maybe = <T>(key: string, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
+  fc.option(arbitrary).map((found): Record<string, T> => (found === null ? {} : { [key]: found }))
+const stats = fc.record({ allocated_bytes: size, reserved_bytes: size, num_ooms: size }, { requiredKeys: [], noNullPrototype: true })
+
+const scrape = fc.record(
+  {
+    type: fc.constant('scrape' as const),
+    t,
+    source: text,
+    group: text,
+    ttlMs: fc.nat(),
+    durationMs: value,
+    readings: fc.array(
+      fc.tuple(fc.constantFrom(...metrics), labels, value).map(([metric, labels, value]) => ({ series: makeSeries(metric, labels), value })),
+      { maxLength: 8 },
+    ),
+    gaps: fc.array(
+      fc.record(
+        { metric: text, labels, reason: fc.constantFrom(...GAP_REASONS), code: fc.integer(), detail: text },
+        { requiredKeys: ['metric', 'labels', 'reason'], noNullPrototype: true },
+      ),
+      { maxLength: 3 },
+    ),
+  },
+  { noNullPrototype: true },
+)
+const log = fc
+  .tuple(t, fc.constantFrom('container', 'kernel', 'file'), maybe('container', text), maybe('path', text), text, maybe('cursor', text))
+  .map(([t, stream, container, path, line, cursor]) => ({ type: 'log' as const, t, stream, origin: { ...container, ...path }, text: line, ...cursor }))
+const container = fc
+  .tuple(t, text, text, text, maybe('image', text), maybe('exit_code', fc.integer()))
+  .map(([t, action, name, id, image, code]) => ({ type: 'container' as const, t, action, container: name, container_id: id, ...image, ...code }))
+const allocator = fc
+  .tuple(
+    t,
+    fc.nat(),
+    text,
+    maybe('container', text),
+    maybe('backend', fc.constantFrom('native', 'cudaMallocAsync', 'other')),
+    maybe('expandable', fc.boolean()),
+    maybe('limit_bytes', fc.oneof(size, fc.constant(null))),
+    stats,
+  )
+  .map(([t, pid, uuid, box, backend, expandable, limit, stats]) => ({
+    type: 'allocator' as const,
+    t,
+    pid,
+    uuid,
+    ...box,
+    ...backend,
+    ...expandable,
+    ...limit,
+    stats,
+  }))
+const oom = fc
+  .tuple(t, fc.nat(), text, maybe('container', text), size, maybe('limit_bytes', size), maybe('free_bytes', size), stats)
+  .map(([t, pid, uuid, box, request, limit, free, stats]) => ({
+    type: 'allocator_oom' as const,
+    t,
+    pid,
+    uuid,
+    ...box,
+    request_bytes: request,
+    ...limit,
+    ...free,
+    stats,
+  }))
+const events = fc.array(fc.oneof(scrape, log, container, allocator, oom), { maxLength: 12 })
+
+/** The text in pieces whose lengths are given, over and over. */
+async function* cut(whole: string, lengths: readonly number[]): AsyncIterable<string> {
+  for (let at = 0, n = 0; at < whole.length; n++) {
+    const length = Math.max(1, lengths[n % lengths.length] ?? 1)
+    yield whole.slice(at, at + length)
+    at += length
+  }
+}
+const lengths = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 })
+
+test('every event comes back as it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(events, lengths, fc.string(), async (written, pieces, host) => {
+      const text = metaLine(host) + written.map((event) => eventLine(event as Event)).join('')
+      const recording = readRecording(cut(text, pieces), { metricNamed })
+      const found: Event[] = []
+      for await (const event of recording) found.push(event)
+      expect(found).toEqual(written)
+      expect(recording.host()).toBe(host)
+      expect(recording.counts()).toMatchObject({ lines: written.length + 1, malformed: 0, tooLong: 0, malformedEntries: 0 })
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('any text at all is read without an error, and every line of it is accounted for', async () => {
+  const fragment = fc.oneof(
+    fc.string({ maxLength: 20 }),
+    fc.json(),
+    fc.constantFrom('\n', '\r\n', '{"type":"scrape","t":1,"source":"g","readings":[[', '{"type":"log"}'),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fragment), lengths, async (fragments, pieces) => {
+      const text = fragments.join('')
+      const recording = readRecording(cut(text, pieces), { metricNamed, maxLineChars: 200 })
+      let events = 0
+      for await (const event of recording) events += event.t >= 0 ? 1 : 1
+      const { lines, malformed, tooLong, unknown } = recording.counts()
+      const other = [...unknown.values()].reduce((sum, count) => sum + count, 0)
+      expect(lines).toBe(events + malformed + tooLong + other)
+      expect(lines).toBe(text.split('\n').filter((line) => line !== '' && line !== '\r').length)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('lines are the same however the stream is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 60 }),
+      lengths,
+      fc.integer({ min: 1, max: 8 }),
+      async (text, pieces, bound) => {
+        let tooLong = 0
+        const found: string[] = []
+        for await (const batch of splitLines(cut(text, pieces), bound, () => (tooLong += 1))) found.push(...batch)
+        const whole = text.split('\n')
+        if (whole.at(-1) === '') whole.pop()
+        expect(found).toEqual(whole.filter((line) => line.length <= bound))
+        expect(tooLong).toBe(whole.filter((line) => line.length > bound).length)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

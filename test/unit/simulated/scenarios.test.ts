@@ -1,0 +1,177 @@
+// Each scenario shows what its line says, when it says so, and again in the next round.
+import { describe, expect, test } from 'vitest'
+import type { AllocatorOom, AllocatorSample, Event } from '../../../agent/model/event.ts'
+import { deaths, scrapesOf, tell, texts, valuesBy, type Told } from './told.ts'
+
+const GIB = 2 ** 30
+const ooms = (story: readonly Told[]): readonly (AllocatorOom & { readonly second: number })[] =>
+  story.flatMap(({ second, events }) => events.flatMap((event: Event) => (event.type === 'allocator_oom' ? [{ ...event, second }] : [])))
+const at = (story: readonly Told[], second: number): Told => {
+  const told = story.find((one) => one.second === second)
+  if (told === undefined) throw new Error(`the story has no second ${second}`)
+  return told
+}
+const valueOf = (told: Told, metric: string, gpu: string): number | undefined => valuesBy(told, metric, 'gpu').get(gpu)
+
+describe('healthy', () => {
+  test('an hour in which nothing dies', () => {
+    const story = tell('healthy', 3_600)
+    expect(deaths(story)).toEqual([])
+    expect(texts(story, 'kernel')).toEqual([])
+    const retries = story.flatMap(({ events }) =>
+      events.filter((event): event is AllocatorSample => event.type === 'allocator').map(({ stats }) => stats.num_alloc_retries ?? 0),
+    )
+    expect(Math.max(...retries)).toBe(0)
+  })
+
+  test('memory behaves like a caching allocator: reserved stays while allocated comes and goes, and is never below it', () => {
+    const samples = tell('healthy', 300).flatMap(({ events }) =>
+      events.filter((event) => event.type === 'allocator' && event.container === 'pretrain-trainer-1'),
+    )
+    const [first] = samples
+    const ofOne = samples.flatMap((sample) => (sample.type === 'allocator' && first?.type === 'allocator' && sample.pid === first.pid ? [sample.stats] : []))
+    const reserved = new Set(ofOne.map((stats) => stats.reserved_bytes))
+    const allocated = new Set(ofOne.map((stats) => stats.allocated_bytes))
+    expect(allocated.size).toBeGreaterThan(200)
+    expect(reserved.size).toBeLessThan(10)
+    expect(ofOne.every((stats) => (stats.reserved_bytes ?? 0) >= (stats.active_bytes ?? 0) + (stats.inactive_split_bytes ?? 0))).toBe(true)
+  })
+})
+
+describe.each([
+  ['oom-leak', 420],
+  ['oom-fragmentation', 500],
+  ['oom-neighbour', 480],
+])('%s', (scenario, seconds) => {
+  const story = tell(scenario, seconds)
+  const found = ooms(story)
+
+  test('finetune-lora runs out of memory, is restarted, and it happens again', () => {
+    expect(found.length).toBe(2)
+    expect(found[0]?.second).toBeGreaterThan(60)
+    expect(found[0]?.second).toBeLessThan(240)
+    expect(deaths(story)).toEqual(found.map(({ second }) => ({ second, container: 'finetune-lora' })))
+    const starts = story.flatMap(({ events }) => events.filter((event) => event.type === 'container' && event.action === 'start'))
+    expect(starts.length).toBeGreaterThanOrEqual(1)
+  })
+
+  test('its log says so in the words of PyTorch, with numbers that agree', () => {
+    const lines = texts(story, 'container').filter(({ text }) => text.startsWith('torch.OutOfMemoryError: CUDA out of memory.'))
+    expect(lines.map(({ second }) => second)).toEqual(found.map(({ second }) => second))
+    for (const oom of found) {
+      expect(oom.request_bytes).toBeGreaterThan(oom.free_bytes ?? 0)
+      expect(oom.stats.num_ooms).toBe(1)
+    }
+  })
+
+  test('the cause is the one that the scenario is about', () => {
+    const [oom] = found
+    if (oom === undefined) throw new Error('expected a failure')
+    const stranded = (oom.stats.reserved_bytes ?? 0) - (oom.stats.allocated_bytes ?? 0)
+    const others = (oom.limit_bytes ?? 0) - (oom.free_bytes ?? 0) - (oom.stats.reserved_bytes ?? 0)
+    const cause = stranded > 20 * GIB ? 'oom-fragmentation' : others > 20 * GIB ? 'oom-neighbour' : 'oom-leak'
+    expect(cause).toBe(scenario)
+  })
+})
+
+describe('xid', () => {
+  const story = tell('xid', 300)
+
+  test('the kernel log, the counters and the containers agree', () => {
+    expect(texts(story, 'kernel').map(({ second, text }) => `${second} ${/: (\d+), /.exec(text)?.[1] ?? text}`)).toEqual(['45 31', '120 63', '285 31'])
+    expect(deaths(story).map(({ second }) => second)).toEqual([45, 285])
+    expect(valuesBy(at(story, 299), 'gpu_xid_errors_total', 'xid')).toEqual(
+      new Map([
+        ['63', 1],
+        ['31', 2],
+      ]),
+    )
+    expect(texts(story, 'kernel')[0]?.text).toMatch(/^NVRM: Xid \(PCI:0000:[0-9a-f]{2}:00\): 31, pid=\d+, name=python, /)
+  })
+})
+
+describe('throttling', () => {
+  const story = tell('throttling', 200)
+  const activeAt = (second: number, gpu: string): readonly string[] =>
+    scrapesOf(at(story, second)).flatMap(({ readings }) =>
+      readings.flatMap(({ series, value }) =>
+        series.metric.name === 'warpwatch_gpu_throttle_active' && series.labels['gpu'] === gpu && value === 1 ? [series.labels['reason'] ?? ''] : [],
+      ),
+    )
+
+  test('a hot GPU slows down and says why, its neighbour does not', () => {
+    const slow = Array.from({ length: 60 }, (_, index) => 80 + index).filter((second) => activeAt(second, '0').includes('sw_thermal_slowdown'))
+    expect(slow.length).toBeGreaterThan(20)
+    const [second = 80] = slow
+    expect(valueOf(at(story, second), 'gpu_temperature_celsius', '0')).toBeGreaterThanOrEqual(84)
+    expect(activeAt(second, '2')).toEqual([])
+    expect(activeAt(5, '0')).toEqual([])
+    expect(activeAt(199, '0')).toEqual([])
+  })
+
+  test('a capped GPU never draws more than its limit', () => {
+    for (let second = 30; second < 150; second++) expect(valueOf(at(story, second), 'gpu_power_watts', '4')).toBeLessThanOrEqual(305)
+  })
+})
+
+describe('lost-gpu', () => {
+  const story = tell('lost-gpu', 260)
+
+  test('its readings are gone, with the reason, until it is back', () => {
+    const used = (second: number): boolean => valueOf(at(story, second), 'gpu_memory_used_bytes', '5') !== undefined
+    expect([44, 45, 100, 179, 180, 259].map(used)).toEqual([true, false, false, false, true, true])
+    const gaps = scrapesOf(at(story, 100)).flatMap((scrape) => scrape.gaps.filter((gap) => gap.reason === 'gpu_lost'))
+    expect(gaps.map((gap) => gap.labels['gpu'])).toEqual(['5'])
+  })
+
+  test('every group of the lost GPU is emptied, not left to go stale', () => {
+    const uuid = [...valuesBy(at(story, 0), 'gpu_info', 'uuid').keys(), ...scrapesOf(at(story, 44)).flatMap(({ group }) => group.split('/')[0] ?? '')]
+    const lost = scrapesOf(at(story, 45))
+      .filter(({ gaps }) => gaps.some((gap) => gap.reason === 'gpu_lost'))[0]
+      ?.group.split('/')[0]
+    expect(uuid).toContain(lost)
+    const emptied = scrapesOf(at(story, 45)).filter(({ group }) => group.startsWith(`${lost}/`))
+    expect(new Map(emptied.map(({ group, readings }) => [group.split('/')[1], readings.length]))).toEqual(
+      new Map([
+        ['fast', 0],
+        ['processes', 0],
+        ['rare', 0],
+        ['slow', 0],
+      ]),
+    )
+  })
+})
+
+describe('hung-driver', () => {
+  const story = tell('hung-driver', 200)
+
+  test('only the hung GPU falls silent, and the age of its sample rises', () => {
+    const told = at(story, 100)
+    expect(valueOf(told, 'gpu_memory_used_bytes', '3')).toBeUndefined()
+    expect(valuesBy(told, 'gpu_memory_used_bytes', 'gpu').size).toBe(7)
+    expect(valueOf(told, 'gpu_sample_age_seconds', '3')).toBe(61)
+    expect(valueOf(told, 'gpu_sample_age_seconds', '2')).toBe(0)
+    expect(scrapesOf(told).flatMap(({ gaps }) => gaps.filter(({ reason }) => reason === 'timeout').map(({ labels }) => labels['gpu']))).toEqual(['3'])
+    expect(valueOf(at(story, 130), 'gpu_sample_age_seconds', '3')).toBe(0)
+  })
+})
+
+describe('mig', () => {
+  test('the instances have their own memory and processes, and utilization is not told', () => {
+    const told = at(tell('mig', 30), 10)
+    const instances = scrapesOf(told).flatMap(({ readings }) =>
+      readings.flatMap(({ series, value }) =>
+        series.metric.name === 'warpwatch_gpu_memory_used_bytes' && series.labels['gi'] !== undefined
+          ? [{ place: [series.labels['gi'], series.labels['ci']], value }]
+          : [],
+      ),
+    )
+    expect(instances.map(({ place }) => place)).toEqual([
+      ['1', '0'],
+      ['2', '0'],
+    ])
+    expect(instances.every(({ value }) => value > GIB)).toBe(true)
+    expect(valueOf(told, 'gpu_utilization_ratio', '7')).toBeUndefined()
+    expect(valueOf(told, 'gpu_utilization_ratio', '6')).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,57 @@
+// The simulated source under a clock: its past at the start, then a second at a time.
+import { describe, expect, test } from 'vitest'
+import type { Event } from '../../../agent/model/event.ts'
+import type { Every, Log } from '../../../agent/model/source.ts'
+import { createSimulatedSource } from '../../../agent/sources/simulated.ts'
+import { createMetricNamed } from './metrics.ts'
+import { START } from './told.ts'
+
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+async function started(backfillMs: number) {
+  const events: Event[] = []
+  let fire: (t: number) => void = () => {
+    throw new Error('the source asked for no timer')
+  }
+  let stopped = false
+  const every: Every = (periodMs, run) => {
+    expect(periodMs).toBe(1_000)
+    fire = (t) => void run(t)
+    return () => (stopped = true)
+  }
+  const source = createSimulatedSource({ scenario: 'healthy', seed: 1, metricNamed: createMetricNamed(), backfillMs, now: () => START + 345 })
+  await source.start({ emit: (event) => events.push(event), every, log: silent })
+  const seconds = (): readonly number[] => [...new Set(events.map(({ t }) => t))]
+  return { events, seconds, fire: (t: number) => fire(t), source, isStopped: () => stopped }
+}
+const grid = (from: number, count: number): readonly number[] => Array.from({ length: count }, (_, index) => from + index * 1_000)
+
+describe('simulated source', () => {
+  test('tells its past in order, second by second up to now', async () => {
+    const { seconds } = await started(60_000)
+    expect(seconds()).toEqual(grid(START - 60_000, 61))
+  })
+
+  test('goes on by the clock; a second missed is told late, a second told is not told again', async () => {
+    const { seconds, fire } = await started(0)
+    for (const t of [1_000, 2_000, 5_000, 5_000]) fire(START + t)
+    expect(seconds()).toEqual(grid(START, 6))
+  })
+
+  test('after a long pause it tells only the newest seconds', async () => {
+    const { seconds, fire } = await started(0)
+    fire(START + 3_600_000)
+    expect(seconds()).toEqual([START, ...grid(START + 3_591_000, 10)])
+  })
+
+  test('speaks as the real sources do', async () => {
+    const { events } = await started(0)
+    expect([...new Set(events.flatMap((event) => (event.type === 'scrape' ? [event.source] : [])))]).toEqual(['gpu', 'containers', 'host'])
+  })
+
+  test('stops', async () => {
+    const { source, isStopped } = await started(0)
+    await source.stop()
+    expect(isStopped()).toBe(true)
+  })
+})
