@@ -2,7 +2,8 @@
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { Series } from '../model/series.ts'
-import type { LatestStore } from '../store/latest.ts'
+import type { LatestGroup, LatestStore } from '../store/latest.ts'
+import { createBytes } from './exposition/bytes.ts'
 import { createDcgmNames, scaled, type Alias, type DcgmMode, type HostnameLabel } from './exposition/dcgm.ts'
 import { closeFamily, createFamily, createRow, enterRow, type Family, type FamilyText, type Row } from './exposition/row.ts'
 import { createXidRows } from './exposition/xid.ts'
@@ -38,21 +39,21 @@ const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
 const gzipAsync = promisify(gzip)
 
 /** A series' own row and those under other exporters' names. */
-type Entry = { readonly row: Row; aliases: readonly AliasRow[]; aliasVersion: number }
+type Entry = { readonly row: Row; series: Series; aliases: readonly AliasRow[]; aliasVersion: number }
 type AliasRow = { readonly row: Row; readonly scale: number }
 
 export function createExposition({ latest, dcgm, hostnameLabel, hostname }: ExpositionOptions): Exposition {
   const names = createDcgmNames({ mode: dcgm, hostnameLabel, hostname })
   const families = new Map<string, Family>()
   let sorted: readonly Family[] = []
-  const addFamily = (family: Family): void => {
-    families.set(family.name, family)
-    sorted = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-  }
-  const xids = dcgm === 'off' ? undefined : createXidRows(names, addFamily)
   const entries = new Map<string, Entry>()
   const aliasRows = new Map<string, Row>()
   const pages = new Map<ExpositionFormat, Page>()
+  /** By source and group, the entries at the places of their readings. */
+  const places = new Map<string, Entry[]>()
+  /** Sample lines of the newest rendering and of the one before, which lends what did not change. */
+  let lines = createBytes()
+  let spare = createBytes()
   let generation = 0
   let stale = true
 
@@ -60,9 +61,11 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
     const known = families.get(def.name)
     if (known !== undefined) return known
     const family = createFamily(def)
-    addFamily(family)
+    families.set(family.name, family)
+    sorted = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     return family
   }
+  const xids = dcgm === 'off' ? undefined : createXidRows(names, familyOf)
   const aliasRowOf = ({ name, key }: Alias): AliasRow => {
     let row = aliasRows.get(key)
     if (row === undefined) {
@@ -74,13 +77,10 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
   const entryOf = (series: Series): Entry => {
     let entry = entries.get(series.key)
     if (entry === undefined) {
-      entry = { row: createRow(familyOf(series.metric), series.key), aliases: [], aliasVersion: -1 }
+      entry = { row: createRow(familyOf(series.metric), series.key), series, aliases: [], aliasVersion: -1 }
       entries.set(series.key, entry)
     }
-    if (entry.aliasVersion !== names.version() && series.metric.dcgm !== undefined) {
-      entry.aliases = names.aliasesOf(series).map(aliasRowOf)
-      entry.aliasVersion = names.version()
-    }
+    entry.series = series
     return entry
   }
 
@@ -89,6 +89,35 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
     if (entries.size <= 2 * seen + 256) return
     for (const [key, entry] of entries) if (entry.row.generation !== generation) entries.delete(key)
     for (const [key, row] of aliasRows) if (row.generation !== generation) aliasRows.delete(key)
+    places.clear()
+  }
+
+  const collectGroup = (group: LatestGroup): void => {
+    const { t, readings } = group
+    const key = `${group.source}\n${group.group}`
+    let known = places.get(key)
+    if (known === undefined) {
+      known = []
+      places.set(key, known)
+    }
+    for (let i = 0; i < readings.length; i += 1) {
+      const reading = readings[i]
+      if (reading === undefined || !Number.isFinite(reading.value)) continue // finite by its type; a NaN would poison sums
+      const { series, value } = reading
+      // A source tells its series in the same order each time, so the place finds the entry without hashing its key.
+      let entry = known[i]
+      if (entry?.series !== series) {
+        entry = entryOf(series)
+        known[i] = entry
+      }
+      if (series.metric.dcgm !== undefined && entry.aliasVersion !== names.version()) {
+        entry.aliases = names.aliasesOf(series).map(aliasRowOf)
+        entry.aliasVersion = names.version()
+      }
+      enterRow(entry.row, value, t, generation)
+      for (const alias of entry.aliases) enterRow(alias.row, scaled(value, alias.scale), t, generation)
+      xids?.see(reading, group)
+    }
   }
 
   const collect = (): void => {
@@ -98,31 +127,28 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
     if (dcgm !== 'off') for (const group of latest.groups()) for (const { series } of group.readings) if (series.metric.kind === 'info') names.learn(series)
     let seen = 0
     for (const group of latest.groups()) {
-      const { t } = group
-      for (const reading of group.readings) {
-        const { series, value } = reading
-        if (!Number.isFinite(value)) continue // a reading is finite by its type; a page with NaN would poison sums
-        const entry = entryOf(series)
-        enterRow(entry.row, value, t, generation)
-        for (const alias of entry.aliases) enterRow(alias.row, scaled(value, alias.scale), t, generation)
-        xids?.see(reading, group)
-        seen += 1
-      }
+      collectGroup(group)
+      seen += group.readings.length
     }
     xids?.end(latest.groups(), generation)
-    for (const family of sorted) closeFamily(family)
+    const before = lines
+    lines = spare
+    spare = before
+    lines.reset()
+    for (const family of sorted) closeFamily(family, lines, before)
     sweep(seen)
   }
 
   const render = (format: ExpositionFormat): Page => {
-    let text = ''
+    const page = createBytes(lines.length() + 256 * sorted.length)
     for (const family of sorted) {
       if (family.live.length === 0) continue
-      text += format === 'text' ? family.textHead : family.openMetricsHead
-      text += family.body
+      page.text(format === 'text' ? family.textHead : family.openMetricsHead)
+      page.copy(lines, family.start, family.end)
     }
-    if (format === 'openmetrics') text += '# EOF\n'
-    const body = Buffer.from(text)
+    if (format === 'openmetrics') page.text('# EOF\n')
+    // The next rendering writes into other bytes, so a reader that is still taking this page keeps it whole.
+    const body = page.view().subarray(0, page.length())
     let compressed: Promise<Buffer> | undefined
     return {
       contentType: CONTENT_TYPES[format],

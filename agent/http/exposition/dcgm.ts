@@ -84,6 +84,7 @@ export function createDcgmNames({ mode, hostnameLabel, hostname }: DcgmOptions):
       const found: Alias[] = []
       for (const generation of generations) {
         for (const name of dcgm[generation] ?? []) {
+          if (isXidName(name.name)) continue // made by xid.ts
           if (matches(name.when, series.labels)) found.push({ name, key: `${name.name}{${labelText(series.labels, generation)}}` })
         }
       }
@@ -92,6 +93,10 @@ export function createDcgmNames({ mode, hostnameLabel, hostname }: DcgmOptions):
     gpuLabels: (labels) => generations.map((generation) => ({ generation, text: labelText(labels, generation) })),
   }
 }
+
+/** The message in these names' labels depends on the value. */
+export const XID_NAMES: Readonly<Record<Generation, string>> = { classic: 'DCGM_FI_DEV_XID_ERRORS', current: 'DCGM_FI_DEV_XID_ERROR' }
+const isXidName = (name: string): boolean => name === XID_NAMES.classic || name === XID_NAMES.current
 
 function matches(when: Labels | undefined, labels: Labels): boolean {
   for (const label in when) if (labels[label] !== when[label]) return false

@@ -1,23 +1,26 @@
-// The sample lines of the page: one row per series, kept from tick to tick so that only what changed is written anew.
+// The rows of the page: one per series, kept from tick to tick so that only families that changed are written anew.
 import type { MetricDef } from '../../model/metric.ts'
+import type { Bytes } from './bytes.ts'
 
-/** One family as the page shows it: its declaration in both formats and its lines. */
+/** One family as the page shows it: its declaration in both formats and its rows. */
 export type Family = {
   readonly name: string
   readonly textHead: string
   readonly openMetricsHead: string
-  /** Rows of the newest rendering, in the order in which they came; the first `count` are of the present one. */
+  /** Rows of the newest rendering, in the order in which they came; the first `count` are of the one that is going on. */
   readonly live: Row[]
   count: number
   dirty: boolean
-  body: string
+  /** Where the family's lines begin and end in the newest rendering's bytes. */
+  start: number
+  end: number
 }
 
 export type Row = {
   readonly family: Family
   /** `name{labels} `, what stands before the value. */
   readonly prefix: string
-  line: string
+  readonly prefixBytes: number
   value: number
   /** Time of the scrape that brought the value. */
   t: number
@@ -29,11 +32,12 @@ export type FamilyKind = MetricDef['kind'] | 'unknown'
 export type FamilyText = { readonly name: string; readonly kind: FamilyKind; readonly unit: string; readonly help: string }
 
 export function createFamily(def: FamilyText): Family {
-  return { name: def.name, textHead: textHead(def), openMetricsHead: openMetricsHead(def), live: [], count: 0, dirty: true, body: '' }
+  return { name: def.name, textHead: textHead(def), openMetricsHead: openMetricsHead(def), live: [], count: 0, dirty: true, start: 0, end: 0 }
 }
 
 export function createRow(family: Family, key: string): Row {
-  return { family, prefix: `${key} `, line: '', value: Number.NaN, t: 0, generation: -1 }
+  const prefix = `${key} `
+  return { family, prefix, prefixBytes: Buffer.byteLength(prefix), value: Number.NaN, t: 0, generation: -1 }
 }
 
 /** Enters a value; of two readings with one key in one rendering the newer one counts, and of equally old ones the later. */
@@ -52,22 +56,22 @@ export function enterRow(row: Row, value: number, t: number, generation: number)
   row.t = t
   if (row.value === value) return
   row.value = value
-  row.line = `${row.prefix}${value}\n`
   family.dirty = true
 }
 
-/** Ends a rendering of the family: forgets rows that it did not see and joins the lines when any changed. */
-export function closeFamily(family: Family): void {
+/** Ends a rendering of the family: writes its lines, or takes them over from the rendering before when nothing changed. */
+export function closeFamily(family: Family, bytes: Bytes, before: Bytes): void {
   if (family.live.length !== family.count) {
     family.live.length = family.count
     family.dirty = true
   }
   family.count = 0
-  if (!family.dirty) return
+  const start = bytes.length()
+  if (family.dirty) for (const row of family.live) bytes.line(row.prefix, row.prefixBytes, row.value)
+  else bytes.copy(before, family.start, family.end)
   family.dirty = false
-  let body = ''
-  for (const row of family.live) body += row.line
-  family.body = body
+  family.start = start
+  family.end = bytes.length()
 }
 
 // https://prometheus.io/docs/instrumenting/exposition_formats/: in HELP, backslash and line feed are escaped.

@@ -2,15 +2,17 @@
 import type { Reading } from '../../model/reading.ts'
 import type { LatestGroup } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
-import { createFamily, createRow, enterRow, type Family, type Row } from './row.ts'
-import type { DcgmNames, Generation } from './dcgm.ts'
+import { createRow, enterRow, type Family, type FamilyText, type Row } from './row.ts'
+import { XID_NAMES, type DcgmNames, type Generation } from './dcgm.ts'
 import { xidMessage } from './xid-messages.ts'
 
+const CODE = 'warpwatch_gpu_xid_last_code'
 const LAST = 'warpwatch_gpu_xid_last_timestamp_seconds'
 const TOTAL = 'warpwatch_gpu_xid_errors_total'
 const INFO = 'warpwatch_gpu_info'
 const HELP = 'Value of the last XID error encountered.'
-const NAMES: Readonly<Record<Generation, string>> = { classic: 'DCGM_FI_DEV_XID_ERRORS', current: 'DCGM_FI_DEV_XID_ERROR' }
+/** Sources that know GPUs but never hear of an Xid: from them no GPU is said to have had none. */
+const BLIND: ReadonlySet<string> = new Set(['nvidia-smi'])
 
 type Last = { readonly labels: Labels; readonly t: number; readonly xid: number; readonly at: number }
 
@@ -21,23 +23,16 @@ export type XidRows = {
   readonly end: (groups: Iterable<LatestGroup>, generation: number) => void
 }
 
-export function createXidRows(dcgm: DcgmNames, addFamily: (family: Family) => void): XidRows {
-  const families = new Map<Generation, Family>()
+export function createXidRows(dcgm: DcgmNames, familyOf: (def: FamilyText) => Family): XidRows {
   const rows = new Map<string, Row>()
   const last = new Map<string, Last>()
   const unseen = new Set<string>()
 
   const rowOf = (generation: Generation, labels: string, xid: number): Row => {
-    const key = `${NAMES[generation]}{${labels}${labels === '' ? '' : ','}err_code="${xid}",err_msg="${xidMessage(xid)}"}`
+    const key = `${XID_NAMES[generation]}{${labels}${labels === '' ? '' : ','}err_code="${xid}",err_msg="${xidMessage(xid)}"}`
     let row = rows.get(key)
     if (row === undefined) {
-      let family = families.get(generation)
-      if (family === undefined) {
-        family = createFamily({ name: NAMES[generation], kind: 'gauge', unit: '', help: HELP })
-        families.set(generation, family)
-        addFamily(family)
-      }
-      row = createRow(family, key)
+      row = createRow(familyOf({ name: XID_NAMES[generation], kind: 'gauge', unit: '', help: HELP }), key)
       rows.set(key, row)
     }
     return row
@@ -47,11 +42,12 @@ export function createXidRows(dcgm: DcgmNames, addFamily: (family: Family) => vo
     begin: () => last.clear(),
     see({ series, value }, group) {
       const { name } = series.metric
-      if (name !== LAST && name !== INFO) return
       const uuid = series.labels['uuid']
-      if (uuid === undefined) return
+      if (uuid === undefined || (name !== CODE && name !== LAST && name !== INFO)) return
+      if (name === INFO && BLIND.has(group.source)) return
       const known = last.get(uuid)
-      const [xid, at] = name === LAST ? [Number(series.labels['xid'] ?? 0), value] : [0, -1]
+      // The source's own word first; else the code with the newest time; else, for a GPU that is there, none.
+      const [xid, at] = name === CODE ? [value, Infinity] : name === LAST ? [Number(series.labels['xid'] ?? 0), value] : [0, -1]
       if (known === undefined || at > known.at) last.set(uuid, { labels: series.labels, t: group.t, xid, at })
     },
     end(groups, generation) {
