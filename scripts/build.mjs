@@ -1,6 +1,6 @@
 // Builds dist/: the agent and the sampler child as one bundled file each (less memory and a faster start than loading
 // hundreds of modules), and the dashboard. Native packages stay outside the bundles.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'
@@ -18,15 +18,16 @@ async function bundle(entries) {
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version) } },
     logLevel: 'warn',
   })
-  await build.write({ dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', sourcemap: false, minify: false })
+  await build.write({ dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: false })
   await build.close()
 }
 
-rmSync(join(out, 'chunks'), { recursive: true, force: true })
+mkdirSync(out, { recursive: true })
+// Chunks carry a hash in their name: those of the last build would stay for ever.
+for (const name of readdirSync(out)) if (name.endsWith('.js')) rmSync(join(out, name))
 await bundle({ main: 'agent/main.ts' })
 await bundle({ 'sampler-child': 'agent/sampler/child.ts' })
 if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
   await buildDashboard({ root: join(root, 'dashboard'), configFile: join(root, 'dashboard/vite.config.ts'), logLevel: 'warn' })
 }
-mkdirSync(out, { recursive: true })
 writeFileSync(join(out, '.built'), version)
