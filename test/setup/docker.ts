@@ -47,7 +47,9 @@ export type TestDocker = {
 
 const IMAGE = 'warpwatch-test:1'
 
-export async function startDocker(): Promise<TestDocker> {
+/** `ramdisk`: the root is an initramfs, where neither pivot_root nor overlay mounts work. */
+export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Promise<TestDocker> {
+  const ramdisk = own.ramdisk ?? false
   if (DOCKERD === undefined || BUSYBOX === undefined) throw new Error(`expected dockerd and busybox: ${dockerMissing}`)
   const root = mkdtempSync(join(tmpdir(), 'warpwatch-docker-'))
   const socketPath = join(root, 'docker.sock')
@@ -76,7 +78,7 @@ export async function startDocker(): Promise<TestDocker> {
 
   const startDaemon = async (): Promise<void> => {
     const logFile = openSync(join(root, 'dockerd.log'), 'a')
-    const flags = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--storage-driver=overlay2']
+    const flags = ['--iptables=false', '--ip6tables=false', '--bridge=none', `--storage-driver=${ramdisk ? 'vfs' : 'overlay2'}`]
     const places = [
       `--host=unix://${socketPath}`,
       `--data-root=${join(root, 'data')}`,
@@ -84,7 +86,11 @@ export async function startDocker(): Promise<TestDocker> {
       `--pidfile=${join(root, 'docker.pid')}`,
     ]
     // A group of its own: a Ctrl-C in the terminal must not end the engine before the test has cleaned up.
-    daemon = spawn(DOCKERD, [...places, ...flags], { stdio: ['ignore', logFile, logFile], detached: true })
+    daemon = spawn(DOCKERD, [...places, ...flags], {
+      stdio: ['ignore', logFile, logFile],
+      detached: true,
+      env: ramdisk ? { ...process.env, DOCKER_RAMDISK: 'true' } : process.env,
+    })
     closeSync(logFile)
     const started = daemon
     await poll(
