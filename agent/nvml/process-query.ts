@@ -11,6 +11,8 @@ const UNTOUCHED = 0xaaaaaaaa
 /** Highest pid_max of Linux (include/linux/threads.h). */
 const PID_MAX = 4_194_304
 const MOST_TRIES = 6
+/** A driver's list is bounded (NV2080_CTRL_GPU_GET_PIDS_MAX_COUNT) far below this; a buffer that grows further would only follow a driver gone mad. */
+const MOST_ENTRIES = 16_384
 
 /** Shared by all lists of one library: calls do not overlap, and a driver has one stride. */
 export type ProcessScratch = { words: Uint32Array; stride3: number | undefined }
@@ -80,7 +82,8 @@ export function processQuery(library: Library, gpu: number, handle: bigint, kind
     let code = call()
     for (let tries = 0; code === INSUFFICIENT_SIZE && tries < MOST_TRIES; tries++) {
       // 2n+5 as nvidia-smi leaves room: the list may grow between two calls.
-      scratch.words = new Uint32Array((2 * Math.max(count[0] ?? 0, 64) + 5) * (strides.early535 / 4))
+      const entries = Math.min(2 * Math.max(count[0] ?? 0, 64) + 5, MOST_ENTRIES)
+      if (entries * strides.early535 > scratch.words.byteLength) scratch.words = new Uint32Array(entries * (strides.early535 / 4))
       code = call()
     }
     if (code !== SUCCESS) {
