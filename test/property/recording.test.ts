@@ -159,3 +159,40 @@ test('lines are the same however the stream is cut', async () => {
     { numRuns: 500 },
   )
 })
+
+test('the quick way and the ordinary way read the same, whatever was damaged', async () => {
+  const known = makeSeries({ name: 'warpwatch_a', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '0', uuid: 'GPU-1' })
+  const other = makeSeries({ name: 'warpwatch_b_total', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '1' })
+  const line = (values: readonly number[]): string =>
+    eventLine({
+      type: 'scrape',
+      t: 1,
+      source: 'gpu',
+      group: 'g',
+      ttlMs: 1,
+      durationMs: 1,
+      readings: values.map((value, index) => ({ series: index % 2 === 0 ? known : other, value })),
+      gaps: [],
+    })
+  const damage = fc.record({
+    at: fc.nat(400),
+    drop: fc.nat(3),
+    put: fc.constantFrom('', ']', '[', ',', '"', '}', '{', 'null', '1e999', '-', '0x1', ' ', '"readings":[', '"type":"log",', '"t":"x",'),
+  })
+  const read = async (lines: readonly string[]) => {
+    const recording = readRecording(cut(lines.map((text) => `${text}\n`).join(''), [1_000]), { metricNamed })
+    const found: Event[] = []
+    for await (const event of recording) found.push(event)
+    return { found, counts: recording.counts() }
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(value, { maxLength: 5 }), fc.array(damage, { maxLength: 2 }), async (values, damages) => {
+      let broken = line(values).trimEnd()
+      for (const { at, drop, put } of damages) broken = broken.slice(0, at) + put + broken.slice(at + drop)
+      const first = line(values).trimEnd()
+      // A leading blank is no matter to JSON, and keeps a line from the quick way.
+      expect(await read([first, broken, first])).toEqual(await read([` ${first}`, ` ${broken}`, ` ${first}`]))
+    }),
+    { numRuns: 3_000 },
+  )
+})

@@ -2,6 +2,7 @@
 import type { AllocatorOom, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, Scrape } from '../../model/event.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
+import { createQuickReader } from './scrape-line.ts'
 import type { SeriesOf } from './series-cache.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -11,6 +12,8 @@ export type Parsed = Event | Meta | string | undefined
 
 /** How long the readings of a recording that does not say so hold: three seconds, as for the agent's own 1 Hz sources. */
 const DEFAULT_TTL_MS = 3_000
+
+const NO_GAPS: readonly Gap[] = []
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
@@ -38,6 +41,7 @@ function optional<T>(from: Fields, names: readonly string[], is: (value: unknown
 export type LineParser = { readonly parse: (line: string) => Parsed; readonly malformedEntries: () => number }
 
 export function createLineParser(seriesOf: SeriesOf): LineParser {
+  const quick = createQuickReader()
   let malformedEntries = 0
 
   const readings = (list: readonly unknown[]): Reading[] => {
@@ -58,13 +62,18 @@ export function createLineParser(seriesOf: SeriesOf): LineParser {
     }
     return found
   }
-  const scrape = (t: number, from: Fields): Scrape | undefined => {
+  /** `known` are readings that were read the quick way. */
+  const scrape = (t: unknown, from: Fields, known?: readonly Reading[]): Scrape | undefined => {
     const { source, group = '', ttl_ms: ttlMs = DEFAULT_TTL_MS, duration_ms: durationMs = 0, readings: readingList = [], gaps: gapList = [] } = from
-    if (!isText(source) || !isText(group) || !isNumber(ttlMs) || !isNumber(durationMs) || !Array.isArray(readingList) || !Array.isArray(gapList))
-      return undefined
-    return { type: 'scrape', t, source, group, ttlMs, durationMs, readings: readings(readingList), gaps: gaps(gapList) }
+    if (!isNumber(t) || !isText(source) || !isText(group) || !isNumber(ttlMs) || !isNumber(durationMs)) return undefined
+    if (!Array.isArray(readingList) || !Array.isArray(gapList)) return undefined
+    const found = known ?? readings(readingList)
+    if (known === undefined) quick.learn(source, group, found)
+    return { type: 'scrape', t, source, group, ttlMs, durationMs, readings: found, gaps: gapList.length === 0 ? NO_GAPS : gaps(gapList) }
   }
   const parse = (line: string): Parsed => {
+    const read = quick.read(line)
+    if (read !== undefined && read.fields['type'] === 'scrape') return scrape(read.fields['t'], read.fields, read.readings)
     let from: unknown
     try {
       from = JSON.parse(line)
@@ -74,10 +83,10 @@ export function createLineParser(seriesOf: SeriesOf): LineParser {
     if (!isFields(from) || !isText(from['type'])) return undefined
     const { type, t } = from
     if (type === 'meta') return metaOf(from)
-    const read = READERS.get(type)
-    if (type !== 'scrape' && read === undefined) return type
-    if (!isNumber(t)) return undefined
-    return type === 'scrape' ? scrape(t, from) : read?.(t, from)
+    if (type === 'scrape') return scrape(t, from)
+    const reader = READERS.get(type)
+    if (reader === undefined) return type
+    return isNumber(t) ? reader(t, from) : undefined
   }
   return { parse, malformedEntries: () => malformedEntries }
 }
