@@ -1,10 +1,11 @@
 // Answers who a host pid is, from /proc, cheaply enough to be asked for every GPU process in every tick.
+import { closeSync, openSync } from 'node:fs'
 import type { IdentifyProcess, ProcessIdentity } from '../model/identity.ts'
 import { parseCgroup, parseMountinfo } from './cgroup-path.ts'
 import type { CgroupPlace } from './cgroup-path.ts'
 import type { ContainerDirectory } from './directory.ts'
 import { parseStat, parseStatus } from './proc-files.ts'
-import { readSmallFile } from './small-file.ts'
+import { readOpenFile, readSmallFile } from './small-file.ts'
 
 export type ProcessIdentifierOptions = {
   /** Where the host's /proc is seen; the agent needs the host's pid namespace for it. */
@@ -22,8 +23,16 @@ const REREAD_MS = 60_000
 /** An unknown container may be named any time (a kubelet's link, a late engine), so it is resolved again at this pace. */
 const RESOLVE_MS = 5_000
 const FORGET_MS = 30_000
+/**
+ * Descriptors of /proc/PID/comm kept open. Such a descriptor stands for one process, not for a number: when the process has gone, reading
+ * fails with ESRCH though its pid may be in use again. So one read of 1 µs tells that it lives and what it is called; opening and reading
+ * /proc/PID/stat costs 15.
+ */
+const MAX_OPEN = 256
 
 type Entry = {
+  /** undefined where no descriptor is kept: too many, or no such file; then the start time tells processes apart. */
+  readonly comm: number | undefined
   identity: ProcessIdentity
   place: CgroupPlace
   checkedAt: number
@@ -36,6 +45,19 @@ type Entry = {
 function tryRead(path: string): string | undefined {
   try {
     return readSmallFile(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** What the process is called now; undefined when it has gone. */
+function readName(entry: Entry, directory: string): string | undefined {
+  if (entry.comm === undefined) {
+    const stat = parseStat(tryRead(`${directory}/stat`) ?? '')
+    return stat?.startTicks === entry.identity.startTicks ? stat.comm : undefined
+  }
+  try {
+    return readOpenFile(entry.comm, 'utf8').replace(/\n$/, '')
   } catch {
     return undefined
   }
@@ -54,9 +76,26 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
   const entries = new Map<number, Entry>()
   let sweepAt = now() + FORGET_MS
 
+  let open = 0
+  const forget = (pid: number, entry: Entry): void => {
+    entries.delete(pid)
+    if (entry.comm === undefined) return
+    closeSync(entry.comm)
+    open--
+  }
+  const openComm = (pid: number): number | undefined => {
+    if (open >= MAX_OPEN) return undefined
+    try {
+      const fd = openSync(`${procRoot}/${pid}/comm`, 'r')
+      open++
+      return fd
+    } catch {
+      return undefined
+    }
+  }
   const sweep = (at: number): void => {
     sweepAt = at + FORGET_MS
-    for (const [pid, entry] of entries) if (at - entry.checkedAt > FORGET_MS) entries.delete(pid)
+    for (const [pid, entry] of entries) if (at - entry.checkedAt > FORGET_MS) forget(pid, entry)
   }
 
   const build = (pid: number, comm: string, startTicks: number, place: CgroupPlace): ProcessIdentity => {
@@ -88,23 +127,35 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
     if (!unchanged) entry.identity = next
   }
 
+  const meet = (pid: number, at: number): ProcessIdentity | undefined => {
+    // Opened before anything is read: all that is read while it still answers belongs to the same process.
+    const comm = openComm(pid)
+    const stat = parseStat(tryRead(`${procRoot}/${pid}/stat`) ?? '')
+    if (stat === undefined) {
+      if (comm !== undefined) {
+        closeSync(comm)
+        open--
+      }
+      return undefined
+    }
+    const place = readPlace(`${procRoot}/${pid}`)
+    const identity = build(pid, stat.comm, stat.startTicks, place)
+    const version = directory.version()
+    entries.set(pid, { comm, identity, place, checkedAt: at, rereadAt: at + FIRST_REREAD_MS, resolveAt: at + RESOLVE_MS, version })
+    return identity
+  }
+
   return (pid) => {
     const at = now()
     if (at > sweepAt) sweep(at)
     const known = entries.get(pid)
-    if (known !== undefined && at - known.checkedAt < TRUST_MS && known.version === directory.version()) return known.identity
+    if (known === undefined) return meet(pid, at)
+    if (at - known.checkedAt < TRUST_MS && known.version === directory.version()) return known.identity
 
-    const stat = parseStat(tryRead(`${procRoot}/${pid}/stat`) ?? '')
-    if (stat === undefined) {
-      entries.delete(pid)
-      return undefined
-    }
-    if (known === undefined || known.identity.startTicks !== stat.startTicks) {
-      const place = readPlace(`${procRoot}/${pid}`)
-      const identity = build(pid, stat.comm, stat.startTicks, place)
-      const version = directory.version()
-      entries.set(pid, { identity, place, checkedAt: at, rereadAt: at + FIRST_REREAD_MS, resolveAt: at + RESOLVE_MS, version })
-      return identity
+    const name = readName(known, `${procRoot}/${pid}`)
+    if (name === undefined) {
+      forget(pid, known)
+      return meet(pid, at)
     }
     known.checkedAt = at
     const reread = at >= known.rereadAt
@@ -112,8 +163,8 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
       known.place = readPlace(`${procRoot}/${pid}`)
       known.rereadAt = at + REREAD_MS
     }
-    if (reread || at >= known.resolveAt || known.version !== directory.version() || known.identity.name !== stat.comm) {
-      replace(known, build(pid, stat.comm, stat.startTicks, known.place))
+    if (reread || at >= known.resolveAt || known.version !== directory.version() || known.identity.name !== name) {
+      replace(known, build(pid, name, known.identity.startTicks, known.place))
       known.version = directory.version()
       known.resolveAt = at + RESOLVE_MS
     }

@@ -14,12 +14,12 @@ function readToEnd(fd: number, length: number): string {
 }
 
 /**
- * The text of an open cgroup file; the kernel renders it anew at offset 0. These files are written in one piece, so a short read is the end
- * and costs one system call. They hold ASCII only.
+ * The text of an open cgroup file, or of another one that the kernel writes in one piece; it is rendered anew at offset 0. A short read is
+ * then the end and costs one system call. Cgroup files hold ASCII only, which `latin1` reads faster.
  */
-export function readOpenFile(fd: number): string {
+export function readOpenFile(fd: number, encoding: 'latin1' | 'utf8' = 'latin1'): string {
   const length = readSync(fd, BUFFER, 0, BUFFER.length, 0)
-  return length < 3072 ? BUFFER.toString('latin1', 0, length) : readToEnd(fd, length)
+  return length < 3072 ? BUFFER.toString(encoding, 0, length) : readToEnd(fd, length)
 }
 
 /** The text of a file; throws as `openSync` and `readSync` do. Cheaper than `readFileSync`, which asks for the size first. */
