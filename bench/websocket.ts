@@ -22,11 +22,13 @@ const CONTAINERS = 20
 const PROCESSES = 40
 
 const gauge = (name: string, labels: readonly string[]): MetricDef => defineMetric({ name: `warpwatch_${name}`, kind: 'gauge', unit: '1', help: name, labels })
-const GPU_MEASURES = [
-  ...['memory_total_bytes', 'memory_used_bytes', 'memory_used_peak_bytes', 'memory_free_bytes', 'memory_reserved_bytes', 'memory_unattributed_bytes'],
-  ...['utilization_ratio', 'memory_utilization_ratio', 'power_watts', 'power_limit_watts', 'temperature_celsius', 'memory_temperature_celsius'],
-  ...['fan_speed_ratio', 'performance_state', 'sample_age_seconds', 'pcie_link_generation', 'pcie_link_width'],
-].map((name) => gauge(`gpu_${name}`, ['gpu', 'uuid']))
+const GPU_MEASURES = `
+  memory_total_bytes memory_used_bytes memory_used_peak_bytes memory_free_bytes memory_reserved_bytes memory_unattributed_bytes
+  utilization_ratio memory_utilization_ratio power_watts power_limit_watts temperature_celsius memory_temperature_celsius
+  fan_speed_ratio performance_state sample_age_seconds pcie_link_generation pcie_link_width`
+  .trim()
+  .split(/\s+/)
+  .map((name) => gauge(`gpu_${name}`, ['gpu', 'uuid']))
 const clock = gauge('gpu_clock_hertz', ['gpu', 'uuid', 'domain'])
 const throttle = gauge('gpu_throttle_active', ['gpu', 'uuid', 'reason'])
 const CONTAINER = ['container', 'container_id', 'image', 'compose_project', 'compose_service']

@@ -36,6 +36,9 @@ export const memoryUsed = gauge('warpwatch_gpu_memory_used_bytes', 'By', GPU_LAB
   classic: [dcgmGauge('DCGM_FI_DEV_FB_USED', 'Framebuffer memory used (in MiB).', MIB)],
   current: [dcgmGauge('DCGM_FI_DEV_FB_USED_BYTES', 'Framebuffer memory used (in bytes).', 1)],
 })
+export const memoryFree = gauge('warpwatch_gpu_memory_free_bytes', 'By', GPU_LABELS, 'Memory that can still be allocated.', {
+  classic: [dcgmGauge('DCGM_FI_DEV_FB_FREE', 'Framebuffer memory free (in MiB).', MIB)],
+})
 export const utilization = gauge('warpwatch_gpu_utilization_ratio', '1', GPU_LABELS, 'Share of time with a kernel running.', {
   classic: [dcgmGauge('DCGM_FI_DEV_GPU_UTIL', 'GPU utilization (in %).', 100)],
   current: [dcgmGauge('DCGM_FI_DEV_GPU_UTIL_RATIO', 'GPU utilization (0 to 1).', 1)],
@@ -130,6 +133,7 @@ function gpuScrape(labels: Labels, at: number, xids: readonly Reading[]): Scrape
   return scrape('gpu', labels['uuid'] ?? '', at, [
     reading(gpuInfo, { ...labels, name: 'NVIDIA H100 80GB HBM3', pci_bus_id: '00000000:07:00.0', driver_version: '580.95.05', minor: labels['gpu'] ?? '' }, 1),
     reading(memoryUsed, labels, 12_345_678_901),
+    reading(memoryFree, labels, 73_000_000_000),
     reading(utilization, labels, 0.57),
     reading(temperature, labels, 61),
     reading(power, labels, 312.456),
