@@ -26,6 +26,7 @@ export type SimulatedOptions = {
   /** How much of a healthy past is told at the start, as scrapes with past times, so that charts are not empty. */
   readonly backfillMs?: number
   readonly now?: () => number
+  readonly hostname?: string
   readonly gpus?: number
   readonly processes?: number
   readonly containers?: number
@@ -56,7 +57,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   const stage = createStage(world)
   const teller = createTeller(options.metricNamed)
   const gpuScrapes = createGpuScraper(world, teller)
-  const hostScrapes = createHostScraper(world, teller, createRandom(seed, 'host'), firstT)
+  const hostScrapes = createHostScraper(world, teller, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
   const act = scenario.begin(stage)
   const wallSeconds = 1 / speed
 
@@ -77,7 +78,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   return {
     tick(t) {
       for (let n = 0; n < speed; n++) step(t)
-      const scrapes = [...gpuScrapes(ticks, t), ...hostScrapes(t, 1)]
+      const scrapes = [...gpuScrapes(ticks, t), ...hostScrapes(t)]
       ticks += 1
       return [...stage.takeEvents(), ...scrapes, ...allocatorSamples(world, t)]
     },
@@ -144,8 +145,8 @@ export function createSimulatedSource(options: SimulatedOptions): Source {
 export const simulated: SourceDefinition = {
   id: 'simulated',
   metrics: [],
-  create({ config: { simulate }, metricNamed }) {
+  create({ config: { simulate, host_name: hostname }, metricNamed }) {
     if (simulate.scenario === 'off') return undefined
-    return createSimulatedSource({ ...simulate, metricNamed, backfillMs: 15 * 60_000 })
+    return createSimulatedSource({ ...simulate, hostname, metricNamed, backfillMs: 15 * 60_000 })
   },
 }

@@ -1,7 +1,7 @@
 // The readings of one simulated card, by rate.
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
-import { capacityOf, CARD_NAME, MEMORY_HERTZ, SM_MAX_HERTZ, THROTTLE_REASONS, type Card } from './card.ts'
+import { capacityOf, CARD_NAME, MEMORY_HERTZ, POWER_LIMIT_WATTS, SM_MAX_HERTZ, THROTTLE_REASONS, type Card, type ThrottleReason } from './card.ts'
 import type { Tell, Teller } from './teller.ts'
 import { instanceUsedBytes, usedBytes, type World } from './world.ts'
 
@@ -12,6 +12,15 @@ export type CardReader = {
   readonly rare: () => CardAnswer
   readonly age: Tell
   readonly xids: (readings: Reading[]) => void
+}
+
+/** nvmlClocksEventReason*; all reasons are told, also those that the simulation never sets. */
+const NEVER_ACTIVE = ['applications_clocks_setting', 'hw_slowdown', 'sync_boost', 'display_clocks_setting']
+const REASON_BITS: Readonly<Record<ThrottleReason, number>> = {
+  sw_power_cap: 0x4,
+  sw_thermal_slowdown: 0x20,
+  hw_thermal_slowdown: 0x40,
+  hw_power_brake_slowdown: 0x80,
 }
 
 const gap = (metric: string, labels: Labels, detail: string): Gap => ({ metric: `warpwatch_${metric}`, labels, reason: 'not_supported', code: 3, detail })
@@ -25,6 +34,7 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
   const rare = rareSeries(card, of)
   const utilizationGaps = ['gpu_utilization_ratio', 'gpu_memory_utilization_ratio'].map((name) => gap(name, labels, 'not told while MIG is on (simulated)'))
   const slowGaps = [gap('gpu_fan_speed_ratio', labels, 'this card has no fan of its own (simulated)')]
+  const rareGaps = [gap('gpu_retired_pages', labels, 'this card remaps rows instead (simulated)')]
   const xids = new Map<number, readonly [total: Tell, last: Tell]>()
   const lastCode = of('gpu_xid_last_code')
   return {
@@ -42,7 +52,7 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
     rare() {
       const readings: Reading[] = []
       rare(readings)
-      return { readings, gaps: [] }
+      return { readings, gaps: rareGaps }
     },
     age: of('gpu_sample_age_seconds'),
     xids(readings) {
@@ -102,7 +112,9 @@ function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
     active: of('gpu_throttle_active', { reason }),
     seconds: of('gpu_throttle_seconds_total', { reason }),
   }))
+  const quiet = NEVER_ACTIVE.map((reason) => of('gpu_throttle_active', { reason }))
   const idle = of('gpu_throttle_active', { reason: 'gpu_idle' })
+  const mask = of('gpu_throttle_reasons')
   return (readings) => {
     if (card.mig.length === 0) {
       utilization(readings, card.utilization)
@@ -119,7 +131,11 @@ function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
       active(readings, card.throttling.has(reason) ? 1 : 0)
       seconds(readings, Math.round((card.throttleSeconds.get(reason) ?? 0) * 1000) / 1000)
     }
+    for (const tell of quiet) tell(readings, 0)
     idle(readings, card.utilization < 0.02 ? 1 : 0)
+    let bits = card.utilization < 0.02 ? 1 : 0
+    for (const reason of card.throttling) bits += REASON_BITS[reason]
+    mask(readings, bits)
   }
 }
 
@@ -133,6 +149,11 @@ function slowSeries(card: Card, of: Of): (readings: Reading[]) => void {
   const idleEngines = [of('gpu_encoder_utilization_ratio'), of('gpu_decoder_utilization_ratio')]
   const [generation, width, replays] = [of('gpu_pcie_link_generation'), of('gpu_pcie_link_width'), of('gpu_pcie_replay_total')]
   const [receive, transmit] = [of('gpu_pcie_throughput_bytes_per_second', { direction: 'rx' }), of('gpu_pcie_throughput_bytes_per_second', { direction: 'tx' })]
+  const [nvlink, nvlinkSent, nvlinkReceived] = [
+    of('gpu_nvlink_throughput_bytes_per_second'),
+    of('gpu_nvlink_bytes_total', { direction: 'tx' }),
+    of('gpu_nvlink_bytes_total', { direction: 'rx' }),
+  ]
   const ecc = ['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => of('gpu_ecc_errors_total', { type, scope })))
   return (readings) => {
     limit(readings, card.powerLimitWatts)
@@ -143,6 +164,9 @@ function slowSeries(card: Card, of: Of): (readings: Reading[]) => void {
     replays(readings, card.pcieReplays)
     receive(readings, Math.round(card.pcieBytesPerSecond))
     transmit(readings, Math.round(card.pcieBytesPerSecond * 0.4))
+    nvlink(readings, Math.round(card.nvlinkBytesPerSecond * 2))
+    nvlinkSent(readings, Math.round(card.nvlinkBytes))
+    nvlinkReceived(readings, Math.round(card.nvlinkBytes))
     for (const tell of ecc) tell(readings, 0)
   }
 }
@@ -158,9 +182,22 @@ function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
     minor: String(card.index),
   })
   const remapped = ['corrected', 'uncorrected'].map((type) => of('gpu_remapped_rows', { type }))
+  const fixed = [
+    [of('gpu_power_limit_default_watts'), POWER_LIMIT_WATTS],
+    [of('gpu_power_limit_max_watts'), POWER_LIMIT_WATTS],
+    [of('gpu_power_limit_min_watts'), 200],
+    [of('gpu_pcie_link_generation_max'), 5],
+    [of('gpu_pcie_link_width_max'), 16],
+    [of('gpu_persistence_mode'), 1],
+    [of('gpu_compute_mode'), 0],
+    [of('gpu_ecc_enabled'), 1],
+    [of('gpu_mig_enabled'), card.mig.length > 0 ? 1 : 0],
+    ...card.mig.map((mig) => [of('gpu_mig_info', { gi: mig.gi, ci: mig.ci, mig_uuid: mig.uuid, name: `${CARD_NAME} MIG ${mig.profile}` }), 1] as const),
+  ] as const
   const [pending, failure] = [of('gpu_row_remap_pending'), of('gpu_row_remap_failure')]
   return (readings) => {
     info(readings, 1)
+    for (const [tell, value] of fixed) tell(readings, value)
     for (const tell of remapped) tell(readings, 0)
     // Xid 63 says that a row waits for the next reset.
     pending(readings, card.xids.has(63) ? 1 : 0)

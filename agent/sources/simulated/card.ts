@@ -31,6 +31,8 @@ export type Card = {
   smHertz: number
   pcieBytesPerSecond: number
   pcieReplays: number
+  nvlinkBytesPerSecond: number
+  nvlinkBytes: number
   readonly throttling: Set<ThrottleReason>
   readonly throttleSeconds: Map<ThrottleReason, number>
   readonly xids: Map<number, { count: number; lastAt: number }>
@@ -81,6 +83,8 @@ export function createCard(index: number, random: Random, mig: boolean): Card {
     smHertz: SM_IDLE_HERTZ,
     pcieBytesPerSecond: 0,
     pcieReplays: 0,
+    nvlinkBytesPerSecond: 0,
+    nvlinkBytes: 0,
     throttling: new Set<ThrottleReason>(),
     throttleSeconds: new Map<ThrottleReason, number>(THROTTLE_REASONS.map((reason) => [reason, 0])),
     xids: new Map<number, { count: number; lastAt: number }>(),
@@ -88,10 +92,16 @@ export function createCard(index: number, random: Random, mig: boolean): Card {
   }
 }
 
+/** What the processes of a card ask of it together. */
+export type Load = { utilization: number; pcieBytesPerSecond: number; nvlinkBytesPerSecond: number }
+
 export const capacityOf = (card: Card): number => card.totalBytes - card.reservedBytes
 
 /** Moves a card on by one second of the story, in which `wallSeconds` pass for its counters. */
-export function moveCard(card: Card, wanted: number, pcieBytesPerSecond: number, usedBytes: number, wallSeconds: number): void {
+export function moveCard(card: Card, load: Load, usedBytes: number, wallSeconds: number): void {
+  const { utilization: wanted, pcieBytesPerSecond } = load
+  card.nvlinkBytesPerSecond = load.nvlinkBytesPerSecond
+  card.nvlinkBytes += load.nvlinkBytesPerSecond * wallSeconds
   const busy = Math.min(1, Math.max(0, wanted))
   card.utilization = Math.round(busy * 100) / 100 // the driver tells whole percents
   card.memoryUtilization = Math.round(busy * (0.5 + 0.2 * card.random()) * 100) / 100

@@ -2,13 +2,10 @@
 import type { Scrape } from '../../model/event.ts'
 import type { Reading } from '../../model/reading.ts'
 import { GIB } from './allocator.ts'
+import { hostReader } from './host-series.ts'
 import type { Random } from './random.ts'
 import type { Teller } from './teller.ts'
 import type { Box, World } from './world.ts'
-
-const CORES = 128
-const MEMORY_BYTES = 1_024 * GIB
-const BOOTED_BEFORE_S = 23 * 86_400
 
 const scrape = (source: string, t: number, readings: readonly Reading[]): Scrape => ({
   type: 'scrape',
@@ -55,58 +52,16 @@ function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]
   }
 }
 
-export type HostScraper = (t: number, wallSeconds: number) => readonly Scrape[]
+export type HostScraper = (t: number) => readonly Scrape[]
 
-export function createHostScraper(world: World, teller: Teller, random: Random, startT: number): HostScraper {
+/** Containers and host each second; every call stands for one second of the wall clock. */
+export function createHostScraper(world: World, teller: Teller, random: Random, startT: number, hostname: string): HostScraper {
   const boxes = world.boxes.map((box) => boxReader(world, box, teller))
-  const host = (name: string, labels = {}) => teller.series(`host_${name}`, labels)
-  const [cores, booted, total, available, free, swapTotal, swapFree] = [
-    host('cpu_cores'),
-    host('boot_time_seconds'),
-    host('memory_total_bytes'),
-    host('memory_available_bytes'),
-    host('memory_free_bytes'),
-    host('swap_total_bytes'),
-    host('swap_free_bytes'),
-  ]
-  const modes = {
-    user: host('cpu_seconds_total', { mode: 'user' }),
-    system: host('cpu_seconds_total', { mode: 'system' }),
-    idle: host('cpu_seconds_total', { mode: 'idle' }),
-  }
-  const seconds = { user: 9.1e6, system: 8.4e5, idle: CORES * BOOTED_BEFORE_S - 9.94e6 }
-  const loads = ([1, 5, 15] as const).map((minutes) => ({ tell: host(`load${minutes}`), minutes, value: 20 }))
-  const [shmTotal, shmUsed] = [host('shm_total_bytes'), host('shm_used_bytes')]
-  return (t, wallSeconds) => {
-    const ofBoxes: Reading[] = []
+  const readHost = hostReader(world, teller, random, startT, hostname)
+  return (t) => {
+    const [ofBoxes, ofHost]: readonly [Reading[], Reading[]] = [[], []]
     for (const read of boxes) read(ofBoxes)
-    const busy = busyCores(world) + 2 + random()
-    seconds.user += busy * 0.9 * wallSeconds
-    seconds.system += busy * 0.1 * wallSeconds
-    seconds.idle += (CORES - busy) * wallSeconds
-    const used = world.boxes.reduce((sum, box) => sum + (box.running ? box.memoryBytes : 0), 24 * GIB)
-    const ofHost: Reading[] = []
-    cores(ofHost, CORES)
-    booted(ofHost, Math.floor(startT / 1000) - BOOTED_BEFORE_S)
-    for (const mode of ['user', 'system', 'idle'] as const) modes[mode](ofHost, Math.round(seconds[mode] * 100) / 100)
-    total(ofHost, MEMORY_BYTES)
-    available(ofHost, MEMORY_BYTES - used)
-    free(ofHost, Math.floor((MEMORY_BYTES - used) * 0.4))
-    swapTotal(ofHost, 0)
-    swapFree(ofHost, 0)
-    for (const load of loads) {
-      load.value += ((busy - load.value) * wallSeconds) / (60 * load.minutes)
-      load.tell(ofHost, Math.round(load.value * 100) / 100)
-    }
-    shmTotal(ofHost, MEMORY_BYTES / 2)
-    shmUsed(ofHost, Math.floor(6 * GIB + GIB * random()))
+    readHost(ofHost)
     return [scrape('containers', t, ofBoxes), scrape('host', t, ofHost)]
   }
-}
-
-function busyCores(world: World): number {
-  let cores = 0
-  for (const process of world.processes) cores += process.cpuCores
-  for (const box of world.boxes) if (box.running) cores += box.cores
-  return cores
 }

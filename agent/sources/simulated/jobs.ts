@@ -43,7 +43,7 @@ const rank = (gpu: number): ProcessPlan => ({
   name: 'python',
   script: '/app/train.py',
   gpu,
-  workload: training(44, 17),
+  workload: training(44, 17, 9.4e10),
   probe: true,
 })
 const worker = (): ProcessPlan => ({ box: 'search-embedder-1', name: 'python3', script: '/srv/embed.py', gpu: 5, workload: embedding(4.5, 3.5), probe: true })

@@ -1,12 +1,13 @@
 // Moves the simulated host on, second by second, and tells what happens on it as events.
 import type { Event } from '../../model/event.ts'
 import type { AllocatorFailure } from './allocator.ts'
-import { capacityOf, moveCard, type Card } from './card.ts'
+import { capacityOf, moveCard, type Card, type Load } from './card.ts'
 import { cudaErrorLines, oomLines } from './torch-text.ts'
 import { freeFor, heldBytes, isAlive, restartProcess, usedBytes, type Box, type Process, type World } from './world.ts'
 
 /** The engine waits a little before it starts a container again. */
 const RESTART_AFTER_S = 9
+const IDLE: Readonly<Load> = { utilization: 0, pcieBytesPerSecond: 0, nvlinkBytesPerSecond: 0 }
 
 export type Stage = {
   readonly world: World
@@ -96,7 +97,7 @@ export function createStage(world: World): Stage {
     }
   }
   const runProcesses = (wallSeconds: number): void => {
-    const busy = new Map<Card, { utilization: number; pcie: number }>()
+    const busy = new Map<Card, Load>()
     for (const process of world.processes) {
       process.cpuCores = 0
       if (!isAlive(process)) continue
@@ -107,13 +108,15 @@ export function createStage(world: World): Stage {
         continue
       }
       process.cpuCores = demand.cpuCores
-      const sum = busy.get(process.card) ?? { utilization: 0, pcie: 0 }
-      busy.set(process.card, { utilization: sum.utilization + demand.utilization, pcie: sum.pcie + demand.pcieBytesPerSecond })
+      const sum = busy.get(process.card) ?? { ...IDLE }
+      sum.utilization += demand.utilization
+      sum.pcieBytesPerSecond += demand.pcieBytesPerSecond
+      sum.nvlinkBytesPerSecond += demand.nvlinkBytesPerSecond ?? 0
+      busy.set(process.card, sum)
     }
     for (const card of world.cards) {
       if (card.fault === 'lost') continue
-      const { utilization, pcie } = busy.get(card) ?? { utilization: 0, pcie: 0 }
-      moveCard(card, utilization, pcie, usedBytes(world, card), wallSeconds)
+      moveCard(card, busy.get(card) ?? IDLE, usedBytes(world, card), wallSeconds)
     }
   }
   const runBoxes = (wallSeconds: number): void => {

@@ -8,6 +8,8 @@ export type Demand = {
   readonly utilization: number
   /** Over PCIe, to and from the GPU. */
   readonly pcieBytesPerSecond: number
+  /** Between the GPUs of one job. */
+  readonly nvlinkBytesPerSecond?: number
   /** CPU cores that the process keeps busy. */
   readonly cpuCores: number
 }
@@ -22,8 +24,8 @@ function loading(age: number, seconds: number, bytes: number): Demand | undefine
   return { allocatedBytes: (bytes * (age + 1)) / seconds, utilization: 0.02, pcieBytesPerSecond: bytes / seconds, cpuCores: 1.6 }
 }
 
-/** A rank of data-parallel training: steps of one shape, an evaluation with a larger batch, a checkpoint now and then. */
-export function training(weightsGib: number, activationsGib: number): Workload {
+/** A rank of data-parallel training: steps of one shape, an evaluation with a larger batch, a checkpoint now and then. `nvlink`: bytes per second of its gradients. */
+export function training(weightsGib: number, activationsGib: number, nvlink = 0): Workload {
   const weights = weightsGib * GIB
   const activations = activationsGib * GIB
   return (age, random) => {
@@ -33,7 +35,13 @@ export function training(weightsGib: number, activationsGib: number): Workload {
     if (within >= 228) return { allocatedBytes: weights, utilization: 0.06, pcieBytesPerSecond: 2.2e9, cpuCores: 2.5 } // checkpoint
     if (within >= 200)
       return { allocatedBytes: weights + activations * (1.1 + 0.12 * random()), utilization: 0.9 + 0.08 * random(), pcieBytesPerSecond: 3e8, cpuCores: 3 }
-    return { allocatedBytes: weights + activations * (0.5 + SPREAD * random()), utilization: 0.94 + 0.06 * random(), pcieBytesPerSecond: 6e8, cpuCores: 3.4 }
+    return {
+      allocatedBytes: weights + activations * (0.5 + SPREAD * random()),
+      utilization: 0.94 + 0.06 * random(),
+      pcieBytesPerSecond: 6e8,
+      nvlinkBytesPerSecond: nvlink * (0.9 + 0.2 * random()),
+      cpuCores: 3.4,
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import type { MetricDef } from '../../../agent/model/metric.ts'
 
 const LABELS = (
-  'gpu uuid gi ci name pci_bus_id driver_version cuda_version vbios_version serial minor domain reason type scope direction xid mode ' +
+  'gpu uuid gi ci name pci_bus_id driver_version cuda_version vbios_version serial minor domain reason type scope direction xid mode mig_uuid hostname kernel os architecture resource kind interface mountpoint device fstype ' +
   'container container_id image compose_project compose_service runtime state by'
 ).split(' ')
 
