@@ -11,7 +11,11 @@ import type { Exposition } from './exposition.ts'
 import { guard, pathOf } from './guards.ts'
 
 /** What the server needs of the live stream; sinks/live.ts is it. */
-export type Upgrader = { readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void; readonly maxReaders: number }
+export type Upgrader = {
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
+  readonly maxReaders: number
+  readonly close: () => void | Promise<void>
+}
 
 export type HttpServerOptions = AccessOptions &
   Omit<AppOptions, 'onError' | 'now'> & {
@@ -121,18 +125,18 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   return {
     listen: () => listenOn(server, options.listen),
     connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
-    close: () =>
-      new Promise((resolve) => {
-        const end = setTimeout(() => {
-          server.closeAllConnections()
-          for (const socket of sockets) socket.destroy()
-        }, CLOSE_WITHIN_MS)
-        server.close(() => {
-          clearTimeout(end)
-          resolve()
-        })
-        server.closeIdleConnections()
-      }),
+    async close() {
+      // Readers of the stream get their good-bye first; they would hold the port open else.
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const end = setTimeout(() => {
+        server.closeAllConnections()
+        for (const socket of sockets) socket.destroy()
+      }, CLOSE_WITHIN_MS)
+      await live.close()
+      await ended
+      clearTimeout(end)
+    },
   }
 }
 

@@ -82,7 +82,6 @@ describe('a reader', () => {
     const running = await runServer()
     const reader = listen(running.wsUrl)
     await reader.heard(1)
-    await running.live.close()
     await running.server.close()
     expect((await reader.closed()).code).toBe(1001)
   })

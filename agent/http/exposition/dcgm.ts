@@ -67,9 +67,10 @@ export function createDcgmNames({ mode, hostnameLabel, hostname }: DcgmOptions):
     learn(series) {
       if (known.has(series)) return
       known.add(series)
-      const { uuid, gi, profile } = series.labels
+      const { uuid, gi } = series.labels
       if (uuid === undefined) return
-      if (gi !== undefined && profile !== undefined) {
+      const profile = gi === undefined ? undefined : profileOf(series.labels)
+      if (profile !== undefined) {
         if (profiles.get(`${uuid}|${gi}`) === profile) return
         profiles.set(`${uuid}|${gi}`, profile)
         learned()
@@ -93,6 +94,9 @@ export function createDcgmNames({ mode, hostnameLabel, hostname }: DcgmOptions):
     gpuLabels: (labels) => generations.map((generation) => ({ generation, text: labelText(labels, generation) })),
   }
 }
+
+/** `1g.10gb` out of NVML's name of an instance, such as `NVIDIA H100 80GB HBM3 MIG 1g.10gb`. */
+const profileOf = ({ profile, name }: Labels): string | undefined => profile ?? /\bMIG (\S+)$/.exec(name ?? '')?.[1]
 
 /** The message in these names' labels depends on the value. */
 export const XID_NAMES: Readonly<Record<Generation, string>> = { classic: 'DCGM_FI_DEV_XID_ERRORS', current: 'DCGM_FI_DEV_XID_ERROR' }

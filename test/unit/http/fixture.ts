@@ -31,7 +31,13 @@ export const gpuInfo = defineMetric({
   help: 'Identity of a GPU.',
   labels: ['gpu', 'uuid', 'name', 'pci_bus_id', 'driver_version', 'minor'],
 })
-export const migInfo = defineMetric({ name: 'warpwatch_gpu_mig_info', kind: 'info', unit: '1', help: 'A MIG instance.', labels: [...GPU_LABELS, 'profile'] })
+export const migInfo = defineMetric({
+  name: 'warpwatch_gpu_mig_info',
+  kind: 'info',
+  unit: '1',
+  help: 'A MIG instance.',
+  labels: [...GPU_LABELS, 'mig_uuid', 'name'],
+})
 export const memoryUsed = gauge('warpwatch_gpu_memory_used_bytes', 'By', GPU_LABELS, 'Memory in use; "reserved" is not in it.', {
   classic: [dcgmGauge('DCGM_FI_DEV_FB_USED', 'Framebuffer memory used (in MiB).', MIB)],
   current: [dcgmGauge('DCGM_FI_DEV_FB_USED_BYTES', 'Framebuffer memory used (in bytes).', 1)],
@@ -129,7 +135,10 @@ export const scrape = (source: string, group: string, t: number, readings: reado
 
 function gpuScrape(labels: Labels, at: number, xids: readonly Reading[]): Scrape {
   const mig = { ...labels, gi: '7', ci: '0' }
-  const migs = labels === GPU1 ? [reading(migInfo, { ...mig, profile: '1g.10gb' }, 1), reading(memoryUsed, mig, 1_073_741_824)] : []
+  const migs =
+    labels === GPU1
+      ? [reading(migInfo, { ...mig, mig_uuid: 'MIG-1', name: 'NVIDIA H100 80GB HBM3 MIG 1g.10gb' }, 1), reading(memoryUsed, mig, 1_073_741_824)]
+      : []
   return scrape('gpu', labels['uuid'] ?? '', at, [
     reading(gpuInfo, { ...labels, name: 'NVIDIA H100 80GB HBM3', pci_bus_id: '00000000:07:00.0', driver_version: '580.95.05', minor: labels['gpu'] ?? '' }, 1),
     reading(memoryUsed, labels, 12_345_678_901),

@@ -74,7 +74,6 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       live.tick(t)
     },
     [Symbol.asyncDispose]: async () => {
-      await live.close()
       await server.close()
     },
   }

@@ -30,7 +30,7 @@ test('a GPU carries its measures by name, further labels as objects, and its gap
 test('a MIG instance is a row of its GPU and leaves the whole GPU alone', () => {
   const gpu = rowsOf().gpus.find(({ uuid }) => uuid === GPU1['uuid'])
   expect(gpu?.memory_used_bytes).toBe(12_345_678_901)
-  expect(gpu?.mig).toEqual([{ gi: '7', ci: '0', profile: '1g.10gb', memory_used_bytes: 1_073_741_824 }])
+  expect(gpu?.mig).toEqual([{ gi: '7', ci: '0', mig_uuid: 'MIG-1', name: 'NVIDIA H100 80GB HBM3 MIG 1g.10gb', memory_used_bytes: 1_073_741_824 }])
 })
 
 test('a lost GPU still has a row, with the reason and nothing else', () => {
