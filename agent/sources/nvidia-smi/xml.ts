@@ -57,7 +57,7 @@ export function readXml(text: string): XmlResult {
       continue
     }
     const end = text.indexOf('>', open)
-    if (end < 0) return fail('tag without end')
+    if (end < 0) return fail('tag without end: the output is cut off')
     const inside = text.slice(open + 1, end)
     at = end + 1
     if (inside.startsWith('?')) continue

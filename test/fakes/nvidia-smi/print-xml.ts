@@ -66,7 +66,7 @@ function printGpu(gpu: FakeGpu, generation: Generation): string {
 		<uuid>${gpu.uuid}</uuid>
 		<minor_number>0</minor_number>
 		<vbios_version>90.00.00.00.01</vbios_version>
-		<pci><pci_gpu_link_info><pcie_gen><max_link_gen>5</max_link_gen><current_link_gen>${value(gpu.generation)}</current_link_gen></pcie_gen><link_widths><max_link_width>16x</max_link_width><current_link_width>${value(gpu.width, 'x')}</current_link_width></link_widths></pci_gpu_link_info><replay_counter>${value(0)}</replay_counter><tx_util>${value(7, ' KB/s')}</tx_util><rx_util>${value(9, ' KB/s')}</rx_util></pci>
+		<pci><pci_gpu_link_info><pcie_gen><max_link_gen>${value(5)}</max_link_gen><current_link_gen>${value(gpu.generation)}</current_link_gen></pcie_gen><link_widths><max_link_width>${value(16, 'x')}</max_link_width><current_link_width>${value(gpu.width, 'x')}</current_link_width></link_widths></pci_gpu_link_info><replay_counter>${value(0)}</replay_counter><tx_util>${value(7, ' KB/s')}</tx_util><rx_util>${value(9, ' KB/s')}</rx_util></pci>
 		<fan_speed>${value(gpu.fan, ' %')}</fan_speed>
 		<performance_state>${value(gpu.state === null ? null : `P${gpu.state}`)}</performance_state>
 		<${reasons}s><${reasons}_gpu_idle>${active(false)}</${reasons}_gpu_idle><${reasons}_hw_thermal_slowdown>${active(gpu.hwThermal)}</${reasons}_hw_thermal_slowdown></${reasons}s>
