@@ -61,7 +61,17 @@ function createHost(random: () => number): readonly { readonly source: string; r
     const sm = (): number => (utilization = busy ? Math.max(0, Math.min(100, Math.round((phase++ % 37 < 31 ? 96 : 20) + noise() * 4))) : 0)
     const power = (): number => Math.round((busy ? 90 + utilization * 5.6 : 62) * 1000 + noise() * (busy ? 9000 : 120)) / 1000
     let watts = 60
-    const reasons = ['gpu_idle', 'applications_clocks', 'sw_power_cap', 'hw_slowdown', 'sync_boost', 'sw_thermal', 'hw_thermal', 'hw_power_brake', 'display_clock']
+    const reasons = [
+      'gpu_idle',
+      'applications_clocks',
+      'sw_power_cap',
+      'hw_slowdown',
+      'sync_boost',
+      'sw_thermal',
+      'hw_thermal',
+      'hw_power_brake',
+      'display_clock',
+    ]
     group(`gpu${gpu}`, 1, [
       ['gpu_utilization_ratio', labels, () => sm() / 100],
       ['gpu_memory_utilization_ratio', labels, () => Math.round(utilization * 0.6 + noise() * 3) / 100],
@@ -88,14 +98,23 @@ function createHost(random: () => number): readonly { readonly source: string; r
       ...reasons.map(
         (reason, i) => ['gpu_throttle_seconds_total', { ...labels, reason }, busy && i === 2 ? counter(() => random() * 0.4, 6) : constant(0)] as const,
       ),
-      ...['tx', 'rx'].map((direction) => ['gpu_pcie_throughput_bytes_per_second', { ...labels, direction }, () => Math.round((busy ? 9e6 : 3e4) + noise() * (busy ? 4e6 : 2e3)) * 1000] as const),
+      ...['tx', 'rx'].map(
+        (direction) =>
+          [
+            'gpu_pcie_throughput_bytes_per_second',
+            { ...labels, direction },
+            () => Math.round((busy ? 9e6 : 3e4) + noise() * (busy ? 4e6 : 2e3)) * 1000,
+          ] as const,
+      ),
       ...Array.from({ length: 18 }, (_, link) => ['gpu_nvlink_state', { ...labels, link: String(link) }, constant(1)] as const),
     ])
     group(`gpu${gpu}-slow`, 10, [
       ['gpu_pcie_link_generation', labels, constant(5)],
       ['gpu_pcie_link_width', labels, constant(16)],
       ['gpu_pcie_replay_total', labels, constant(0)],
-      ...['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => ['gpu_ecc_errors_total', { ...labels, type, scope }, constant(0)] as const)),
+      ...['corrected', 'uncorrected'].flatMap((type) =>
+        ['volatile', 'aggregate'].map((scope) => ['gpu_ecc_errors_total', { ...labels, type, scope }, constant(0)] as const),
+      ),
       ...['sbe', 'dbe'].map((cause) => ['gpu_retired_pages', { ...labels, cause }, constant(0)] as const),
       ...['correctable', 'uncorrectable'].map((type) => ['gpu_remapped_rows', { ...labels, type }, constant(0)] as const),
       ...Array.from({ length: 18 }, (_, link) => ['gpu_nvlink_errors_total', { ...labels, link: String(link) }, constant(0)] as const),
@@ -117,8 +136,13 @@ function createHost(random: () => number): readonly { readonly source: string; r
       ['container_io_read_bytes_total', labels, counter(() => (busy && random() < 0.3 ? Math.floor(random() * 500) * 131_072 : 0))],
       ['container_io_written_bytes_total', labels, counter(() => (random() < 0.05 ? Math.floor(random() * 50) * 4096 : 0))],
       ['container_network_received_bytes_total', labels, counter(() => Math.floor(random() * (busy ? 90_000 : 400)))],
-      ...['user', 'system'].map((mode) => ['container_cpu_mode_seconds_total', { ...labels, mode }, counter(() => (busy ? 1.5 + noise() * 0.4 : 0), 2)] as const),
-      ...Array.from({ length: 2 }, (_, g) => ['container_gpu_memory_bytes', { ...labels, uuid: `GPU-${g}` }, busy ? steps(1e9, 7e10, 2 * MIB, 0.03) : constant(0)] as const),
+      ...['user', 'system'].map(
+        (mode) => ['container_cpu_mode_seconds_total', { ...labels, mode }, counter(() => (busy ? 1.5 + noise() * 0.4 : 0), 2)] as const,
+      ),
+      ...Array.from(
+        { length: 2 },
+        (_, g) => ['container_gpu_memory_bytes', { ...labels, uuid: `GPU-${g}` }, busy ? steps(1e9, 7e10, 2 * MIB, 0.03) : constant(0)] as const,
+      ),
     ])
   }
   for (let i = 0; i < PROCESSES; i++) {
@@ -134,12 +158,20 @@ function createHost(random: () => number): readonly { readonly source: string; r
       (kind, i) => ['host_memory_bytes', { kind }, i === 0 || i === 7 ? constant(1_081_101_176_832) : walk(1e10, 9e11, 2e7, 0)] as const,
     ),
     ...['cpu', 'memory', 'io'].flatMap((resource) =>
-      ['some', 'full'].map((kind) => ['host_pressure_seconds_total', { resource, kind }, counter(() => (resource === 'cpu' ? random() * 0.01 : 0), 6)] as const),
+      ['some', 'full'].map(
+        (kind) => ['host_pressure_seconds_total', { resource, kind }, counter(() => (resource === 'cpu' ? random() * 0.01 : 0), 6)] as const,
+      ),
     ),
     ...['1', '5', '15'].map((minutes) => ['host_load_average', { minutes }, walk(10, 40, 0.3, 2)] as const),
-    ...Array.from({ length: 6 }, (_, disk) => ['host_disk_io_seconds_total', { disk: `nvme${disk}n1` }, counter(() => (disk < 2 ? random() * 0.2 : 0), 3)] as const),
+    ...Array.from(
+      { length: 6 },
+      (_, disk) => ['host_disk_io_seconds_total', { disk: `nvme${disk}n1` }, counter(() => (disk < 2 ? random() * 0.2 : 0), 3)] as const,
+    ),
     ...Array.from({ length: 6 }, (_, disk) => ['host_filesystem_free_bytes', { mount: `/data${disk}` }, steps(1e11, 2e12, 4096, disk < 2 ? 0.3 : 0)] as const),
-    ...Array.from({ length: 8 }, (_, net) => ['host_network_received_bytes_total', { device: `eth${net}` }, counter(() => (net < 3 ? Math.floor(1e6 * random()) : 0))] as const),
+    ...Array.from(
+      { length: 8 },
+      (_, net) => ['host_network_received_bytes_total', { device: `eth${net}` }, counter(() => (net < 3 ? Math.floor(1e6 * random()) : 0))] as const,
+    ),
   ])
   group('agent', 1, [
     ...Array.from({ length: 8 }, (_, i) => ['agent_source_duration_seconds', { source: `s${i}` }, () => (2 + random()) / 1000] as const),

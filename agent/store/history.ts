@@ -216,9 +216,10 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     const disk = link.disk()
     if (disk === undefined) return
     try {
-      replayJournal(disk, windows, (seq) => (nextSeq = seq + 1), log)
+      replayJournal(disk, windows, (seq) => (nextSeq = seq), log)
     } catch (error) {
       log.error(`history: the journal could not be read to its end: ${error instanceof Error ? error.message : String(error)}`)
+      if (!(error instanceof RangeError)) link.fail(error)
     }
     recall()
   }

@@ -1,6 +1,5 @@
 // Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
 import type { Log } from '../../model/source.ts'
-import { createDisk } from './disk.ts'
 import type { Disk } from './disk.ts'
 import { HistoryLockedError, codeOf, isCorrupt, openDatabase, setAside } from './open.ts'
 import { NewerSchemaError } from './schema.ts'
@@ -41,15 +40,8 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
     )
   }
   const connect = (now: number): void => {
-    const { db, release } = openDatabase(directory, log, now)
-    try {
-      open = { disk: createDisk(db), release }
-      reason = undefined
-    } catch (error) {
-      db.close()
-      release()
-      throw error
-    }
+    open = openDatabase(directory, log, now)
+    reason = undefined
   }
   const disconnect = (): void => {
     const was = open

@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import type { Database } from 'better-sqlite3'
 import type { Log } from '../../model/source.ts'
+import { createDisk } from './disk.ts'
+import type { Disk } from './disk.ts'
 import { APPLICATION_ID, migrate } from './schema.ts'
 
 /** Pages of 4 KiB; the cache holds the ends of the trees that grow, history is read through rarely. */
@@ -56,7 +57,7 @@ export function lockDirectory(directory: string): () => void {
   return () => lock.close()
 }
 
-function openFile(file: string): Database {
+function openFile(file: string): Disk {
   const db = new Sqlite(file, { timeout: 1000 })
   try {
     // Both hold only for a database without tables.
@@ -73,7 +74,7 @@ function openFile(file: string): Database {
     const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
     if (tables > 0 && owner !== APPLICATION_ID) throw new ForeignFileError(`expected application id ${APPLICATION_ID}, found ${owner}`)
     migrate(db, file)
-    return db
+    return createDisk(db)
   } catch (error) {
     db.close()
     throw error
@@ -97,18 +98,18 @@ export function setAside(file: string, now: number): string {
  * Throws HistoryLockedError and NewerSchemaError, which only the operator can solve, and whatever the disk says; a corrupt database is
  * set aside and a new one begun.
  */
-export function openDatabase(directory: string, log: Log, now: number): { readonly db: Database; readonly release: () => void } {
+export function openDatabase(directory: string, log: Log, now: number): { readonly disk: Disk; readonly release: () => void } {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const release = lockDirectory(directory)
   const file = join(directory, 'history.db')
   try {
     try {
-      return { db: openFile(file), release }
+      return { disk: openFile(file), release }
     } catch (error) {
       if (!isCorrupt(error)) throw error
       const aside = setAside(file, now)
       log.error(`history ${file} is broken (${error instanceof Error ? error.message : String(error)}): set aside as ${aside}, a new one begins`)
-      return { db: openFile(file), release }
+      return { disk: openFile(file), release }
     }
   } catch (error) {
     release()

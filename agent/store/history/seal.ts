@@ -32,7 +32,9 @@ export function sealGroup(group: Group, length: number, before: number, until: n
     segments.push({ column, ...encoded })
     bytes += encoded.bytes.length
   }
-  return segments.length === 0 ? undefined : { metric: group.metric, part: group.part, start: group.start, length, segments, bytes, before, until, firstSeq: group.firstSeq }
+  return segments.length === 0
+    ? undefined
+    : { metric: group.metric, part: group.part, start: group.start, length, segments, bytes, before, until, firstSeq: group.firstSeq }
 }
 
 const scratch = createRawScratch()
