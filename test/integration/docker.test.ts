@@ -1,5 +1,6 @@
 // The containers source with a real Docker engine and the real kernel: names, numbers, limits, OOM kills, restarts, ends, an engine that goes and comes.
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createContainerDirectory } from '../../agent/attribution/directory.ts'
@@ -13,6 +14,7 @@ import { runSource } from '../setup/run-source.ts'
 import type { RunningSource } from '../setup/run-source.ts'
 
 const CGROUPS = '/sys/fs/cgroup'
+const PREFIX = 'warpwatch_container'
 
 /** The kernel's figure, found and read by the test's own means: `v2` is the file's name there, `v1` its name and controller. */
 function kernelFile(id: string, v2: string, v1: readonly [controller: string, file: string]): string {
@@ -53,8 +55,10 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
   }
   const actions = (run: RunningSource, name: string): readonly ContainerEvent[] =>
     run.events.filter((event) => event.type === 'container').filter(({ container }) => container === name)
+  /** Labels of the series of one container: this host may run others, which the source sees too. */
+  const of = (run: RunningSource, metric: string, id: string) =>
+    run.of(PREFIX + metric).flatMap(({ series }) => (series.labels['container_id'] === id.slice(0, 12) ? [series.labels] : []))
   const remove = async (id: string): Promise<void> => void (await docker.call('DELETE', `/containers/${id}?force=1`))
-  const PREFIX = 'warpwatch_container'
 
   test('a container appears with its name, image and compose labels; its processes are known as its own', async () => {
     const run = start()
@@ -63,9 +67,7 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     const expected = { container: 'shop-web-1', container_id: id.slice(0, 12), image: 'warpwatch-test:1', compose_project: 'shop', compose_service: 'web' }
     await poll(() => run.value(`${PREFIX}_memory_bytes`, expected), { what: 'its memory' })
     const pid = await docker.inspectPid(id)
-    expect(run.of(`${PREFIX}_info`).map(({ series }) => series.labels)).toEqual([
-      { ...expected, runtime: 'runc', pid: String(pid), state: 'running', started: expect.stringMatching(/^\d{10}$/) },
-    ])
+    expect(of(run, '_info', id)).toEqual([{ ...expected, runtime: 'runc', pid: String(pid), state: 'running', started: expect.stringMatching(/^\d{10}$/) }])
     expect(run.value(`${PREFIX}_memory_limit_bytes`, expected), 'unlimited').toBeUndefined()
     expect(actions(run, 'shop-web-1').map(({ action }) => action)).toEqual(['create', 'start'])
 
@@ -76,7 +78,7 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     await poll(() => run.value(`${PREFIX}_memory_bytes`, expected) === undefined && run.value(`${PREFIX}_info`, expected) === undefined, {
       what: 'its series to go',
     })
-    expect(run.of(`${PREFIX}_cpu_seconds_total`)).toEqual([])
+    expect(of(run, '_cpu_seconds_total', id)).toEqual([])
     expect(actions(run, 'shop-web-1').at(-1)?.action).toMatch(/die|stop/)
     await remove(id)
   })
@@ -177,19 +179,42 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
 
   test('the engine stops and starts again while we run', async () => {
     const run = start()
-    await docker.run({ name: 'before', command: ['sleep', '600'] })
+    const before = await docker.run({ name: 'before', command: ['sleep', '600'] })
     await poll(() => run.value(`${PREFIX}_memory_bytes`, { container: 'before' }), { what: 'its memory' })
     await docker.stopDaemon()
     const gap = await poll(() => run.gaps().find(({ metric }) => metric === 'containers'), { what: 'the gap' })
     expect(gap.labels).toEqual({ engine: docker.socketPath })
     expect(gap.detail).toContain(docker.socketPath)
-    await poll(() => run.of(`${PREFIX}_memory_bytes`).length === 0, { what: 'the series of what ended with the engine to go', deadlineMs: 20_000 })
+    await poll(() => of(run, '_memory_bytes', before).length === 0, { what: 'the series of what ended with the engine to go', deadlineMs: 20_000 })
     await docker.startDaemon()
     const id = await docker.run({ name: 'after', command: ['sleep', '600'] })
     await poll(() => run.value(`${PREFIX}_memory_bytes`, { container: 'after' }), { what: 'a container of the new engine', deadlineMs: 40_000 })
     expect(run.gaps()).toEqual([])
     expect(run.lines.filter((line) => line.startsWith('warn')).length).toBeGreaterThanOrEqual(1)
     await remove(id)
+  })
+
+  test('the agent in a container of the host pid namespace, without the socket: who owns a pid, and numbers by id', async () => {
+    const id = await docker.run({ name: 'neighbour', command: ['sleep', '600'], host: { Memory: 48 * 1024 * 1024 } })
+    const out = mkdtempSync(join(tmpdir(), 'warpwatch-inside-'))
+    const script = join(import.meta.dirname, '../setup/inside-container.ts')
+    const pid = await docker.inspectPid(id)
+    const libraries = ['/host/lib/x86_64-linux-gnu', '/host/usr/lib/x86_64-linux-gnu', '/host/usr/lib64', '/host/usr/lib'].join(':')
+    const node = [join('/host', realpathSync('/lib64/ld-linux-x86-64.so.2')), '--library-path', libraries, join('/host', process.execPath)]
+    const agent = await docker.run({
+      name: 'agent',
+      command: [...node, join('/host', script), '/host/sys/fs/cgroup', String(pid), '/out/result.json'],
+      host: { PidMode: 'host', Binds: ['/:/host:ro', `${out}:/out`] },
+    })
+    try {
+      await poll(() => existsSync(join(out, 'result.json')), { what: 'what the agent saw', deadlineMs: 40_000 })
+      const seen: unknown = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'))
+      expect(seen).toMatchObject({ container: { id, name: id.slice(0, 12) }, innerPid: 1, limits: { [id.slice(0, 12)]: 48 * 1024 * 1024 } })
+    } finally {
+      await remove(agent)
+      await remove(id)
+      rmSync(out, { recursive: true, force: true })
+    }
   })
 
   test('a directory that is no cgroup tree: names, and gaps for the numbers', async () => {
@@ -200,7 +225,7 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     const run = source
     await poll(() => run.gaps().some(({ metric, labels }) => metric === `${PREFIX}_memory_bytes` && labels['container'] === 'nowhere'), { what: 'the gaps' })
     expect(run.value(`${PREFIX}_info`, { container: 'nowhere' })).toBe(1)
-    expect(run.of(`${PREFIX}_memory_bytes`)).toEqual([])
+    expect(of(run, '_memory_bytes', id)).toEqual([])
     await remove(id)
   })
 })

@@ -76,7 +76,8 @@ export function fromInspect(inspected: InspectedContainer): EngineContainer {
   return {
     identity: identify(inspected.Id, inspected.Name, config?.Image, config?.Labels),
     gpuWish: gpuWish(inspected),
-    ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime } : {}),
+    // Podman's compatible API says `oci` whatever it runs.
+    ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime === 'oci' ? 'podman' : host.Runtime } : {}),
     ...(typeof state.Status === 'string' ? { state: state.Status } : {}),
     // 0 stands for none.
     ...(typeof state.Pid === 'number' && state.Pid > 0 ? { pid: state.Pid } : {}),
