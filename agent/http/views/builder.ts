@@ -11,6 +11,8 @@ export type MutableRow = { gaps?: GapRow[]; mig?: MutableRow[]; [field: string]:
 export function dimensionOf(subject: Subject, labels: Labels): string | undefined {
   // A container's measures of a GPU are by its UUID, whatever else the series says of the GPU.
   if (subject === 'container' && labels['uuid'] !== undefined) return labels['uuid']
+  // A file system is known by where it is mounted; device and type only describe it.
+  if (subject === 'host' && labels['mountpoint'] !== undefined) return labels['mountpoint']
   let dimension: string | undefined
   const identity = IDENTITY_LABELS[subject]
   for (const label in labels) {

@@ -110,7 +110,7 @@ export const processMemory = gauge(
   'GPU memory of a process.',
 )
 export const hostMemory = gauge('warpwatch_host_memory_available_bytes', 'By', [], 'Memory that programs can still get.')
-export const hostDisk = gauge('warpwatch_host_disk_free_bytes', 'By', ['mount'], 'Free space by mount.')
+export const hostDisk = gauge('warpwatch_host_disk_free_bytes', 'By', ['mountpoint', 'device', 'fstype'], 'Free space by mount.')
 export const awkward = gauge('warpwatch_host_label_test_ratio', '1', ['text'], 'Label values with \\ and\na line feed.')
 
 const TRAINER: Labels = {
@@ -208,8 +208,8 @@ export function fillStore(store: LatestStore, t = T, cpuSeconds = 100): void {
       t,
       [
         reading(hostMemory, {}, 64_000_000_000),
-        reading(hostDisk, { mount: '/' }, 1e9),
-        reading(hostDisk, { mount: '/data' }, 2e9),
+        reading(hostDisk, { mountpoint: '/', device: '/dev/sda1', fstype: 'ext4' }, 1e9),
+        reading(hostDisk, { mountpoint: '/data', device: '/dev/sdb1', fstype: 'xfs' }, 2e9),
         reading(awkward, { text: 'a\\b"c\nd {} =,é' }, 0.5),
       ],
       [{ metric: 'kernel-log', labels: {}, reason: 'no_permission', code: 1, detail: '/dev/kmsg: permission denied' }],
