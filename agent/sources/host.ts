@@ -80,5 +80,7 @@ export const host: SourceDefinition = {
   id: 'host',
   metrics,
   create: ({ config }) =>
-    config.host.enabled ? createHostSource({ procRoot: config.host.proc_root, sysRoot: config.host.sys_root, hostname: config.host_name }) : undefined,
+    config.host.enabled && config.simulate.scenario === 'off'
+      ? createHostSource({ procRoot: config.host.proc_root, sysRoot: config.host.sys_root, hostname: config.host_name })
+      : undefined,
 }

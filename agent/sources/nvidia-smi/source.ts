@@ -32,6 +32,8 @@ export type NvidiaSmiOptions = {
 const TICK_MS = 1_000
 /** nvidia-smi takes 10 ms to seconds of CPU, most of it in the kernel: at most a tenth of the time goes to it. */
 const IDLE_FACTOR = 10
+/** How often to look for one that is not installed: somebody may install it. */
+const ABSENT_PERIOD_MS = 60_000
 /** Kept up for a GPU that vanished, so that its reason can still be read; as the NVML source does. */
 const VANISHED_MS = 600_000
 const ID = 'nvidia-smi'
@@ -150,7 +152,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     const startedAt = performance.now()
     const { command: used, result } = await runAny()
     const durationMs = performance.now() - startedAt
-    const intervalMs = Math.max(periodMs, IDLE_FACTOR * durationMs)
+    const intervalMs = result.kind === 'absent' ? Math.max(periodMs, ABSENT_PERIOD_MS) : Math.max(periodMs, IDLE_FACTOR * durationMs)
     nextDue = t + intervalMs
     if (context === undefined || !speaking) return
     const parsed = result.kind === 'ended' ? parseNvidiaSmi(result.stdout.trim() === '' ? result.stderr : result.stdout) : undefined

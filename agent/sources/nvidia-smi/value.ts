@@ -7,19 +7,23 @@ export type Missing = { readonly reason: GapReason; readonly code?: number; read
 export type Dimension =
   'bytes' | 'ratio' | 'watts' | 'hertz' | 'celsius' | 'seconds' | 'bytes_per_second' | 'count' | 'flag' | 'pstate' | 'compute_mode' | 'recovery_action'
 
-type Units = Readonly<Record<string, number>>
-/** Factors to the base unit; '' is the unit that `--format=csv,nounits` leaves out. */
-const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate' | 'compute_mode' | 'recovery_action'>, Units>> = {
+/** To the base unit: multiply, or divide, which for a decimal fraction is exact where a product with 1e-6 is not. */
+type Unit = { readonly times: number } | { readonly per: number }
+const times = (factor: number): Unit => ({ times: factor })
+const per = (divisor: number): Unit => ({ per: divisor })
+
+/** '' is the unit that `--format=csv,nounits` leaves out. */
+const UNITS: Readonly<Record<Exclude<Dimension, 'flag' | 'pstate' | 'compute_mode' | 'recovery_action'>, Readonly<Record<string, Unit>>>> = {
   // nvidia-smi divides by 2^20; dmon and pmon head the same number with MB.
-  bytes: { '': 2 ** 20, b: 1, bytes: 1, kib: 2 ** 10, mib: 2 ** 20, mb: 2 ** 20, gib: 2 ** 30 },
-  ratio: { '': 0.01, '%': 0.01 },
-  watts: { '': 1, w: 1, mw: 0.001 },
-  hertz: { '': 1e6, hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 },
-  celsius: { '': 1, c: 1 },
+  bytes: { '': times(2 ** 20), b: times(1), bytes: times(1), kib: times(2 ** 10), mib: times(2 ** 20), mb: times(2 ** 20), gib: times(2 ** 30) },
+  ratio: { '': per(100), '%': per(100) },
+  watts: { '': times(1), w: times(1), mw: per(1e3) },
+  hertz: { '': times(1e6), hz: times(1), khz: times(1e3), mhz: times(1e6), ghz: times(1e9) },
+  celsius: { '': times(1), c: times(1) },
   // Throttle counters: microseconds here, nanoseconds in NVML.
-  seconds: { '': 1e-6, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 },
-  bytes_per_second: { '': 1e3, 'kb/s': 1e3, 'mb/s': 1e6, 'gb/s': 1e9 },
-  count: { '': 1, x: 1 },
+  seconds: { '': per(1e6), ns: per(1e9), us: per(1e6), ms: per(1e3), s: times(1) },
+  bytes_per_second: { '': times(1e3), 'kb/s': times(1e3), 'mb/s': times(1e6), 'gb/s': times(1e9) },
+  count: { '': times(1), x: times(1) },
 }
 
 const FLAGS: Readonly<Record<string, number>> = { yes: 1, active: 1, enabled: 1, no: 0, 'not active': 0, disabled: 0 }
@@ -80,8 +84,8 @@ export function parseValue(text: string, dimension: Dimension, unit = ''): numbe
   }
   const match = /^(-?\d{1,20}(?:\.\d{1,20})?)\s*([A-Za-z%/]*)$/.exec(trimmed)
   if (match?.[1] === undefined) return wrong()
-  const factor = UNITS[dimension][(match[2] === undefined || match[2] === '' ? unit : match[2]).toLowerCase()]
-  if (factor === undefined) return wrong()
-  const value = dimension === 'ratio' ? Number(match[1]) / 100 : Number(match[1]) * factor
+  const scale = UNITS[dimension][(match[2] === undefined || match[2] === '' ? unit : match[2]).toLowerCase()]
+  if (scale === undefined) return wrong()
+  const value = 'per' in scale ? Number(match[1]) / scale.per : Number(match[1]) * scale.times
   return !Number.isFinite(value) || (value < 0 && dimension !== 'celsius') ? wrong() : value
 }
