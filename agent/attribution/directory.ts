@@ -1,6 +1,7 @@
 // From a container's id to who it is: filled by the containers source, asked by whoever meets an id.
 import type { ContainerIdentity } from '../model/identity.ts'
 import type { CgroupPlace } from './cgroup-path.ts'
+import { createKubernetesLookup } from './kubernetes.ts'
 import type { KubernetesLookup } from './kubernetes.ts'
 
 export type ContainerDirectory = {
@@ -35,14 +36,16 @@ function remember(map: Map<string, ContainerIdentity>, key: string, identity: Co
   return identity
 }
 
-export function createContainerDirectory(options: { readonly kubernetes?: KubernetesLookup } = {}): ContainerDirectory {
-  const { kubernetes } = options
+export function createContainerDirectory /** Absent: the kubelet's links under /var/log. */(
+  options: { readonly kubernetes?: KubernetesLookup } = {},
+): ContainerDirectory {
+  const kubernetes = options.kubernetes ?? createKubernetesLookup()
   const told = new Map<string, ContainerIdentity>()
   const provisional = new Map<string, ContainerIdentity>()
   let version = 0
 
   const guess = (id: string, podUid: string | undefined): ContainerIdentity => {
-    const names = kubernetes?.byContainer(id) ?? (podUid === undefined ? undefined : kubernetes?.byPod(podUid))
+    const names = kubernetes.byContainer(id) ?? (podUid === undefined ? undefined : kubernetes.byPod(podUid))
     const name = names?.container ?? id.slice(0, 12)
     return names === undefined ? { id, name } : { id, name, namespace: names.namespace, pod: names.pod }
   }

@@ -61,7 +61,7 @@ passed('its process is known as its own')
 
 const hasPressure = existsSync('/proc/pressure/cpu')
 await poll(() => run.scrapes('pressure').length > 0, { what: 'a scrape of the pressure', ...SLOW })
-await poll(() => !hasPressure || (run.value(`${PREFIX}_pressure_stalled_seconds_total`, { ...busy, resource: 'cpu', stall: 'some' }) ?? -1) >= 0, {
+await poll(() => !hasPressure || (run.value(`${PREFIX}_pressure_waiting_seconds_total`, { ...busy, resource: 'cpu', kind: 'some' }) ?? -1) >= 0, {
   what: 'pressure',
   ...SLOW,
 })

@@ -16,7 +16,7 @@ export type ContainerNumbers = {
   readonly oomKills: Measured
   readonly pids: Measured
 }
-export type ContainerPressure = { readonly resource: string; readonly stall: string; readonly seconds: Measured }
+export type ContainerPressure = { readonly resource: string; readonly kind: string; readonly seconds: Measured }
 
 export type CgroupReader = {
   /** `gone` when the cgroup was removed: the container has ended. */
@@ -139,11 +139,11 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
         const file = measure(slot, `${resource}.pressure`, parsePressure)
         if ('reason' in file) {
           if (isGone()) return 'gone'
-          found.push({ resource, stall: 'some', seconds: file })
+          found.push({ resource, kind: 'some', seconds: file })
           continue
         }
-        if (file.someSeconds !== undefined) found.push({ resource, stall: 'some', seconds: file.someSeconds })
-        if (file.fullSeconds !== undefined) found.push({ resource, stall: 'full', seconds: file.fullSeconds })
+        if (file.someSeconds !== undefined) found.push({ resource, kind: 'some', seconds: file.someSeconds })
+        if (file.fullSeconds !== undefined) found.push({ resource, kind: 'full', seconds: file.fullSeconds })
       }
       return found
     },

@@ -88,7 +88,7 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       for (const metric of [containerCpu, containerMemory, containerMemoryLimit, containerOomKills, containerPids]) gap(metric, why, out)
     },
     pressure(pressure, out) {
-      for (const { resource, stall, seconds } of pressure) put(seriesOf(containerPressure, { resource, stall }), seconds, out)
+      for (const { resource, kind, seconds } of pressure) put(seriesOf(containerPressure, { resource, kind }), seconds, out)
     },
     facts(facts, out) {
       const own: Record<string, string> = {}

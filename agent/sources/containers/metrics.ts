@@ -17,7 +17,7 @@ export const containerCpu = defineMetric({
   name: 'warpwatch_container_cpu_seconds_total',
   kind: 'counter',
   unit: 's',
-  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); begins anew when the container restarts',
+  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); begins anew when the container restarts.',
   labels: CONTAINER_LABELS,
 })
 
@@ -25,7 +25,7 @@ export const containerMemory = defineMetric({
   name: 'warpwatch_container_memory_bytes',
   kind: 'gauge',
   unit: 'By',
-  help: 'Working set as docker stats computes it: memory usage minus inactive_file, the page cache that the kernel gives back first',
+  help: 'Working set as docker stats computes it: memory usage minus inactive_file, the page cache that the kernel gives back first.',
   labels: CONTAINER_LABELS,
 })
 
@@ -33,7 +33,7 @@ export const containerMemoryLimit = defineMetric({
   name: 'warpwatch_container_memory_limit_bytes',
   kind: 'gauge',
   unit: 'By',
-  help: "Memory limit of the container's own cgroup (memory.max, v1 memory.limit_in_bytes); absent when unlimited, limits of a pod or slice above it are not included",
+  help: "Memory limit of the container's own cgroup (memory.max, v1 memory.limit_in_bytes); absent when unlimited, limits of a pod or slice above it are not included.",
   labels: CONTAINER_LABELS,
 })
 
@@ -41,7 +41,7 @@ export const containerOomKills = defineMetric({
   name: 'warpwatch_container_oom_kills_total',
   kind: 'counter',
   unit: '{kill}',
-  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); begins anew when the container restarts',
+  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); begins anew when the container restarts.',
   labels: CONTAINER_LABELS,
 })
 
@@ -62,18 +62,18 @@ export const containerPids = defineMetric({
 })
 
 export const containerPressure = defineMetric({
-  name: 'warpwatch_container_pressure_stalled_seconds_total',
+  name: 'warpwatch_container_pressure_waiting_seconds_total',
   kind: 'counter',
   unit: 's',
   help: 'Time in which some, or all (full), tasks of the container waited for the resource (cgroup v2 *.pressure, PSI; not with cgroup v1)',
-  labels: [...CONTAINER_LABELS, 'resource', 'stall'],
+  labels: [...CONTAINER_LABELS, 'resource', 'kind'],
 })
 
 export const containerGpuRequested = defineMetric({
   name: 'warpwatch_container_gpu_requested',
   kind: 'gauge',
   unit: '1',
-  help: '1 for each GPU that the container asked for or was given, whether it uses it or not; `by` says how: device_nodes, cdi, device_request, runtime_env, privileged',
+  help: '1 for each GPU that the container asked for or was given, whether it uses it or not; `by` says how: device_nodes, cdi, device_request, runtime_env, privileged.',
   labels: [...CONTAINER_LABELS, 'gpu', 'uuid', 'by'],
   history: false,
 })

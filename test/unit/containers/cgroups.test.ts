@@ -40,11 +40,11 @@ describe('numbers', () => {
       version === 1
         ? []
         : [
-            { resource: 'cpu', stall: 'some', seconds: 1.5 },
-            { resource: 'cpu', stall: 'full', seconds: 0 },
-            { resource: 'memory', stall: 'some', seconds: 2 },
-            { resource: 'memory', stall: 'full', seconds: 1 },
-            { resource: 'io', stall: 'some', seconds: 0 },
+            { resource: 'cpu', kind: 'some', seconds: 1.5 },
+            { resource: 'cpu', kind: 'full', seconds: 0 },
+            { resource: 'memory', kind: 'some', seconds: 2 },
+            { resource: 'memory', kind: 'full', seconds: 1 },
+            { resource: 'io', kind: 'some', seconds: 0 },
           ],
     )
   })
