@@ -185,6 +185,38 @@ describe.skipIf(!existsSync(CHROMIUM))('dashboard in a real Chromium (needs Debi
     expect(response.status).toBe(404)
   })
 
+  test('a GPU that stops answering is named with its age, keeps its last figures dimmed, and heals', async () => {
+    let hung = false
+    let hungSince = 0
+    await using opened = await open(agent.url, DESKTOP, (page) =>
+      page.routeWebSocket(/\/ws$/, (socket) => {
+        socket.connectToServer().onMessage((text) => {
+          const real = message.parse(JSON.parse(String(text)))
+          const gpus = real.gpus?.map((row) => {
+            if (!hung || row['index'] !== 3 || real.type !== 'frame') return row
+            const age = Number(real['t']) / 1000 - hungSince
+            return { uuid: row['uuid'], index: 3, sample_age_seconds: age, gaps: [{ measure: 'memory_used_bytes', reason: 'timeout', detail: 'no answer' }] }
+          })
+          if (!hung) hungSince = Number(real['t']) / 1000
+          socket.send(JSON.stringify({ ...real, gpus }))
+        })
+      }),
+    )
+    const { page } = opened
+    await page.waitForSelector('#gpu-3[data-uuid]:not([data-trouble])')
+    hung = true
+    await page.waitForSelector('#gpu-3[data-trouble="hung"]')
+    await poll(async () => /for [3-9] s/.test((await page.textContent('#gpu-3 .trouble')) ?? ''), { what: 'an age that goes on rising' })
+    expect(await page.textContent('.status')).toMatch(/GPU 3 does not answer since \d\d:\d\d/)
+    expect(await page.textContent('#gpu-3 .trouble')).toMatch(/Does not answer for \d+ s.*no answer.*Figures are of \d\d:\d\d:\d\d/)
+    expect(parseFigure((await cards(page))[3]?.figures['memory_used_bytes'] ?? '').value).toBeGreaterThan(0)
+    expect(Number(await page.evaluate(`getComputedStyle(document.querySelector('#gpu-3 .gpu-body')).opacity`))).toBeLessThan(0.5)
+    expect(await page.locator('.gpu[data-trouble]').count()).toBe(1)
+    hung = false
+    await page.waitForSelector('#gpu-3:not([data-trouble])')
+    await page.waitForSelector('.status .fine')
+  })
+
   test('markup in names from outside is shown as text', async () => {
     const evil = '<img src=x onerror="document.title=1"><b>bold</b>'
     await using opened = await open(agent.url, DESKTOP, (page) =>

@@ -16,7 +16,7 @@ export type Palette = {
 
 export const PALETTES: Readonly<Record<Theme, Palette>> = {
   dark: {
-    containers: ['#56b4e9', '#e69f00', '#2fb389', '#cc79a7', '#e3d24a', '#8078e0', '#e0703a', '#b49c78'],
+    containers: ['#56b4e9', '#e69f00', '#2fb389', '#cc79a7', '#e3d24a', '#8078e0', '#e0703a', '#cfc4b4'],
     host: '#74808a',
     unattributed: '#8d979f',
     surface: '#161a1d',
@@ -27,7 +27,7 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     peak: '#f1efe9',
   },
   light: {
-    containers: ['#3d9fd8', '#dd9200', '#12936c', '#bd6695', '#c4b112', '#5f56c4', '#d2601f', '#8f7a57'],
+    containers: ['#3d9fd8', '#dd9200', '#12936c', '#bd6695', '#c4b112', '#5f56c4', '#d2601f', '#a3957f'],
     host: '#8b949b',
     unattributed: '#8a8f93',
     surface: '#fffefb',

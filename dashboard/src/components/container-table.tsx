@@ -57,7 +57,13 @@ function HostMemory({ view }: { readonly view: ContainerView }) {
 
 const COLUMNS: readonly Column<ContainerView>[] = [
   { id: 'container', label: 'Container', key: (view) => containerKey(view.row), cell: (view) => <Name view={view} /> },
-  { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
+  {
+    id: 'gpu',
+    label: 'GPU memory',
+    numeric: true,
+    key: (view) => view.gpuBytes,
+    cell: (view) => `${view.partial && view.gpuBytes !== undefined ? '≥ ' : ''}${memory(view.gpuBytes)}`,
+  },
   { id: 'by-gpu', label: 'by GPU', key: (view) => view.holdings[0]?.index, cell: (view) => <Holdings holdings={view.holdings} /> },
   { id: 'asked', label: 'GPUs asked for', key: (view) => view.requested[0], cell: (view) => <Asked view={view} /> },
   { id: 'cpu', label: 'CPU cores', numeric: true, key: (view) => view.row.cpu_cores, cell: (view) => cores(view.row.cpu_cores) },

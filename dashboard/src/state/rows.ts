@@ -1,5 +1,6 @@
 // The tables' rows: processes gathered over the GPUs they use, containers with what they hold where.
 import type { ContainerRow, FrameMessage, ProcessRow } from '../../../agent/model/live.ts'
+import { troubleOf } from './health.ts'
 import { containerKey } from '../text/names.ts'
 
 export type Holding = { readonly index: number; readonly gi?: string; readonly bytes: number | undefined }
@@ -12,6 +13,8 @@ export type ContainerView = {
   readonly requested: readonly number[]
   /** Requested GPUs on which it holds nothing. */
   readonly unused: readonly number[]
+  /** One of its GPUs cannot be read: `gpuBytes` is what is known, the rest may be more. */
+  readonly partial: boolean
 }
 
 export type ProcessView = {
@@ -32,6 +35,7 @@ const total = (holdings: readonly Holding[]): number | undefined => {
 }
 
 export function containerViews(frame: FrameMessage): readonly ContainerView[] {
+  const unread = new Set(frame.gpus.filter((gpu) => troubleOf(gpu) !== undefined).map((gpu) => gpu.index))
   const indexOf = new Map(frame.gpus.map((gpu) => [gpu.uuid, gpu.index]))
   return frame.containers.map((row) => {
     const holdings = Object.entries(row.gpu_memory_bytes ?? {})
@@ -42,7 +46,16 @@ export function containerViews(frame: FrameMessage): readonly ContainerView[] {
       .sort((a, b) => a.index - b.index)
     const requested = (row.gpus_requested ?? '').split(',').flatMap((uuid) => indexOf.get(uuid.trim()) ?? [])
     const held = new Set(holdings.filter((holding) => holding.bytes > 0).map((holding) => holding.index))
-    return { key: row.container_id, row, holdings, gpuBytes: total(holdings), requested, unused: requested.filter((index) => !held.has(index)) }
+    return {
+      key: row.container_id,
+      row,
+      holdings,
+      gpuBytes: total(holdings),
+      requested,
+      // Of a GPU that does not answer nobody knows whether it is used.
+      unused: requested.filter((index) => !held.has(index) && !unread.has(index)),
+      partial: requested.some((index) => unread.has(index)),
+    }
   })
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../agent/model/live.ts'
 import { containerViews, processViews } from '../../../dashboard/src/state/rows.ts'
 import { nextSort, sortRows } from '../../../dashboard/src/state/sort.ts'
-import { container, frame, gpu } from './helpers.ts'
+import { container, frame, gpu, silentGpu } from './helpers.ts'
 
 const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
   pid,
@@ -34,6 +34,14 @@ describe('rows', () => {
     const row = container('a', { 'GPU-1': 5, 'GPU-0': 0 }, { gpus_requested: 'GPU-0,GPU-1,GPU-2,GPU-unknown' })
     const [view] = containerViews(frame(0, [gpu(0), gpu(1), gpu(2)], [row]))
     expect([view?.requested, view?.unused, view?.gpuBytes]).toEqual([[0, 1, 2], [0, 2], 5])
+  })
+})
+
+describe('a GPU that does not answer', () => {
+  test('is not called unused, and the sum says that it may be more', () => {
+    const row = container('a', { 'GPU-1': 5 }, { gpus_requested: 'GPU-0,GPU-1' })
+    const [view] = containerViews(frame(0, [silentGpu(0, 'timeout'), gpu(1)], [row]))
+    expect([view?.requested, view?.unused, view?.gpuBytes, view?.partial]).toEqual([[0, 1], [], 5, true])
   })
 })
 
