@@ -113,6 +113,36 @@ describe('recording reader', () => {
   })
 })
 
+describe('a scrape like the one before, but not quite', () => {
+  const good = JSON.stringify(
+    scrape([
+      ['warpwatch_a', { gpu: '0' }, 1],
+      ['warpwatch_a', { gpu: '1' }, 2],
+    ]),
+  )
+  test.each([
+    ['a comma too many', (line: string) => line.replace('2]]', '2],]')],
+    ['readings twice, the later one counts', (line: string) => line.replace('"gaps":[]', '"readings":[],"gaps":[]')],
+    ['a time twice, the later one counts', (line: string) => line.replace('"gaps":[]', '"t":9,"gaps":[]')],
+    ['another type behind', (line: string) => line.replace('"gaps":[]', '"gaps":[],"type":"log","stream":"kernel","text":"x"')],
+    ['an empty value', (line: string) => line.replace('1]', ']')],
+    ['a value beyond all bounds', (line: string) => line.replace('1]', '1e999]')],
+    ['hexadecimal', (line: string) => line.replace('1]', '0x1]')],
+    ['one reading fewer', (line: string) => line.replace(',["warpwatch_a",{"gpu":"1"},2]', '')],
+    ['one reading more', (line: string) => line.replace('2]]', '2],["warpwatch_b",{},3]]')],
+    ['another order', (line: string) => line.replace('"gpu":"0"', '"gpu":"x"').replace('"gpu":"1"', '"gpu":"0"')],
+    ['cut off', (line: string) => line.slice(0, -3)],
+    ['text behind', (line: string) => `${line}x`],
+  ])('%s: read as JSON says', async (_, change) => {
+    const changed = change(good)
+    expect(changed).not.toBe(good)
+    // A blank in front keeps a line from the quick way and is no matter to JSON.
+    const quick = await read([good, changed, good].join('\n'))
+    expect(quick).toEqual(await read([good, ` ${changed}`, good].join('\n')))
+    expect(quick.events.length + quick.counts.malformed).toBe(3)
+  })
+})
+
 const simulator = join(import.meta.dirname, '../../../../shared')
 describe.skipIf(!existsSync(join(simulator, 'fixtures/docker')))('recordings that others wrote (needs ../shared)', () => {
   test('files that are no recordings give no event and do not throw', async () => {
