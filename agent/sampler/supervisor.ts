@@ -92,7 +92,10 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         entry: childEntry,
         execArgv: options.execArgv ?? CHILD_FLAGS,
         env: options.env ?? process.env,
-        start: { libraries, peakHz, ...(only === undefined ? { leaveOut: policy.leftOut(), last: policy.last(now()) } : { only, leaveOut: [], last: [] }) },
+        start:
+          only === undefined
+            ? { libraries, peakHz, leaveOut: policy.leftOut(), last: policy.last(now()) }
+            : { libraries, peakHz: 0, only, leaveOut: [], last: [] },
         deadlineMs,
         startDeadlineMs,
         interner,
@@ -131,6 +134,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         // New or not, the set of GPUs is a fresh one: everything of it at once, not at the next tick.
         for (const rate of RATES) pending.add(rate)
         if (takesOver) request([], Date.now())
+        if (!sameLeftOut(child)) launch() // what is left out changed while this one began
         prober.schedule()
       },
       sample: events.sample,
@@ -156,18 +160,16 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
   /** A left-out GPU that now stands at another index answers there; its old index belongs to another GPU, which must not be left out for it. */
   const known = new Map<number, string>()
   const forgetMoved = (hello: Hello): void => {
-    let moved = false
     for (const gpu of hello.gpus) {
       for (const [index, uuid] of known) {
         if (uuid !== gpu.uuid || index === gpu.index) continue
         known.delete(index)
-        moved ||= policy.leftOut().includes(index)
         policy.forget(index)
       }
       known.set(gpu.index, gpu.uuid)
     }
-    if (moved) launch()
   }
+  const sameLeftOut = (child: SamplerChild): boolean => String(child.start.leaveOut) === String(policy.leftOut())
 
   const ended = (child: SamplerChild, end: ChildEnd): void => {
     if (stopped) return
@@ -198,7 +200,6 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     }
     again(delay)
   }
-  const sameLeftOut = (child: SamplerChild): boolean => String(child.start.leaveOut) === String(policy.leftOut())
   const again = (delayMs: number): void => {
     if (stopped || starting !== undefined) return
     clearTimeout(timer)

@@ -36,11 +36,14 @@ function present(): readonly number[] {
   const last = start?.last ?? []
   return [...indices.filter((index) => !last.includes(index)), ...last.filter((index) => indices.includes(index))]
 }
-function hello(): void {
-  const gpus = present().map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` }))
-  const lost = (script().lost ?? []).map((index) => ({ index, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' }))
-  told = JSON.stringify([gpus, lost])
-  send({ type: 'hello', driverVersion: '999.1', library: 'fake', gpus, lost })
+const lineUp = (indices: readonly number[]) => ({
+  gpus: indices.map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` })),
+  lost: (script().lost ?? []).map((index) => ({ index, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' })),
+})
+function hello(indices: readonly number[]): void {
+  const found = lineUp(indices)
+  told = JSON.stringify(found)
+  send({ type: 'hello', driverVersion: '999.1', library: 'fake', ...found })
 }
 function sample(id: number, index: number, rate: Rate): void {
   call(index)
@@ -88,20 +91,15 @@ process.on('message', (message: ToChild) => {
       return
     }
     for (const index of present()) open(index)
-    return hello()
+    return hello(present())
   }
   const { flood, exit } = script()
   if (exit !== undefined) process.exit(exit)
   if (flood) for (let i = 0; i < 50_000; i++) send({ type: 'series', series: [] })
-  for (const index of present()) for (const rate of message.rates) sample(message.id, index, rate)
-  if (
-    told !==
-    JSON.stringify([
-      present().map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` })),
-      (script().lost ?? []).map((index) => ({ index, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' })),
-    ])
-  )
-    hello()
+  // Told before its first sample, as the real child enumerates before it reads.
+  const indices = present()
+  if (JSON.stringify(lineUp(indices)) !== told) hello(indices)
+  for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
   send({ type: 'done', id: message.id })
 })
 process.on('disconnect', () => process.exit(0))
