@@ -17,7 +17,10 @@ function Content() {
       {gpus.length === 0 ? (
         <NoGpu />
       ) : (
-        <section aria-label="GPUs" class="gpus" data-count={gpus.length}>
+        <section aria-labelledby="gpus-title" class="gpus" data-count={gpus.length}>
+          <h2 id="gpus-title" class="spoken">
+            GPUs
+          </h2>
           {gpus.map((view) => (
             <GpuCard key={view.uuid} view={view} />
           ))}

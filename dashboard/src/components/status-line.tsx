@@ -24,9 +24,7 @@ export function StatusLine() {
           ))
         )}
       </p>
-      <span class="looking" aria-hidden={past === undefined}>
-        {past === undefined ? 'last 15 minutes' : `figures of ${timeWithSeconds(past * 1000)}`}
-      </span>
+      <span class="looking">{past === undefined ? 'last 15 minutes' : `figures of ${timeWithSeconds(past * 1000)}`}</span>
     </div>
   )
 }

@@ -1,5 +1,5 @@
 // The page's state as signals: what came last, what the charts hold, what the reader points at.
-import { computed, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import type { FrameMessage, HelloMessage } from '../../../agent/model/live.ts'
 import { createColourBook } from '../charts/colour-book.ts'
 import { gpuViews, remember, type KnownGpu } from './gpu-view.ts'
@@ -48,15 +48,17 @@ export const processes = computed(() => (frame.value === undefined ? [] : proces
 
 export function takeFrame(message: FrameMessage): void {
   const now = Date.now()
-  receivedAt.value = now
-  clock.value = now
   recordFrame(timeline, message)
   // Sorted, so that the same host gets the same colours after a reload; those without a GPU need none.
   const holders = message.containers.filter((row) => row.gpu_memory_bytes !== undefined)
   for (const key of holders.map(containerKey).toSorted()) colours.slot(key)
-  known.value = remember(known.value, message)
-  frame.value = message
-  drawing.value++
+  batch(() => {
+    receivedAt.value = now
+    clock.value = now
+    known.value = remember(known.value, message)
+    frame.value = message
+    drawing.value++
+  })
 }
 
 /** Moves the clock on; while nothing comes, the charts run on empty instead of standing still. */
