@@ -12,8 +12,10 @@ const lastWords = (gpu: number | undefined): void => void (process.title = forma
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let start: StartRequest | undefined
-let told = ''
-const announced = new Set<number>()
+let helloTold = ''
+/** GPUs and rates whose gaps were told: they hold until they change. */
+const told = new Set<string>()
+const announced = new Map<string, number>()
 
 /** Hangs as a native call does: this process can do nothing else until the script no longer says so. */
 function call(gpu: number | undefined): void {
@@ -42,25 +44,23 @@ const lineUp = (indices: readonly number[]) => ({
 })
 function hello(indices: readonly number[]): void {
   const found = lineUp(indices)
-  told = JSON.stringify(found)
+  helloTold = JSON.stringify(found)
   send({ type: 'hello', driverVersion: '999.1', library: 'fake', ...found })
 }
 function sample(id: number, index: number, rate: Rate): void {
   call(index)
   const labels = { gpu: String(index), uuid: uuidOf(index) }
-  const at = index * 10
-  if (!announced.has(index)) {
-    announced.add(index)
-    send({
-      type: 'series',
-      series: [
-        [at, 'warpwatch_gpu_power_watts', labels],
-        [at + 1, 'warpwatch_gpu_memory_used_bytes', labels],
-      ],
-    })
+  const place = `${index} ${labels.uuid}`
+  const at = announced.get(place) ?? announced.size * 2
+  if (!announced.has(place)) {
+    announced.set(place, at)
+    const series = ['warpwatch_gpu_power_watts', 'warpwatch_gpu_memory_used_bytes'].map((metric, n) => [at + n, metric, labels])
+    send({ type: 'series', series })
   }
-  const { watts = 100, xids = [], processes, bad } = script()
-  if (bad !== undefined) for (const message of bad) send(message)
+  const { watts = 100, xids = [], processes, bad = [] } = script()
+  for (const message of bad) send(message)
+  const fast = rate === 'fast'
+  const gaps = [{ metric: 'warpwatch_gpu_fan_speed_ratio', labels, reason: 'not_supported', code: 3 }]
   send({
     type: 'gpu',
     id,
@@ -68,15 +68,13 @@ function sample(id: number, index: number, rate: Rate): void {
     uuid: labels.uuid,
     rate,
     durationMs: 1,
-    series: rate === 'fast' ? [at, at + 1] : [],
-    values: rate === 'fast' ? [watts, 5_000] : [],
-    ...(announced.has(1_000 + index * 10 + rate.length)
-      ? {}
-      : { gaps: [{ metric: 'warpwatch_gpu_fan_speed_ratio', labels, reason: 'not_supported', code: 3 }] }),
-    ...(rate === 'fast' && xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}),
-    ...(rate === 'fast' && processes !== undefined ? { processes } : {}),
+    series: fast ? [at, at + 1] : [],
+    values: fast ? [watts, 5_000] : [],
+    ...(told.has(`${place} ${rate}`) ? {} : { gaps }),
+    ...(fast && xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}),
+    ...(fast && processes !== undefined ? { processes } : {}),
   })
-  announced.add(1_000 + index * 10 + rate.length)
+  told.add(`${place} ${rate}`)
 }
 
 process.on('message', (message: ToChild) => {
@@ -98,7 +96,7 @@ process.on('message', (message: ToChild) => {
   if (flood) for (let i = 0; i < 50_000; i++) send({ type: 'series', series: [] })
   // Told before its first sample, as the real child enumerates before it reads.
   const indices = present()
-  if (JSON.stringify(lineUp(indices)) !== told) hello(indices)
+  if (JSON.stringify(lineUp(indices)) !== helloTold) hello(indices)
   for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
   send({ type: 'done', id: message.id })
 })

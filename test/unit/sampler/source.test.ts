@@ -143,6 +143,20 @@ describe('GPUs that come and go', () => {
   })
 })
 
+describe('a left-out GPU', () => {
+  test('that moved to another index frees its old one, which is sampled at once', async () => {
+    await using running = runScript({ gpus: 2 }, { probeDelaysMs: [60_000] })
+    await until('first readings', () => power(running, 1) !== undefined)
+    running.script.set({ gpus: 2, hang: [1] })
+    await until('left out', () => running.gapOf(1)?.detail?.includes('left out') === true)
+    running.script.set({ gpus: 2, uuids: ['GPU-1', 'GPU-9'] })
+    await until('the GPU that stands there now', () => running.value(POWER, { gpu: '1', uuid: 'GPU-9' }) === 100)
+    expect(running.value(POWER, { gpu: '0', uuid: 'GPU-1' })).toBe(100)
+    expect(running.value(POWER, { uuid: 'GPU-0' })).toBeUndefined()
+    expect(running.gapOf(1)).toBeUndefined()
+  })
+})
+
 describe('NVML that cannot be used', () => {
   test('is told once per change with its code, and retried', async () => {
     const failed = { reason: 'driver_error', code: 9, detail: 'the driver is not loaded' }
