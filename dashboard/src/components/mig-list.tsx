@@ -3,8 +3,11 @@ import type { MigRow } from '../../../agent/model/live.ts'
 import { memory } from '../text/format.ts'
 import { Meter } from './meter.tsx'
 
-const profileOf = (instance: MigRow): string =>
-  typeof instance['profile'] === 'string' ? instance['profile'] : typeof instance['name'] === 'string' ? instance['name'] : ''
+/** `3g.40gb`: the driver gives an instance the card's name with its profile behind. */
+function profileOf({ name, profile }: MigRow): string {
+  if (typeof profile === 'string') return profile
+  return typeof name === 'string' ? (/\bMIG (.+)$/.exec(name)?.[1] ?? name) : ''
+}
 
 export function MigList({ instances, gpu }: { readonly instances: readonly MigRow[]; readonly gpu: number }) {
   return (
