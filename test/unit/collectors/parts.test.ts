@@ -1,5 +1,5 @@
 // The pure parts of the collectors: peaks over a minute, rates of counters, conversion of units, borders of process entries.
-import fc from 'fast-check'
+import { array, assert, boolean, constantFrom, integer, property, tuple, uniqueArray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPeaks } from '../../../agent/collectors/memory-peak.ts'
 import { convert } from '../../../agent/collectors/parts/gauges.ts'
@@ -21,8 +21,8 @@ describe('peaks', () => {
   })
 
   test('agree with a list of all samples', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: 0, max: 100 })), { minLength: 1 }), (steps) => {
+    assert(
+      property(array(tuple(integer({ min: 0, max: 9_000 }), integer({ min: 0, max: 100 })), { minLength: 1 }), (steps) => {
         const peaks = createPeaks()
         const samples: { readonly second: number; readonly value: number }[] = []
         let now = 0
@@ -67,19 +67,17 @@ describe('the stride of process entries', () => {
     return words
   }
 
-  test('is found for any list, however many entries it has', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.integer({ min: 1, max: 4_194_304 }), { minLength: 1, maxLength: 60 }),
-        fc.constantFrom(24, 32),
-        fc.boolean(),
-        (pids, stride, early) => {
-          // A driver whose symbols say R535 may write either; one whose symbols do not may still write 32 bytes.
-          if (stride === 24) expect(strideOf(write(pids.length, 24, pids, 0), pids.length, early)).toBe(24)
-          else if (early || pids.length > 1) expect(strideOf(write(pids.length, 32, pids, 0), pids.length, early)).toBe(32)
-          else expect(strideOf(write(1, 32, pids, 0), 1, false)).toBeUndefined()
-        },
-      ),
-    )
+  const lists = uniqueArray(integer({ min: 1, max: 4_194_304 }), { minLength: 1, maxLength: 60 })
+
+  test('24 bytes are found for any list, whatever the driver’s symbols look like', () => {
+    assert(property(lists, boolean(), (pids, early) => strideOf(write(pids.length, 24, pids, 0), pids.length, early) === 24))
+  })
+
+  test('32 bytes are found for any list of a driver with the symbols of early R535', () => {
+    assert(property(lists, constantFrom(0, 4096, 2_097_152), (pids, bytes) => strideOf(write(pids.length, 32, pids, bytes), pids.length, true) === 32))
+  })
+
+  test('32 bytes are found without that sign as soon as there are two entries', () => {
+    assert(property(lists, (pids) => strideOf(write(pids.length, 32, pids, 0), pids.length, false) === (pids.length > 1 ? 32 : undefined)))
   })
 })
