@@ -52,6 +52,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
   let context: SourceContext | undefined
   let nextDue = 0
   let speaking = false
+  let lastDurationMs = 0
   let lastComplaint: string | undefined
   let stopTicks: (() => void)[] = []
 
@@ -152,6 +153,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     const startedAt = performance.now()
     const { command: used, result } = await runAny()
     const durationMs = performance.now() - startedAt
+    lastDurationMs = durationMs
     const intervalMs = result.kind === 'absent' ? Math.max(periodMs, ABSENT_PERIOD_MS) : Math.max(periodMs, IDLE_FACTOR * durationMs)
     nextDue = t + intervalMs
     if (context === undefined || !speaking) return
@@ -184,7 +186,8 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
       return
     }
     const ages = roster.ages(performance.now())
-    if (ages.length > 0) emit(t, 'age', 3 * TICK_MS, ages, [], 0)
+    // With the duration of the last run: it is the source's, whichever group spoke last.
+    if (ages.length > 0) emit(t, 'age', 3 * TICK_MS, ages, [], lastDurationMs)
     if (t >= nextDue) await scrape(t)
   }
 

@@ -154,6 +154,12 @@ test('Windows line ends', () => {
   expect(parseNvidiaSmi(printText(host).replaceAll('\n', '\r\n'))).toEqual(parseNvidiaSmi(printText(host)))
 })
 
+test('the first place with a number counts: GeForce boards tell no average power, only the instant', () => {
+  const power = '<average_power_draw>N/A</average_power_draw><instant_power_draw>97.75 W</instant_power_draw>'
+  const result = parseNvidiaSmi(printXml(exampleHost(), 'v13').replace(/<average_power_draw>.*<\/instant_power_draw>/, power))
+  expect(result.kind === 'xml' ? result.gpus[0]?.values.get('power') : result).toBe(97.75)
+})
+
 describe('XML that is refused', () => {
   test.each([
     ['<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', /plain DOCTYPE/],

@@ -103,6 +103,17 @@ describe('a GPU that is lost', () => {
     expect(valueOf(scrape, 'gpu_memory_used_bytes', { uuid: second.uuid })).toBe(9 * MIB)
   })
 
+  test('one that does not even tell its UUID is known by its place', async () => {
+    const { next, tick, put } = await start({ files: { 'q-x.xml': xml } })
+    await next()
+    put('q-x.xml', xml.replace(`<uuid>${exampleGpu.uuid}</uuid>`, '<uuid>GPU is lost</uuid>').replace('<used>1500 MiB</used>', '<used>GPU is lost</used>'))
+    tick(60_000)
+    const { gaps } = await next()
+    expect(gaps).toContainEqual(
+      expect.objectContaining({ metric: 'warpwatch_gpu_memory_used_bytes', labels: { gpu: '0', uuid: exampleGpu.uuid }, reason: 'gpu_lost' }),
+    )
+  })
+
   test('one that is no longer listed is told as gone', async () => {
     const { next, tick, put } = await start({ files: { 'q-x.xml': xml } })
     await next()
@@ -201,13 +212,13 @@ describe('one that hangs', () => {
 
   test('a slow one is asked less often: ten times as long as it took', async () => {
     const { next, tick, runs } = await start({ files: { 'q-x.xml': xml, sleep: '0.7' } })
-    const { durationMs, ttlMs } = await next()
-    expect(durationMs).toBeGreaterThanOrEqual(700)
-    expect(ttlMs).toBeGreaterThan(10 * durationMs)
+    const first = await next()
+    expect(first.durationMs).toBeGreaterThanOrEqual(700)
+    expect(first.ttlMs).toBeGreaterThan(10 * first.durationMs)
     tick(6_000) // later than the period of 5 s, earlier than 10 x 0.7 s
-    expect(runs()).toHaveLength(1)
-    tick(9 * durationMs)
-    await next()
+    tick(9 * first.durationMs)
+    const second = await next()
+    expect(second.t - first.t).toBeGreaterThanOrEqual(10 * first.durationMs)
     expect(runs()).toHaveLength(2)
   })
 
