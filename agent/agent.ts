@@ -11,15 +11,16 @@ import { createViews } from './http/views.ts'
 import { createLog } from './lib/log.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
-import type { Reading } from './model/reading.ts'
 import type { Sink } from './model/sink.ts'
 import type { Log, Source } from './model/source.ts'
 import { createPipeline, type Consumer } from './pipeline.ts'
 import { createLiveSink } from './sinks/live.ts'
 import { createRecordingSink } from './sinks/recording.ts'
+import * as figures from './sources/agent-self/figures.ts'
+import type { SelfFigure } from './sources/agent-self/figures.ts'
 import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
 import * as registry from './sources/index.ts'
-import { openHistory } from './store/history.ts'
+import { openHistory, type History, type HistoryStats } from './store/history.ts'
 import { createLatestStore, type LatestStore } from './store/latest.ts'
 import { createLedger } from './store/ledger.ts'
 
@@ -64,6 +65,23 @@ function onNewGroup(changed: () => void): Consumer {
   }
 }
 
+/** Asking for the sizes costs a few queries, so it is done every ten seconds. */
+function historyFigures(history: History): () => readonly SelfFigure[] {
+  let asked = 0
+  let told: readonly SelfFigure[] = []
+  return () => {
+    if (asked++ % 10 === 0) told = figuresOf(history.stats())
+    return told
+  }
+}
+function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigure[] {
+  return [
+    { metric: figures.historyBytes, labels: {}, value: bytes },
+    { metric: figures.historySeries, labels: {}, value: series },
+    { metric: figures.historyDegraded, labels: {}, value: degraded === undefined ? 0 : 1 },
+  ]
+}
+
 export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
   const { log } = options
   const logFor = (part: string): Log => createLog(part, config.log.level)
@@ -85,7 +103,12 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const pipeline = createPipeline([present, ledger, ...(history === undefined ? [] : [history]), onNewGroup(refresh)], sinks, log)
 
   const directory = createContainerDirectory()
-  const selfReports: (() => readonly Reading[])[] = []
+  const selfReports: readonly (() => readonly SelfFigure[])[] = [
+    () => sinks.map((sink) => ({ metric: figures.sinkDropped, labels: { sink: sink.name }, value: sink.dropped() })),
+    () => [{ metric: figures.streamReaders, labels: {}, value: live.readers() }],
+    () => [...pipeline.failures()].map(([consumer, value]) => ({ metric: figures.consumerFailures, labels: { consumer }, value })),
+    ...(history === undefined ? [] : [historyFigures(history)]),
+  ]
   const services: Services = {
     config,
     childEntry: CHILD_ENTRY,

@@ -4,10 +4,10 @@ import type { Config } from '../config/schema.ts'
 import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { MetricDef } from '../model/metric.ts'
-import type { Reading } from '../model/reading.ts'
 import type { Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { Ledger } from '../store/ledger.ts'
+import type { SelfFigure } from './agent-self/figures.ts'
 
 /** A GPU of this host as its newest gpu_info tells it. */
 export type HostGpu = {
@@ -35,7 +35,7 @@ export type Services = {
   readonly nvml: Signal<NvmlState>
   readonly metricNamed: (name: string) => MetricDef | undefined
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
-  readonly selfReports: readonly (() => readonly Reading[])[]
+  readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }
 
 export type SourceDefinition = {

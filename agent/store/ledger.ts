@@ -45,7 +45,15 @@ export function createLedger(): Ledger {
   const entryOf = (source: string): Entry => {
     let entry = entries.get(source)
     if (entry === undefined) {
-      entry = { t: 0, lastReadingAt: undefined, durationMs: 0, readings: 0, running: { durationMs: 0, readings: 0 }, gapsByReason: new Map(), groups: new Map() }
+      entry = {
+        t: 0,
+        lastReadingAt: undefined,
+        durationMs: 0,
+        readings: 0,
+        running: { durationMs: 0, readings: 0 },
+        gapsByReason: new Map(),
+        groups: new Map(),
+      }
       entries.set(source, entry)
     }
     return entry

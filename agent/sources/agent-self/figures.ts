@@ -1,0 +1,125 @@
+// What the agent says of its own parts, and of its own process.
+import { defineMetric, type MetricDef } from '../../model/metric.ts'
+import type { Labels } from '../../model/series.ts'
+
+/** One figure of one part, as the composition root hands it in. */
+export type SelfFigure = { readonly metric: MetricDef; readonly labels: Labels; readonly value: number }
+
+export const sourceUp = defineMetric({
+  name: 'warpwatch_agent_source_up',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 while the newest reading of the source is younger than 15 s, else 0.',
+  labels: ['source'],
+})
+export const sourceDuration = defineMetric({
+  name: 'warpwatch_agent_source_duration_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'How long the newest scrape of the source took.',
+  labels: ['source'],
+})
+export const gapsTotal = defineMetric({
+  name: 'warpwatch_agent_gaps_total',
+  kind: 'counter',
+  unit: '{gap}',
+  help: 'Readings that could not be had, counted when each gap appears.',
+  labels: ['source', 'reason'],
+})
+export const eventsTotal = defineMetric({
+  name: 'warpwatch_agent_events_total',
+  kind: 'counter',
+  unit: '{event}',
+  help: 'Events that passed through the pipeline.',
+  labels: ['type'],
+})
+export const consumerFailures = defineMetric({
+  name: 'warpwatch_agent_consumer_failures_total',
+  kind: 'counter',
+  unit: '{event}',
+  help: 'Events on which a part of the agent failed; its log says how.',
+  labels: ['consumer'],
+})
+export const sinkDropped = defineMetric({
+  name: 'warpwatch_agent_sink_dropped_total',
+  kind: 'counter',
+  unit: '{event}',
+  help: 'What a sink left out because it or its reader could not keep up: frames of the live stream, events of a recording.',
+  labels: ['sink'],
+})
+export const streamReaders = defineMetric({
+  name: 'warpwatch_agent_stream_readers',
+  kind: 'gauge',
+  unit: '{reader}',
+  help: 'Readers of the live stream.',
+  labels: [],
+})
+export const historyBytes = defineMetric({
+  name: 'warpwatch_agent_history_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Size of the history on disk.',
+  labels: [],
+})
+export const historySeries = defineMetric({
+  name: 'warpwatch_agent_history_series',
+  kind: 'gauge',
+  unit: '{series}',
+  help: 'Series that history is recording now.',
+  labels: [],
+})
+export const historyDegraded = defineMetric({
+  name: 'warpwatch_agent_history_degraded',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 while history cannot be written to disk and is kept in memory only, else 0.',
+  labels: [],
+})
+export const eventLoopBusy = defineMetric({
+  name: 'warpwatch_agent_event_loop_utilization_ratio',
+  kind: 'gauge',
+  unit: '1',
+  help: 'Share of the last second in which the main event loop was busy.',
+  labels: [],
+})
+export const cpuSeconds = defineMetric({ name: 'process_cpu_seconds_total', kind: 'counter', unit: 's', help: 'CPU time of the main process.', labels: [] })
+export const residentBytes = defineMetric({
+  name: 'process_resident_memory_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Resident memory of the main process.',
+  labels: [],
+})
+export const startTime = defineMetric({
+  name: 'process_start_time_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'Start of the main process, Unix time.',
+  labels: [],
+  history: false,
+})
+export const openFds = defineMetric({
+  name: 'process_open_fds',
+  kind: 'gauge',
+  unit: '{descriptor}',
+  help: 'Open file descriptors of the main process.',
+  labels: [],
+})
+
+export const selfMetrics: readonly MetricDef[] = [
+  sourceUp,
+  sourceDuration,
+  gapsTotal,
+  eventsTotal,
+  consumerFailures,
+  sinkDropped,
+  streamReaders,
+  historyBytes,
+  historySeries,
+  historyDegraded,
+  eventLoopBusy,
+  cpuSeconds,
+  residentBytes,
+  startTime,
+  openFds,
+]
