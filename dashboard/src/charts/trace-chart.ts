@@ -10,12 +10,17 @@ export type TraceSpec = {
 }
 
 export function createTraceChart(host: HTMLElement, width: number, height: number, spec: TraceSpec): uPlot {
+  // A limit that was lowered must not cut off what was drawn above it before.
+  const range: uPlot.Range.Function = (_plot, _low, high) => {
+    const [bottom, top] = spec.range()
+    return [bottom, Math.max(top, high ?? top)]
+  }
   const options: uPlot.Options = {
     ...sharedOptions(),
     width,
     height,
     padding: [1, 0, 1, 0],
-    scales: { x: xScale, y: { range: () => [...spec.range()] as [number, number] } },
+    scales: { x: xScale, y: { range } },
     series: [{}, { scale: 'y', stroke: spec.palette.trace, fill: spec.palette.traceFill, width: 1, points: { show: false } }],
     axes: [{ show: false }, { show: false }],
   }
