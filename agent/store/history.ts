@@ -1,7 +1,5 @@
 // The past: takes scrapes in, keeps the last minutes in memory, writes them as blocks, and answers questions about all of it.
-import type { Event } from '../model/event.ts'
 import type { Log } from '../model/source.ts'
-import type { HistoryView } from './history-view.ts'
 import { MARKER, RECORD } from './history/disk.ts'
 import type { Disk } from './history/disk.ts'
 import { createJournalWriter, encodeMarker } from './history/journal.ts'
@@ -10,50 +8,17 @@ import { quantize } from './history/quantize.ts'
 import { runQuery } from './history/query.ts'
 import { replayJournal } from './history/recover.ts'
 import { DEFAULT_RETENTION, createTrim } from './history/retention.ts'
-import type { Retention, Trim } from './history/retention.ts'
+import type { Trim } from './history/retention.ts'
 import { sealGroup, writeBlock } from './history/seal.ts'
 import type { SealedBlock } from './history/seal.ts'
+import { measure } from './history/stats.ts'
+import type { History, HistoryOptions, HistorySettings } from './history/types.ts'
 import { BLOCK_SECONDS, createWindows } from './history/window.ts'
 import type { Column, Group } from './history/window.ts'
 
 export { HistoryLockedError } from './history/open.ts'
 export { NewerSchemaError } from './history/schema.ts'
-export type { Retention } from './history/retention.ts'
-
-export type HistoryOptions = {
-  readonly directory: string
-  readonly retention?: Partial<Retention>
-  readonly log: Log
-  /** Unix ms; only for the first opening, later times come with the ticks. */
-  readonly now?: () => number
-}
-export type HistoryStats = {
-  /** Of the database file; 0 while there is none. */
-  readonly bytes: number
-  /** Raw samples on disk and in memory. */
-  readonly samples: number
-  /** All bytes of the file, rollups and journal too, over its raw samples; undefined while there are none. */
-  readonly bytesPerSample: number | undefined
-  /** Unix ms of the oldest raw reading. */
-  readonly oldest: number | undefined
-  /** Series that are being recorded now. */
-  readonly series: number
-  /** Blocks that wait in memory for the disk, and those given up because they became too many. */
-  readonly waitingBlocks: number
-  readonly droppedBlocks: number
-  /** Readings that came too late, or were no finite number at a possible time. */
-  readonly droppedReadings: number
-  /** Why history is in memory only. */
-  readonly degraded: string | undefined
-}
-export type History = HistoryView & {
-  readonly name: string
-  readonly ingest: (event: Event) => void
-  /** Once a second, when the scrapes of that second are in: makes them safe and does a bounded part of all chores. */
-  readonly maintain: (now: number) => void
-  readonly stats: () => HistoryStats
-  readonly close: () => void
-}
+export type { History, HistoryOptions, HistorySettings, HistoryStats } from './history/types.ts'
 
 const FOREVER = Number.MAX_SAFE_INTEGER
 /** Blocks in memory while the disk is lost: more than an hour of 1,500 series. */
@@ -68,17 +33,6 @@ const ENDED_AFTER_TICKS = 900
 const FIRST_SECOND = 1_000_000_000
 const LAST_SECOND = 4_102_444_800
 
-/** What the agent's configuration says of history; its names are those of the file. */
-export type HistorySettings = {
-  readonly data_dir: string
-  readonly history: {
-    readonly enabled: boolean
-    readonly raw_hours: number
-    readonly minute_days: number
-    readonly hour_days: number
-    readonly max_size_mb: number
-  }
-}
 const HOUR_MS = 3_600_000
 
 /** The history that the configuration asks for; undefined when it is off. Throws as `createHistory`. */
@@ -162,7 +116,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
         disk.addJournal(nextSeq++, MARKER, encodeMarker({ ids, before: block.before, until: block.until }))
         written++
       }
-      if (blocks > 0) for (const { column, second } of ended) if (column.id > 0) disk.endSeries(column.id, second)
+      if (blocks > 0) for (const { column, second } of ended) if (column.id > 0 && !windows.lives(column.key)) disk.endSeries(column.id, second)
       if (keyframe !== undefined) {
         const needed = Math.min(windows.neededSeq(), ...waiting.slice(written).map((block) => block.firstSeq))
         const cut = keyframes.findLast((seq) => seq <= needed)
@@ -199,16 +153,14 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     ended = []
     journal.restart()
     recall()
-    for (const group of [...windows.groups()]) if (group.start >= 0) sealWhole(group)
+    for (const group of windows.groups()) if (group.start >= 0) sealWhole(group)
     commit(BLOCKS_PER_TICK)
     if (link.degraded() === undefined) log.info(`history is written to ${directory} again`)
   }
   function recall(): void {
     const disk = link.disk()
     if (disk === undefined) return
-    let last = 0
-    for (const row of disk.journal()) last = row.seq
-    nextSeq = Math.max(nextSeq, last + 1)
+    nextSeq = Math.max(nextSeq, disk.lastSeq() + 1)
     keyframes = []
     trim = { disk, run: createTrim(disk, limits) }
   }
@@ -271,34 +223,13 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
         toldBroken = true
       }
       try {
-        return runQuery({ disk: link.disk(), waiting, windows, broken }, query)
+        return runQuery({ disk: link.reader(), waiting, windows, broken }, query)
       } catch (error) {
         link.fail(error)
         return runQuery({ disk: undefined, waiting, windows, broken }, query)
       }
     },
-    stats() {
-      const disk = link.disk()
-      const pages = disk?.pages()
-      const bytes = pages === undefined ? 0 : pages.all * pages.bytes
-      const stored = disk?.samples() ?? 0
-      let samples = stored
-      let oldest = disk?.oldestRaw()
-      for (const block of waiting) for (const segment of block.segments) samples += segment.samples
-      for (const column of windows.columns()) samples += column.filled
-      for (const group of windows.groups()) if (group.start >= 0 && oldest === undefined) oldest = group.start
-      return {
-        bytes,
-        samples,
-        bytesPerSample: stored > 0 ? bytes / stored : undefined,
-        oldest: oldest === undefined ? undefined : oldest * 1000,
-        series: windows.size(),
-        waitingBlocks: waiting.length,
-        droppedBlocks,
-        droppedReadings,
-        degraded: link.degraded(),
-      }
-    },
+    stats: () => measure({ disk: link.reader(), waiting, windows, droppedBlocks, droppedReadings, degraded: link.degraded() }),
     close() {
       commit(BLOCKS_PER_TICK)
       link.close()

@@ -174,40 +174,31 @@ function encodeIntegers(out: Writer, values: Float64Array, count: number, expone
     out.signed(base)
     out.varint(divisor)
   }
-
-  // Changes were coded in the same scratch array, so write them before it is used again when nothing can beat them.
-  if (sparseBits <= rest) {
+  const writeSparse = (): void => {
     write(SPARSE)
     out.varint(changes)
     out.byte(gapRice.k)
     out.byte(changeRice.k)
-    for (let i = 0; i < changes; i++) {
-      out.rice(gaps[i] ?? 0, gapRice.k)
-      out.rice(codes[i] ?? 0, changeRice.k)
+    let from = base
+    for (let i = 1, n = 0; i < count; i++) {
+      const now = integers[i] ?? 0
+      if (now === from) continue
+      out.rice(gaps[n++] ?? 0, gapRice.k)
+      out.rice(zigzag((now - from) / divisor) - 1, changeRice.k)
+      from = now
     }
-    return out.align()
+    out.align()
   }
+
+  // The other ways take a bit for each number at least.
+  if (sparseBits <= rest) return writeSparse()
   fill(VALUES)
   const valueRice = chooseRice(codes, rest)
   fill(DIFFERENCES)
   const differenceRice = chooseRice(codes, rest)
   const mode = valueRice.bits < differenceRice.bits ? VALUES : DIFFERENCES
   const best = mode === VALUES ? valueRice : differenceRice
-  if (sparseBits < best.bits) {
-    write(SPARSE)
-    out.varint(changes)
-    out.byte(gapRice.k)
-    out.byte(changeRice.k)
-    previous = base
-    for (let i = 1, n = 0; i < count; i++) {
-      const now = integers[i] ?? 0
-      if (now === previous) continue
-      out.rice(gaps[n++] ?? 0, gapRice.k)
-      out.rice(zigzag((now - previous) / divisor) - 1, changeRice.k)
-      previous = now
-    }
-    return out.align()
-  }
+  if (sparseBits < best.bits) return writeSparse()
   write(mode)
   out.signed(mode === VALUES ? meanValue : meanDifference)
   out.byte(best.k)

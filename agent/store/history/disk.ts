@@ -18,6 +18,9 @@ export type StoredSeries = { readonly id: number; readonly key: string; readonly
 export type JournalRow = { readonly seq: number; readonly kind: number; readonly data: Uint8Array }
 export const RECORD = 0
 export const MARKER = 1
+const PROBE = 2
+/** More than the next minute needs. */
+const PROBE_BYTES = 256 * 1024
 
 export type Disk = ReturnType<typeof createDisk>
 
@@ -37,6 +40,7 @@ export function createDisk(db: Database) {
   const addJournal = db.prepare<[number, number, Uint8Array]>('INSERT INTO journal (seq, kind, data) VALUES (?, ?, ?)')
   const cutJournal = db.prepare<[number]>('DELETE FROM journal WHERE seq < ?')
   const readJournal = db.prepare<[], JournalRow>('SELECT seq, kind, data FROM journal ORDER BY seq')
+  const lastSeq = db.prepare<[], number | null>('SELECT max(seq) FROM journal').pluck()
   const readMarkers = db.prepare<[], Uint8Array>(`SELECT data FROM journal WHERE kind = ${MARKER} ORDER BY seq`).pluck()
   const addRaw = db.prepare<[number, number, number, number, Uint8Array]>('INSERT INTO raw (metric_id, t0, t1, samples, data) VALUES (?, ?, ?, ?, ?)')
   const blocks = (table: Resolution) =>
@@ -94,8 +98,15 @@ export function createDisk(db: Database) {
       return id === undefined ? [] : ofMetric.all(id, from).map((row) => ({ id: row.id, key: row.key, labels: parseLabels(row.labels) }))
     },
     addJournal: (seq: number, kind: number, data: Uint8Array): void => void addJournal.run(seq, kind, data),
+    /** Really writes a little and takes it back; throws what the disk says. */
+    probe(): void {
+      addJournal.run(-1, PROBE, new Uint8Array(PROBE_BYTES))
+      cutJournal.run(0)
+    },
     cutJournal: (below: number): void => void cutJournal.run(below),
-    journal: (): IterableIterator<JournalRow> => readJournal.iterate(),
+    /** Seven minutes of records, a megabyte or two. */
+    journal: (): readonly JournalRow[] => readJournal.all(),
+    lastSeq: (): number => lastSeq.get() ?? 0,
     markers: (): readonly Uint8Array[] => readMarkers.all(),
     addRaw(metric: string, t0: number, t1: number, count: number, data: Uint8Array): void {
       addRaw.run(requireMetric(metric), t0, t1, count, data)

@@ -8,8 +8,10 @@ import { NewerSchemaError } from './schema.ts'
 const RETRY_MS = 10_000
 
 export type Link = {
-  /** Undefined while it cannot be used. */
+  /** Undefined while it cannot be written. */
   readonly disk: () => Disk | undefined
+  /** Undefined while it cannot be read either: a full disk still can. */
+  readonly reader: () => Disk | undefined
   /** Why the history is in memory only. */
   readonly degraded: () => string | undefined
   /** Runs a transaction; false when it did not happen. */
@@ -29,10 +31,12 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
   let reason: string | undefined
   let retryAt = 0
   let told = ''
+  let lost: unknown
 
   const lose = (error: unknown, now: number): void => {
     reason = `${codeOf(error) || 'error'}: ${message(error)}`
     retryAt = now + RETRY_MS
+    lost = error
     if (told === reason) return
     told = reason
     log.error(
@@ -67,6 +71,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
     if (!isCorrupt(error) || open === undefined) return lose(error, lastNow)
     const file = open.disk.db.name
     reason = `${codeOf(error)}: ${message(error)}`
+    lost = error
     retryAt = 0
     disconnect()
     try {
@@ -77,6 +82,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
   }
   return {
     disk: () => (reason === undefined ? open?.disk : undefined),
+    reader: () => open?.disk,
     degraded: () => reason,
     attempt(run) {
       if (open === undefined || reason !== undefined) return false
@@ -95,11 +101,18 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
       // A clock set back must not put the next try off.
       if (reason === undefined || (now < retryAt && now >= retryAt - RETRY_MS)) return false
       try {
-        disconnect()
-        connect(now)
+        // A full disk is still read from, so it stays open; what else went wrong may need a new start.
+        if (open === undefined || codeOf(lost) !== 'SQLITE_FULL') {
+          disconnect()
+          connect(now)
+        }
+        open?.disk.probe()
+        reason = undefined
+        told = ''
         return true
       } catch (error) {
-        lose(error, now)
+        if (isCorrupt(error)) fail(error)
+        else lose(error, now)
         return false
       }
     },

@@ -15,10 +15,11 @@ const MAX_POINTS = 10_000
 
 type Bins = {
   readonly labels: Labels
-  readonly min: Float64Array
-  readonly max: Float64Array
-  readonly sum: Float64Array
-  readonly count: Float64Array
+  /** Empty until the first reading: of a metric with many short-lived series few have one in a span. */
+  min: Float64Array
+  max: Float64Array
+  sum: Float64Array
+  count: Float64Array
   /** Shortest distance of two readings, and the last one's second. */
   apart: number
   last: number
@@ -44,6 +45,7 @@ export type QuerySources = {
   readonly windows: Windows
 }
 
+const NONE = new Float64Array(0)
 const scratch = createRawScratch()
 const rollup = createRollup()
 
@@ -62,22 +64,19 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
     const known = bins.get(key)
     if (known !== undefined) return known
     for (const name in query.labels) if ((labels[name] ?? '') !== query.labels[name]) return undefined
-    const column = (value: number): Float64Array => new Float64Array(grid.length).fill(value)
-    const made = {
-      labels,
-      min: column(Number.POSITIVE_INFINITY),
-      max: column(Number.NEGATIVE_INFINITY),
-      sum: column(0),
-      count: column(0),
-      apart: Infinity,
-      last: -1,
-    }
+    const made = { labels, min: NONE, max: NONE, sum: NONE, count: NONE, apart: Number.POSITIVE_INFINITY, last: -1 }
     bins.set(key, made)
     return made
   }
   const add = (into: Bins, second: number, min: number, max: number, mean: number, count: number): void => {
     const i = Math.floor((second - grid.start) / grid.step)
     if (!(i >= 0 && i < grid.length)) return
+    if (into.count === NONE) {
+      into.min = new Float64Array(grid.length).fill(Number.POSITIVE_INFINITY)
+      into.max = new Float64Array(grid.length).fill(Number.NEGATIVE_INFINITY)
+      into.sum = new Float64Array(grid.length)
+      into.count = new Float64Array(grid.length)
+    }
     if (min < (into.min[i] ?? 0)) into.min[i] = min
     if (max > (into.max[i] ?? 0)) into.max[i] = max
     into.sum[i] = (into.sum[i] ?? 0) + mean * count
@@ -149,7 +148,7 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
       }
     }
   }
-  return [...bins.values()].filter((found) => found.count.some((count) => count > 0)).map((found) => toSeries(query.metric, grid, found))
+  return [...bins.values()].filter((found) => found.count !== NONE).map((found) => toSeries(query.metric, grid, found))
 }
 
 /** A series that is read every ten seconds gets steps of ten seconds: nulls stand for missing readings only. */

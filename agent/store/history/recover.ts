@@ -1,7 +1,7 @@
 // Brings back what was still in memory when the agent ended, from the journal.
 import type { Log } from '../../model/source.ts'
 import type { Disk } from './disk.ts'
-import { MARKER } from './disk.ts'
+import { RECORD } from './disk.ts'
 import { createJournalReader, decodeMarker } from './journal.ts'
 import type { Marker } from './journal.ts'
 import type { Column, Windows } from './window.ts'
@@ -27,10 +27,9 @@ export function replayJournal(disk: Disk, windows: Windows, at: (seq: number) =>
   }
   const reader = createJournalReader()
   let torn = 0
-  // Read into memory first: putting samples may need the connection. Seven minutes of records, a megabyte or two.
-  for (const row of [...disk.journal()]) {
+  for (const row of disk.journal()) {
     at(row.seq)
-    if (row.kind === MARKER) continue
+    if (row.kind !== RECORD) continue
     const whole = reader.read(row.data, (id, second, value) => {
       if (markers.get(id)?.some((marker) => row.seq < marker.before && second < marker.until) === true) return
       let column = columnOf(id)

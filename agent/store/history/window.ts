@@ -57,6 +57,8 @@ export type Windows = {
   readonly groups: () => readonly Group[]
   readonly of: (metric: string) => readonly Group[]
   readonly columns: () => Iterable<Column>
+  /** Whether the series has a column, perhaps another one than before. */
+  readonly lives: (key: string) => boolean
   readonly size: () => number
   /** Lowest journal record that is still needed. */
   readonly neededSeq: () => number
@@ -174,9 +176,11 @@ export function createWindows(roll: (group: Group) => void): Windows {
       if (group.columns.length === 0) discard(group)
       return silent
     },
-    groups: () => all,
+    // A copy: dropping one takes it out.
+    groups: () => [...all],
     of: (metric) => byMetric.get(metric) ?? [],
     columns: () => byKey.values(),
+    lives: (key) => byKey.has(key),
     size: () => byKey.size,
     neededSeq: () => all.reduce((least, group) => Math.min(least, group.firstSeq), Number.POSITIVE_INFINITY),
   }

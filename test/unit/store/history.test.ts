@@ -116,6 +116,18 @@ describe('history', () => {
     expect(history.stats().series, 'all silent').toBe(0)
   })
 
+  test('a series that comes back in the very scrape in which it would have been forgotten lives on', () => {
+    const history = open(temporaryDirectory())
+    feed(history, 705, 718, () => [[gpu(1), 1]])
+    feed(history, 718, 931, () => [[gpu(2), 1]])
+    feed(history, 1174, 1355, () => [
+      [gpu(0), 2],
+      [gpu(1), 2],
+    ])
+    feed(history, 1355, 1500, () => [])
+    expect(points(history, 1100, 1500, { gpu: '1' }).size).toBe(181)
+  })
+
   test('many series of one metric in several blocks are all there', () => {
     const history = open(temporaryDirectory())
     const many = range(0, 100).map(gpu)
