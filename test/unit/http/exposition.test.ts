@@ -6,6 +6,7 @@ import { createExposition, type ExpositionOptions } from '../../../agent/http/ex
 import { metricsFormat } from '../../../agent/http/accept.ts'
 import { scaled } from '../../../agent/http/exposition/dcgm.ts'
 import { defineMetric } from '../../../agent/model/metric.ts'
+import type { Reading } from '../../../agent/model/reading.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 import { createLatestStore, type LatestStore } from '../../../agent/store/latest.ts'
 import { fillStore, GPU0, gpuInfo, memoryUsed, scrape, T, xidTotal } from './fixture.ts'
@@ -94,6 +95,26 @@ describe('the page', () => {
     expect(values()).toEqual([1])
     store.apply(scrape('third', '', T + 5, [{ series: makeSeries(memoryUsed, GPU0), value: 3 }]))
     expect(values()).toEqual([3])
+  })
+
+  test('shows a series once though it was forgotten, came back elsewhere, and then where it was', () => {
+    const store = createLatestStore()
+    const exposition = expositionOf(store)
+    const back = makeSeries(memoryUsed, GPU0)
+    const tell = (group: string, t: number, readings: readonly Reading[]): string => {
+      store.apply(scrape('gpu', group, t, readings))
+      store.expire(t)
+      exposition.invalidate()
+      return exposition.page('text').body.toString()
+    }
+    tell('a', T, [{ series: back, value: 1 }])
+    for (let round = 1; round < 20; round += 1) {
+      const others = Array.from({ length: 100 }, (_, i) => ({ series: makeSeries(memoryUsed, { gpu: '0', uuid: `GPU-${round}-${i}` }), value: i }))
+      tell('others', T + round * 10_000, others)
+    }
+    tell('b', T + 300_000, [{ series: back, value: 2 }])
+    const page = tell('a', T + 300_001, [{ series: back, value: 3 }])
+    expect([...parseExposition(page, 'text').values()].flatMap(({ samples }) => samples.map(({ value }) => value))).toEqual([3])
   })
 
   test('forgets series that are gone, so that churn costs no memory', () => {

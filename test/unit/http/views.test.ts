@@ -99,3 +99,10 @@ test('rows are built once per tick', () => {
   expect(views.rows().gpus[0]?.memory_used_bytes).toBe(7)
   expect(views.rows().gpus[0]).not.toHaveProperty('power_watts')
 })
+
+test('of two readings of one measure the newer one stays, in whatever order they came', () => {
+  const store = createLatestStore()
+  store.apply(scrape('new', '', T + 5, [{ series: makeSeries(memoryUsed, GPU0), value: 1 }]))
+  store.apply(scrape('old', '', T, [{ series: makeSeries(memoryUsed, GPU0), value: 2 }]))
+  expect(createViews({ latest: store, hostname: 'h' }).rows().gpus[0]?.memory_used_bytes).toBe(1)
+})
