@@ -50,11 +50,12 @@ const OTHERS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^\[[^\]]{5,40}\] NVRM: |^\[ *\d+\.\d+\] /, 'a kernel log'],
 ]
 
-export function failureIn(text: string): ParseError | undefined {
+export function failureIn(output: string): ParseError | undefined {
+  const text = output.slice(0, 4_096) // a complaint is short, and an output that is none shows it at once
   for (const [pattern, meaning] of FAILURES) {
     const match = pattern.exec(text)
     if (match === null) continue
-    const said = text.slice(0, 200).split('\n')[0] ?? ''
+    const said = text.split('\n', 1)[0] ?? ''
     return { kind: 'error', ...meaning, message: `${meaning.message} (nvidia-smi: ${JSON.stringify(said.slice(0, 160))})` }
   }
   for (const [pattern, what] of OTHERS) {
@@ -71,7 +72,6 @@ const WARNING = /^WARNING: /
 /** Takes the notices at the beginning and the end off an output: GPUs that could not be opened, warnings. */
 export function takeNotices(text: string): { readonly rest: string; readonly gaps: readonly ParseGap[] } {
   const gaps: ParseGap[] = []
-  const lines = text.split('\n')
   const isNotice = (line: string): boolean => {
     const lost = LOST.exec(line)
     if (lost !== null) {
@@ -88,9 +88,17 @@ export function takeNotices(text: string): { readonly rest: string; readonly gap
     }
     return line === '' || WARNING.test(line)
   }
-  let first = 0
-  let end = lines.length
-  while (first < end && isNotice((lines[first] ?? '').trim())) first++
-  while (end > first && isNotice((lines[end - 1] ?? '').trim())) end--
-  return { rest: lines.slice(first, end).join('\n'), gaps }
+  // Only the ends are looked at, line by line: the output between them may be hundreds of kilobytes.
+  let rest = text
+  for (;;) {
+    const end = rest.indexOf('\n')
+    if (rest === '' || !isNotice((end < 0 ? rest : rest.slice(0, end)).trim())) break
+    rest = end < 0 ? '' : rest.slice(end + 1)
+  }
+  for (;;) {
+    const begin = rest.lastIndexOf('\n') + 1
+    if (rest === '' || !isNotice(rest.slice(begin).trim())) break
+    rest = begin === 0 ? '' : rest.slice(0, begin - 1)
+  }
+  return { rest, gaps }
 }
