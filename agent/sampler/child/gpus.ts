@@ -1,4 +1,5 @@
 // All GPUs of the child: enumerates them, walks them in order, notices those that come, go, or are lost, and starts NVML anew when that helps.
+import { readdirSync } from 'node:fs'
 import { SUCCESS, failureOf } from '../../nvml/codes.ts'
 import type { Failure } from '../../nvml/codes.ts'
 import type { XidWatch } from '../../nvml/events.ts'
@@ -9,6 +10,15 @@ import type { SampledGpu } from './gpu.ts'
 import { createSeriesIds } from './series-ids.ts'
 
 const DEFAULT_REINIT_MS = 10_000
+
+/** GPUs that the kernel driver has bound, undefined where it does not tell (WSL2): NVML itself may not count a new one before its next start. */
+function boundGpus(): number | undefined {
+  try {
+    return readdirSync('/proc/driver/nvidia/gpus').length
+  } catch {
+    return undefined
+  }
+}
 
 type Xid = NonNullable<GpuSample['xids']>[number]
 export type Gpus = {
@@ -24,6 +34,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
   let gpus: readonly SampledGpu[] = []
   let lost: Hello['lost'] = []
   let counted = 0
+  let bound: number | undefined
   let watch: XidWatch | undefined
   let startedAt = 0
   let wanted = false
@@ -36,6 +47,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     const count = session.count()
     if (count.code !== SUCCESS) return failureOf('nvmlDeviceGetCount_v2', count.code)
     counted = count.count
+    bound = boundGpus()
     const found: SampledGpu[] = []
     const missing: Hello['lost'][number][] = []
     const order = Array.from({ length: counted }, (_, index) => index)
@@ -86,7 +98,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
   /** The slow look at the set of GPUs: cheap calls that tell whether a new enumeration would find another one. */
   const changed = (): boolean => {
     const count = session.count()
-    return wanted || count.code !== SUCCESS || count.count !== counted || lost.some(({ index }) => session.probe(index) === SUCCESS)
+    return wanted || boundGpus() !== bound || count.code !== SUCCESS || count.count !== counted || lost.some(({ index }) => session.probe(index) === SUCCESS)
   }
   const refreshMig = (): void => {
     gpus = gpus.map((gpu) => {
