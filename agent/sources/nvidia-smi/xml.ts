@@ -1,5 +1,5 @@
 // Reads the XML of `nvidia-smi -q -x` into a tree: the subset that nvidia-smi prints, strictly, with bounds, and without entities from a DTD.
-// Own reader because of cost: fast-xml-parser needs 41 ms and 7.6 MiB to load and 10 ms for eight B200 (357 KB), this one 1 ms; the tests hold both against each other.
+// Own reader because of cost: fast-xml-parser needs 41 ms and 7.6 MiB to load and 10 ms for eight B200 (357 KB), this one 1.5 ms; the tests hold both against each other.
 import type { TreeNode } from './tree.ts'
 
 export type XmlResult = { readonly root: TreeNode } | { readonly error: string }
