@@ -7,6 +7,8 @@ export type Script = {
   readonly gpus: number
   readonly uuids?: readonly string[]
   readonly lost?: readonly number[]
+  /** GPUs that are lost by their answers, though still listed. */
+  readonly gone?: readonly number[]
   /** GPUs whose call never returns; -1 is a call on no GPU. */
   readonly hang?: readonly number[]
   readonly hangOpening?: readonly number[]

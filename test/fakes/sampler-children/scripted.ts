@@ -51,25 +51,30 @@ function sample(id: number, index: number, rate: Rate): void {
   call(index)
   const labels = { gpu: String(index), uuid: uuidOf(index) }
   const place = `${index} ${labels.uuid}`
-  const at = announced.get(place) ?? announced.size * 2
+  const at = announced.get(place) ?? announced.size * 3
   if (!announced.has(place)) {
     announced.set(place, at)
-    const series = ['warpwatch_gpu_power_watts', 'warpwatch_gpu_memory_used_bytes'].map((metric, n) => [at + n, metric, labels])
+    const series = ['warpwatch_gpu_power_watts', 'warpwatch_gpu_memory_used_bytes', 'warpwatch_gpu_power_limit_watts'].map((metric, n) => [
+      at + n,
+      metric,
+      labels,
+    ])
     send({ type: 'series', series })
   }
   const { watts = 100, xids = [], processes, bad = [] } = script()
   for (const message of bad) send(message)
+  const base = { type: 'gpu', id, index, uuid: labels.uuid, rate, durationMs: 1 }
+  if (script().gone?.includes(index)) {
+    told.delete(`${place} ${rate}`) // the gaps change, so they are told again afterwards
+    const gaps = [{ metric: 'gpu', labels, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' }]
+    return send({ ...base, series: [], values: [], gaps, ...(xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}) })
+  }
   const fast = rate === 'fast'
   const gaps = [{ metric: 'warpwatch_gpu_fan_speed_ratio', labels, reason: 'not_supported', code: 3 }]
   send({
-    type: 'gpu',
-    id,
-    index,
-    uuid: labels.uuid,
-    rate,
-    durationMs: 1,
-    series: fast ? [at, at + 1] : [],
-    values: fast ? [watts, 5_000] : [],
+    ...base,
+    series: fast ? [at, at + 1] : [at + 2],
+    values: fast ? [watts, 5_000] : [700],
     ...(told.has(`${place} ${rate}`) ? {} : { gaps }),
     ...(fast && xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}),
     ...(fast && processes !== undefined ? { processes } : {}),

@@ -12,6 +12,8 @@ const GPU = ['gpu', 'uuid'] as const
 export const power = defineMetric({ name: 'warpwatch_gpu_power_watts', kind: 'gauge', unit: 'W', help: 'Power', labels: GPU })
 export const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'Used', labels: GPU })
 
+export const limit = defineMetric({ name: 'warpwatch_gpu_power_limit_watts', kind: 'gauge', unit: 'W', help: 'Limit', labels: GPU })
+
 export type Running = {
   readonly source: GpuSource
   readonly store: LatestStore
@@ -32,7 +34,7 @@ export function runSource(options: Omit<GpuSourceOptions, 'collectorMetrics' | '
   const say = (text: string): void => void log.push(text)
   const logger = { info: say, warn: say, error: say }
   const scheduler = createScheduler(logger)
-  const source = createGpuSource({ collectorMetrics: [power, used], identify: () => undefined, onState: (state) => states.push(state), ...options })
+  const source = createGpuSource({ collectorMetrics: [power, used, limit], identify: () => undefined, onState: (state) => states.push(state), ...options })
   const value: Running['value'] = (metric, labels = {}) => {
     store.expire(Date.now())
     return store.of(metric).find(({ series }) => Object.entries(labels).every(([name, wanted]) => series.labels[name] === wanted))?.value

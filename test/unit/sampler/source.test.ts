@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runScript, until } from './harness.ts'
 
 const POWER = 'warpwatch_gpu_power_watts'
+const LIMIT = 'warpwatch_gpu_power_limit_watts'
 const power = (running: ReturnType<typeof runScript>, gpu: number) => running.value(POWER, { gpu: String(gpu) })
 
 describe('a healthy child', () => {
@@ -52,6 +53,8 @@ describe('a GPU that hangs', () => {
     expect(running.gapOf(2)).toMatchObject({ reason: 'timeout', labels: { gpu: '2', uuid: 'GPU-2' } })
     expect(running.gapOf(2)?.detail).toMatch(/^nvmlDeviceGetPowerUsage on GPU 2 did not return within 0\.6 s; /)
     expect(power(running, 2), 'a silent GPU has no value').toBeUndefined()
+    expect(running.value(LIMIT, { gpu: '2' }), 'nor one that was read more seldom').toBeUndefined()
+    expect(running.value(LIMIT, { gpu: '1' })).toBe(700)
     await until('GPU 2 left out', () => /left out, retried in/.test(running.gapOf(2)?.detail ?? ''))
     // Whatever else happens now, the others stay fresh while two probes fail and the age of the hung one rises.
     let worst = 0
@@ -128,6 +131,20 @@ describe('GPUs that come and go', () => {
     await until('no age', () => running.age(1) === undefined)
     expect(running.age(0)).toBeDefined()
     running.script.set({ gpus: 3 })
+    await until('back', () => power(running, 1) === 100 && running.gapOf(1) === undefined)
+  })
+
+  test('one that answers as lost is taken back whole with that answer, its last Xid told', async () => {
+    await using running = runScript({ gpus: 2 })
+    await until('first readings', () => power(running, 1) !== undefined && running.age(1) !== undefined)
+    running.script.set({ gpus: 2, gone: [1], xids: [79] })
+    await until('gap gpu_lost', () => running.gapOf(1)?.reason === 'gpu_lost')
+    expect(power(running, 1)).toBeUndefined()
+    expect(running.value(LIMIT, { gpu: '1' })).toBeUndefined()
+    expect(running.value('warpwatch_gpu_xid_errors_total', { gpu: '1', xid: '79' })).toBeGreaterThan(0)
+    await until('no age', () => running.age(1) === undefined)
+    expect(running.log.filter((line) => line.includes('is gone'))).toHaveLength(1)
+    running.script.set({ gpus: 2 })
     await until('back', () => power(running, 1) === 100 && running.gapOf(1) === undefined)
   })
 
