@@ -191,6 +191,20 @@ describe('cgroup path', () => {
     )
   })
 
+  test('where controllers disagree, the one that counts memory is believed', () => {
+    fc.assert(
+      fc.property(ids, fc.boolean(), (drawn, reversed) => {
+        const lines = [
+          `1:name=systemd:/system.slice/docker-${drawn.other}.scope`,
+          `5:devices:/docker/${drawn.other}`,
+          `12:memory:/docker/${drawn.id}`,
+          `0::/docker/${drawn.other}`,
+        ]
+        expect(parseCgroup((reversed ? lines.toReversed() : lines).join('\n'))).toEqual(docker(drawn))
+      }),
+    )
+  })
+
   test('an id of another length is none', () => {
     fc.assert(
       fc.property(

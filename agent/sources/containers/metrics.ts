@@ -8,7 +8,7 @@ export const containerInfo = defineMetric({
   name: 'warpwatch_container_info',
   kind: 'info',
   unit: '1',
-  help: 'A running container: runtime, host pid of its first process, state in the words of the engine, start time (Unix seconds)',
+  help: 'A running container: runtime, host pid of its first process, state in the words of the engine, start time in Unix seconds.',
   labels: [...CONTAINER_LABELS, 'runtime', 'pid', 'state', 'started'],
   history: false,
 })
@@ -49,7 +49,7 @@ export const containerRestarts = defineMetric({
   name: 'warpwatch_container_restarts_total',
   kind: 'counter',
   unit: '{restart}',
-  help: "Restarts by the engine's restart policy since the container was created (RestartCount of the engine)",
+  help: "Restarts by the engine's restart policy since the container was created as the engine counts them.",
   labels: CONTAINER_LABELS,
 })
 
@@ -57,7 +57,7 @@ export const containerPids = defineMetric({
   name: 'warpwatch_container_pids',
   kind: 'gauge',
   unit: '{process}',
-  help: 'Processes and threads of the container (pids.current)',
+  help: 'Processes and threads of the container, from pids.current.',
   labels: CONTAINER_LABELS,
 })
 
@@ -65,7 +65,7 @@ export const containerPressure = defineMetric({
   name: 'warpwatch_container_pressure_waiting_seconds_total',
   kind: 'counter',
   unit: 's',
-  help: 'Time in which some, or all (full), tasks of the container waited for the resource (cgroup v2 *.pressure, PSI; not with cgroup v1)',
+  help: 'Time in which some, or all (full), tasks of the container waited for the resource (cgroup v2 *.pressure, PSI); there is none with cgroup v1.',
   labels: [...CONTAINER_LABELS, 'resource', 'kind'],
 })
 

@@ -95,6 +95,8 @@ describe('places', () => {
   test('a path with `..`, of another container, or of a process that ended leads nowhere', () => {
     const hierarchy = begin(2)
     tree.add(`/docker-${A}.scope`)
+    // Joined to the root, this would be a directory beside it, and it is there.
+    tree.write(`../docker-${A}.scope`, V2_FILES)
     tree.process(7, `0::/../docker-${A}.scope\n`)
     tree.process(8, `0::/docker-${B}.scope\n`)
     tree.process(9, '0::/\n')
