@@ -124,11 +124,15 @@ export async function run(): Promise<void> {
   const labels = Array.from({ length: PER_FAMILY }, (_, i) => labelsOf(i))
 
   const rendering: number[] = []
+  const renderingCpu: number[] = []
   for (let i = 0; i < SCRAPES; i += 1) {
     tick(i)
     const begun = performance.now()
+    const cpu = process.cpuUsage()
     exposition.page('text')
     rendering.push(performance.now() - begun)
+    const { user, system } = process.cpuUsage(cpu)
+    renderingCpu.push((user + system) / 1_000)
   }
   const before = process.cpuUsage()
   const { fresh, shared } = await scrapeFromOutside(url, tick)
@@ -148,6 +152,7 @@ export async function run(): Promise<void> {
     ...figures('scrape over HTTP, first of its tick (rendered)', fresh, LIMIT_MS),
     { what: 'CPU of the agent per scrape, ticks and renderings included', figure: `${cpuMs.toFixed(2)} ms` },
     ...figures('rendering alone', rendering),
+    ...figures('rendering alone, CPU time (whatever else the machine does)', renderingCpu),
     ...figures('prom-client 15, rendering alone', peer),
   ])
 }

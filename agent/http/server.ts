@@ -118,6 +118,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy()) // a peer that is gone before it is answered must not end the agent
     if (pathOf(request.url) === '/ws') live.upgrade(request, socket, head, access)
     else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })

@@ -14,7 +14,6 @@ export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const body = errorBody(refusal)
   const status = STATUS[refusal.code]
   const headers = Object.entries(refusal.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.on('error', () => socket.destroy())
   socket.end(
     `HTTP/1.1 ${status} ${refusal.code}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers.join('')}\r\n${body}`,
   )
