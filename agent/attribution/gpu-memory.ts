@@ -12,21 +12,21 @@ export const processGpuMemory = defineMetric({
   name: 'warpwatch_process_gpu_memory_bytes',
   kind: 'gauge',
   unit: 'By',
-  help: 'GPU memory that one process holds, as the driver counts it',
+  help: 'GPU memory that one process holds, as the driver counts it.',
   labels: [...PLACE, 'pid', 'process', 'type', 'inner_pid', ...CONTAINER, 'slurm_job', 'unit'],
 })
 export const containerGpuMemory = defineMetric({
   name: 'warpwatch_container_gpu_memory_bytes',
   kind: 'gauge',
   unit: 'By',
-  help: 'GPU memory that the processes of one container hold together',
+  help: 'GPU memory that the processes of one container hold together.',
   labels: [...PLACE, ...CONTAINER],
 })
 export const unattributedGpuMemory = defineMetric({
   name: 'warpwatch_gpu_memory_unattributed_bytes',
   kind: 'gauge',
   unit: 'By',
-  help: 'Used memory of the GPU that no listed process holds: other namespaces, the driver itself, processes that ended badly',
+  help: 'Used memory of the GPU that no listed process holds: other namespaces, the driver itself, processes that ended badly.',
   labels: ['gpu', 'uuid'],
 })
 export const gpuMemoryMetrics = [processGpuMemory, containerGpuMemory, unattributedGpuMemory] as const
