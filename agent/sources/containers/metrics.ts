@@ -49,7 +49,7 @@ export const containerRestarts = defineMetric({
   name: 'warpwatch_container_restarts_total',
   kind: 'counter',
   unit: '{restart}',
-  help: "Restarts by the engine's restart policy since the container was created as the engine counts them.",
+  help: "Restarts by the engine's restart policy since the container was created, as the engine counts them.",
   labels: CONTAINER_LABELS,
 })
 
