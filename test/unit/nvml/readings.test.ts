@@ -1,5 +1,8 @@
 // What a sampler child reads through the real calling path (koffi, IPC) from the fake library: GPUs, MIG instances, processes.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { functionName } from '../../../agent/nvml/names.ts'
+import { parseLastWords } from '../../../agent/sampler/protocol.ts'
 import { hasFake, withChild } from '../../fakes/nvml/child.ts'
 import { eightH100, fakeUuid, h100, hostOf, migH100, withGpu } from '../../fakes/nvml/scenario.ts'
 
@@ -197,8 +200,11 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
     await withChild(scenario, { peakHz: 100 }, async (child) => {
       await child.scrape(['fast'])
       child.write(withGpu(scenario, 0, { mem_used: 70 * GIB }))
-      // The peak is taken by the child's own timer: wait until it has seen it, while no scrape does.
-      await expect.poll(async () => (await child.scrape(['rare'])) && (await child.scrape(['fast'])).value('gpu_memory_used_peak_bytes')).toBe(70 * GIB)
+      // No scrape asks for memory now: only the child's own timer can see the peak. Its last words tell when it has asked, and a round trip that it is done.
+      await child.scrape(['rare'])
+      const words = () => parseLastWords(readFileSync(`/proc/${child.process.pid}/comm`, 'utf8'))
+      await expect.poll(() => functionName(words()?.functionOrdinal ?? -1), { timeout: 10_000, interval: 1 }).toBe('nvmlDeviceGetMemoryInfo_v2')
+      await child.scrape(['rare'])
       child.write(scenario)
       const after = await child.scrape(['fast'])
       expect(after.value('gpu_memory_used_bytes')).toBe(40 * GIB)
