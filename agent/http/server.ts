@@ -50,6 +50,7 @@ function sendRefusal(response: ServerResponse, refusal: Refusal): void {
 
 async function sendMetrics(exposition: Exposition, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const page = exposition.page(metricsFormat(request.headers.accept))
+  response.once('close', page.hold())
   const compress = acceptsGzip(request.headers['accept-encoding']) && !isLocal(request.socket.remoteAddress)
   const body = compress ? await page.gzipped() : page.body
   response.writeHead(200, {

@@ -57,6 +57,27 @@ describe('the page', () => {
     expect(exposition.renderings()).toBe(2)
   })
 
+  test('stays whole while it is being sent, and lends its bytes to the next one else', () => {
+    const store = createLatestStore()
+    fillStore(store)
+    const exposition = expositionOf(store)
+    const next = (cpuSeconds: number): Buffer => {
+      fillStore(store, T + cpuSeconds, cpuSeconds)
+      exposition.invalidate()
+      return exposition.page('text').body
+    }
+    const first = exposition.page('text')
+    const before = first.body.toString()
+    const letGo = [first.hold(), first.hold()]
+    const second = next(200)
+    expect(second.buffer).not.toBe(first.body.buffer)
+    letGo.forEach((release) => (release(), release())) // letting go twice counts once
+    expect(next(300).buffer).toBe(second.buffer)
+    expect(first.body.toString()).toBe(before)
+    expect(exposition.page('text').body.toString()).toContain('cpu_seconds_total{container="trainer"')
+    expect(exposition.page('text').body.toString()).toMatch(/cpu_seconds_total\{.*\} 300\n/)
+  })
+
   test('follows the store: new values, series that leave, families that end and come back', () => {
     const store = createLatestStore()
     const exposition = expositionOf(store)

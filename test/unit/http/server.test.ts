@@ -2,12 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
 import { MAX_BODY_BYTES } from '../../../agent/http/guards.ts'
-import { fillStore, GPU0, T } from './fixture.ts'
+import { makeSeries } from '../../../agent/model/series.ts'
+import { awkward, fillStore, GPU0, scrape, T } from './fixture.ts'
 import { get, runServer, type Answer } from './running.ts'
 
 const errorOf = ({ text }: Answer): { code: string; message: string } =>
@@ -27,6 +29,35 @@ describe('/metrics', () => {
     expect(running.exposition.renderings()).toBe(1)
     const head = await get(`${running.url}/metrics`, {}, 'HEAD')
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(Buffer.byteLength(text.text))])
+  })
+
+  test('a slow reader gets the page that it asked for, whole, though ticks go on', async () => {
+    await using running = await runServer()
+    // 20 MB, more than the kernel takes for a reader that does not read.
+    const tell = (value: number): void =>
+      running.latest.apply(
+        scrape(
+          'big',
+          '',
+          T + value,
+          Array.from({ length: 2_000 }, (_, i) => ({ series: makeSeries(awkward, { text: `${i}-${'x'.repeat(10_000)}` }), value })),
+        ),
+      )
+    tell(1)
+    const { hostname, port } = new URL(running.url)
+    const socket = connect(Number(port), hostname)
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    await once(socket, 'readable') // the page is on its way, and nobody takes it
+    const wanted = running.exposition.page('text').body.toString()
+    for (const value of [2, 3]) {
+      tell(value)
+      running.tick(T + value * 1_000)
+      expect((await get(`${running.url}/metrics`)).text).toMatch(new RegExp(`x"\\} ${value}\\n`))
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) chunks.push(chunk)
+    const came = Buffer.concat(chunks).toString()
+    expect(came.slice(came.indexOf('\r\n\r\n') + 4) === wanted).toBe(true) // not toBe(wanted): 20 MB would fill the report
   })
 })
 
