@@ -69,18 +69,30 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
   return into
 }
 
-/** The values of one lane as uPlot wants them. */
+/** Seconds per point of a small chart: about a pixel. */
+const TRACE_STEP_S = 3
+
+/**
+ * The values of one lane for a small chart, the highest of each step. Steps stand on whole multiples of their length,
+ * so that the curve moves on without changing its shape.
+ */
 export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
   const values = timeline.values(lane)
   const size = values?.length ?? 0
   const start = timeline.end() - size + 1
   if (into.length < 2) into.push([])
   const [x, y = []] = into
-  x.length = y.length = size
-  for (let i = 0; i < size; i++) {
-    x[i] = start + i
-    const value = values?.[i] ?? NaN
-    y[i] = Number.isNaN(value) ? null : value
+  let count = 0
+  for (let i = 0; i < size;) {
+    const step = Math.floor((start + i) / TRACE_STEP_S)
+    let highest = NaN
+    for (; i < size && Math.floor((start + i) / TRACE_STEP_S) === step; i++) {
+      const value = values?.[i] ?? NaN
+      if (!(value <= highest) && !Number.isNaN(value)) highest = value
+    }
+    x[count] = step * TRACE_STEP_S
+    y[count++] = Number.isNaN(highest) ? null : highest
   }
+  x.length = y.length = count
   return into
 }

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createColourBook } from '../../../dashboard/src/charts/colour-book.ts'
-import { layerBytes, layersOf, noRows, stackRows } from '../../../dashboard/src/charts/stack.ts'
-import { recordFrame } from '../../../dashboard/src/state/lanes.ts'
+import { layerBytes, layersOf, noRows, stackRows, traceRows } from '../../../dashboard/src/charts/stack.ts'
+import { LANE, recordFrame } from '../../../dashboard/src/state/lanes.ts'
 import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
 import { container, frame, GIB, gpu } from './helpers.ts'
 
@@ -54,6 +54,26 @@ describe('stack', () => {
     recordFrame(timeline, frame(1004_000, [gpu(0)]))
     const rows = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
     for (const row of rows.slice(1)) expect(row.slice(2, 4)).toEqual([null, null])
+  })
+})
+
+describe('small charts', () => {
+  test('show the highest of each step, keep holes, and do not change their shape as time goes on', () => {
+    const timeline = createTimeline(9)
+    const lane = LANE.power('GPU-0')
+    for (const [second, watts] of [100, 7, 0, 3, 5, 4].entries()) timeline.put(lane, 1002 + second, watts)
+    expect(traceRows(timeline, lane, noRows())).toEqual([
+      [999, 1002, 1005],
+      [null, 100, 5],
+    ])
+    timeline.put(lane, 1011, 1)
+    const rows = traceRows(timeline, lane, noRows())
+    expect(rows).toEqual([
+      [1002, 1005, 1008, 1011],
+      [7, 5, null, 1],
+    ])
+    timeline.advance(1012)
+    expect(traceRows(timeline, lane, rows)[0]).toEqual([1002, 1005, 1008, 1011])
   })
 })
 
