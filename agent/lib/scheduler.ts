@@ -9,33 +9,34 @@ export type Scheduler = { readonly every: Every; readonly stop: () => void }
  */
 export function createScheduler(log: Log, phaseMs = 0): Scheduler {
   const stops = new Set<() => void>()
+  const failed = (error: unknown): void => log.error(`a scheduled task failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+
   const every: Every = (periodMs, run) => {
     let timer: NodeJS.Timeout
     let busy = false
     let stopped = false
-    const failed = (error: unknown): void => log.error(`a scheduled task failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    let last = Number.NEGATIVE_INFINITY
     const arm = (): void => {
       const now = Date.now()
-      const next = (Math.floor((now - phaseMs) / periodMs) + 1) * periodMs + phaseMs
-      timer = setTimeout(fire, next - now, next - phaseMs)
+      let due = (Math.floor((now - phaseMs) / periodMs) + 1) * periodMs
+      // Node's timers may fire a millisecond early: the point of the grid that has just run must not run twice.
+      if (due === last) due += periodMs
+      timer = setTimeout(fire, due + phaseMs - now, due)
+    }
+    const start = (due: number): void => {
+      busy = true
+      try {
+        const result = run(due)
+        if (result instanceof Promise) void result.catch(failed).finally(() => (busy = false))
+        else busy = false
+      } catch (error) {
+        busy = false
+        failed(error)
+      }
     }
     const fire = (due: number): void => {
-      // A timer may fire a millisecond early; the same grid point must not run twice.
-      if (Date.now() < due + phaseMs - 1 && due + phaseMs - Date.now() < periodMs) {
-        timer = setTimeout(fire, due + phaseMs - Date.now(), due)
-        return
-      }
-      if (!busy) {
-        busy = true
-        try {
-          const result = run(due)
-          if (result instanceof Promise) void result.catch(failed).finally(() => (busy = false))
-          else busy = false
-        } catch (error) {
-          busy = false
-          failed(error)
-        }
-      }
+      last = due
+      if (!busy) start(due)
       if (!stopped) arm()
     }
     arm()

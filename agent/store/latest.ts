@@ -21,6 +21,9 @@ export type LatestStore = {
   readonly gaps: () => readonly (Gap & { readonly source: string; readonly t: number })[]
 }
 
+/** More than any source is late, less than any clock is set back by hand. */
+const CLOCK_SET_BACK_MS = 60_000
+
 /** Cost per scrape is one map entry, whatever its size: readings are kept as they came. */
 export function createLatestStore(): LatestStore {
   const groups = new Map<string, LatestGroup & { readonly expiresAt: number }>()
@@ -29,11 +32,12 @@ export function createLatestStore(): LatestStore {
       const { source, group, t, readings, gaps } = scrape
       const key = `${source}\n${group}`
       const known = groups.get(key)
-      if (known !== undefined && known.t > t) return // a late answer must not undo a newer one
+      // A late answer must not undo a newer one; but what lies far ahead was said before the clock was set back.
+      if (known !== undefined && known.t > t && known.t - t <= CLOCK_SET_BACK_MS) return
       groups.set(key, { source, group, t, readings, gaps, expiresAt: t + scrape.ttlMs })
     },
     expire(now) {
-      for (const [key, group] of groups) if (group.expiresAt < now) groups.delete(key)
+      for (const [key, group] of groups) if (group.expiresAt < now || group.t - now > CLOCK_SET_BACK_MS) groups.delete(key)
     },
     groups: () => groups.values(),
     of(metric) {
