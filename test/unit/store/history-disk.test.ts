@@ -217,6 +217,18 @@ describe('retention', () => {
     expect(history.stats().oldest).toBeLessThanOrEqual(START + 4 * HOUR)
     expect(points(history, 4 * 3600 + 10, 5 * 3600 - 1, { gpu: '3' }).size).toBe(3590)
   })
+
+  test('a smaller limit makes the file smaller', () => {
+    const directory = temporaryDirectory()
+    const first = open(directory)
+    feed(first, 0, 3 * 3600, (second) => [0, 1, 2, 3, 4, 5, 6, 7].map((i) => [gpu(i), ((second * 7919 * (i + 3)) % 99_991) / 1000]))
+    const before = first.stats().bytes
+    first.close()
+    const maxBytes = before / 2
+    const history = open(directory, { retention: { maxBytes } })
+    feed(history, 3 * 3600, 3 * 3600 + 600, () => [[gpu(0), 1]])
+    expect(history.stats().bytes).toBeLessThan(maxBytes * 1.1)
+  })
 })
 
 test('what a bug throws is not mistaken for a disk error', () => {
