@@ -112,7 +112,14 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
       }
       for (const block of waiting.slice(0, blocks)) {
         const ids = block.segments.map(({ column }) => idOf(column))
-        writeBlock(disk, block)
+        try {
+          writeBlock(disk, block)
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error
+          // Our own fault, not the disk's: one block less must not stop all that come after it.
+          log.error(`history: ${block.length} s of ${block.metric} could not be written and are lost: ${error.message}`)
+          droppedBlocks++
+        }
         disk.addJournal(nextSeq++, MARKER, encodeMarker({ ids, before: block.before, until: block.until }))
         written++
       }

@@ -20,6 +20,10 @@ const likely = fc.oneof(
     return list.map((value) => (sum += value))
   }),
   fc.tuple(anyDouble, fc.integer({ min: 1, max: 360 })).map(([value, length]) => Array.from({ length }, () => value)),
+  fc.array(
+    fc.tuple(fc.integer(), fc.nat(9)).map(([digits, exponent]) => digits / 10 ** exponent),
+    { minLength: 1, maxLength: 60 },
+  ),
   fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 100 }),
   fc.array(anyDouble, { minLength: 1, maxLength: 100 }),
   fc.array(fc.oneof({ weight: 20, arbitrary: fc.constant(5) }, fc.integer(), anyDouble), { minLength: 1, maxLength: 360 }),

@@ -127,6 +127,8 @@ function encodeIntegers(out: Writer, values: Float64Array, count: number, expone
   let before = 0
   for (let i = 0; i < count; i++) {
     const now = Math.round((values[i] ?? 0) * unit)
+    // A later value may have raised the exponent beyond what an earlier one can bear.
+    if (now / unit !== values[i] || Math.abs(now) >= SAFE) return encodeDoubles(out, values, count)
     integers[i] = now
     if (i > 0 && now !== before) {
       changes++
