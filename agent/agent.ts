@@ -41,12 +41,14 @@ const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dash
 
 /** The GPUs of the host by their newest gpu_info. */
 function hostGpus(latest: LatestStore): readonly HostGpu[] {
+  const migs = latest.of('warpwatch_gpu_mig_info').map(({ series }) => series.labels)
   return latest
     .of('warpwatch_gpu_info')
     .map(({ series: { labels } }) => ({
       index: Number(labels['gpu']),
       uuid: labels['uuid'] ?? '',
       ...(labels['minor'] === undefined ? {} : { minor: Number(labels['minor']) }),
+      mig: migs.flatMap((mig) => (mig['uuid'] === labels['uuid'] && mig['mig_uuid'] !== undefined ? [mig['mig_uuid']] : [])),
     }))
     .sort((a, b) => a.index - b.index)
 }

@@ -23,9 +23,12 @@ export function gpuKinds(latest: LatestStore): string | undefined {
   return kinds.size === 0 ? undefined : [...kinds].map(([name, count]) => `${count} × ${name}`).join(', ')
 }
 
-/** Why there are no GPUs, in the words of the source that looked. */
-function gpuReason(latest: LatestStore): string | undefined {
-  const gap = latest.gaps().find((gap) => gap.source === 'gpu' && (gap.metric === 'gpu' || gap.metric.startsWith('warpwatch_gpu')))
+/** Why there are no GPUs, in the words of the source that looked first; not before the one that stands in for it has looked too. */
+function gpuReason(config: Config, latest: LatestStore): string | undefined {
+  const gaps = latest.gaps()
+  const standIn = gaps.some((gap) => gap.source === 'nvidia-smi')
+  if (config.gpu.source === 'auto' && !standIn) return undefined
+  const gap = gaps.find((gap) => gap.source === 'gpu' && gap.metric === 'gpu') ?? gaps.find((gap) => gap.source === 'nvidia-smi')
   return gap === undefined ? undefined : (gap.detail ?? gap.reason)
 }
 
@@ -38,7 +41,7 @@ async function gpuLine(config: Config, latest: LatestStore, ended: Promise<unkno
     const kinds = gpuKinds(latest)
     if (kinds !== undefined) return `GPUs       ${kinds}`
     if (over) return undefined
-    const reason = gpuReason(latest)
+    const reason = gpuReason(config, latest)
     const late = performance.now() > until
     if (reason !== undefined || late) return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
