@@ -1,5 +1,6 @@
 // Xid events from NVML's event set, polled without waiting.
-import { GPU_IS_LOST, SUCCESS } from './codes.ts'
+import { GPU_IS_LOST, NOT_SUPPORTED, SUCCESS, failureOf } from './codes.ts'
+import type { Failure } from './codes.ts'
 import { EVENT_DATA, NONE } from './layouts.ts'
 import type { Library } from './library.ts'
 import { bind } from './query.ts'
@@ -13,28 +14,35 @@ export type XidWatch = {
   /** Hands over what has happened since the last poll. */
   readonly poll: (seen: (event: XidEvent) => void) => void
   readonly close: () => void
+  /** Why the Xids of a GPU cannot be heard of; undefined when they can. */
+  readonly failure: (index: number) => Failure | undefined
 }
-
-const silent: XidWatch = { poll: () => {}, close: () => {} }
 
 /** Registers each GPU by itself: one that cannot (WSL2, lost) must not silence the others. */
 export function watchXids(library: Library, gpus: readonly { readonly index: number; readonly handle: bigint }[]): XidWatch {
   const pointer = new BigUint64Array(1)
+  const failures = new Map<number, Failure>()
+  const register = (set: bigint, index: number, handle: bigint): Failure | undefined => {
+    const supported = new BigUint64Array(1)
+    const asked = bind(library, index, 'nvmlDeviceGetSupportedEventTypes', [handle, supported])()
+    if (asked !== SUCCESS) return failureOf('nvmlDeviceGetSupportedEventTypes', asked)
+    if (((supported[0] ?? 0n) & XID_EVENT) === 0n) return failureOf('nvmlDeviceRegisterEvents', NOT_SUPPORTED)
+    const code = bind(library, index, 'nvmlDeviceRegisterEvents', [handle, XID_EVENT, set])()
+    return code === SUCCESS ? undefined : failureOf('nvmlDeviceRegisterEvents', code)
+  }
   const open = (): bigint | undefined => {
-    if (bind(library, undefined, 'nvmlEventSetCreate', [pointer])() !== SUCCESS) return undefined
-    const set = pointer[0] ?? 0n
+    failures.clear()
+    const code = bind(library, undefined, 'nvmlEventSetCreate', [pointer])()
+    const set = code === SUCCESS ? (pointer[0] ?? 0n) : undefined
     for (const { index, handle } of gpus) {
-      const supported = new BigUint64Array(1)
-      if (bind(library, index, 'nvmlDeviceGetSupportedEventTypes', [handle, supported])() !== SUCCESS) continue
-      if (((supported[0] ?? 0n) & XID_EVENT) === 0n) continue
-      bind(library, index, 'nvmlDeviceRegisterEvents', [handle, XID_EVENT, set])()
+      const failure = set === undefined ? failureOf('nvmlEventSetCreate', code) : register(set, index, handle)
+      if (failure !== undefined) failures.set(index, failure)
     }
     return set
   }
   const words = new Uint32Array(EVENT_DATA.size / 4)
   const longs = new BigUint64Array(words.buffer)
   let set = open()
-  if (set === undefined) return silent
   const prepare = () => bind(library, undefined, 'nvmlEventSetWait_v2', [set ?? 0n, words, 0])
   let wait = prepare()
   const close = (): void => {
@@ -62,5 +70,6 @@ export function watchXids(library: Library, gpus: readonly { readonly index: num
       }
     },
     close,
+    failure: (index) => failures.get(index),
   }
 }

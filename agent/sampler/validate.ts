@@ -18,17 +18,19 @@ const isLabels = (value: unknown): boolean => isFields(value) && Object.values(v
 const isReason = (value: unknown): value is GapReason => (GAP_REASONS as readonly unknown[]).includes(value)
 const isInteger = (value: unknown): boolean => Number.isSafeInteger(value)
 
+const isReasoned = (value: unknown): boolean =>
+  isFields(value) && isReason(value['reason']) && isOptional(value['code'], isInteger) && isOptional(value['detail'], isText)
 const isSummary = (value: unknown): value is GpuSummary =>
-  isFields(value) && isIndex(value['index']) && isText(value['uuid']) && value['uuid'] !== '' && isText(value['name']) && isText(value['pciBusId'])
+  isFields(value) &&
+  isIndex(value['index']) &&
+  isText(value['uuid']) &&
+  value['uuid'] !== '' &&
+  isText(value['name']) &&
+  isText(value['pciBusId']) &&
+  isOptional(value['xidGap'], isReasoned)
 const isLost = (value: unknown): boolean =>
   isFields(value) && isIndex(value['index']) && isReason(value['reason']) && isInteger(value['code']) && isText(value['detail'])
-const isGap = (value: unknown): value is Gap =>
-  isFields(value) &&
-  isText(value['metric']) &&
-  isLabels(value['labels']) &&
-  isReason(value['reason']) &&
-  isOptional(value['code'], isInteger) &&
-  isOptional(value['detail'], isText)
+const isGap = (value: unknown): value is Gap => isFields(value) && isText(value['metric']) && isLabels(value['labels']) && isReasoned(value)
 const isXid = (value: unknown): boolean => isFields(value) && isCount(value['xid']) && isOptional(value['gi'], isCount) && isOptional(value['ci'], isCount)
 const isProcess = (value: unknown): boolean =>
   isFields(value) &&

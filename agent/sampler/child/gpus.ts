@@ -64,7 +64,10 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     return undefined
   }
   const hello = (): void => {
-    const summaries = gpus.map(({ opened: { device } }) => ({ index: device.index, uuid: device.uuid, name: device.name, pciBusId: device.pciBusId }))
+    const summaries = gpus.map(({ opened: { device } }) => {
+      const xidGap = watch?.failure(device.index)
+      return { index: device.index, uuid: device.uuid, name: device.name, pciBusId: device.pciBusId, ...(xidGap === undefined ? {} : { xidGap }) }
+    })
     send({ type: 'hello', driverVersion: session.driverVersion(), library: session.library, gpus: summaries.sort((a, b) => a.index - b.index), lost })
   }
   const start = (): Failure | undefined => {

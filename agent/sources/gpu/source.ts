@@ -8,7 +8,7 @@ import type { Sample } from '../../sampler/child-process.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
-import { gpuSourceMetrics } from './metrics.ts'
+import { gpuSourceMetrics, xidErrors } from './metrics.ts'
 import { createRoster, type KnownGpu } from './roster.ts'
 
 /** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
@@ -46,6 +46,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   let stopTicks: (() => void) | undefined
   let state: GpuSourceState = { kind: 'starting' }
   let downGap: Gap | undefined
+  let xidGaps: readonly Gap[] = []
   let tickT = 0
   let agesT = 0
   let xidsT = 0
@@ -65,9 +66,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     emit(t, 'age', 3 * RATE_MS.fast, roster.ages(now()), [])
   }
   const emitXids = (t: number): void => {
-    const readings = xids.readings()
     xidsT = t
-    if (readings.length > 0) emit(t, 'xid', 3 * RENEW_MS, readings, [])
+    emit(t, 'xid', 3 * RENEW_MS, xids.readings(), xidGaps)
   }
   const emitSelf = (t: number): void => {
     selfT = t
@@ -84,6 +84,10 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
 
   const onHello = (hello: Hello): void => {
     const t = Date.now()
+    xidGaps = hello.gpus.flatMap(({ index, uuid, xidGap }) =>
+      xidGap === undefined ? [] : [{ metric: xidErrors.name, labels: { gpu: String(index), uuid }, ...xidGap }],
+    )
+    emitXids(t)
     const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])
     for (const gpu of vanished) {
       gpu.gap = undefined

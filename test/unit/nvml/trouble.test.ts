@@ -168,11 +168,24 @@ describe.skipIf(!hasFake)('trouble (needs a C compiler)', () => {
     })
   })
 
-  test('no event set (WSL2) takes nothing else away', async () => {
+  test('no event set (WSL2) takes nothing else away, and is told', async () => {
     await withChild(
       hostOf(1, () => ({ events: undefined }), { 'ret.nvmlEventSetCreate': 3 }),
       {},
-      async (child) => expect((await child.scrape()).value('gpu_power_watts')).toBe(500),
+      async (child) => {
+        expect((await child.scrape()).value('gpu_power_watts')).toBe(500)
+        expect(child.hello.gpus[0]?.xidGap).toMatchObject({ reason: 'not_supported', code: 3, detail: 'nvmlEventSetCreate: NOT_SUPPORTED' })
+      },
+    )
+  })
+
+  test('a GPU whose Xids cannot be heard of is told by itself, the other one is watched', async () => {
+    await withChild(
+      hostOf(2, (index) => (index === 0 ? { 'ret.nvmlDeviceRegisterEvents': 4 } : {})),
+      {},
+      async (child) => {
+        expect(child.hello.gpus.map((gpu) => gpu.xidGap?.reason)).toEqual(['no_permission', undefined])
+      },
     )
   })
 
