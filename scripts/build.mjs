@@ -14,7 +14,7 @@ async function bundle(entries) {
     cwd: root,
     input: entries,
     platform: 'node',
-    external: [/^node:/, 'koffi', 'better-sqlite3', 'systeminformation', 'bufferutil', 'utf-8-validate'],
+    external: [/^node:/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version) } },
     logLevel: 'warn',
   })
