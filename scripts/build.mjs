@@ -1,13 +1,19 @@
-// Builds dist/: the agent and the sampler child as one bundled file each (less memory and a faster start than loading
-// hundreds of modules), and the dashboard. Native packages stay outside the bundles.
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// Builds dist/: the agent and the sampler child as bundles of few files (less memory and a faster start than loading hundreds of
+// modules), and the dashboard. Native packages stay outside the bundles.
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'
 import { root } from './ensure.mjs'
+import { sourcesFingerprint } from './fingerprint.mjs'
+import { withLock } from './lock.mjs'
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const out = join(root, 'dist')
+/** On the same file system as dist/, so that a rename is one step. */
+const staging = join(out, '.staging')
+/** Files of earlier builds have a hash in their names; agents that run from them may still load some, so they stay for a day. */
+const KEEP_MS = 24 * 3_600_000
 
 async function bundle(entries) {
   const build = await rolldown({
@@ -18,16 +24,50 @@ async function bundle(entries) {
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version) } },
     logLevel: 'warn',
   })
-  await build.write({ dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: false })
+  await build.write({ dir: staging, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: false })
   await build.close()
 }
 
-mkdirSync(out, { recursive: true })
-// Chunks carry a hash in their name: those of the last build would stay for ever.
-for (const name of readdirSync(out)) if (name.endsWith('.js')) rmSync(join(out, name))
-await bundle({ main: 'agent/main.ts' })
-await bundle({ 'sampler-child': 'agent/sampler/child.ts' })
-if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
-  await buildDashboard({ root: join(root, 'dashboard'), configFile: join(root, 'dashboard/vite.config.ts'), logLevel: 'warn' })
+const filesOf = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Moves the files one by one over the old ones, those that name others last: whoever starts meanwhile finds a whole build. */
+function publish() {
+  const entries = /^(main\.js|sampler-child\.js|dashboard\/index\.html)$/
+  const names = filesOf(staging).map((file) => file.slice(staging.length + 1))
+  for (const name of names.sort((a, b) => Number(entries.test(a)) - Number(entries.test(b)))) {
+    mkdirSync(dirname(join(out, name)), { recursive: true })
+    renameSync(join(staging, name), join(out, name))
+  }
+  rmSync(staging, { recursive: true })
+  const current = new Set(names)
+  for (const file of [...filesOf(out)]) {
+    const name = file.slice(out.length + 1)
+    if (/\.(js|css)$/.test(name) && !current.has(name) && Date.now() - statSync(file).mtimeMs > KEEP_MS) rmSync(file)
+  }
 }
-writeFileSync(join(out, '.built'), version)
+
+async function build() {
+  const fingerprint = sourcesFingerprint(root)
+  rmSync(join(out, '.built'), { force: true })
+  rmSync(staging, { recursive: true, force: true })
+  mkdirSync(staging, { recursive: true })
+  await bundle({ main: 'agent/main.ts' })
+  await bundle({ 'sampler-child': 'agent/sampler/child.ts' })
+  if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
+    await buildDashboard({
+      root: join(root, 'dashboard'),
+      configFile: join(root, 'dashboard/vite.config.ts'),
+      build: { outDir: join(staging, 'dashboard') },
+      logLevel: 'warn',
+    })
+  }
+  publish()
+  writeFileSync(join(out, '.built'), fingerprint)
+}
+
+// Whoever asked for a build that is missing holds the lock already.
+if (process.argv.includes('--locked')) await build()
+else await withLock(root, () => process.stderr.write(`warpwatch: another npm command is preparing ${root}, waiting for it …\n`), build)

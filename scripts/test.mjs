@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
+import { foreground } from './foreground.mjs'
 
 /** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, a browser. */
 const PACKAGES = {
@@ -30,10 +31,9 @@ function ensureDebianPackages() {
   if (run.status !== 0) process.stderr.write(`warpwatch: apt-get failed, tests that need these packages are skipped:\n${run.stderr}\n`)
 }
 
-ensurePackages()
+await ensurePackages()
 ensureDebianPackages()
-ensureBuild()
+await ensureBuild()
 const args = process.argv.slice(2)
 const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'integration']
-const run = spawnSync(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root, stdio: 'inherit' })
-process.exit(run.status ?? 1)
+foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })

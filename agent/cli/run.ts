@@ -5,13 +5,17 @@ import { messageOf, type Command, type Io } from './command.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor } from './settings.ts'
 import { startLines } from './start-lines.ts'
 
+/** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
+const SAME_SIGNAL_MS = 300
+
 /** Resolves at the first SIGINT or SIGTERM; the second ends the process at once. */
 async function stopSignal(io: Io): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false
+    let asked: number | undefined
     const on = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(signal === 'SIGINT' ? 130 : 143)
-      asked = true
+      if (asked !== undefined && performance.now() - asked < SAME_SIGNAL_MS) return
+      if (asked !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
+      asked = performance.now()
       io.err(`warpwatch: ${signal}: stopping (once more ends at once)\n`)
       resolve(signal)
     }
