@@ -5,6 +5,7 @@ import type { LatestStore } from '../store/latest.ts'
 import type { MutableRow } from './views/builder.ts'
 import { createCpuRates } from './views/cpu-rates.ts'
 import { finishContainer } from './views/containers.ts'
+import { finishMig } from './views/mig.ts'
 import { checkedHost, isAllocatorRow, isContainerRow, isGpuRow, isProcessRow, only, type AllocatorRow } from './views/row-checks.ts'
 import { createTables } from './views/tables.ts'
 
@@ -47,6 +48,7 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
       const gpu = tables.gpus.get(key.slice(0, key.indexOf('|')))
       if (gpu !== undefined) (gpu.mig ??= []).push(mig)
     }
+    for (const gpu of tables.gpus.values()) if (gpu.mig !== undefined) gpu.mig = finishMig(gpu.mig)
     const gpus = [...tables.gpus.values()].sort((a, b) => number(a['index']) - number(b['index']))
     const order = gpus.map((gpu) => text(gpu['uuid']))
     const containers = [...tables.containers.values()].map((row) => finishContainer(row, order))

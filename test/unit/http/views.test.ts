@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createViews } from '../../../agent/http/views.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
-import { fillStore, filledStore, GPU0, GPU1, LOST, memoryUsed, scrape, T } from './fixture.ts'
+import { fillStore, filledStore, GPU0, GPU1, LOST, memoryUsed, scrape, T, tensor } from './fixture.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 
 const rowsOf = () => createViews({ latest: filledStore(), hostname: 'gpu-01' }).rows()
@@ -31,6 +31,21 @@ test('a MIG instance is a row of its GPU and leaves the whole GPU alone', () => 
   const gpu = rowsOf().gpus.find(({ uuid }) => uuid === GPU1['uuid'])
   expect(gpu?.memory_used_bytes).toBe(12_345_678_901)
   expect(gpu?.mig).toEqual([{ gi: '7', ci: '0', mig_uuid: 'MIG-1', name: 'NVIDIA H100 80GB HBM3 MIG 1g.10gb', memory_used_bytes: 1_073_741_824 }])
+})
+
+test('what is measured of a whole GPU instance stands with its compute instances, not as one more', () => {
+  const latest = createLatestStore()
+  const whole = { ...GPU1, gi: '7' }
+  const of = (labels: Readonly<Record<string, string>>, value: number) => ({ series: makeSeries(memoryUsed, labels), value })
+  const gap = { metric: tensor.name, labels: whole, reason: 'not_supported', code: 3 } as const
+  latest.apply(scrape('gpu', 'memory', T, [of({ ...whole, ci: '0' }, 5), of({ ...whole, ci: '1' }, 6), of({ ...GPU1, gi: '9' }, 8)]))
+  latest.apply(scrape('gpu', 'gpm', T, [], [gap]))
+  const shared = { gi: '7', gaps: [{ measure: 'tensor_active_ratio', reason: 'not_supported', code: 3 }] }
+  expect(createViews({ latest, hostname: 'gpu-01' }).rows().gpus[0]?.mig).toEqual([
+    { ...shared, ci: '0', memory_used_bytes: 5 },
+    { ...shared, ci: '1', memory_used_bytes: 6 },
+    { gi: '9', ci: '', memory_used_bytes: 8 },
+  ])
 })
 
 test('a lost GPU still has a row, with the reason and nothing else', () => {
