@@ -34,7 +34,9 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
   let lost: unknown
 
   const lose = (error: unknown, now: number): void => {
-    reason = `${codeOf(error) || 'error'}: ${message(error)}`
+    // Node's messages begin with the code, SQLite's do not.
+    const [code, text] = [codeOf(error) || 'error', message(error)]
+    reason = text.startsWith(code) ? text : `${code}: ${text}`
     retryAt = now + RETRY_MS
     lost = error
     if (told === reason) return

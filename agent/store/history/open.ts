@@ -1,7 +1,8 @@
 // Opens the history's database: one writer, our schema, a broken file set aside.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
 import { createDisk } from './disk.ts'
 import type { Disk } from './disk.ts'
@@ -99,7 +100,7 @@ export function setAside(file: string, now: number): string {
  * set aside and a new one begun.
  */
 export function openDatabase(directory: string, log: Log, now: number): { readonly disk: Disk; readonly release: () => void } {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory, 0o700)
   const release = lockDirectory(directory)
   const file = join(directory, 'history.db')
   try {

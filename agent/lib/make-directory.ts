@@ -1,0 +1,18 @@
+// Makes a directory and those above it. Not Node's `recursive: true`: where a file system answers ENOENT to every mkdir (/proc, automounts),
+// that one tries for ever, at full load (seen with Node 24.21).
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** Throws what the system says of the first directory that cannot be made; one that is there already is left as it is. */
+export function makeDirectory(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && statSync(path).isDirectory()) return
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeDirectory(dirname(path), mode)
+    mkdirSync(path, { mode })
+  }
+}
