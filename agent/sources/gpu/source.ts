@@ -4,6 +4,7 @@ import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
+import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-process.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
@@ -110,11 +111,14 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       silence(gpu, t)
       context?.log.error(`GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`} cannot be opened: ${gpu.gap?.detail}`)
     }
-    if (downGap !== undefined) {
-      downGap = undefined
-      emit(t, 'nvml', ttlMs.fast, [], [])
+    const none = [...roster.all()].length === 0
+    if (none || downGap !== undefined) {
+      downGap = none ? { metric: 'gpu', labels: {}, reason: 'not_supported', detail: noGpu(hello) } : undefined
+      emit(t, 'nvml', ttlMs.fast, [], downGap === undefined ? [] : [downGap])
     }
-    context?.log.info(`sampling ${hello.gpus.length} GPUs, driver ${hello.driverVersion}, ${hello.library}`)
+    const { gpus, driverVersion, library } = hello
+    if (none) context?.log.warn(noGpu(hello))
+    else context?.log.info(`sampling ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
   }
 
@@ -190,8 +194,9 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     silence(gpu, t)
     emitSelf(t)
   }
-  const onDown = ({ reason, code, detail }: SamplerDown): void => {
+  const onDown = ({ reason, code, detail: words }: SamplerDown): void => {
     const t = Date.now()
+    const detail = withAdvice(words, code)
     if (downGap?.detail !== detail || downGap.reason !== reason) context?.log.error(`no GPU can be sampled: ${detail}`)
     downGap = { metric: 'gpu', labels: {}, reason, detail, ...(code === undefined ? {} : { code }) }
     for (const gpu of roster.all()) silence(gpu, t)

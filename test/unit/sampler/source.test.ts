@@ -176,7 +176,7 @@ describe('a left-out GPU', () => {
 
 describe('NVML that cannot be used', () => {
   test('is told once per change with its code, and retried', async () => {
-    const failed = { reason: 'driver_error', code: 9, detail: 'the driver is not loaded' }
+    const failed = { reason: 'driver_error', code: 9, detail: expect.stringMatching(/^the driver is not loaded: .*modprobe nvidia/) }
     await using running = runScript({ gpus: 1, failed })
     await until('a gap of all', () => running.gapOf(undefined) !== undefined)
     expect(running.gapOf(undefined)).toMatchObject({ labels: {}, reason: 'driver_error', code: 9, detail: 'the driver is not loaded' })
