@@ -13,6 +13,12 @@ export type Started = {
 const FIRST_LOOK_MS = 5_000
 const LOOK_AGAIN_MS = 50
 
+/** The ages of all GPUs come when the last of them has answered: a line that tells of three of eight would be wrong. */
+function allAnswered(latest: LatestStore): boolean {
+  const ages = latest.of('warpwatch_gpu_sample_age_seconds').length
+  return ages > 0 && latest.of('warpwatch_gpu_info').length >= ages
+}
+
 /** `8 × NVIDIA H100 80GB HBM3`, several kinds joined by commas; undefined while there is no reading. */
 export function gpuKinds(latest: LatestStore): string | undefined {
   const kinds = new Map<string, number>()
@@ -39,11 +45,12 @@ async function gpuLine(config: Config, latest: LatestStore, ended: Promise<unkno
   const until = performance.now() + FIRST_LOOK_MS
   for (;;) {
     const kinds = gpuKinds(latest)
-    if (kinds !== undefined) return `GPUs       ${kinds}`
-    if (over) return undefined
-    const reason = gpuReason(config, latest)
     const late = performance.now() > until
-    if (reason !== undefined || late) return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
+    if (kinds !== undefined && (late || allAnswered(latest))) return `GPUs       ${kinds}`
+    if (over) return undefined
+    const reason = kinds === undefined ? gpuReason(config, latest) : undefined
+    if (reason !== undefined || (late && kinds === undefined))
+      return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
   }
 }

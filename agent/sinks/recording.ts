@@ -23,7 +23,12 @@ const BATCH_CHARS = 64 * 1024
 /** Owner only: log lines and process names are private. Throws when the file cannot be opened; the caller says so at start. */
 export function createRecordingSink(options: RecordingOptions): RecordingSink {
   const { path, log, maxPendingBytes = 16 << 20 } = options
-  const fd = openSync(path, 'a+', 0o600)
+  let fd: number
+  try {
+    fd = openSync(path, 'a+', 0o600)
+  } catch (error) {
+    throw new Error(`--record: expected a file that can be written, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
   let pending = endsInMidLine(fd) ? '\n' : ''
   pending += metaLine(options.host)
   let pendingEvents = 0
