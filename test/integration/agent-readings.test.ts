@@ -1,0 +1,153 @@
+// The built agent on a host of eight GPUs: every reading on /metrics and in the API is what the library told.
+import * as z from 'zod'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compiler } from '../fakes/nvml/build.ts'
+import { fakeUuid, withGpu } from '../fakes/nvml/scenario.ts'
+import { startAgent, type Page, type RunningAgent } from '../setup/agent.ts'
+import { ALL, DCGM, NOT_IN_MIG, OWN, mixedHost, powerOf, valueOf } from '../setup/agent-scenes.ts'
+import { poll } from '../setup/poll.ts'
+import * as schemas from '../../agent/http/api/schemas.ts'
+
+const GIB = 1024 ** 3
+const rows = z.array(z.looseObject({ uuid: z.string() }))
+
+describe.skipIf(compiler === undefined)('readings of the built agent (needs a C compiler)', () => {
+  const scene = mixedHost()
+  let agent: RunningAgent
+  let page: Page
+  beforeAll(async () => {
+    agent = await startAgent({ scenario: scene, env: { WARPWATCH_HOST_NAME: 'gpu-07' } })
+    // GPM needs a second sample, ten seconds after the first; the readings of this table come with the first ones.
+    page = await poll(
+      async () => {
+        const now = await agent.metrics()
+        const complete = ALL.every(
+          (gpu) => powerOf(now, gpu) !== undefined && now.value('warpwatch_gpu_energy_joules_total', { gpu: String(gpu) }) !== undefined,
+        )
+        return complete && now.value('warpwatch_agent_source_up', { source: 'host' }) === 1 ? now : undefined
+      },
+      { what: 'readings of all GPUs', everyMs: 50 },
+    )
+  })
+  afterAll(async () => agent[Symbol.asyncDispose]())
+
+  test.each(OWN)('%s %j is %s of each GPU', (metric, labels, key, factor) => {
+    for (const gpu of ALL) {
+      const found = page.value(metric, { ...labels, gpu: String(gpu), uuid: fakeUuid(gpu), gi: '', ci: '' })
+      if (gpu === 7 && NOT_IN_MIG.has(key)) expect(found, 'in MIG mode').toBeUndefined()
+      else expect(found, `GPU ${gpu}`).toBeCloseTo(valueOf(scene.gpus[gpu], key) * factor, 6)
+    }
+  })
+
+  test.each(DCGM)('%s %j is %s of each GPU, under the labels of dcgm-exporter', (metric, labels, key, factor) => {
+    for (const gpu of ALL) {
+      const wanted = {
+        ...labels,
+        gpu: String(gpu),
+        UUID: fakeUuid(gpu),
+        device: `nvidia${gpu}`,
+        modelName: 'NVIDIA H100 80GB HBM3',
+        Hostname: 'gpu-07',
+        GPU_I_ID: '',
+      }
+      const found = page.value(metric, wanted)
+      if (gpu === 7 && NOT_IN_MIG.has(key)) expect(found, 'in MIG mode').toBeUndefined()
+      else expect(found, `GPU ${gpu}`).toBeCloseTo(valueOf(scene.gpus[gpu], key) * factor, 4)
+    }
+  })
+
+  test('every GPU says who it is', () => {
+    for (const [gpu, { values }] of scene.gpus.entries()) {
+      const [name, pci_bus_id, serial, vbios_version] = [values['name'], values['bus'], values['serial'], values['vbios']].map(String)
+      const labels = { uuid: fakeUuid(gpu), name: name ?? '', pci_bus_id: pci_bus_id ?? '', serial: serial ?? '', vbios_version: vbios_version ?? '' }
+      expect(page.value('warpwatch_gpu_info', { ...labels, gpu: String(gpu), driver_version: '590.48.01', cuda_version: '13.1', minor: String(gpu) })).toBe(1)
+    }
+    expect(agent.stderr()).toContain('8 GPUs')
+  })
+
+  test('the reason that slows a GPU is 1, the others are 0', () => {
+    // 4 of the scenario is SW power cap.
+    const reasons = page.samples.filter(({ name, labels }) => name === 'warpwatch_gpu_throttle_active' && labels['gpu'] === '2')
+    expect(reasons.length).toBeGreaterThan(5)
+    for (const { labels, value } of reasons) expect(value, labels['reason']).toBe(labels['reason'] === 'sw_power_cap' ? 1 : 0)
+  })
+
+  test('every process holds what the driver says, and nobody holds the rest', async () => {
+    for (const [gpu, { processes = [] }] of scene.gpus.entries()) {
+      for (const { pid, bytes, gi, ci } of processes) {
+        const labels = {
+          gpu: String(gpu),
+          uuid: fakeUuid(gpu),
+          pid: String(pid),
+          gi: gi === undefined ? '' : String(gi),
+          ci: ci === undefined ? '' : String(ci),
+        }
+        expect(page.value('warpwatch_process_gpu_memory_bytes', labels), `pid ${pid}`).toBe(bytes)
+      }
+      const held = processes.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
+      expect(page.value('warpwatch_gpu_memory_unattributed_bytes', { gpu: String(gpu) })).toBe(valueOf(scene.gpus[gpu], 'mem_used') - held)
+    }
+    const listed = z.array(schemas.process).parse(await agent.json('/api/v1/processes'))
+    expect(listed.map(({ pid, gpu_memory_bytes }) => [pid, gpu_memory_bytes])).toEqual(
+      scene.gpus.flatMap(({ processes = [] }) => processes.map(({ pid, bytes }) => [pid, bytes])),
+    )
+  })
+
+  test('MIG instances: memory, who they are, and one row each in the API', async () => {
+    for (const { gi, ci, uuid, total, used } of scene.gpus[7]?.mig ?? []) {
+      const labels = { gpu: '7', uuid: fakeUuid(7), gi: String(gi), ci: String(ci) }
+      expect(page.value('warpwatch_gpu_memory_used_bytes', labels)).toBe(used)
+      expect(page.value('warpwatch_gpu_memory_total_bytes', labels)).toBe(total)
+      expect(page.value('warpwatch_gpu_mig_info', { ...labels, mig_uuid: uuid })).toBe(1)
+      expect(page.value('DCGM_FI_DEV_FB_USED', { gpu: '7', GPU_I_ID: String(gi), GPU_I_PROFILE: '3g.40gb' })).toBe(used / 1024 ** 2)
+    }
+    // The ratios of a whole GPU instance come ten seconds after the start, and must not look like further instances.
+    const mig = await poll(
+      async () => {
+        const row = rows.parse(await agent.json('/api/v1/gpus'))[7]
+        const found = z.array(z.looseObject({ gi: z.string(), ci: z.string() })).parse(row?.['mig'])
+        return found.some((instance) => 'gpm_engine_active_ratio' in instance) ? found : undefined
+      },
+      { what: 'GPM readings of the instances', deadlineMs: 25_000, everyMs: 100 },
+    )
+    expect(mig.map(({ gi, ci }) => [gi, ci])).toEqual([
+      ['1', '0'],
+      ['2', '0'],
+    ])
+    expect(mig[0]).toMatchObject({ memory_used_bytes: 10 * GIB, gpm_engine_active_ratio: 0.7, mig_uuid: 'MIG-00000000-0000-4000-9000-000000000071' })
+    expect(mig[1]).toMatchObject({ memory_used_bytes: 5 * GIB, gpm_engine_active_ratio: 0.1 })
+  })
+
+  test('the API tells the same as the page, in the form that it promises', async () => {
+    const answer = await agent.json('/api/v1/gpus')
+    const gpus = z.array(schemas.gpu).parse(answer)
+    expect(gpus.map(({ uuid, index }) => [uuid, index])).toEqual(ALL.map((gpu) => [fakeUuid(gpu), gpu]))
+    for (const [gpu, row] of gpus.entries()) {
+      expect(row.power_watts).toBe(valueOf(scene.gpus[gpu], 'power') / 1000)
+      expect(row.memory_used_bytes).toBe(valueOf(scene.gpus[gpu], 'mem_used'))
+      expect(row.clock_hertz?.['sm']).toBe(1_755_000_000)
+      expect(row.fan_speed_ratio, 'an H100 has no fan').toBeUndefined()
+      expect(row.gaps).toContainEqual({ measure: 'fan_speed_ratio', reason: 'not_supported', code: 3, detail: expect.stringContaining('NOT_SUPPORTED') })
+    }
+    expect(schemas.host.parse(await agent.json('/api/v1/host')).hostname).toBe('gpu-07')
+    expect((await agent.get('/readyz')).status).toBe(200)
+    expect((await agent.get('/healthz')).status).toBe(200)
+  })
+
+  test('what changes in the library changes on the page with the next second, and what it no longer tells is gone', async () => {
+    agent.tell(withGpu(scene, 4, { power: 321_000, temp: undefined }))
+    const next = await poll(
+      async () => {
+        const now = await agent.metrics()
+        return powerOf(now, 4) === 321 ? now : undefined
+      },
+      { what: 'the new power of GPU 4', deadlineMs: 5_000 },
+    )
+    expect(next.value('warpwatch_gpu_temperature_celsius', { gpu: '4' })).toBeUndefined()
+    expect(next.value('DCGM_FI_DEV_GPU_TEMP', { gpu: '4' })).toBeUndefined()
+    expect(next.value('warpwatch_gpu_temperature_celsius', { gpu: '5' })).toBe(55)
+    const row = rows.parse(await agent.json('/api/v1/gpus'))[4]
+    expect(row).not.toHaveProperty('temperature_celsius')
+    expect(row?.['gaps']).toContainEqual(expect.objectContaining({ measure: 'temperature_celsius', reason: 'not_supported' }))
+  })
+})
