@@ -1,6 +1,8 @@
 // GET /metrics with 10,000 series, once rendered anew for each scrape and once shared within a tick; beside it prom-client with the same data.
 import { fork } from 'node:child_process'
-import { Agent, get } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Gauge, Registry } from 'prom-client'
 import { createExposition } from '../agent/http/exposition.ts'
 import { createHttpServer } from '../agent/http/server.ts'
@@ -16,6 +18,9 @@ const FAMILIES = 50
 const PER_FAMILY = 200
 const SCRAPES = 500
 const WARM_UP = 30
+const STATES = 16
+/** Prometheus asks each second at the most; this is enough for both sides to be at rest again. */
+const PAUSE_MS = 20
 const LIMIT_MS = 5
 const LABELS = ['gpu', 'uuid', 'pid', 'process', 'container', 'container_id'] as const
 
@@ -38,11 +43,11 @@ function valueAt(family: number, i: number, tick: number): number {
   return (family + 1) * (i + tick) * 1.37
 }
 
-type Times = { readonly fresh: readonly number[]; readonly shared: readonly number[] }
+type Times = { readonly fresh: readonly number[]; readonly shared: readonly number[]; readonly bare: readonly number[] }
 
 /** The scraper is a second process, as Prometheus is: it asks for a tick, scrapes, and scrapes once more within the same tick. */
-async function scrapeFromOutside(url: string, tick: (t: number) => void): Promise<Times> {
-  const child = fork(import.meta.filename, ['--scraper', url])
+async function scrapeFromOutside(url: string, bareUrl: string, tick: (t: number) => void): Promise<Times> {
+  const child = fork(import.meta.filename, ['--scraper', url, bareUrl])
   return new Promise((resolve, reject) => {
     child.on('message', (message: number | Times) => {
       if (typeof message !== 'number') return resolve(message)
@@ -63,20 +68,23 @@ const scrapeOnce = (url: string, agent: Agent): Promise<number> =>
     }).on('error', reject)
   })
 
-async function scraper(url: string): Promise<void> {
+async function scraper(url: string, bareUrl: string): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const fresh: number[] = []
   const shared: number[] = []
+  const bare: number[] = []
   for (let i = 0; i < WARM_UP + SCRAPES; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     process.send?.(i)
     await new Promise((resolve) => process.once('message', resolve))
-    const times = [await scrapeOnce(url, agent), await scrapeOnce(url, agent)] as const
+    const times = [await scrapeOnce(url, agent), await scrapeOnce(url, agent), await scrapeOnce(bareUrl, agent)] as const
     if (i < WARM_UP) continue
     fresh.push(times[0])
     shared.push(times[1])
+    bare.push(times[2])
   }
   agent.destroy()
-  process.send?.({ fresh, shared }, () => process.disconnect())
+  process.send?.({ fresh, shared, bare }, () => process.disconnect())
 }
 
 function figures(what: string, times: readonly number[], limit?: number): readonly Row[] {
@@ -111,8 +119,12 @@ export async function run(): Promise<void> {
     log: { info: () => {}, warn: () => {}, error: (text) => process.stderr.write(text) },
   })
   const url = `${await server.listen()}/metrics`
+  // Made beforehand: sources make their readings over a second, not at the moment of a scrape.
+  const states = Array.from({ length: STATES }, (_, t) =>
+    series.flatMap((list, family) => list.map((one, i) => ({ series: one, value: valueAt(family, i, t) }))),
+  )
   const tick = (t: number): void => {
-    const readings = series.flatMap((list, family) => list.map((one, i) => ({ series: one, value: valueAt(family, i, t) })))
+    const readings = states[t % STATES] ?? []
     latest.apply({ type: 'scrape', t, source: 'bench', group: '', ttlMs: 10_000, durationMs: 0, readings, gaps: [] })
     exposition.invalidate()
   }
@@ -135,7 +147,13 @@ export async function run(): Promise<void> {
     renderingCpu.push((user + system) / 1_000)
   }
   const before = process.cpuUsage()
-  const { fresh, shared } = await scrapeFromOutside(url, tick)
+  const body = exposition.page('text').body
+  // What the machine itself gives at this moment: the same bytes from a server that does nothing else.
+  const bareServer = createServer((_request, response) => response.end(body)).listen(0, '127.0.0.1')
+  await once(bareServer, 'listening')
+  const bareUrl = `http://127.0.0.1:${(bareServer.address() as AddressInfo).port}/`
+  const { fresh, shared, bare } = await scrapeFromOutside(url, bareUrl, tick)
+  bareServer.close()
   const { user, system } = process.cpuUsage(before)
   const cpuMs = (user + system) / 1_000 / (SCRAPES + WARM_UP) / 2
   const peer: number[] = []
@@ -150,6 +168,7 @@ export async function run(): Promise<void> {
     { what: `page of ${FAMILIES * PER_FAMILY} series`, figure: `${(exposition.page('text').body.length / 1e6).toFixed(2)} MB` },
     ...figures('scrape over HTTP, page of this tick shared', shared, LIMIT_MS),
     ...figures('scrape over HTTP, first of its tick (rendered)', fresh, LIMIT_MS),
+    ...figures('the same bytes from a bare node:http server in the same run', bare),
     { what: 'CPU of the agent per scrape, ticks and renderings included', figure: `${cpuMs.toFixed(2)} ms` },
     ...figures('rendering alone', rendering),
     ...figures('rendering alone, CPU time (whatever else the machine does)', renderingCpu),
@@ -158,4 +177,4 @@ export async function run(): Promise<void> {
 }
 
 const scraped = process.argv.indexOf('--scraper')
-if (import.meta.main) await (scraped > 0 ? scraper(process.argv[scraped + 1] ?? '') : run())
+if (import.meta.main) await (scraped > 0 ? scraper(process.argv[scraped + 1] ?? '', process.argv[scraped + 2] ?? '') : run())
