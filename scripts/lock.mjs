@@ -12,20 +12,22 @@ export async function withLock(name, waiting, work) {
   const path = `\0warpwatch-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
   let told = false
   for (;;) {
-    const server = createServer(() => {}).listen(path)
+    const waiters = new Set()
+    const server = createServer((waiter) => waiters.add(waiter.on('error', () => {}))).listen(path)
     const [error] = await Promise.race([once(server, 'listening').then(() => []), once(server, 'error')])
     if (error === undefined) {
       try {
         return await work()
       } finally {
         server.close()
+        for (const waiter of waiters) waiter.destroy()
       }
     }
     if (error.code !== 'EADDRINUSE') throw new Error(`cannot take the lock for ${name}: ${error.message}`, { cause: error })
     if (!told) waiting()
     told = true
-    // The connection lives as long as the holder does; refused means that it has just ended.
+    // The connection lives as long as the holder holds; refused means that it has just let go.
     const holder = connect(path)
-    await new Promise((resolve) => holder.once('close', resolve).once('error', () => {}))
+    await new Promise((resolve) => holder.resume().once('close', resolve).once('error', () => {}))
   }
 }
