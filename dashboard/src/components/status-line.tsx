@@ -15,7 +15,7 @@ export function StatusLine() {
         {stale.value ? (
           <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
         ) : gpus === 0 ? null : attention.length === 0 ? (
-          <span class="fine">nothing wrong</span>
+          <span class="fine">{gpus === 1 ? 'it answers' : 'all answer'}</span>
         ) : (
           attention.map((item) => (
             <a key={`${item.uuid} ${item.text}`} class={`wrong ${item.severity}`} href={`#gpu-${/^GPU (\d+)/.exec(item.text)?.[1] ?? ''}`}>
