@@ -31,29 +31,20 @@ describe.skipIf(compiler === undefined)('readings of the built agent (needs a C 
   })
   afterAll(async () => agent[Symbol.asyncDispose]())
 
+  const rounded = (value: number | undefined): string | undefined => value?.toFixed(5)
+  /** By GPU; the one in MIG mode tells no utilization. */
+  const expected = (key: string, factor: number): readonly (string | undefined)[] =>
+    ALL.map((gpu) => (gpu === 7 && NOT_IN_MIG.has(key) ? undefined : rounded(valueOf(scene.gpus[gpu], key) * factor)))
+
   test.each(OWN)('%s %j is %s of each GPU', (metric, labels, key, factor) => {
-    for (const gpu of ALL) {
-      const found = page.value(metric, { ...labels, gpu: String(gpu), uuid: fakeUuid(gpu), gi: '', ci: '' })
-      if (gpu === 7 && NOT_IN_MIG.has(key)) expect(found, 'in MIG mode').toBeUndefined()
-      else expect(found, `GPU ${gpu}`).toBeCloseTo(valueOf(scene.gpus[gpu], key) * factor, 6)
-    }
+    const found = ALL.map((gpu) => rounded(page.value(metric, { ...labels, gpu: String(gpu), uuid: fakeUuid(gpu), gi: '', ci: '' })))
+    expect(found).toEqual(expected(key, factor))
   })
 
   test.each(DCGM)('%s %j is %s of each GPU, under the labels of dcgm-exporter', (metric, labels, key, factor) => {
-    for (const gpu of ALL) {
-      const wanted = {
-        ...labels,
-        gpu: String(gpu),
-        UUID: fakeUuid(gpu),
-        device: `nvidia${gpu}`,
-        modelName: 'NVIDIA H100 80GB HBM3',
-        Hostname: 'gpu-07',
-        GPU_I_ID: '',
-      }
-      const found = page.value(metric, wanted)
-      if (gpu === 7 && NOT_IN_MIG.has(key)) expect(found, 'in MIG mode').toBeUndefined()
-      else expect(found, `GPU ${gpu}`).toBeCloseTo(valueOf(scene.gpus[gpu], key) * factor, 4)
-    }
+    const whose = { ...labels, modelName: 'NVIDIA H100 80GB HBM3', Hostname: 'gpu-07', GPU_I_ID: '' }
+    const found = ALL.map((gpu) => rounded(page.value(metric, { ...whose, gpu: String(gpu), UUID: fakeUuid(gpu), device: `nvidia${gpu}` })))
+    expect(found).toEqual(expected(key, factor))
   })
 
   test('every GPU says who it is', () => {
@@ -69,7 +60,7 @@ describe.skipIf(compiler === undefined)('readings of the built agent (needs a C 
     // 4 of the scenario is SW power cap.
     const reasons = page.samples.filter(({ name, labels }) => name === 'warpwatch_gpu_throttle_active' && labels['gpu'] === '2')
     expect(reasons.length).toBeGreaterThan(5)
-    for (const { labels, value } of reasons) expect(value, labels['reason']).toBe(labels['reason'] === 'sw_power_cap' ? 1 : 0)
+    for (const { labels, value } of reasons) expect(value, `reason ${labels['reason']}`).toBe(labels['reason'] === 'sw_power_cap' ? 1 : 0)
   })
 
   test('every process holds what the driver says, and nobody holds the rest', async () => {

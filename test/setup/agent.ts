@@ -1,10 +1,10 @@
 // Runs the built agent as its user does: the command in a process of its own, with the fake NVML library, a free port and a temporary data directory.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { scenarioFile, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { parseExposition, type ParsedSample } from '../unit/http/parse-exposition.ts'
@@ -111,6 +111,8 @@ function launch(options: AgentOptions): Launched {
   const home = mkdtempSync(join(tmpdir(), 'warpwatch-agent-'))
   const dataDir = options.dataDir ?? join(home, 'data')
   const file = options.scenario === undefined ? undefined : scenarioFile(options.scenario)
+  // Another user must be able to go through them.
+  if (options.uid !== undefined) for (const path of [home, ...(file === undefined ? [] : [dirname(file.path)])]) chmodSync(path, 0o755)
   if (options.config !== undefined) writeFileSync(join(home, 'warpwatch.yaml'), options.config)
   const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WARPWATCH_|FAKE_NVML|STATE_DIRECTORY|DOCKER_HOST)/.test(name)))
   const gpu = file === undefined ? {} : { FAKE_NVML_SCENARIO: file.path, WARPWATCH_GPU__LIBRARY: fakeLibrary() ?? '' }
@@ -118,7 +120,8 @@ function launch(options: AgentOptions): Launched {
   const env = { ...own, WARPWATCH_CONTAINERS__ENGINES: '', ...gpu, ...options.env }
   const where = ['--listen', '127.0.0.1:0', '--data-dir', dataDir]
   const wanted = options.args ?? ['run']
-  const args = [main, ...wanted, ...where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? ''))]
+  const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
+  const args = [main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
   const child = spawn(process.execPath, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'], ...(options.uid === undefined ? {} : { uid: options.uid }) })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(-100_000)))
