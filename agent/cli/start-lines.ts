@@ -30,10 +30,10 @@ export function gpuKinds(latest: LatestStore): string | undefined {
 }
 
 /** Why there are no GPUs, in the words of the source that looked first; not before the one that stands in for it has looked too. */
-function gpuReason(config: Config, latest: LatestStore): string | undefined {
+function gpuReason(config: Config, latest: LatestStore, late: boolean): string | undefined {
   const gaps = latest.gaps()
   const standIn = gaps.some((gap) => gap.source === 'nvidia-smi')
-  if (config.gpu.source === 'auto' && !standIn) return undefined
+  if (config.gpu.source === 'auto' && !standIn && !late) return undefined
   const gap = gaps.find((gap) => gap.source === 'gpu' && gap.metric === 'gpu') ?? gaps.find((gap) => gap.source === 'nvidia-smi')
   return gap === undefined ? undefined : (gap.detail ?? gap.reason)
 }
@@ -48,7 +48,7 @@ async function gpuLine(config: Config, latest: LatestStore, ended: Promise<unkno
     const late = performance.now() > until
     if (kinds !== undefined && (late || allAnswered(latest))) return `GPUs       ${kinds}`
     if (over) return undefined
-    const reason = kinds === undefined ? gpuReason(config, latest) : undefined
+    const reason = kinds === undefined ? gpuReason(config, latest, late) : undefined
     if (reason !== undefined || (late && kinds === undefined))
       return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
