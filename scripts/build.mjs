@@ -42,8 +42,10 @@ function publish() {
     renameSync(join(staging, name), join(out, name))
   }
   rmSync(staging, { recursive: true })
+  // What belongs to this build; scripts/bundle.mjs packs it.
+  writeFileSync(join(out, '.files'), JSON.stringify(names))
   const current = new Set(names)
-  for (const file of [...filesOf(out)]) {
+  for (const file of filesOf(out)) {
     const name = file.slice(out.length + 1)
     if (/\.(js|css)$/.test(name) && !current.has(name) && Date.now() - statSync(file).mtimeMs > KEEP_MS) rmSync(file)
   }

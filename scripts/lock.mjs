@@ -28,6 +28,11 @@ export async function withLock(name, waiting, work) {
     told = true
     // The connection lives as long as the holder holds; refused means that it has just let go.
     const holder = connect(path)
-    await new Promise((resolve) => holder.resume().once('close', resolve).once('error', () => {}))
+    await new Promise((resolve) =>
+      holder
+        .resume()
+        .once('close', resolve)
+        .once('error', () => {}),
+    )
   }
 }

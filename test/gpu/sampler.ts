@@ -31,7 +31,10 @@ export async function startSampler(entry: string, libraries: readonly string[]):
   const hello = waitFor((message) => (message.type === 'hello' || message.type === 'failed' ? message : undefined))
   child.send({ type: 'start', libraries, leaveOut: [], last: [], peakHz: 0 })
   const first = await hello
-  if (first.type === 'failed') throw new Error(`NVML cannot be used: ${first.detail}`)
+  if (first.type === 'failed') {
+    child.disconnect()
+    throw new Error(`NVML cannot be used: ${first.detail}`)
+  }
   let id = 0
   return {
     look() {
