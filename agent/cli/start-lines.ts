@@ -1,4 +1,6 @@
 // The few lines that tell at the start what is watched and where to look.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { VERSION } from '../lib/version.ts'
 import type { LatestStore } from '../store/latest.ts'
@@ -12,6 +14,9 @@ export type Started = {
 /** NVML on a host with eight GPUs answers the first scrape after 0.3 to 3 s. */
 const FIRST_LOOK_MS = 5_000
 const LOOK_AGAIN_MS = 50
+/** In a checkout through npm; the offline bundle brings a launcher of its own. */
+const inCheckout = ['../scripts/start.mjs', '../../scripts/start.mjs'].some((path) => existsSync(join(import.meta.dirname, path)))
+const SIMULATE_COMMAND = inCheckout ? 'npm start -- --simulate' : './warpwatch --simulate'
 
 /** The ages of all GPUs come when the last of them has answered: a line that tells of three of eight would be wrong. */
 function allAnswered(latest: LatestStore): boolean {
@@ -50,7 +55,7 @@ async function gpuLine(config: Config, latest: LatestStore, ended: Promise<unkno
     if (over) return undefined
     const reason = kinds === undefined ? gpuReason(config, latest, late) : undefined
     if (reason !== undefined || (late && kinds === undefined))
-      return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: npm start -- --simulate`
+      return `GPUs       none: ${reason ?? 'no answer yet'}. To see it with simulated ones: ${SIMULATE_COMMAND}`
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
   }
 }
