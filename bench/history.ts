@@ -7,6 +7,7 @@ import type { MetricKind } from '../agent/model/metric.ts'
 import type { Reading } from '../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../agent/model/series.ts'
 import { createHistory } from '../agent/store/history.ts'
+import { printTable } from './lib/table.ts'
 
 const GPUS = 8
 const CONTAINERS = 20
@@ -205,7 +206,7 @@ const cpuMs = (from: NodeJS.CpuUsage): number => {
 }
 const fileBytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-export type Row = { readonly what: string; readonly measured: number; readonly limit: number; readonly unit: string }
+type Row = { readonly what: string; readonly measured: number; readonly limit: number; readonly unit: string }
 
 export async function run(): Promise<void> {
   const hours = Number(process.env['BENCH_HISTORY_HOURS'] ?? 24)
@@ -274,12 +275,15 @@ export async function run(): Promise<void> {
     { what: 'memory of the process for it, SQLite aside', measured: memory / MIB, limit: 12, unit: 'MiB' },
     { what: 'open again with a full journal', measured: opened, limit: 300, unit: 'ms' },
   ]
-  console.log(`history: ${stats.series} series, ${hours} h, ${(samples / 1e6).toFixed(1)} million samples, ${(size / 1e6).toFixed(1)} MB`)
-  console.table(
-    rows.map(({ what, measured, limit, unit }) => ({ what, measured: Number(measured.toPrecision(3)), limit, unit, holds: measured <= limit ? 'yes' : 'NO' })),
+  process.stdout.write(`${stats.series} series, ${hours} h, ${(samples / 1e6).toFixed(1)} million samples, ${(size / 1e6).toFixed(1)} MB\n`)
+  printTable(
+    rows.map(({ what, measured, limit, unit }) => ({
+      what,
+      figure: `${Number(measured.toPrecision(3))} ${unit}`,
+      limit: `${limit} ${unit}`,
+      ok: measured <= limit,
+    })),
   )
-  rmSync(directory, { recursive: true })
-  if (rows.some((row) => row.measured > row.limit)) process.exitCode = 1
 }
 
 if (import.meta.main) await run()
