@@ -284,6 +284,7 @@ export async function run(): Promise<void> {
       ok: measured <= limit,
     })),
   )
+  rmSync(directory, { recursive: true })
 }
 
 if (import.meta.main) await run()
