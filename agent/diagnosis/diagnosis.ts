@@ -1,0 +1,218 @@
+// Judges events as they pass and keeps the incidents that follow from them. A consumer of the pipeline: no clock, no I/O, time comes from the events.
+import type { ContainerEvent, Event, LogLine } from '../model/event.ts'
+import type { Fault } from '../model/fault.ts'
+import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
+import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
+import { createLogMemory, logKey } from './incidents/log-memory.ts'
+import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
+import { createRings } from './incidents/rings.ts'
+import { createSubjects, type Place } from './incidents/subject.ts'
+import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
+import { createTracker } from './incidents/tracker.ts'
+import type { Via } from './incidents/members.ts'
+import { createWitness } from './incidents/witness.ts'
+
+export type DiagnosisOptions = {
+  /** Faults that a line shows, root first. */
+  readonly judge: (line: LogLine) => readonly Fault<IncidentKind>[]
+  readonly hostname: string
+  readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
+  /** Called when an incident fires, changes (at most once a second each) or resolves; pending ones are not told. */
+  readonly onChange?: (incident: Incident) => void
+}
+export type Diagnosis = {
+  readonly name: string
+  readonly ingest: (event: Event) => void
+  readonly figures: () => IncidentFigures
+  /** Firing now, root and evidence as known so far. */
+  readonly firing: () => readonly Incident[]
+  readonly restore: (incidents: readonly Incident[]) => void
+  /** Tells what has changed since the last tick. To be called at the end. */
+  readonly flush: () => void
+}
+
+/** Readings come up to a tick after their second. */
+const COMPLETE_AFTER_MS = AFTER_MS + 1_500
+const MAX_PLACED_PIDS = 1_000
+
+export function createDiagnosis({ judge, hostname, settingsOf = () => undefined, onChange = () => {} }: DiagnosisOptions): Diagnosis {
+  const witness = createWitness()
+  const rings = createRings()
+  const logs = createLogMemory()
+  const evidence = createEvidence({ rings, logs, witness, settingsOf })
+  const resolve = createSubjects({ witness, hostname, settingsOf })
+  const tracker = createTracker({ gpuReadAt: witness.gpuReadAt })
+  const kills = createKillCounter()
+  /** Host pid to container, from kernel lines that name a cgroup. */
+  const placed = new Map<number, string>()
+  const totals = new Map<IncidentKind, number>()
+  const lastSeen = new Map<IncidentKind, number>()
+  const fired = new Map<string, IncidentKind>()
+  let firing: readonly IncidentSummary[] | undefined
+  let second = -1
+
+  const scopeOf = (open: OpenIncident): Scope => ({ subject: subjectOf(open), gpus: [...open.gpus] })
+  const tell = (open: OpenIncident): void => {
+    open.changed = false
+    firing = undefined
+    if (open.status === 'pending') return
+    const { kind } = rootOf(open).fault
+    // A crash whose root came last counts for the root too: counters cannot take back.
+    if (fired.get(open.id) !== kind) {
+      if (open.firedAt !== undefined) totals.set(kind, (totals.get(kind) ?? 0) + 1)
+      fired.set(open.id, kind)
+    }
+    if (open.status === 'resolved') fired.delete(open.id)
+    onChange(toIncident(open))
+  }
+
+  const sighted = (fault: Fault<IncidentKind>, via: Via, place: Place, line: LogLine | undefined, more: { pending?: true; times?: number } = {}): void => {
+    const open = tracker.see({ fault, via, t: place.t, ...resolve(fault, place), ...more })
+    lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
+    const first = open.logLines.length === 0 && open.processes.length === 0
+    const seenBefore = line !== undefined && open.logs.has(logKey(line))
+    if (line === undefined) {
+      if (first) open.logLines = [evidence.told(place.t, place.stream, fault.verdict)]
+    } else if (!open.complete || !seenBefore) {
+      const shows = new Set(fault.evidence.map(({ text }) => text.trim()))
+      open.logLines = evidence.merge(
+        open.logLines,
+        seenBefore
+          ? [{ ...evidence.after(line), matched: true }]
+          : evidence.before(line).map((kept) => (kept.matched !== true && shows.has(kept.text.trim()) ? { ...kept, matched: true } : kept)),
+      )
+      open.logs.add(logKey(line))
+    }
+    if (!open.complete) {
+      if (open.processes.length === 0) open.processes = evidence.processes(scopeOf(open), place.t)
+      open.container ??= evidence.container(scopeOf(open))
+      if (first) open.series = evidence.series(scopeOf(open), open.startedAt)
+    }
+    // A burst of one fault is told once a second; what is new is told at once.
+    if (open.status === 'firing' && fired.get(open.id) !== rootOf(open).fault.kind) tell(open)
+  }
+
+  const onLog = (line: LogLine): void => {
+    logs.add(line)
+    if (line.stream === 'kernel') notePlace(line.text)
+    const faults = judge(line)
+    if (faults.length === 0) {
+      following(line)
+      return
+    }
+    const { container, container_id: named, path } = line.origin
+    for (const fault of faults) {
+      const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : placed.get(fault.facts.pid))
+      const place: Place = {
+        t: line.t,
+        stream: line.stream,
+        ...(container === undefined ? {} : { container }),
+        ...(containerId === undefined ? {} : { containerId }),
+        ...(path === undefined ? {} : { path }),
+      }
+      sighted(fault, line.stream === 'kernel' ? 'kernel' : 'log', place, line)
+    }
+  }
+  /** A line that shows no fault, after one that did. */
+  const following = (line: LogLine): void => {
+    const key = logKey(line)
+    for (const open of tracker.open()) {
+      if (open.complete || !open.logs.has(key)) continue
+      const marked = open.logLines.findIndex(({ matched }) => matched === true)
+      if (Math.abs(line.t - open.lastSeenAt) > AFTER_MS || !evidence.canTakeMore(open.logLines, marked + 1)) continue
+      open.logLines = evidence.merge(open.logLines, [evidence.after(line)])
+      open.changed = true
+    }
+  }
+  const notePlace = (text: string): void => {
+    // oom-kill:…,task_memcg=/docker/<64 hex>,task=python,pid=7672,uid=0 (mm/oom_kill.c, dump_oom_victim, since 5.0)
+    const match = /task_memcg=([^,\n]{0,500}),task=[^,\n]{0,64},pid=(\d{1,10})/.exec(text)
+    const id = match?.[1] === undefined ? undefined : [...match[1].matchAll(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g)].at(-1)?.[0]
+    if (id === undefined || match?.[2] === undefined) return
+    placed.set(Number(match[2]), id.slice(0, 12))
+    const oldest = placed.size > MAX_PLACED_PIDS ? placed.keys().next().value : undefined
+    if (oldest !== undefined) placed.delete(oldest)
+  }
+
+  const oomKill = (via: 'event' | 'counter', t: number, name: string, id: string, who: string, times: number): void => {
+    const limit = evidence.container({ subject: { container: { name, id } }, gpus: [] })?.memory_limit_bytes
+    sighted(oomKillFault(name, limit, who), via, { t, stream: 'numbers', container: name, containerId: id }, undefined, { times })
+  }
+  const onContainer = (event: ContainerEvent): void => {
+    const { action, t, container, container_id: id } = event
+    if (action === 'oom') {
+      oomKill('event', t, container, id, `the container engine (${oomEventText(event)})`, 1)
+    } else if (action === 'die' || action === 'died') {
+      const { crashKey } = resolve(oomKillFault(container, undefined, ''), { t, stream: 'numbers', container, containerId: id })
+      if (crashKey !== undefined) tracker.ended(crashKey, t, event.exit_code)
+      for (const open of tracker.open()) if (open.changed && open.status === 'firing' && !fired.has(open.id)) tell(open)
+    }
+  }
+
+  const tick = (t: number): void => {
+    for (const open of tracker.tick(t)) tell(open)
+    for (const open of tracker.open()) {
+      if (!open.complete && tracker.elapsed() - open.bornAt >= COMPLETE_AFTER_MS) {
+        open.series = evidence.series(scopeOf(open), open.startedAt)
+        open.complete = true
+        open.changed = true
+      }
+      if (open.changed) tell(open)
+    }
+  }
+
+  return {
+    name: 'diagnosis',
+    ingest(event) {
+      witness.ingest(event)
+      rings.ingest(event)
+      switch (event.type) {
+        case 'log':
+          return onLog(event)
+        case 'container':
+          return onContainer(event)
+        case 'allocator_oom':
+          return sighted(
+            allocatorFault(event),
+            'probe',
+            { t: event.t, stream: 'numbers', uuid: event.uuid, ...(event.container === undefined ? {} : { container: event.container }) },
+            undefined,
+            { pending: true },
+          )
+        case 'scrape':
+          for (const { id, container, kills: times } of kills(event)) oomKill('counter', event.t, container, id, "the cgroup's counter of OOM kills", times)
+          if (Math.floor(event.t / 1_000) !== second) {
+            second = Math.floor(event.t / 1_000)
+            tick(event.t)
+          }
+          return
+        case 'allocator':
+          return
+      }
+    },
+    figures: () => ({
+      firing: (firing ??= tracker
+        .open()
+        .filter(({ status }) => status === 'firing')
+        .map((open) => summaryOf(toIncident(open)))),
+      totals,
+      lastSeen,
+    }),
+    firing: () =>
+      tracker
+        .open()
+        .filter(({ status }) => status === 'firing')
+        .map(toIncident),
+    restore(incidents) {
+      for (const incident of incidents) {
+        tracker.restore(incident)
+        fired.set(incident.id, incident.kind)
+        lastSeen.set(incident.kind, Math.max(lastSeen.get(incident.kind) ?? 0, incident.last_seen_at))
+      }
+      firing = undefined
+    },
+    flush() {
+      for (const open of tracker.open()) if (open.changed) tell(open)
+    },
+  }
+}

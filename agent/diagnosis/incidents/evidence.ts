@@ -1,0 +1,105 @@
+// What was seen around a fault: log lines, readings from 120 s before to 30 s after, the process table, the container's settings.
+import type { LogLine } from '../../model/event.ts'
+import type { ContainerSettings, IncidentEvidence, IncidentLogLine, IncidentProcess, IncidentSubject } from '../../model/incident.ts'
+import { redact } from '../../lib/redact.ts'
+import { keptLine, type LogMemory } from './log-memory.ts'
+import { lastValue, type Ring, type Rings } from './rings.ts'
+import type { Witness } from './witness.ts'
+
+export const BEFORE_MS = 120_000
+export const AFTER_MS = 30_000
+const LINES_BEFORE = 20
+const LINES_AFTER = 20
+const MAX_LINES = 80
+const MAX_SERIES = 64
+const MAX_PROCESSES = 64
+/** A process that died of the fault was last counted a second or two before. */
+const AT_THE_MOMENT_MS = 5_000
+
+export type EvidenceOptions = {
+  readonly rings: Rings
+  readonly logs: LogMemory
+  readonly witness: Witness
+  readonly settingsOf: (containerId: string) => ContainerSettings | undefined
+}
+export type Scope = { readonly subject: IncidentSubject; readonly gpus: readonly string[] }
+export type Collector = ReturnType<typeof createEvidence>
+
+const sameLine = (a: IncidentLogLine, b: IncidentLogLine): boolean => a.t === b.t && a.text === b.text && a.origin === b.origin
+
+export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOptions) {
+  const concerns =
+    ({ subject, gpus }: Scope) =>
+    (ring: Ring): boolean => {
+      const { uuid, container, container_id: id } = ring.labels
+      if (uuid !== undefined) return gpus.includes(uuid)
+      if (id !== undefined || container !== undefined)
+        return subject.container !== undefined && (id === subject.container.id || (id === undefined && container === subject.container.name))
+      return true // the host's own
+    }
+
+  return {
+    /** The lines before a fault, the fault's own marked. */
+    before(line: LogLine): readonly IncidentLogLine[] {
+      const recent = logs.recent(line, LINES_BEFORE)
+      const own = keptLine(line)
+      return recent.map((kept) => (sameLine(kept, own) ? { ...kept, matched: true } : kept))
+    },
+    after: (line: LogLine): IncidentLogLine => keptLine(line),
+    /** A fault that no log told: its own words stand for the line. */
+    told: (t: number, stream: string, text: string): IncidentLogLine => ({ t, stream, text: redact(text), matched: true }),
+    merge(old: readonly IncidentLogLine[], more: readonly IncidentLogLine[]): readonly IncidentLogLine[] {
+      const merged = [...old]
+      for (const line of more) {
+        const at = merged.findIndex((known) => sameLine(known, line))
+        if (at < 0) merged.push(line)
+        else if (line.matched === true) merged[at] = line
+      }
+      if (merged.length <= MAX_LINES) return merged
+      // The first ones tell how it began, the newest how it goes on.
+      return [...merged.slice(0, MAX_LINES / 2), ...merged.slice(-MAX_LINES / 2)]
+    },
+    canTakeMore: (lines: readonly IncidentLogLine[], marked: number): boolean => lines.length < Math.min(MAX_LINES, marked + LINES_BEFORE + LINES_AFTER),
+    /** Cut from what is in memory now; asked for at once, and again when the time after has passed. */
+    series: (scope: Scope, startedAt: number): IncidentEvidence['series'] =>
+      rings.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS).slice(0, MAX_SERIES),
+    processes(scope: Scope, t: number): readonly IncidentProcess[] {
+      const found: IncidentProcess[] = []
+      const seen = new Map<string, Ring>()
+      for (const ring of rings.living(t - AT_THE_MOMENT_MS)) {
+        if (ring.metric !== 'warpwatch_process_gpu_memory_bytes') continue
+        if (scope.gpus.length > 0 && !scope.gpus.includes(ring.labels['uuid'] ?? '')) continue
+        const key = `${ring.labels['uuid']} ${ring.labels['pid']} ${ring.labels['gi'] ?? ''}`
+        const known = seen.get(key)
+        if (known === undefined || known.lastT < ring.lastT) seen.set(key, ring)
+      }
+      for (const ring of seen.values()) {
+        const { pid, inner_pid: inner, process, gpu, uuid, container } = ring.labels
+        found.push({
+          pid: Number(pid),
+          ...(inner === undefined ? {} : { inner_pid: Number(inner) }),
+          ...(process === undefined ? {} : { process }),
+          ...(gpu === undefined ? {} : { gpu }),
+          ...(uuid === undefined ? {} : { uuid }),
+          ...(container === undefined ? {} : { container }),
+          gpu_memory_bytes: lastValue(ring),
+        })
+      }
+      return found.sort((a, b) => b.gpu_memory_bytes - a.gpu_memory_bytes || a.pid - b.pid).slice(0, MAX_PROCESSES)
+    },
+    container({ subject }: Scope): ContainerSettings | undefined {
+      const id = subject.container?.id
+      if (id === undefined) return undefined
+      const gpus = witness.requested(id)
+      let limit: number | undefined
+      for (const ring of rings.living(Number.NEGATIVE_INFINITY))
+        if (ring.metric === 'warpwatch_container_memory_limit_bytes' && ring.labels['container_id'] === id) limit = lastValue(ring)
+      const settings: ContainerSettings = {
+        ...(limit === undefined ? {} : { memory_limit_bytes: limit }),
+        ...(gpus === undefined ? {} : { gpus }),
+        ...settingsOf(id),
+      }
+      return Object.keys(settings).length === 0 ? undefined : settings
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// The faults of one incident: the same one again counts up, another one is listed, the root comes first.
+import type { Facts, Fault } from '../../model/fault.ts'
+import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
+
+/** How a fault became known; one kill can be told by several. */
+export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe'
+
+export type Member = {
+  fault: Fault<IncidentKind>
+  subject: IncidentSubject
+  readonly key: string
+  readonly firstT: number
+  lastT: number
+  /** Tellers count apart: three words for one kill are one. */
+  readonly counts: Map<Via, number>
+  readonly pids: Set<number>
+}
+
+/** A log was heard, which says more than numbers that there was something. */
+export const hasWords = ({ counts }: Member): boolean => counts.has('log') || counts.has('kernel')
+
+export const countOf = ({ counts }: Member): number => Math.max(1, ...counts.values())
+
+/** Facts that tell one fault from another of its kind on the same subject. */
+const identity = ({ kind, facts }: Fault<IncidentKind>): string => {
+  if (kind === 'xid') return ` ${facts.xid ?? ''} ${facts.sxid ?? ''}`
+  if (kind === 'cuda_library_missing') return ` ${facts.library ?? ''}`
+  if (kind === 'disk_full' || kind === 'cache_permission') return ` ${facts.path ?? ''}`
+  return ''
+}
+
+/** The same fault on the same subject has the same key. */
+export function faultKey(fault: Fault<IncidentKind>, subject: IncidentSubject, crashKey: string | undefined): string {
+  const gpu = subject.gpu?.uuid ?? subject.gpu?.pci_bus_id
+  // An Xid is a GPU's, whichever process it names; nearly all else is a container's, or a log file's.
+  const whom = fault.kind === 'xid' && gpu !== undefined ? gpu : (crashKey ?? gpu ?? (subject.process === undefined ? 'host' : `pid ${subject.process.pid}`))
+  return `${fault.kind}${identity(fault)} @ ${whom}`
+}
+
+/** More figures tell more: the kernel's line says what the engine's event does not. */
+const weight = ({ facts }: Fault<IncidentKind>): number => Object.keys(facts).length
+
+/** `preferNext`: the next one tells what was known so far only from numbers. */
+export function mergeFault(old: Fault<IncidentKind>, next: Fault<IncidentKind>, preferNext: boolean): Fault<IncidentKind> {
+  const richer = preferNext || weight(next) > weight(old) ? next : old
+  const other = richer === next ? old : next
+  return { ...richer, facts: { ...other.facts, ...richer.facts } }
+}
+
+export function mergeSubject(old: IncidentSubject, next: IncidentSubject): IncidentSubject {
+  const { host, ...rest } = { ...next, ...old }
+  const gpu = { ...next.gpu, ...old.gpu }
+  // An index without a UUID is the program's own: beside a GPU that is known it says nothing.
+  const whole = next.gpu?.uuid !== undefined && old.gpu?.uuid === undefined ? { ...gpu, ...next.gpu } : gpu
+  const merged = { ...rest, ...(Object.keys(whole).length === 0 ? {} : { gpu: whole }) }
+  return Object.keys(merged).length > 0 || host === undefined ? merged : { host }
+}
+
+/** Adds a sighting to a member; false when it was known already (the kernel prints some kills twice). */
+export function countSighting(member: Member, via: Via, t: number, pid: number | undefined, times: number): boolean {
+  if (via === 'kernel' && member.fault.kind === 'host_oom_kill' && pid !== undefined) {
+    if (member.pids.has(pid) && member.counts.has('kernel')) return false
+    if (member.pids.size < 1_000) member.pids.add(pid)
+  }
+  member.counts.set(via, (member.counts.get(via) ?? 0) + times)
+  member.lastT = Math.max(member.lastT, t)
+  return true
+}
+
+export function toConsequence({ fault, subject, firstT, lastT, ...counted }: Member): Consequence {
+  const { kind, severity, title, verdict, facts } = fault
+  const container = subject.container?.name
+  return {
+    kind,
+    severity,
+    title,
+    verdict,
+    facts,
+    ...(container === undefined ? {} : { container }),
+    first_seen_at: firstT,
+    last_seen_at: lastT,
+    count: Math.max(1, ...counted.counts.values()),
+  }
+}
+
+export const withFacts = (fault: Fault<IncidentKind>, more: Facts): Fault<IncidentKind> => ({ ...fault, facts: { ...more, ...fault.facts } })

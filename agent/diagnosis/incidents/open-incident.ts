@@ -1,0 +1,107 @@
+// One incident while it is open, and how it is told.
+import { createHash } from 'node:crypto'
+import { redactDeep } from '../../lib/redact.ts'
+import type { Fault } from '../../model/fault.ts'
+import type {
+  ContainerSettings,
+  Incident,
+  IncidentKind,
+  IncidentLogLine,
+  IncidentProcess,
+  IncidentSeries,
+  IncidentStatus,
+  IncidentSubject,
+} from '../../model/incident.ts'
+import { countOf, toConsequence, type Member } from './members.ts'
+
+export type OpenIncident = {
+  readonly id: string
+  status: IncidentStatus
+  /** Root first. */
+  members: Member[]
+  readonly crashKeys: Set<string>
+  readonly gpus: Set<string>
+  readonly startedAt: number
+  firedAt: number | undefined
+  resolvedAt: number | undefined
+  lastSeenAt: number
+  /** These two are on the tracker's own clock, which no jump of the wall clock moves. */
+  readonly bornAt: number
+  quietFrom: number
+  /** Of the container: when and how its first process ended. */
+  exitCode: number | undefined
+  logLines: readonly IncidentLogLine[]
+  /** Lines of these logs that come now belong to the evidence. */
+  readonly logs: Set<string>
+  series: readonly IncidentSeries[]
+  processes: readonly IncidentProcess[]
+  container: ContainerSettings | undefined
+  /** The time after the fault has passed and its readings are in. */
+  complete: boolean
+  /** Not yet told to anybody in this form. */
+  changed: boolean
+  /** Counted on top by what was known before a restart of the agent. */
+  readonly countBefore: number
+}
+
+/** From what it is about, so that a recording always gives the same. */
+export function incidentId(kind: IncidentKind, subject: IncidentSubject, startedAt: number): string {
+  const { gpu, container, process, host } = subject
+  const about = [kind, startedAt, gpu?.uuid ?? gpu?.pci_bus_id ?? gpu?.index, container?.id ?? container?.name, process?.pid, host?.name]
+  return createHash('sha256').update(about.join('|')).digest('hex').slice(0, 16)
+}
+
+export const rootOf = ({ members }: OpenIncident): Member => {
+  const root = members[0]
+  if (root === undefined) throw new Error('an incident: expected at least one fault, came none')
+  return root
+}
+
+export function subjectOf(open: OpenIncident): IncidentSubject {
+  const { subject } = rootOf(open)
+  // The root may know the GPU and a consequence the container (an Xid and the program that died of it), where there is only one of them.
+  const containers = new Map(
+    open.members.flatMap((member) => (member.subject.container === undefined ? [] : [[member.subject.container.name, member] as const])),
+  )
+  const [only] = containers.size === 1 ? [...containers.values()] : []
+  const found = {
+    ...(only?.subject.container === undefined ? {} : { container: only.subject.container }),
+    ...(only?.subject.process === undefined ? {} : { process: only.subject.process }),
+    ...subject,
+  }
+  const gpu = subject.gpu ?? open.members.find((member) => member.subject.gpu?.uuid !== undefined && containers.size <= 1)?.subject.gpu
+  const whole: IncidentSubject = { ...found, ...(gpu === undefined ? {} : { gpu }) }
+  if (whole.host === undefined || Object.keys(whole).length === 1) return whole
+  const { host: _host, ...named } = whole
+  return named
+}
+
+export function toIncident(open: OpenIncident): Incident {
+  const root = rootOf(open)
+  const fault: Fault<IncidentKind> = root.fault
+  const facts = open.exitCode === undefined || fault.facts.exit_code !== undefined ? fault.facts : { ...fault.facts, exit_code: open.exitCode }
+  const { kind, severity, title, verdict, remedies } = fault
+  return {
+    id: open.id,
+    kind,
+    severity,
+    status: open.status,
+    subject: subjectOf(open),
+    title: redactDeep(title),
+    verdict: redactDeep(verdict),
+    facts: redactDeep(facts),
+    remedies,
+    started_at: open.startedAt,
+    ...(open.firedAt === undefined ? {} : { fired_at: open.firedAt }),
+    ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),
+    last_seen_at: open.lastSeenAt,
+    count: countOf(root) + open.countBefore,
+    consequences: redactDeep(open.members.slice(1).map(toConsequence)),
+    evidence: {
+      log_lines: open.logLines,
+      series: open.series,
+      processes: open.processes,
+      ...(open.container === undefined ? {} : { container: open.container }),
+    },
+  }
+}

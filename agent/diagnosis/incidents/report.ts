@@ -1,0 +1,132 @@
+// One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
+import { alertName, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+export function bytesText(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(2)} ${UNITS[power] ?? 'B'}`
+}
+const at = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
+
+/** Inline code around any text: a fence longer than the longest one inside. */
+export function code(text: string): string {
+  const flat = text.replace(/[\r\n]+/g, ' ')
+  const fence = '`'.repeat(Math.max(0, ...[...flat.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
+  return fence.length > 1 || flat.startsWith('`') ? `${fence} ${flat} ${fence}` : `\`${flat}\``
+}
+function block(text: string, language = ''): string {
+  const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)))
+  return `${fence}${language}\n${text}\n${fence}`
+}
+const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/[\r\n]+/g, ' ')
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+/** Our own words, with names from outside in them. */
+const prose = (text: string): string => text.replace(/[\\`*_[\]<>#|]/g, (char) => `\\${char}`)
+
+export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
+  const { gpu, container, process, host } = subject
+  const parts = [
+    ...(container === undefined
+      ? []
+      : [`container ${container.name}${container.id === undefined || container.id === container.name ? '' : ` (${container.id})`}`]),
+    ...(gpu === undefined ? [] : [`GPU ${gpu.index ?? gpu.pci_bus_id ?? '?'}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`}`]),
+    ...(process === undefined ? [] : [`process ${process.pid}${process.name === undefined ? '' : ` (${process.name})`}`]),
+    ...(host === undefined ? [] : [`host ${host.name}`]),
+  ]
+  return parts.join(', ')
+}
+
+export function factText(name: string, value: unknown): string {
+  if (typeof value === 'number' && name.endsWith('_bytes')) return `${bytesText(value)} (${value})`
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const valueText = (metric: string, value: number): string =>
+  metric.endsWith('_bytes') ? bytesText(value) : metric.endsWith('_ratio') ? `${(value * 100).toFixed(0)} %` : String(Math.round(value * 100) / 100)
+
+function seriesRow({ metric, labels, t, value }: IncidentSeries, startedAt: number): readonly string[] {
+  const before = value[t.findLastIndex((when) => when <= startedAt)] ?? value[0] ?? 0
+  const whose = ['container', 'process', 'pid', 'gpu'].flatMap((name) => (labels[name] === undefined ? [] : [`${name} ${labels[name]}`])).join(', ')
+  const shown = (n: number | undefined): string => (n === undefined ? '' : valueText(metric, n))
+  return [code(metric.replace(/^warpwatch_/, '')), whose, shown(value[0]), shown(before), shown(value.at(-1)), shown(Math.max(...value))]
+}
+const processRow = (row: IncidentProcess): readonly string[] => [
+  String(row.pid) + (row.inner_pid === undefined ? '' : ` (${row.inner_pid} inside)`),
+  row.process === undefined ? '' : code(row.process),
+  row.container === undefined ? '' : code(row.container),
+  row.gpu ?? '',
+  bytesText(row.gpu_memory_bytes),
+]
+
+export function incidentReport(incident: Incident, host: string): string {
+  const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
+  const seconds = incident.resolved_at === undefined ? '' : `, resolved ${at(incident.resolved_at)}`
+  const parts = [
+    `# ${prose(title)}`,
+    prose(verdict),
+    table(
+      ['', ''],
+      [
+        ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
+        ['Severity', severity],
+        ['Status', `${status}${seconds}`],
+        ['Host', code(host)],
+        ['Hit', code(subjectText(incident))],
+        ['Began', at(incident.started_at)],
+        ['Seen', count === 1 ? 'once' : `${count} times, last ${at(incident.last_seen_at)}`],
+      ],
+    ),
+  ]
+  if (remedies.length > 0)
+    parts.push(
+      '## What to do',
+      remedies
+        .map(({ text, command }, i) => `${i + 1}. ${prose(text)}${command === undefined ? '' : `\n\n   ${block(command, 'sh').replaceAll('\n', '\n   ')}`}`)
+        .join('\n'),
+    )
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined)
+  if (known.length > 0)
+    parts.push(
+      '## Figures',
+      table(
+        ['Fact', 'Value'],
+        known.map(([name, value]) => [code(name), code(factText(name, value))]),
+      ),
+    )
+  if (consequences.length > 0)
+    parts.push(
+      '## What followed from it',
+      consequences
+        .map(
+          (one) =>
+            `- ${at(one.first_seen_at)} ${prose(one.title)}${one.container === undefined ? '' : ` in ${code(one.container)}`}${one.count > 1 ? ` (${one.count} times)` : ''}`,
+        )
+        .join('\n'),
+    )
+  if (evidence.log_lines.length > 0)
+    parts.push(
+      '## Log',
+      block(
+        evidence.log_lines
+          .map(({ t, origin, text, matched }) => `${matched === true ? '>' : ' '} ${at(t)} ${origin ?? ''}: ${text.replaceAll('\n', '\n  ')}`)
+          .join('\n'),
+      ),
+    )
+  if (evidence.processes.length > 0)
+    parts.push('## Processes on the GPU', table(['Pid', 'Process', 'Container', 'GPU', 'GPU memory'], evidence.processes.map(processRow)))
+  if (evidence.series.length > 0)
+    parts.push(
+      `## Readings, ${at(incident.started_at - 120_000)} to 30 s after`,
+      table(
+        ['Metric', 'Of', 'First', 'At the fault', 'Last', 'Highest'],
+        evidence.series.map((series) => seriesRow(series, incident.started_at)),
+      ),
+    )
+  if (evidence.container !== undefined) {
+    const { env, ...settings } = evidence.container
+    const rows = [...Object.entries(settings), ...Object.entries(env ?? {})].map(([name, value]) => [code(name), code(factText(name, value))])
+    parts.push('## Container settings', table(['Setting', 'Value'], rows))
+  }
+  return `${parts.join('\n\n')}\n`
+}

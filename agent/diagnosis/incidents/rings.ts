@@ -1,0 +1,130 @@
+// The last minutes of the series that explain a fault, in memory at full resolution: what evidence is cut from.
+import type { Event } from '../../model/event.ts'
+import type { IncidentSeries } from '../../model/incident.ts'
+import type { Labels, Series } from '../../model/series.ts'
+
+/** 120 s before a fault and 30 s after it, and a little for the tick on which it is cut out. */
+const SLOTS = 160
+const SPAN_MS = SLOTS * 1_000
+const SWEEP_EVERY_MS = 10_000
+
+/** What an operator looks at after a crash, by full name; the short-lived and the constant ones are elsewhere. */
+const KEPT: ReadonlySet<string> = new Set([
+  'warpwatch_gpu_memory_used_bytes',
+  'warpwatch_gpu_memory_used_peak_bytes',
+  'warpwatch_gpu_utilization_ratio',
+  'warpwatch_gpu_temperature_celsius',
+  'warpwatch_gpu_memory_temperature_celsius',
+  'warpwatch_gpu_power_watts',
+  'warpwatch_process_gpu_memory_bytes',
+  'warpwatch_container_gpu_memory_bytes',
+  'warpwatch_container_memory_bytes',
+  'warpwatch_container_memory_limit_bytes',
+  'warpwatch_container_oom_kills_total',
+  'warpwatch_host_memory_available_bytes',
+  'warpwatch_host_shm_used_bytes',
+])
+
+export type Ring = {
+  readonly metric: string
+  readonly labels: Labels
+  readonly t: Float64Array
+  readonly value: Float64Array
+  next: number
+  length: number
+  lastT: number
+}
+
+export type Rings = {
+  readonly ingest: (event: Event) => void
+  /** Rings that hold something after `since`. */
+  readonly living: (since: number) => Iterable<Ring>
+  readonly cut: (wanted: (ring: Ring) => boolean, from: number, to: number) => readonly IncidentSeries[]
+  readonly size: () => number
+}
+
+export const lastValue = (ring: Ring): number => ring.value[(ring.next + SLOTS - 1) % SLOTS] ?? 0
+
+function put(ring: Ring, t: number, value: number): void {
+  ring.t[ring.next] = t
+  ring.value[ring.next] = value
+  ring.next = (ring.next + 1) % SLOTS
+  if (ring.length < SLOTS) ring.length++
+  ring.lastT = t
+}
+
+function cutOne(ring: Ring, from: number, to: number): IncidentSeries | undefined {
+  const t: number[] = []
+  const value: number[] = []
+  for (let i = ring.length; i > 0; i--) {
+    const at = (ring.next + SLOTS - i) % SLOTS
+    const when = ring.t[at] ?? 0
+    if (when < from || when > to) continue
+    t.push(when)
+    value.push(ring.value[at] ?? 0)
+  }
+  return t.length === 0 ? undefined : { metric: ring.metric, labels: ring.labels, t, value }
+}
+
+/** 200 series (8 GPUs, 40 processes, 20 containers) take half a megabyte; a reading costs one look-up. */
+export function createRings(maxSeries = 4_000): Rings {
+  // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made anew) finds its ring by the key.
+  const bySeries = new Map<Series, Ring>()
+  const byKey = new Map<string, Ring>()
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  const ringFor = (key: string, metric: string, labels: Labels): Ring | undefined => {
+    const known = byKey.get(key)
+    if (known !== undefined) return known
+    if (byKey.size >= maxSeries) return undefined
+    const made: Ring = { metric, labels, t: new Float64Array(SLOTS), value: new Float64Array(SLOTS), next: 0, length: 0, lastT: 0 }
+    byKey.set(key, made)
+    return made
+  }
+  /** Also after a clock that was set back: what lies in the future is as dead as what lies far back. */
+  const sweep = (now: number): void => {
+    sweptAt = now
+    for (const [key, ring] of byKey) if (Math.abs(now - ring.lastT) > SPAN_MS) byKey.delete(key)
+    for (const [series, ring] of bySeries) if (byKey.get(series.key) !== ring) bySeries.delete(series)
+  }
+  const record = (metric: string, labels: Labels, t: number, value: number | undefined): void => {
+    if (value === undefined) return
+    const ring = ringFor(`${metric} ${Object.values(labels).join(' ')}`, metric, labels)
+    if (ring !== undefined) put(ring, t, value)
+  }
+  return {
+    ingest(event) {
+      if (event.type === 'allocator') {
+        const labels = { uuid: event.uuid, pid: String(event.pid), ...(event.container === undefined ? {} : { container: event.container }) }
+        record('warpwatch_allocator_allocated_bytes', labels, event.t, event.stats.allocated_bytes)
+        record('warpwatch_allocator_reserved_bytes', labels, event.t, event.stats.reserved_bytes)
+        return
+      }
+      if (event.type !== 'scrape') return
+      for (const { series, value } of event.readings) {
+        let ring = bySeries.get(series)
+        if (ring === undefined) {
+          if (!KEPT.has(series.metric.name)) continue
+          ring = ringFor(series.key, series.metric.name, series.labels)
+          if (ring === undefined) continue
+          bySeries.set(series, ring)
+        }
+        put(ring, event.t, value)
+      }
+      if (Math.abs(event.t - sweptAt) >= SWEEP_EVERY_MS) sweep(event.t)
+    },
+    *living(since) {
+      for (const ring of byKey.values()) if (ring.lastT >= since) yield ring
+    },
+    cut(wanted, from, to) {
+      const found: IncidentSeries[] = []
+      for (const ring of byKey.values()) {
+        if (!wanted(ring)) continue
+        const series = cutOne(ring, from, to)
+        if (series !== undefined) found.push(series)
+      }
+      return found
+    },
+    size: () => byKey.size,
+  }
+}

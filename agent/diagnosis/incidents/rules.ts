@@ -1,0 +1,102 @@
+// The figures behind incidents: how long one stays open, what joins what, which fault of a crash is its root.
+import type { Fault } from '../../model/fault.ts'
+import type { IncidentKind } from '../../model/incident.ts'
+
+const MINUTE_MS = 60_000
+
+/** Faults of one crash come within so long: the OOM, the other ranks' messages, the exit. */
+export const CRASH_WINDOW_MS = 60_000
+/** PyTorch's default NCCL time-out: so long after the first rank died the others say so. */
+const NCCL_TIMEOUT_MS = 600_000
+/** A kernel line, the engine's event and the counter tell of one kill within so long. */
+export const SAME_KILL_MS = 5_000
+
+/** Of hardware and driver: one such fault hits every program on its GPU. */
+export const HARDWARE: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['xid', 'gpu_lost', 'ecc_error'])
+/** What a program says when its GPU had a hardware or driver fault. */
+export const GPU_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
+  'xid',
+  'gpu_lost',
+  'ecc_error',
+  'illegal_memory_access',
+  'nccl_error',
+  'cublas_cudnn_error',
+  'nvml_unknown_error',
+  'gpu_not_visible',
+])
+/** Faults that stand for themselves: that one came with a crash does not make it the crash's consequence. */
+const NOTES: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['hub_rate_limited', 'cache_permission', 'precision_fallback', 'thermal_or_power'])
+
+/**
+ * A log says when something fails, never when it is well again. So an incident from a log resolves after so long without the same fault
+ * while the agent went on sampling: long enough that a container in a restart loop stays one incident, and longer for what needs a hand on the machine.
+ */
+export function quietMs(kind: IncidentKind): number {
+  switch (kind) {
+    case 'xid':
+    case 'gpu_lost':
+    case 'ecc_error':
+      return 60 * MINUTE_MS
+    case 'nvml_driver_mismatch':
+    case 'gpu_not_visible':
+    case 'cuda_version_mismatch':
+    case 'cuda_library_missing':
+    case 'disk_full':
+      return 30 * MINUTE_MS
+    case 'precision_fallback':
+    case 'batch_halving':
+    case 'hub_rate_limited':
+      return 10 * MINUTE_MS
+    default:
+      return 15 * MINUTE_MS
+  }
+}
+
+/** How long after the last fault of a crash this one still belongs to it. */
+export function joinWindowMs(fault: Fault<IncidentKind>): number {
+  return fault.kind === 'nccl_error' ? (fault.facts.timeout_ms ?? NCCL_TIMEOUT_MS) + CRASH_WINDOW_MS : CRASH_WINDOW_MS
+}
+
+/** Whether a fault can be a part of a crash with others: equal kinds always, notes only with themselves. */
+export const canJoin = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
+  others.includes(kind) || (!NOTES.has(kind) && !others.every((other) => NOTES.has(other)))
+
+/** The lower the nearer to the cause: what the hardware and the system say comes before what a program makes of it. */
+const RANK: Readonly<Partial<Record<IncidentKind, number>>> = {
+  gpu_lost: 0,
+  ecc_error: 1,
+  nvml_driver_mismatch: 2,
+  disk_full: 3,
+  shm_exhausted: 3,
+  host_oom_kill: 4,
+  // The assert is an OOM in disguise: what it hides is told beside it.
+  nvml_allocator_assert: 4.5,
+  cuda_oom: 5,
+  xid: 6,
+  allocator_internal: 8,
+  gpu_not_visible: 9,
+  cuda_version_mismatch: 9,
+  cuda_library_missing: 9,
+  bitsandbytes_setup: 10,
+  illegal_memory_access: 11,
+  nvml_unknown_error: 12,
+  cublas_cudnn_error: 13,
+  nccl_error: 14,
+  thermal_or_power: 15,
+  cache_permission: 16,
+  hub_rate_limited: 17,
+  batch_halving: 18,
+  precision_fallback: 19,
+}
+/** Xids that follow from another error: preemptive clean-ups and channel tear-downs (NVIDIA's Xid catalogue calls 43, 45, 109 and 154 such). */
+const FOLLOWING_XIDS: ReadonlySet<number> = new Set([43, 45, 109, 154])
+/** The GPU is off the bus, or needs a reset: nothing a program says is nearer to the cause. */
+const DECISIVE_XIDS: ReadonlySet<number> = new Set([48, 62, 64, 74, 79, 92, 94, 95, 119, 120, 140])
+
+export function rootRank({ kind, facts: { xid } }: Fault<IncidentKind>): number {
+  if (kind === 'xid' && xid !== undefined) {
+    if (DECISIVE_XIDS.has(xid)) return 0.5
+    return FOLLOWING_XIDS.has(xid) ? 12.5 : 6
+  }
+  return RANK[kind] ?? 10
+}

@@ -1,0 +1,265 @@
+// Sightings of faults become incidents: the same fault counts up, the faults of one crash are one incident with its root first, quiet resolves it.
+// Pure: time comes with the sightings and ticks.
+import type { Fault } from '../../model/fault.ts'
+import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
+import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
+import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
+import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
+
+export type Sighting = {
+  readonly fault: Fault<IncidentKind>
+  readonly via: Via
+  readonly t: number
+  readonly subject: IncidentSubject
+  readonly crashKey: string | undefined
+  readonly gpus: readonly string[]
+  /** True for what alone is no incident yet: it fires when a second sign comes. */
+  readonly pending?: boolean
+  readonly times?: number
+}
+export type TrackerOptions = {
+  /** The lower the nearer to the cause. */
+  readonly rank?: (fault: Fault<IncidentKind>) => number
+  /** When the GPU was last read: an incident of a GPU resolves only while that GPU answers. */
+  readonly gpuReadAt?: (uuid: string) => number | undefined
+  readonly maxOpen?: number
+}
+export type Tracker = {
+  readonly see: (sighting: Sighting) => OpenIncident
+  readonly ended: (crashKey: string, t: number, exitCode: number | undefined) => void
+  /** Moves time on; returns what resolved or was given up. */
+  readonly tick: (t: number) => readonly OpenIncident[]
+  readonly open: () => readonly OpenIncident[]
+  /** Milliseconds of ticks so far, without the pauses and jumps between them. */
+  readonly elapsed: () => number
+  /** What fired before the agent was started again. */
+  readonly restore: (incident: Incident) => void
+}
+
+/** More time between two ticks than this is silence of the sources or a jump of the clock, and neither is quiet. */
+const MAX_TICK_MS = 30_000
+const MAX_OPEN = 500
+const MAX_MEMBERS = 50
+/** A handled OOM that nobody died of is forgotten after so long. */
+const PENDING_MS = CRASH_WINDOW_MS
+const GPU_ANSWERS_WITHIN_MS = 15_000
+
+export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, maxOpen = MAX_OPEN }: TrackerOptions = {}): Tracker {
+  const incidents: OpenIncident[] = []
+  const exits = new Map<string, { readonly t: number; readonly code: number | undefined }>()
+  let elapsed = 0
+  let lastTick: number | undefined
+
+  const near = (open: OpenIncident, t: number, windowMs: number): boolean => t >= open.startedAt - windowMs && t <= open.lastSeenAt + windowMs
+
+  const known = (sighting: Sighting, key: string): OpenIncident | undefined =>
+    incidents.findLast((open) => open.members.some((member) => member.key === key) && sighting.t >= open.startedAt - CRASH_WINDOW_MS)
+
+  /** An open incident that this fault is a part of. */
+  const ofSameCrash = ({ fault, t, crashKey, gpus, subject, via }: Sighting): OpenIncident | undefined => {
+    const windowMs = joinWindowMs(fault)
+    return incidents.findLast((open) => {
+      const kinds = open.members.map((member) => member.fault.kind)
+      if (!canJoin(fault.kind, kinds) || !near(open, t, windowMs)) return false
+      if (crashKey !== undefined && open.crashKeys.has(crashKey)) return true
+      const apart = crashKey !== undefined && open.crashKeys.size > 0
+      // A kill that one teller cannot place is the one that another told of at the same time.
+      if (fault.kind === 'host_oom_kill' && kinds.includes('host_oom_kill') && !apart) return near(open, t, SAME_KILL_MS) || samePid(open, subject)
+      if (!apart && via !== 'event' && samePid(open, subject)) return true
+      // One hardware fault is felt by every program on its GPU, whichever container it runs in.
+      const shared = gpus.some((uuid) => open.gpus.has(uuid))
+      const hardware = HARDWARE.has(fault.kind) || kinds.some((kind) => HARDWARE.has(kind))
+      return shared && hardware && GPU_ECHOES.has(fault.kind) && kinds.some((kind) => GPU_ECHOES.has(kind))
+    })
+  }
+  const samePid = (open: OpenIncident, { process }: IncidentSubject): boolean =>
+    process !== undefined && open.members.some((member) => member.subject.process?.pid === process.pid || member.pids.has(process.pid))
+
+  const create = (sighting: Sighting): OpenIncident => {
+    const { fault, subject, t } = sighting
+    let id = incidentId(fault.kind, subject, t)
+    // Two of a kind in one millisecond on what looks like one subject: they still need two names.
+    for (let n = 1; incidents.some((open) => open.id === id); n++) id = incidentId(fault.kind, subject, t + n)
+    const made: OpenIncident = {
+      id,
+      status: 'pending',
+      members: [],
+      crashKeys: new Set(),
+      gpus: new Set(),
+      startedAt: t,
+      firedAt: undefined,
+      resolvedAt: undefined,
+      lastSeenAt: t,
+      bornAt: elapsed,
+      quietFrom: elapsed,
+      exitCode: undefined,
+      logLines: [],
+      logs: new Set(),
+      series: [],
+      processes: [],
+      container: undefined,
+      complete: false,
+      changed: true,
+      countBefore: 0,
+    }
+    incidents.push(made)
+    return made
+  }
+
+  const add = (open: OpenIncident, { fault, via, t, subject, crashKey, gpus, times = 1 }: Sighting, key: string): void => {
+    const same = open.members.find((member) => member.key === key || (member.fault.kind === fault.kind && fault.kind === 'host_oom_kill'))
+    if (same === undefined) {
+      // What comes on top of so many is not listed, it is still the same crash.
+      if (open.members.length >= MAX_MEMBERS) return
+      const member: Member = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), pids: new Set() }
+      countSighting(member, via, t, fault.facts.pid, times)
+      open.members.push(member)
+      open.members.sort((a, b) => rank(a.fault) - rank(b.fault) || a.firstT - b.firstT)
+    } else {
+      const first = (via === 'log' || via === 'kernel') && same.counts.size > 0 && !hasWords(same)
+      countSighting(same, via, t, fault.facts.pid, times)
+      same.fault = mergeFault(same.fault, fault, first)
+      same.subject = mergeSubject(same.subject, subject)
+    }
+    if (crashKey !== undefined) open.crashKeys.add(crashKey)
+    for (const uuid of gpus) open.gpus.add(uuid)
+  }
+
+  /** The end of its container, where it was told before the fault. */
+  const applyExit = (open: OpenIncident, crashKey: string | undefined, t: number): void => {
+    const exit = crashKey === undefined ? undefined : exits.get(crashKey)
+    if (exit === undefined || Math.abs(exit.t - t) > CRASH_WINDOW_MS) return
+    open.exitCode ??= exit.code
+    if (open.status === 'pending') fire(open, t)
+  }
+  const fire = (open: OpenIncident, t: number): void => {
+    open.status = 'firing'
+    open.firedAt = t
+    open.changed = true
+  }
+  const remove = (open: OpenIncident): void => {
+    const at = incidents.indexOf(open)
+    if (at >= 0) incidents.splice(at, 1)
+  }
+
+  const mayResolve = (open: OpenIncident, t: number): boolean => {
+    const { fault, subject } = rootOf(open)
+    if (elapsed - open.quietFrom < quietMs(fault.kind)) return false
+    if (!HARDWARE.has(fault.kind)) return true
+    // A GPU that nobody can read has not become well.
+    const uuid = subject.gpu?.uuid
+    const readAt = uuid === undefined ? t : gpuReadAt(uuid)
+    return readAt !== undefined && Math.abs(t - readAt) <= GPU_ANSWERS_WITHIN_MS
+  }
+
+  return {
+    see(sighting) {
+      const { fault, t, subject, crashKey } = sighting
+      const key = faultKey(fault, subject, crashKey)
+      const open = known(sighting, key) ?? ofSameCrash(sighting) ?? create(sighting)
+      add(open, sighting, key)
+      open.lastSeenAt = Math.max(open.lastSeenAt, t)
+      open.quietFrom = elapsed
+      open.changed = true
+      if (open.status === 'pending' && (sighting.pending !== true || open.members.length > 1)) fire(open, t)
+      applyExit(open, crashKey, t)
+      return open
+    },
+    ended(crashKey, t, code) {
+      exits.delete(crashKey)
+      exits.set(crashKey, { t, code })
+      const oldest = exits.size > 1_000 ? exits.keys().next().value : undefined
+      if (oldest !== undefined) exits.delete(oldest)
+      const open = incidents.findLast((candidate) => candidate.crashKeys.has(crashKey) && near(candidate, t, CRASH_WINDOW_MS))
+      if (open === undefined) return
+      if (open.status === 'pending') fire(open, t)
+      if (code !== undefined && open.exitCode === undefined) {
+        open.exitCode = code
+        const root = rootOf(open)
+        root.fault = withFacts(root.fault, { exit_code: code })
+        open.changed = true
+      }
+    },
+    tick(t) {
+      if (lastTick !== undefined) elapsed += Math.min(Math.max(0, t - lastTick), MAX_TICK_MS)
+      lastTick = t
+      const closed: OpenIncident[] = []
+      for (const open of [...incidents]) {
+        if (open.status === 'pending' && elapsed - open.quietFrom >= PENDING_MS) remove(open)
+        else if (open.status === 'firing' && mayResolve(open, t)) closed.push(open)
+      }
+      // Bounded memory before all: what was heard of last stays.
+      const over = incidents.length - closed.length - maxOpen
+      if (over > 0)
+        closed.push(
+          ...incidents
+            .filter((open) => !closed.includes(open))
+            .sort((a, b) => a.lastSeenAt - b.lastSeenAt)
+            .slice(0, over),
+        )
+      for (const open of closed) {
+        open.status = 'resolved'
+        open.resolvedAt = t
+        open.changed = true
+        remove(open)
+      }
+      return closed
+    },
+    open: () => incidents,
+    elapsed: () => elapsed,
+    restore(incident) {
+      const { kind, severity, title, verdict, facts, remedies, subject, evidence } = incident
+      const fault: Fault<IncidentKind> = { kind, severity, title, verdict, facts, remedies, evidence: [] }
+      const containerKey = subject.container === undefined ? undefined : keyOfContainer(subject.container)
+      const crashKey = containerKey === undefined ? undefined : `container ${containerKey}`
+      const member: Member = {
+        fault,
+        subject,
+        key: faultKey(fault, subject, crashKey),
+        firstT: incident.started_at,
+        lastT: incident.last_seen_at,
+        counts: new Map(),
+        pids: new Set(),
+      }
+      const others = incident.consequences.map((consequence): Member => {
+        const own: Fault<IncidentKind> = { ...consequence, remedies: [], evidence: [] }
+        return {
+          fault: own,
+          subject: {},
+          key: faultKey(own, subject, crashKey),
+          firstT: consequence.first_seen_at,
+          lastT: consequence.last_seen_at,
+          counts: new Map([['log', consequence.count]]),
+          pids: new Set(),
+        }
+      })
+      incidents.push({
+        id: incident.id,
+        status: incident.status,
+        members: [member, ...others],
+        crashKeys: new Set(crashKey === undefined ? [] : [crashKey]),
+        gpus: new Set(subject.gpu?.uuid === undefined ? [] : [subject.gpu.uuid]),
+        startedAt: incident.started_at,
+        firedAt: incident.fired_at,
+        resolvedAt: undefined,
+        lastSeenAt: incident.last_seen_at,
+        bornAt: elapsed,
+        quietFrom: elapsed,
+        exitCode: facts.exit_code,
+        logLines: evidence.log_lines,
+        logs: new Set(),
+        series: evidence.series,
+        processes: evidence.processes,
+        container: evidence.container,
+        complete: true,
+        changed: false,
+        // A member without a sighting of its own counts as one.
+        countBefore: incident.count - 1,
+      })
+    },
+  }
+
+  function keyOfContainer(container: NonNullable<IncidentSubject['container']>): string {
+    return container.pod === undefined ? container.name : `${container.namespace ?? ''}/${container.pod}/${container.name}`
+  }
+}

@@ -1,0 +1,141 @@
+// What an incident is: a fault (or several of one crash) with who it hit, when, how often, and what was seen around it.
+import { LOG_KINDS, SEVERITIES, type Facts, type Fault, type Severity } from './fault.ts'
+import type { Labels } from './series.ts'
+
+/** Kinds that the numbers can tell; names are public. */
+export const NUMBER_KINDS = [
+  'memory_exhaustion_forecast',
+  'memory_leak',
+  'fragmentation_pressure',
+  'allocator_retry_storm',
+  'oom_restart_loop',
+  'neighbour_pressure',
+  'unattributed_memory',
+  'idle_gpu_held',
+  'input_bound',
+  'straggler_gpu',
+  'throttling',
+  'power_brake',
+  'ecc_uncorrected',
+  'row_remap_failure',
+  'pcie_degraded',
+  'nvlink_errors',
+  'gpu_missing',
+  'driver_hung',
+  'container_lost_gpu',
+  'telemetry_stale',
+  'target_down',
+] as const
+
+/** All kinds of incident, those of logs first. */
+export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const
+export type IncidentKind = (typeof INCIDENT_KINDS)[number]
+export const isIncidentKind = (text: string): text is IncidentKind => (INCIDENT_KINDS as readonly string[]).includes(text)
+
+/** `cuda_oom` is `CudaOom` where alerts are named. */
+export const alertName = (kind: IncidentKind): string => kind.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
+export const ALERT_NAMES: ReadonlyMap<IncidentKind, string> = new Map(INCIDENT_KINDS.map((kind) => [kind, alertName(kind)]))
+
+export const INCIDENT_STATUSES = ['pending', 'firing', 'resolved'] as const
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
+export { SEVERITIES }
+
+/** Whom it hit; a part that is not known is absent. `host` stands alone: nothing smaller could be named. */
+export type IncidentSubject = {
+  /** `index` is the host's when `uuid` is there, else the number that the message gave. */
+  readonly gpu?: { readonly index?: number; readonly uuid?: string; readonly name?: string; readonly pci_bus_id?: string }
+  readonly container?: { readonly name: string; readonly id?: string; readonly image?: string; readonly namespace?: string; readonly pod?: string }
+  readonly process?: { readonly pid: number; readonly inner_pid?: number; readonly name?: string }
+  readonly host?: { readonly name: string }
+}
+
+/** What followed from the root: other faults of the same crash. */
+export type Consequence = {
+  readonly kind: IncidentKind
+  readonly severity: Severity
+  readonly title: string
+  readonly verdict: string
+  readonly facts: Facts
+  readonly container?: string
+  readonly first_seen_at: number
+  readonly last_seen_at: number
+  readonly count: number
+}
+
+/** `line` marks a line that shows the fault. */
+export type IncidentLogLine = { readonly t: number; readonly stream: string; readonly origin?: string; readonly text: string; readonly matched?: true }
+/** A series at full resolution; both arrays are of one length. */
+export type IncidentSeries = { readonly metric: string; readonly labels: Labels; readonly t: readonly number[]; readonly value: readonly number[] }
+export type IncidentProcess = {
+  readonly pid: number
+  readonly inner_pid?: number
+  readonly process?: string
+  readonly gpu?: string
+  readonly uuid?: string
+  readonly container?: string
+  readonly gpu_memory_bytes: number
+}
+/** The settings of a container that matter to a fault; what the engine does not tell is absent. */
+export type ContainerSettings = {
+  readonly memory_limit_bytes?: number
+  readonly shm_size_bytes?: number
+  readonly ipc_mode?: string
+  readonly runtime?: string
+  readonly privileged?: boolean
+  readonly gpu_request?: string
+  /** UUIDs of the GPUs that it was given. */
+  readonly gpus?: readonly string[]
+  /** CUDA, PyTorch, NCCL and such variables only, secrets removed. */
+  readonly env?: Readonly<Record<string, string>>
+}
+export type IncidentEvidence = {
+  readonly log_lines: readonly IncidentLogLine[]
+  readonly series: readonly IncidentSeries[]
+  readonly processes: readonly IncidentProcess[]
+  readonly container?: ContainerSettings
+}
+
+export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
+  readonly id: string
+  readonly status: IncidentStatus
+  readonly subject: IncidentSubject
+  /** Unix ms. */
+  readonly started_at: number
+  readonly fired_at?: number
+  readonly resolved_at?: number
+  readonly last_seen_at: number
+  readonly count: number
+  readonly consequences: readonly Consequence[]
+  readonly evidence: IncidentEvidence
+}
+/** An incident as lists and the stream tell it: of the evidence only the log lines. */
+export type IncidentSummary = Omit<Incident, 'evidence'> & { readonly evidence: Pick<IncidentEvidence, 'log_lines'> }
+
+export function summaryOf({ evidence, ...rest }: Incident): IncidentSummary {
+  return { ...rest, evidence: { log_lines: evidence.log_lines } }
+}
+
+export type IncidentFilter = {
+  readonly status?: IncidentStatus
+  readonly kind?: IncidentKind
+  /** Last seen at or after, Unix ms. */
+  readonly since?: number
+  readonly limit: number
+}
+/** How readers ask for incidents. */
+export type IncidentsView = {
+  /** Newest first. */
+  readonly list: (filter: IncidentFilter) => readonly IncidentSummary[]
+  readonly get: (id: string) => Incident | undefined
+}
+
+/** What the metrics tell. */
+export type IncidentFigures = {
+  readonly firing: readonly IncidentSummary[]
+  /** Incidents that fired since the agent started, by kind. */
+  readonly totals: ReadonlyMap<IncidentKind, number>
+  /** Unix ms of the newest sighting, by kind. */
+  readonly lastSeen: ReadonlyMap<IncidentKind, number>
+}
+
+export type IncidentMessage = { readonly type: 'incident'; readonly incident: IncidentSummary }

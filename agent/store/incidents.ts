@@ -1,0 +1,141 @@
+// Keeps incidents, longer than raw history: on disk as soon as they fire, in memory while the disk cannot be written.
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { summaryOf, type Incident, type IncidentsView } from '../model/incident.ts'
+import type { Log } from '../model/source.ts'
+import { INCIDENTS_FILE, openIncidentFile, type IncidentFile } from './incidents/file.ts'
+
+export type IncidentStoreOptions = {
+  readonly directory: string
+  readonly log: Log
+  readonly maxCount?: number
+  readonly maxBytes?: number
+}
+export type IncidentStore = IncidentsView & {
+  /** On disk before it returns, unless the disk is lost. */
+  readonly save: (incident: Incident) => void
+  /** Those that were firing when the agent ended. */
+  readonly unresolved: () => readonly Incident[]
+  /** Once a second: writes again what could not be written, keeps the bounds. */
+  readonly maintain: (now: number) => void
+  readonly degraded: () => string | undefined
+  readonly close: () => void
+}
+
+/** About 5 KB each on disk: the last ten thousand, or 100 MB of them. */
+const MAX_COUNT = 10_000
+const MAX_BYTES = 100_000_000
+/** In memory while there is no disk. */
+const MAX_WAITING = 200
+const RETRY_MS = 10_000
+const TRIM_EVERY_MS = 60_000
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxBytes = MAX_BYTES }: IncidentStoreOptions): IncidentStore {
+  let file: IncidentFile | undefined
+  let reason: string | undefined
+  let triedAt = 0
+  let trimmedAt = 0
+  /** What is not on disk, newest last. */
+  const waiting = new Map<string, Incident>()
+
+  const lost = (error: unknown): void => {
+    const text = `${codeOf(error)} ${messageOf(error)}`.trim()
+    if (reason !== text)
+      log.error(
+        `incidents cannot be written to ${directory} and are kept in memory only (${text}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
+      )
+    reason = text
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) setAside()
+  }
+  const setAside = (): void => {
+    close()
+    const path = join(directory, INCIDENTS_FILE)
+    try {
+      renameSync(path, `${path}.broken`)
+      log.error(`incidents: ${path} is broken and set aside as ${path}.broken; a new one begins`)
+    } catch (error) {
+      log.error(`incidents: ${path} is broken and cannot be set aside: ${messageOf(error)}`)
+    }
+  }
+  const close = (): void => {
+    try {
+      file?.close()
+    } catch {
+      // What matters is in memory or on disk already.
+    }
+    file = undefined
+  }
+  const connect = (): void => {
+    try {
+      file ??= openIncidentFile(directory)
+    } catch (error) {
+      lost(error)
+    }
+  }
+  /** Answers from the disk, or what stands for it when it cannot be read. */
+  const read = <T>(ask: (from: IncidentFile) => T, otherwise: T): T => {
+    if (file === undefined) return otherwise
+    try {
+      return ask(file)
+    } catch (error) {
+      lost(error)
+      return otherwise
+    }
+  }
+  const flush = (): void => {
+    if (file === undefined || waiting.size === 0) return
+    try {
+      file.put([...waiting.values()])
+      waiting.clear()
+      if (reason !== undefined) log.info(`incidents are written to ${directory} again`)
+      reason = undefined
+    } catch (error) {
+      lost(error)
+    }
+  }
+
+  connect()
+  return {
+    save(incident) {
+      waiting.delete(incident.id)
+      waiting.set(incident.id, incident)
+      if (reason === undefined) flush()
+      const oldest = waiting.size > MAX_WAITING ? waiting.keys().next().value : undefined
+      if (oldest !== undefined) waiting.delete(oldest)
+    },
+    unresolved: () => read((from) => from.unresolved(), []),
+    list(filter) {
+      const { status, kind, since, limit } = filter
+      const unsaved = [...waiting.values()].filter(
+        (incident) =>
+          (status === undefined || incident.status === status) &&
+          (kind === undefined || incident.kind === kind) &&
+          (since === undefined || incident.last_seen_at >= since),
+      )
+      const saved = read((from) => from.list(filter), []).filter(({ id }) => !waiting.has(id))
+      return [...unsaved.map(summaryOf), ...saved].sort((a, b) => b.started_at - a.started_at || (a.id < b.id ? -1 : 1)).slice(0, limit)
+    },
+    get: (id) => waiting.get(id) ?? read((from) => from.get(id), undefined),
+    maintain(now) {
+      // A clock set back must not put the next try off.
+      if (reason !== undefined && (now - triedAt >= RETRY_MS || now < triedAt)) {
+        triedAt = now
+        connect()
+        flush()
+        // With nothing to write, being able to open it is all that can be known.
+        if (file !== undefined && waiting.size === 0) reason = undefined
+      }
+      if (file === undefined || Math.abs(now - trimmedAt) < TRIM_EVERY_MS) return
+      trimmedAt = now
+      read((from) => from.trim(maxCount, maxBytes), undefined)
+    },
+    degraded: () => reason,
+    close() {
+      flush()
+      close()
+    },
+  }
+}

@@ -1,0 +1,125 @@
+// The incidents' database: one row each, what lists need as text, the evidence compressed beside it.
+import { join } from 'node:path'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { makeDirectory } from '../../lib/make-directory.ts'
+import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
+
+export const INCIDENTS_FILE = 'incidents.db'
+/** "WwIn": the file is known as ours. */
+const APPLICATION_ID = 0x57_77_49_6e
+const SCHEMA_VERSION = 1
+const SCHEMA = `
+CREATE TABLE incidents (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  summary TEXT NOT NULL,
+  evidence BLOB NOT NULL
+) STRICT;
+CREATE INDEX incidents_by_start ON incidents (started_at);
+CREATE INDEX incidents_by_status ON incidents (status, started_at);
+`
+
+type Row = { readonly summary: string; readonly evidence: Uint8Array }
+/** Evidence of the longest log lines and 64 series is about a megabyte as text. */
+const MAX_EVIDENCE_BYTES = 64 << 20
+
+export type IncidentFile = {
+  readonly put: (incidents: readonly Incident[]) => void
+  readonly list: (filter: IncidentFilter) => readonly IncidentSummary[]
+  readonly get: (id: string) => Incident | undefined
+  readonly unresolved: () => readonly Incident[]
+  /** Deletes the oldest resolved ones beyond either bound. */
+  readonly trim: (maxCount: number, maxBytes: number) => void
+  readonly close: () => void
+}
+
+// Only we write this file; what a broken disk makes of it fails in JSON.parse.
+const parse = <T>(text: string): T => JSON.parse(text)
+const whole = ({ summary, evidence }: Row): Incident => ({
+  ...parse<Incident>(summary),
+  evidence: parse<Incident['evidence']>(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
+})
+
+function prepareSchema(db: Database, file: string): void {
+  const version = Number(db.pragma('user_version', { simple: true }))
+  if (version > SCHEMA_VERSION)
+    throw new Error(`${file}: expected incidents of schema version ${SCHEMA_VERSION} or older, came ${version}, written by a newer Warpwatch`)
+  if (version === SCHEMA_VERSION) return
+  db.transaction(() => {
+    db.exec(SCHEMA)
+    db.pragma(`application_id = ${APPLICATION_ID}`)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  }).immediate()
+}
+
+/** Throws when the directory or the file cannot be used. */
+export function openIncidentFile(directory: string, { readonly = false } = {}): IncidentFile {
+  const file = join(directory, INCIDENTS_FILE)
+  if (!readonly) makeDirectory(directory, 0o750)
+  const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: 1_000 })
+  try {
+    if (!readonly) {
+      db.pragma('auto_vacuum = INCREMENTAL')
+      db.pragma('journal_mode = WAL')
+      // The death of the process costs nothing; a power failure may cost the last seconds.
+      db.pragma('synchronous = NORMAL')
+      db.pragma('cache_size = -256')
+      db.pragma('journal_size_limit = 1048576')
+      prepareSchema(db, file)
+    }
+    return statements(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function statements(db: Database): IncidentFile {
+  const upsert = db.prepare<[string, string, string, number, number, string, Uint8Array]>(
+    'INSERT INTO incidents (id, kind, status, started_at, last_seen_at, summary, evidence) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
+      'ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status, last_seen_at = excluded.last_seen_at, summary = excluded.summary, evidence = excluded.evidence',
+  )
+  const list = db.prepare<{ status: string | null; kind: string | null; since: number | null; limit: number }, { summary: string }>(
+    'SELECT summary FROM incidents WHERE (:status IS NULL OR status = :status) AND (:kind IS NULL OR kind = :kind) AND (:since IS NULL OR last_seen_at >= :since) ' +
+      'ORDER BY started_at DESC, id LIMIT :limit',
+  )
+  const get = db.prepare<[string], Row>('SELECT summary, evidence FROM incidents WHERE id = ?')
+  const unresolved = db.prepare<[], Row>("SELECT summary, evidence FROM incidents WHERE status = 'firing' ORDER BY started_at LIMIT 500")
+  const size = db.prepare<[], { count: number; bytes: number }>(
+    'SELECT count(*) AS count, coalesce(sum(length(summary) + length(evidence)), 0) AS bytes FROM incidents',
+  )
+  const dropOldest = db.prepare<[number]>("DELETE FROM incidents WHERE id IN (SELECT id FROM incidents ORDER BY status = 'firing', started_at LIMIT ?)")
+  return {
+    put(incidents) {
+      db.transaction(() => {
+        for (const incident of incidents) {
+          const { id, kind, status, started_at: startedAt, last_seen_at: lastSeenAt } = incident
+          const evidence = deflateRawSync(JSON.stringify(incident.evidence), { level: 1 })
+          upsert.run(id, kind, status, startedAt, lastSeenAt, JSON.stringify(summaryOf(incident)), evidence)
+        }
+      }).immediate()
+    },
+    list: ({ status = null, kind = null, since = null, limit }) =>
+      list.all({ status, kind, since, limit }).map(({ summary }) => parse<IncidentSummary>(summary)),
+    get(id) {
+      const row = get.get(id)
+      return row === undefined ? undefined : whole(row)
+    },
+    unresolved: () => unresolved.all().map(whole),
+    trim(maxCount, maxBytes) {
+      for (let round = 0; round < 100; round++) {
+        const now = size.get()
+        if (now === undefined) return
+        const over = Math.max(now.count - maxCount, now.bytes > maxBytes ? Math.ceil(now.count / 20) : 0)
+        if (over <= 0) break
+        dropOldest.run(over)
+      }
+      db.pragma('incremental_vacuum(64)')
+    },
+    close: () => void db.close(),
+  }
+}
