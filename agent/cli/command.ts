@@ -23,6 +23,8 @@ export type Command = {
   readonly flags: Readonly<Record<string, FlagSpec>>
   /** Names of the positional arguments, all required. */
   readonly positionals: readonly string[]
+  /** Names of those that may follow and may be left out. */
+  readonly optionalPositionals?: readonly string[]
   /** The exit code: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input. */
   readonly run: (args: Arguments, io: Io) => Promise<number>
 }

@@ -30,7 +30,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     }
     const command = await commandNamed(named ? (argv[0] ?? DEFAULT_COMMAND) : DEFAULT_COMMAND)
     if (rest.includes('--help') || rest.includes('-h')) return await help(named ? command : undefined, io)
-    const args = parseArguments(rest, command.flags, command.positionals)
+    const args = parseArguments(rest, command.flags, [...command.positionals, ...(command.optionalPositionals ?? [])])
     if (args.positionals.length < command.positionals.length) {
       throw new UsageError(`${command.name}: expected ${command.positionals.join(' ')}, came ${args.positionals.join(' ') || 'nothing'}`)
     }

@@ -15,8 +15,10 @@ function flagName(name: string, spec: FlagSpec): string {
 const flagRows = (flags: Readonly<Record<string, FlagSpec>>): string =>
   column(Object.entries({ ...flags, ...COMMON_FLAGS }).map(([name, spec]) => [flagName(name, spec), spec.help]))
 
+const positionalsOf = (command: Command): readonly string[] => [...command.positionals, ...(command.optionalPositionals ?? []).map((name) => `[${name}]`)]
+
 export function commandHelp(command: Command): string {
-  const usage = ['warpwatch', command.name, ...command.positionals, '[flags]'].join(' ')
+  const usage = ['warpwatch', command.name, ...positionalsOf(command), '[flags]'].join(' ')
   return `${usage}\n${command.summary}\n\n${flagRows(command.flags)}`
 }
 
@@ -25,7 +27,7 @@ export function overallHelp(commands: readonly Command[], byDefault: Command): s
 The flight recorder for GPU hosts: who holds which GPU, what failed, why, and what to change.
 
 Commands:
-${column(commands.map((command) => [[command.name, ...command.positionals].join(' '), command.summary]))}
+${column(commands.map((command) => [[command.name, ...positionalsOf(command)].join(' '), command.summary]))}
 Flags of ${byDefault.name}, the default:
 ${flagRows(byDefault.flags)}
 Exit codes: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input.

@@ -6,5 +6,6 @@ export const DEFAULT_COMMAND = 'run'
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).run,
   config: async () => (await import('./config.ts')).config,
+  explain: async () => (await import('./explain.ts')).explain,
   replay: async () => (await import('./replay.ts')).replay,
 }

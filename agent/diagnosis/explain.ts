@@ -1,0 +1,201 @@
+// From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
+import type { Fault } from '../model/fault.ts'
+import { stripPrefix } from './joining.ts'
+import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
+import { gatherFaults, type Gathering } from './root.ts'
+import { createCandidates, type Scanner } from './scanner.ts'
+
+/** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
+const PASTED_LIMIT = 262_144
+/** How far around a candidate a family may look, in a text that is too long to be held. */
+const LINES_BEFORE = 48
+const LINES_AFTER = 48
+const REACH = LINE_LIMIT * 2
+/** Candidates closer than this share a passage, until the passage is this long. */
+const PASSAGE_BYTES = 262_144
+/** A family that found this many candidates in one text has told what it can; the rest repeats it. */
+const CANDIDATES_PER_FAMILY = 20_000
+
+const NEWLINE = 10
+
+/** Where lines begin that were found by an offset, for one pass in rising order. */
+function lineCounter(starts: readonly number[]): (offset: number) => number {
+  return (offset) => {
+    let [low, high] = [0, starts.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? Infinity) <= offset) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+/** The faults of a text that is held anyway. */
+export function explainText(scanner: Scanner, text: string): readonly Fault[] {
+  if (text.length > PASTED_LIMIT) return explainChunks(scanner, [new TextEncoder().encode(text)])
+  const lines = text.split(/\r?\n|\r(?!\n)/).map(cutLine)
+  const candidates = createCandidates()
+  // Found in the text as it is, with its line ends, so that a literal may name one.
+  const found = (parts: readonly string[], glue: string): void => {
+    const starts: number[] = []
+    let length = glue.length
+    for (const part of parts) {
+      starts.push(length)
+      length += part.length + glue.length
+    }
+    const lineAt = lineCounter(starts)
+    scanner.search.inString(`${glue}${parts.join(glue)}${glue}`, (at, literal) => {
+      const start = scanner.search.literals[literal]?.startsWith('\n') === true ? at + 1 : at
+      candidates.add(lineAt(start), scanner.familiesOf(literal))
+    })
+  }
+  found(lines, '\n')
+  found(
+    lines.map((line) => stripPrefix(line).trim()),
+    ' ',
+  )
+  const faults = gatherFaults()
+  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createTold())) faults.add(fault)
+  return faults.ordered()
+}
+
+/** The faults of a stream of bytes: as a pasted text where it is short, else piece by piece. */
+export function explainStream(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
+  const held: Uint8Array[] = []
+  let length = 0
+  const rest = chunks[Symbol.iterator]()
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    held.push(next.value)
+    length += next.value.length
+    if (length > PASTED_LIMIT) return explainChunks(scanner, concatenated(held, rest))
+  }
+  const decoder = new TextDecoder()
+  return explainText(scanner, `${held.map((chunk) => decoder.decode(chunk, { stream: true })).join('')}${decoder.decode()}`)
+}
+
+function* concatenated(first: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield* first
+  for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value
+}
+
+/** The faults of a stream of bytes, however long, whatever is in it. */
+export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
+  const faults = gatherFaults()
+  const told = createTold()
+  const state = { scanner, faults, told, counts: new Map<string, number>() }
+  // The text starts after a virtual line end: a literal may begin with one.
+  let held: Uint8Array = Uint8Array.of(NEWLINE)
+  let scanned = 0
+  /** Number of the line in which `held` begins: its first byte is the end of line 0, or lies somewhere in the line. */
+  let line = 0
+  for (const chunk of chunks) {
+    const buffer = new Uint8Array(held.length + chunk.length)
+    buffer.set(held)
+    buffer.set(chunk, held.length)
+    const until = buffer.length - REACH
+    if (until <= scanned) {
+      held = buffer
+      continue
+    }
+    judgeRegion(state, buffer, scanned, until, line)
+    const keep = Math.max(0, until - REACH)
+    line += countNewlines(buffer, 0, keep)
+    told.forgetBefore(line - LINES_BEFORE)
+    held = buffer.slice(keep)
+    scanned = until - keep
+  }
+  const last = new Uint8Array(held.length + 1)
+  last.set(held)
+  last[held.length] = NEWLINE
+  judgeRegion(state, last, scanned, last.length, line)
+  return faults.ordered()
+}
+
+type State = { readonly scanner: Scanner; readonly faults: Gathering; readonly told: Told; readonly counts: Map<string, number> }
+type Found = { readonly at: number; readonly literal: number }
+
+/** Judges the candidates whose literal starts in [from, until) of the buffer; what lies around them is in the buffer too. */
+function judgeRegion(state: State, buffer: Uint8Array, from: number, until: number, firstLine: number): void {
+  const { scanner, counts } = state
+  const hits: Found[] = []
+  // A literal that starts before `until` may end after it; one that starts after it is found in the next round.
+  scanner.search.inBytes(buffer, from, Math.min(buffer.length, until + 1_024), (at, literal) => {
+    if (at >= until) return
+    const family = scanner.familiesOf(literal)[0]?.id ?? ''
+    const count = (counts.get(family) ?? 0) + 1
+    counts.set(family, count)
+    if (count <= CANDIDATES_PER_FAMILY) hits.push({ at: scanner.search.literals[literal]?.startsWith('\n') === true ? at + 1 : at, literal })
+  })
+  hits.sort((a, b) => a.at - b.at)
+  let [countedTo, line] = [0, firstLine]
+  for (let i = 0; i < hits.length;) {
+    const group: Found[] = []
+    const start = passageStart(buffer, hits[i]?.at ?? 0)
+    let end = start
+    while (i < hits.length) {
+      const hit = hits[i]
+      if (hit === undefined || (group.length > 0 && (hit.at > end || end - start > PASSAGE_BYTES))) break
+      group.push(hit)
+      end = Math.max(end, passageEnd(buffer, hit.at))
+      i += 1
+    }
+    line += countNewlines(buffer, countedTo, start)
+    countedTo = start
+    judgeGroup(state, buffer, start, end, line, group)
+  }
+}
+
+function judgeGroup(state: State, buffer: Uint8Array, start: number, end: number, line: number, group: readonly Found[]): void {
+  const starts = [start]
+  for (let at = buffer.indexOf(NEWLINE, start); at !== -1 && at < end; at = buffer.indexOf(NEWLINE, at + 1)) starts.push(at + 1)
+  const decoder = new TextDecoder()
+  const focus = new Map<number, number>()
+  const candidates = createCandidates()
+  const lineAt = lineCounter(starts)
+  for (const hit of group) {
+    const index = lineAt(hit.at)
+    if (!focus.has(index)) focus.set(index, hit.at)
+    candidates.add(index, state.scanner.familiesOf(hit.literal))
+  }
+  const lines = starts.map((from, index) => {
+    const next = starts[index + 1]
+    const to = next === undefined ? end : next - 1
+    const text = decoder.decode(buffer.subarray(from, Math.min(to, from + LINE_LIMIT * 4))).replace(/\r$/, '')
+    if (text.length <= LINE_LIMIT) return text
+    // A line too long is cut around what was found in it.
+    const at = Math.max(0, (focus.get(index) ?? from) - from - LINE_LIMIT / 4)
+    return cutLine(decoder.decode(buffer.subarray(from + at, Math.min(to, from + at + LINE_LIMIT * 2))))
+  })
+  for (const fault of judgePassage({ lines, firstLine: line, candidates: candidates.list() }, state.told)) state.faults.add(fault)
+}
+
+function passageStart(buffer: Uint8Array, at: number): number {
+  const floor = Math.max(0, at - LINE_LIMIT)
+  let start = at
+  for (let n = 0; n <= LINES_BEFORE && start > floor; n += 1) {
+    // A negative start would be counted from the buffer's end.
+    const before = start - (n === 0 ? 1 : 2)
+    const newline = before < 0 ? -1 : buffer.lastIndexOf(NEWLINE, before)
+    if (newline < floor) return n === 0 ? floor : start
+    start = newline + 1
+  }
+  return Math.max(start, floor)
+}
+
+function passageEnd(buffer: Uint8Array, at: number): number {
+  const ceiling = Math.min(buffer.length, at + LINE_LIMIT)
+  let end = at
+  for (let n = 0; n <= LINES_AFTER; n += 1) {
+    const newline = buffer.indexOf(NEWLINE, end)
+    if (newline === -1 || newline >= ceiling) return n === 0 ? ceiling : Math.min(end, ceiling)
+    end = newline + 1
+  }
+  return end - 1
+}
+
+function countNewlines(buffer: Uint8Array, from: number, to: number): number {
+  let count = 0
+  for (let at = buffer.indexOf(NEWLINE, from); at !== -1 && at < to; at = buffer.indexOf(NEWLINE, at + 1)) count += 1
+  return count
+}

@@ -1,0 +1,51 @@
+// An internal assert of PyTorch's caching allocator: a bug, or state that an earlier error left behind. Not an out of memory.
+import type { Facts } from '../../model/fault.ts'
+import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
+import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { stated } from './quantity.ts'
+
+const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}CUDA(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
+/** The sort that hides an out of memory. */
+const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
+const EXPANDABLE = /expandable_segment|handles_/
+const CAPTURE = /captures_underway|use_count|graph_pools/
+
+function recognise(text: LogText, at: number): Recognised | undefined {
+  // The asserted expression may stand in the line above.
+  const from = text[at]?.includes('INTERNAL ASSERT FAILED') === true || at === 0 ? at : at - 1
+  const joined = joinedFrom(text, from, 4)
+  const match = ASSERT.exec(joined)
+  if (match === null || match.index > plain(stripPrefix(text[at] ?? '')).length + plain(stripPrefix(text[from] ?? '')).length) return undefined
+  const before = joined.slice(Math.max(0, match.index - 240), match.index)
+  if (NVML_BEFORE.test(before)) return undefined
+  const expandable = EXPANDABLE.test(before)
+  const capture = CAPTURE.test(before)
+  const what = expandable
+    ? 'It concerns expandable segments.'
+    : capture
+      ? 'It concerns the memory pools of CUDA graphs: often an error during capture, or memory freed while a capture was under way.'
+      : 'It is a defect of that PyTorch release, or the result of an earlier CUDA error.'
+  return {
+    kind: 'allocator_internal',
+    severity: 'critical',
+    title: "PyTorch's GPU memory allocator failed an internal check",
+    verdict: `A check inside PyTorch's caching allocator failed; the process cannot go on. ${what}`,
+    facts: stated<Facts>({ source_line: match[1] }),
+    remedies: [
+      ...(expandable ? [{ text: 'Run without expandable segments.', command: 'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False' }] : []),
+      ...(capture
+        ? [{ text: 'Run without CUDA graphs (vLLM: --enforce-eager), and look for the first error above this one.', command: '--enforce-eager' }]
+        : []),
+      { text: 'Look for an earlier error of the same process: an assert here often follows an out of memory or an illegal access.' },
+      { text: 'Update PyTorch; if it stays, report it with this line.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
+    ],
+    lines: linesCovered(text, from, match.index + match[0].length),
+  }
+}
+
+export const allocatorInternal: FaultFamily = {
+  id: 'allocator-internal',
+  kinds: ['allocator_internal'],
+  literals: ['INTERNAL ASSERT FAILED'],
+  recognise,
+}

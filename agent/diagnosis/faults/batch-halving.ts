@@ -1,0 +1,76 @@
+// A program ran out of GPU memory, caught it, and goes on with smaller pieces: it works, but not as it was set up.
+import type { Facts } from '../../model/fault.ts'
+import { known, whole } from './parts/window.ts'
+import { ruleFamily, type Seen } from './parts/rules.ts'
+
+const REMEDIES = [
+  { text: 'Set the size that fits from the start: each failed try costs time, and a changed batch changes training (learning rate, batch norm).' },
+  { text: 'Keep the effective batch with gradient accumulation.', command: '--per_device_train_batch_size 4 --gradient_accumulation_steps 8' },
+]
+const CHANGE = /from (\d{1,7}) ?(?:->|→|to|=>) ?(\d{1,7})/
+const BATCH = /[Bb]atch(?:[ _]?size)?(?: ?(?:=|:|to|of|from))? ?(\d{1,7})/g
+const around = ({ message, match }: Seen): string => message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 120)
+
+function facts(seen: Seen): Facts {
+  const near = around(seen)
+  const change = CHANGE.exec(near)
+  if (change !== null) return known({ batch_from: whole(change[1]), batch_to: whole(change[2]) })
+  const sizes = [...near.matchAll(BATCH)].map((match) => whole(match[1]))
+  return sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })
+}
+function verdict(seen: Seen): string {
+  const { batch_from: from, batch_to: to } = facts(seen)
+  const change = from !== undefined && to !== undefined ? ` from ${from} to ${to}` : to !== undefined ? ` to ${to}` : ''
+  return `GPU memory ran out; the program caught it and goes on with smaller pieces${change === '' ? '' : ` (batch${change})`}.`
+}
+const rule = { severity: 'warning', title: 'Out of memory, going on with less', verdict, remedies: REMEDIES, facts } as const
+/** Advice in an estimate or a help text: nothing was tried. */
+const ADVICE = /\b(?:[Tt]ry|[Cc]onsider|[Yy]ou can|should|[Pp]lease|[Ss]uggest|recommend|if you|[Tt]ip:|[Hh]int:)\b[^.]{0,80}$/
+
+export const batchHalving = ruleFamily({
+  id: 'batch-halving',
+  kind: 'batch_halving',
+  literals: [
+    'recover from OOM',
+    'skipping update',
+    'educing batch size',
+    'educing the batch size',
+    'ecreasing batch size',
+    'microbatch size will be decreased',
+    'batch size will be ',
+    'etrying with batch',
+    'etry with batch',
+    'etrying with a smaller batch',
+    'etrying with smaller batch',
+    'with a smaller batch size',
+    'ith smaller batch size',
+    'retrying with tiled',
+    'retrying with tiling',
+    'by reducing batch',
+    'atch size reduced',
+    'alving batch size',
+    'alving the batch size',
+    'skipping batch',
+    'kipping this batch',
+    'max_split_size or smaller batch',
+    'lowering batch size',
+    'Lowering batch size',
+  ],
+  rules: [
+    {
+      ...rule,
+      pattern: /recover from OOM|OOM in all workers, skipping update|(?:OOM|out of memory)[^.]{0,80}[Ss]kipping (?:this )?batch/i,
+    },
+    {
+      ...rule,
+      pattern:
+        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?batch[ _]size|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
+      unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+    },
+    {
+      ...rule,
+      pattern: /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
+      unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+    },
+  ],
+})

@@ -1,0 +1,51 @@
+// PyTorch on cudaMallocAsync: it never says "CUDA out of memory", and gives its figures in lines below.
+import { joinedFrom, linesCovered } from '../../joining.ts'
+import type { FaultFamily, LogText, Recognised } from '../family.ts'
+import type { Facts } from '../../../model/fault.ts'
+import { gib, integerIn, SIZE, sizeIn, stated } from '../quantity.ts'
+import { gpuName, judgeCauses } from './causes.ts'
+import { remediesOf } from './remedies.ts'
+
+const START = /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b/
+const field = (name: string): RegExp => new RegExp(`${name} ?: ${SIZE}`)
+const ALLOCATED = field('Currently allocated')
+const REQUESTED = field('Requested')
+const LIMIT = field('Device limit')
+const FREE = field(String.raw`Free \(according to CUDA\)`)
+const ALLOWED = field(String.raw`PyTorch limit \(set by user-supplied memory fraction\)`)
+const LINES = 8
+
+function recognise(text: LogText, at: number): Recognised | undefined {
+  const joined = joinedFrom(text, at, LINES)
+  const start = START.exec(joined)
+  if (start === null) return undefined
+  const message = joined.slice(start.index, start.index + 1_200)
+  const figures = stated<Facts>({
+    gpu_index: start[1] === undefined ? integerIn(message, /Allocation on device (\d{1,4})\b/) : Number(start[1]),
+    requested_bytes: sizeIn(message, REQUESTED),
+    allocated_bytes: sizeIn(message, ALLOCATED),
+    total_bytes: sizeIn(message, LIMIT),
+    free_bytes: sizeIn(message, FREE),
+    allowed_bytes: sizeIn(message, ALLOWED),
+  })
+  const judged = judgeCauses(figures)
+  const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
+  const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} are allocated already`
+  const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))
+  return {
+    kind: 'cuda_oom',
+    severity: 'critical',
+    title: `Out of GPU memory${figures.gpu_index === undefined ? '' : ` on GPU ${figures.gpu_index}`}`,
+    verdict: `${asked} on ${gpuName(figures)} failed (PyTorch with the cudaMallocAsync allocator)${held}.`,
+    facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
+    remedies: remediesOf(figures, judged, false),
+    lines: linesCovered(text, at, start.index + end),
+  }
+}
+
+export const cudaOomAsync: FaultFamily = {
+  id: 'cuda-oom-async',
+  kinds: ['cuda_oom'],
+  literals: ['would exceed allowed memory', 'OutOfMemoryError: Allocation on device'],
+  recognise,
+}

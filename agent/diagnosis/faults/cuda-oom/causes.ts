@@ -1,0 +1,136 @@
+// Why PyTorch's request failed, from the figures of its message: every cause whose removal alone would have let it succeed.
+import type { Facts, OomCause } from '../../../model/fault.ts'
+import { gib } from '../quantity.ts'
+
+const GIB = 2 ** 30
+/** A process without a name of its own in the message is ours when it holds what PyTorch holds, plus context and libraries. */
+const CONTEXT_AT_MOST = 4 * GIB
+/** Context, cuBLAS, cuDNN and NCCL of one process: 0.3 to 2 GiB are ordinary. */
+const CONTEXT_USUAL = GIB
+const NON_PYTORCH_UNUSUAL = 3 * GIB
+/** From this share of the card on a cause may lead; measured on simulated failures whose cause is known. */
+const LEADS = 0.1
+const MENTIONED = 0.05
+
+export type Judged = {
+  readonly causes: readonly OomCause[]
+  /** What other processes hold, themselves named or only missed in the sum. */
+  readonly others?: { readonly bytes: number; readonly named: boolean; readonly pids: readonly number[] }
+  /** What this process holds beside PyTorch's memory. */
+  readonly besideBytes?: number
+  /** Enough was free and the request failed all the same. */
+  readonly enoughWasFree: boolean
+  /** More than the card has: Windows and WSL2 lend host memory. */
+  readonly spilled: boolean
+}
+
+/** Half of the last digit that was printed: amounts from 1 GiB on are rounded to 0.01 GiB. */
+const rounding = (bytes: number): number => (bytes >= GIB ? 0.005 * GIB : 0.005 * 2 ** 20)
+
+/** What PyTorch holds: allocated and cached. */
+function held(facts: Facts): number | undefined {
+  if (facts.reserved_bytes !== undefined) return facts.reserved_bytes
+  if (facts.allocated_bytes === undefined) return undefined
+  return facts.allocated_bytes + (facts.reserved_unallocated_bytes ?? 0) + (facts.private_pools_bytes ?? 0)
+}
+
+/** The processes beside the failing one. In a container it is not named "this process" but is one of the list, by its host's pid. */
+function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly bytes: number }[] {
+  const listed = facts.other_processes ?? []
+  if (facts.process_bytes !== undefined || listed.length === 0) return listed
+  const own = held(facts)
+  const bySize = [...listed].sort((a, b) => a.bytes - b.bytes)
+  const self =
+    own === undefined
+      ? bySize[0] // nothing tells which: a lone process is the failing one, of several not the biggest
+      : bySize.find((process) => process.bytes >= own - rounding(own) * 3 && process.bytes <= own + CONTEXT_AT_MOST)
+  return listed.filter((process) => process !== self)
+}
+
+function othersOf(facts: Facts): Judged['others'] {
+  const listed = withoutSelf(facts)
+  const named = listed.reduce((sum, process) => sum + process.bytes, 0)
+  if (named > 0) return { bytes: named, named: true, pids: listed.flatMap(({ pid }) => (pid === undefined ? [] : [pid])) }
+  // Generations before 2.1, HIP, and containers name nobody: somebody holds what is neither free nor ours.
+  const own = facts.process_bytes ?? (held(facts) === undefined ? undefined : (held(facts) ?? 0) + CONTEXT_USUAL)
+  if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined || (facts.other_processes?.length ?? 0) > 0) return undefined
+  const missing = facts.total_bytes - facts.free_bytes - own
+  return missing > GIB ? { bytes: missing, named: false, pids: [] } : undefined
+}
+
+export function judgeCauses(facts: Facts): Judged {
+  const { requested_bytes: requested, total_bytes: total, free_bytes: free, allowed_bytes: allowed } = facts
+  const spilled = total !== undefined && (facts.allocated_bytes ?? 0) > total
+  const nothing: Judged = { causes: [], enoughWasFree: false, spilled }
+  const others = spilled ? undefined : othersOf(facts)
+  const withOthers = others === undefined ? {} : { others }
+  if (requested === undefined || total === undefined) return { ...nothing, ...withOthers }
+  const limit = allowed ?? total
+  const own = held(facts) ?? 0
+  const unallocated = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+  const enoughWasFree = free !== undefined && free - rounding(free) >= requested + rounding(requested)
+  // What was lacking: of the card's memory, and of the limit that the program set itself.
+  const lackingOnCard = free === undefined ? requested : requested - free
+  const lackingOfLimit = allowed === undefined ? -Infinity : own + requested - allowed
+  const lacking = Math.max(lackingOnCard, lackingOfLimit)
+  /** By how much the request would have fitted without it. */
+  const spare = new Map<OomCause, number>()
+
+  if (allowed !== undefined && free !== undefined && free + rounding(free) >= requested && lackingOfLimit > 0) spare.set('fraction_cap', free - requested)
+  if (unallocated >= LEADS * limit && (unallocated >= requested || (lacking > 0 && unallocated >= lacking))) spare.set('fragmentation', unallocated - lacking)
+  const pools = facts.private_pools_bytes ?? 0
+  if (pools >= LEADS * limit && pools >= lacking) spare.set('private_pools', pools - lacking)
+  const beside = facts.process_bytes === undefined || held(facts) === undefined ? undefined : facts.process_bytes - own
+  if (beside !== undefined && beside > NON_PYTORCH_UNUSUAL && beside - CONTEXT_USUAL >= lacking)
+    spare.set('non_pytorch_memory', beside - CONTEXT_USUAL - lacking)
+  const foreign = others?.bytes ?? 0
+  const minor = foreign >= MENTIONED * total && foreign < LEADS * total && foreign >= lackingOnCard
+  if (foreign >= LEADS * total && foreign >= lackingOnCard && !enoughWasFree) spare.set('other_process', foreign - lackingOnCard)
+  const oversized = requested >= 0.9 * limit || requested > total - 1.5 * GIB
+
+  const causes = [...spare].sort((a, b) => b[1] - a[1]).map(([cause]) => cause)
+  // The request itself: leads where nothing else would have helped, since no card of this size can serve it.
+  if (oversized) causes.push('oversized_request')
+  if (causes.length === 0) causes.push('capacity')
+  if (minor && !enoughWasFree) causes.push('other_process')
+  return { causes, ...withOthers, ...(beside === undefined ? {} : { besideBytes: beside }), enoughWasFree, spilled }
+}
+
+/** `GPU 3` where the message names it. */
+export const gpuName = (facts: Facts): string => (facts.gpu_index === undefined ? 'the GPU' : `GPU ${facts.gpu_index}`)
+
+export function causeSentence(facts: Facts, judged: Judged): string {
+  const cause = judged.causes[0]
+  const total = facts.total_bytes === undefined ? '' : ` of ${gib(facts.total_bytes)}`
+  const unallocated = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+  switch (cause) {
+    case 'fragmentation':
+      return `PyTorch itself holds ${gib(unallocated)} that it cannot use for it, because they lie in pieces (fragmentation).`
+    case 'other_process': {
+      const who =
+        judged.others?.named === true
+          ? judged.others.pids.length === 1
+            ? `Process ${judged.others.pids[0]} holds`
+            : `${judged.others.pids.length} other processes hold`
+          : 'Something outside this process holds'
+      return `${who} ${gib(judged.others?.bytes ?? 0)}${total} on the same GPU.`
+    }
+    case 'fraction_cap':
+      return `The card had room (${gib(facts.free_bytes ?? 0)} free), but this process may only use ${gib(facts.allowed_bytes ?? 0)}: a memory fraction is set.`
+    case 'oversized_request':
+      return `A single request of this size does not fit a GPU${facts.total_bytes === undefined ? '' : ` with ${gib(facts.total_bytes)}`}, even an empty one: look for a wrong shape or batch size.`
+    case 'private_pools':
+      return `${gib(facts.private_pools_bytes ?? 0)} are kept in private pools (CUDA graphs), which nothing else may use.`
+    case 'non_pytorch_memory':
+      return `This process holds ${gib(judged.besideBytes ?? 0)} outside PyTorch (other libraries, NCCL, a second framework).`
+    case 'capacity':
+    case undefined:
+      break
+  }
+  if (judged.spilled) return 'More is allocated than the card has: it has spilled into system memory (Windows, WSL2), and that is full too.'
+  if (judged.enoughWasFree)
+    return `${gib(facts.free_bytes ?? 0)} were free at that moment: a limit set in the program, another process that has freed since, or the host's own memory (Windows) stood in the way.`
+  if (facts.allocated_bytes !== undefined && facts.total_bytes !== undefined)
+    return `The job's own ${gib(facts.allocated_bytes)} in use are what fills the ${gib(facts.total_bytes)} card: it needs more than there is.`
+  return 'The job needs more memory than the GPU has left.'
+}

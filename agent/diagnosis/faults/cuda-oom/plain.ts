@@ -1,0 +1,77 @@
+// CUDA's and HIP's own words for "no memory", whoever prints them: the runtime, the driver API, RAPIDS, CuPy, Julia, PaddlePaddle.
+import type { Facts } from '../../../model/fault.ts'
+import { bytesOf, integerIn, SIZE, stated } from '../quantity.ts'
+import { memoryFamily } from './rules.ts'
+
+export const cudaOomPlain = memoryFamily(
+  'cuda-oom-plain',
+  [
+    'CUDA_ERROR_OUT_OF_MEMORY',
+    'cudaErrorMemoryAllocation',
+    'hipErrorOutOfMemory',
+    'HIP_ERROR_OutOfMemory',
+    'CUDA error: out of memory',
+    'CUDA Error: out of memory',
+    'CUDA driver error: out of memory',
+    'HIP error: out of memory',
+    'CUDA runtime error (2)',
+    'cuda runtime error (2)',
+    'CUDA failure 2: out of memory',
+    'CUDA failed with error out of memory',
+    'CUDA error 2: out of memory',
+    'CUDA Error 2: out of memory',
+    'Gpu API call) out of memory',
+    'cudaMalloc error out of memory',
+    'OutOfMemoryError: Out of memory allocating',
+    'Out of GPU memory trying to allocate',
+    'Out of memory error on GPU',
+    'System is out of GPU memory',
+    'std::bad_alloc: out_of_memory',
+    'Maximum pool size exceeded',
+    'GPU ran out of memory',
+    'GPU out of memory',
+    'Insufficient VRAM',
+    'not enough VRAM',
+  ],
+  [
+    {
+      pattern: new RegExp(`OutOfMemoryError: Out of memory allocating ${SIZE}(?: \\(allocated so far: ([\\d,]{1,24}) bytes)?`),
+      who: 'CuPy',
+      facts: ([, amount, unit, held]) => stated<Facts>({ requested_bytes: bytesOf(amount, unit), allocated_bytes: bytesOf(held, '') }),
+    },
+    {
+      pattern: new RegExp(`Out of GPU memory trying to allocate ${SIZE}`),
+      who: 'CUDA.jl',
+      facts: ([, amount, unit]) => stated<Facts>({ requested_bytes: bytesOf(amount, unit) }),
+    },
+    {
+      pattern: new RegExp(`Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}`),
+      who: 'PaddlePaddle',
+      facts: ([, device, amount, unit]) => stated<Facts>({ gpu_index: Number(device), requested_bytes: bytesOf(amount, unit) }),
+    },
+    {
+      pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,
+      who: 'RAPIDS',
+      remedies: [
+        { text: "Let RMM use host memory beside the card's.", command: 'rmm.reinitialize(managed_memory=True)' },
+        { text: 'Work on smaller partitions, and let cuDF spill.', command: 'export CUDF_SPILL=on' },
+      ],
+    },
+    {
+      pattern: /CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
+      who: 'The program',
+      unless: /^(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory) ?(?:=|is returned|may|can|if)\b/,
+      facts: (_, message) => stated<Facts>({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
+    },
+    {
+      pattern:
+        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory/,
+      who: 'The program',
+    },
+    {
+      pattern: /System is out of GPU memory|\bGPU (?:ran )?out of memory\b|Insufficient VRAM|not enough VRAM/,
+      who: 'The program',
+      unless: /^[^.]{0,60}\b(?:if|avoid|may|might|could)\b/,
+    },
+  ],
+)

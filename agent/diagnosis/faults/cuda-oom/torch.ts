@@ -1,0 +1,88 @@
+// PyTorch's "CUDA out of memory" (and HIP) of every generation, with its figures and the causes that they prove.
+import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
+import type { FaultFamily, LogText, Recognised } from '../family.ts'
+import { gib } from '../quantity.ts'
+import { causeSentence, gpuName, judgeCauses } from './causes.ts'
+import { torchFigures } from './figures.ts'
+import { remediesOf } from './remedies.ts'
+
+const START = /\b(?:CUDA|HIP)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
+const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
+/** Advice and descriptions speak of the message without anything having failed. */
+const ADVICE =
+  /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|may cause|might|could|risk of|possible|potential|to handle|handles|reduces?|against|without|no|any|on) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
+const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |might |could |handling|protection|guard|prevention)\b/i
+/** Where another message begins: nothing after it belongs to this one. */
+const ENDS = /See documentation for Memory|Traceback \(most recent|The above exception|During handling of/
+const MESSAGE_LINES = 14
+const MESSAGE_LIMIT = 4_000
+const PER_LINE = 8
+
+function recogniseOne(message: string, before: string): Omit<Recognised, 'lines'> | undefined {
+  START.lastIndex = 0
+  const start = START.exec(message)
+  const warned = start !== null && !/out of memory$/i.test(start[0])
+  const rest = warned ? message.slice(message.indexOf('OOM on device')) : message.slice(start?.[0].length ?? 0)
+  const detailed = FIGURES_FOLLOW.test(rest)
+  if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest))) return undefined
+  const end = ENDS.exec(rest)
+  const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
+  const hip = message.slice(0, 3).toUpperCase() === 'HIP' || rest.includes('PYTORCH_HIP_ALLOC_CONF')
+  const judged = judgeCauses(figures)
+  const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
+  const asked =
+    figures.requested_bytes === undefined
+      ? `PyTorch found no more memory on ${gpuName(figures)}.`
+      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures)}${figures.free_bytes === undefined ? '' : ` and ${gib(figures.free_bytes)} were free`}.`
+  return {
+    kind: 'cuda_oom',
+    severity: 'critical',
+    title: `Out of GPU memory${figures.gpu_index === undefined ? '' : ` on GPU ${figures.gpu_index}`}`,
+    verdict: detailed ? `${asked} ${causeSentence(figures, judged)}` : `${asked} The message carries no figures, so why is not to be told from it alone.`,
+    facts,
+    remedies: remediesOf(figures, judged, hip),
+  }
+}
+
+function recognise(text: LogText, at: number): readonly Recognised[] | undefined {
+  const joined = joinedFrom(text, at, MESSAGE_LINES)
+  const own = plain(stripPrefix(text[at] ?? '')).length
+  const starts: number[] = []
+  START.lastIndex = 0
+  for (let match = START.exec(joined); match !== null && starts.length <= PER_LINE; match = START.exec(joined)) starts.push(match.index)
+  const found: Recognised[] = []
+  for (const [index, start] of starts.slice(0, PER_LINE).entries()) {
+    if (start > own) break
+    const end = Math.min(starts[index + 1] ?? joined.length, start + MESSAGE_LIMIT)
+    const one = recogniseOne(joined.slice(start, end), joined.slice(Math.max(0, start - 120), start))
+    if (one === undefined) continue
+    const message = joined.slice(start, end)
+    const told = 'requested_bytes' in one.facts ? Math.min(end, start + figuresEnd(message)) : start
+    found.push({ ...one, lines: linesCovered(text, at, told) })
+  }
+  return found.length === 0 ? undefined : found
+}
+
+/** Where the last figure of a message ends. */
+function figuresEnd(message: string): number {
+  const tail = Math.max(
+    ...['unallocated', 'by PyTorch', 'memory in use', 'is free', 'reserved', 'to allocate'].map((words) => message.lastIndexOf(words) + words.length),
+  )
+  return Math.min(tail, message.length)
+}
+
+export const cudaOomTorch: FaultFamily = {
+  id: 'cuda-oom-torch',
+  kinds: ['cuda_oom'],
+  literals: [
+    'CUDA out of memory',
+    'CUDA Out of Memory',
+    'CUDA Out Of Memory',
+    'HIP out of memory',
+    'CUDA OUT OF MEMORY',
+    'cuda out of memory',
+    'OOM on device ',
+    'memory allocation failed with',
+  ],
+  recognise,
+}

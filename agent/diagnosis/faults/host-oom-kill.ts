@@ -1,0 +1,80 @@
+// The host's (or the container's) memory ran out and something was killed: kernel, Docker, Kubernetes, Slurm, systemd, low-memory daemons.
+import type { Facts } from '../../model/fault.ts'
+import { around, known, lineWith, whole } from './parts/window.ts'
+import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { gib } from './quantity.ts'
+import { HOST_OOM_REMEDIES, LIMIT_REMEDIES } from './host-oom/remedies.ts'
+
+/** Kernels before 4.19 wrote "Kill process … or sacrifice child" and then "Killed process"; some capitalise "Memory". */
+const KILLED =
+  /(?:(?:Memory cgroup o|O)ut of [Mm]emory(?: \([\w ]{1,40}\))?: )?Kill(?:ed)? process (\d{1,10}),? ?(?:\(([^)]{1,64})\)|, UID \d+, \(([^)]{1,64})\))/
+const OOM_WORDS = /[Oo]ut of [Mm]emory|oom-kill:|invoked oom-killer|total-vm:/
+const TASK = /oom-kill:constraint=(\w{1,40}).{0,2000}?\btask=(.{1,40}?),pid=(\d{1,10})/
+const INVOKED = /invoked oom-killer:/
+const LIMIT = /\bmemory: usage \d{1,16}kB, limit (\d{1,16})kB/
+const UNLIMITED_KB = 9_007_199_254_740_988
+
+const kib = (digits: string | undefined): number | undefined => {
+  const value = whole(digits)
+  return value === undefined ? undefined : value * 1024
+}
+
+type Victim = { readonly facts: Facts; readonly cgroup: boolean; readonly lines: readonly number[] }
+
+/** Everything that the kernel's lines around `at` tell of one kill: they span tens of lines. */
+function victimAround(text: LogText, at: number): Victim {
+  const to = Math.min(text.length - 1, at + 40)
+  const killedAt = KILLED.test(text[at] ?? '') ? at : lineWith(text, at, to, KILLED)
+  // The line with the sizes follows the one with the score in old kernels.
+  const sized = killedAt === undefined ? undefined : lineWith(text, killedAt, killedAt + 2, /total-vm:/)
+  const taskAt = TASK.test(text[at] ?? '') ? at : (lineWith(text, at, killedAt ?? to, TASK) ?? lineWith(text, Math.max(0, at - 4), at, TASK))
+  const killed = KILLED.exec(text[killedAt ?? -1] ?? '')
+  const task = TASK.exec(text[taskAt ?? -1] ?? '')
+  const sizes = text[sized ?? killedAt ?? -1] ?? ''
+  const near = around(text, killedAt ?? at, 40, 1)
+  const limitKib = whole(LIMIT.exec(near)?.[1])
+  const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of/.test(`${near}\n${text[at] ?? ''}`)
+  const facts = known({
+    pid: whole(killed?.[1] ?? task?.[3]),
+    process: killed?.[2] ?? killed?.[3] ?? task?.[2],
+    anon_rss_bytes: kib(/anon-rss:(\d{1,16})kB/.exec(sizes)?.[1]),
+    total_vm_bytes: kib(/total-vm:(\d{1,16})kB/.exec(sizes)?.[1]),
+    limit_bytes: cgroup && limitKib !== undefined && limitKib < UNLIMITED_KB ? limitKib * 1024 : undefined,
+  })
+  const lines = [killedAt ?? at, ...[at, taskAt, sized].filter((line) => line !== undefined && line !== (killedAt ?? at))]
+  return { facts, cgroup, lines: [...new Set(lines)].filter((line) => line !== undefined) }
+}
+
+function kernelKill(text: LogText, at: number): Recognised {
+  const { facts, cgroup, lines } = victimAround(text, at)
+  const who = facts.process === undefined ? 'A process' : `${facts.process}${facts.pid === undefined ? '' : ` (pid ${facts.pid})`}`
+  const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`
+  const limit = facts.limit_bytes === undefined ? 'the memory limit of its container or service' : `its container's memory limit of ${gib(facts.limit_bytes)}`
+  return {
+    kind: 'host_oom_kill',
+    severity: 'critical',
+    title: cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
+    verdict: cgroup
+      ? `${who} was killed by the kernel${held}, because ${limit} was reached. This is host memory, not GPU memory.`
+      : `${who} was killed by the kernel${held}, because the whole host had no memory left. This is host memory, not GPU memory.`,
+    facts,
+    remedies: cgroup ? LIMIT_REMEDIES : HOST_OOM_REMEDIES,
+    lines,
+  }
+}
+
+function recognise(text: LogText, at: number): Recognised | undefined {
+  const line = text[at] ?? ''
+  if (INVOKED.test(line) || TASK.test(line) || /killed as a result of limit of \//.test(line) || line.includes('oom-kill:constraint='))
+    return kernelKill(text, at)
+  // Without a word of memory nearby "Killed process" may be anything.
+  if (KILLED.test(line) && OOM_WORDS.test(around(text, at, 2, 2))) return kernelKill(text, at)
+  return undefined
+}
+
+export const hostOomKill: FaultFamily = {
+  id: 'host-oom-kill',
+  kinds: ['host_oom_kill'],
+  literals: ['Killed process ', 'Kill process ', 'invoked oom-killer', 'oom-kill:constraint', 'killed as a result of limit of'],
+  recognise,
+}

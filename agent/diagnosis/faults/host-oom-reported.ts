@@ -1,0 +1,101 @@
+// Kills for want of host memory as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
+import type { Facts } from '../../model/fault.ts'
+import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { HOST_OOM_REMEDIES, LIMIT_REMEDIES, WORKER_REMEDIES } from './host-oom/remedies.ts'
+import { around, known, lineWith, whole } from './parts/window.ts'
+
+const EXIT_CODE = /"?Exit ?Code"?: {0,20}(\d{1,3})\b|exit(?:ed with)? (?:code|status) (\d{1,3})\b|exitCode["=: ]{1,4}(\d{1,3})\b/i
+/** After a run that ended well its workers are killed too; that is no fault. */
+const TEARDOWN = /Exception ignored in|__del__|shutting down|KeyboardInterrupt|resource_tracker|DataLoader worker \(\.{3}\)/
+
+const titleOf = 'Killed for want of host memory'
+
+function said(verdict: string, facts: Facts, lines: readonly number[], remedies = LIMIT_REMEDIES, severity: Recognised['severity'] = 'critical'): Recognised {
+  return { kind: 'host_oom_kill', severity, title: titleOf, verdict, facts, remedies, lines }
+}
+
+function exitCodeNear(text: LogText, at: number): { readonly code: number | undefined; readonly line: number | undefined } {
+  const line = lineWith(text, Math.max(0, at - 3), at + 6, EXIT_CODE)
+  const match = EXIT_CODE.exec(text[line ?? -1] ?? '')
+  return { code: whole(match?.[1] ?? match?.[2] ?? match?.[3]), line }
+}
+
+function recognise(text: LogText, at: number): Recognised | undefined {
+  const line = text[at] ?? ''
+  if (/"?OOMKilled"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(line)) {
+    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false/i.test(line)) return undefined
+    const { code, line: codeAt } = exitCodeNear(text, at)
+    return said(
+      'The container was killed by the kernel because it reached its memory limit (host memory, not GPU memory).',
+      known({ exit_code: code }),
+      codeAt === undefined || codeAt === at ? [at] : [at, codeAt],
+    )
+  }
+  if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
+    return said(
+      'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
+      {},
+      [at],
+      [
+        { text: 'Ask for more memory.', command: 'sbatch --mem=64G …' },
+        { text: 'See what the job really used.', command: 'sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State' },
+      ],
+    )
+  }
+  if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
+    return said('systemd reports that the out-of-memory killer ended a process of this unit.', {}, [at], HOST_OOM_REMEDIES)
+  }
+  if (/DataLoader worker \(pid\(?s?\)? ?[\d, ]{1,40}\) (?:is killed by signal: Killed|exited unexpectedly with signal 9)/.test(line)) {
+    if (TEARDOWN.test(around(text, at, 1, 2))) return undefined
+    const pid = whole(/\(pid\(?s?\)? ?(\d{1,10})/.exec(line)?.[1])
+    return said(
+      "A DataLoader worker was killed with SIGKILL: nearly always the kernel, because host memory ran out. The kernel's log tells for certain.",
+      known({ pid }),
+      [at],
+      WORKER_REMEDIES,
+    )
+  }
+  if (/nohang|earlyoom/.test(line) && /Victim status|Sending SIG(?:TERM|KILL) to|sending SIG(?:TERM|KILL) to process/.test(line)) {
+    const victim = /PID: {1,12}(\d{1,10}), name: ([^,]{1,40}),/.exec(around(text, at, 0, 3)) ?? /process (\d{1,10}) uid \d{1,10} "([^"]{1,40})"/.exec(line)
+    return said(
+      'A low-memory daemon chose a process to end before the host ran out of memory.',
+      known({ pid: whole(victim?.[1]), process: victim?.[2] }),
+      [at, at + 1].filter((n) => n < text.length),
+      HOST_OOM_REMEDIES,
+    )
+  }
+  if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,3}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(line) && /^\s*(?:Killed\b|\S+: line)/.test(line)) {
+    return said(
+      'The shell says that the program was killed with SIGKILL and nobody says by whom: most often the kernel, because host memory ran out. Look in its log.',
+      {},
+      [at],
+      WORKER_REMEDIES,
+      'warning',
+    )
+  }
+  return undefined
+}
+
+export const hostOomReported: FaultFamily = {
+  id: 'host-oom-reported',
+  kinds: ['host_oom_kill'],
+  literals: [
+    'OOMKilled',
+    'oom-kill event',
+    'oom_kill event',
+    'Exceeded job memory limit',
+    'exceeded memory limit (',
+    "Failed with result 'oom-kill'",
+    'has been killed by the OOM killer',
+    'systemd-oomd[',
+    'DataLoader worker (pid',
+    'Victim status (found',
+    'sending SIGTERM to process',
+    'sending SIGKILL to process',
+    'Sending SIGTERM to ',
+    'Sending SIGKILL to ',
+    '\nKilled',
+    ' Killed   ',
+  ],
+  recognise,
+}

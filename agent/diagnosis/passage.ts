@@ -1,0 +1,67 @@
+// A stretch of log around candidates, and what the families make of it.
+import type { EvidenceLine, Fault } from '../model/fault.ts'
+import type { FaultFamily, Recognised } from './faults/family.ts'
+import type { Candidate } from './scanner.ts'
+
+/** Longer lines are cut, and say so; no message with figures is longer. */
+export const LINE_LIMIT = 16_384
+const CUT = ' […cut]'
+export const cutLine = (line: string): string => (line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}${CUT}` : line)
+
+export type Passage = {
+  readonly lines: readonly string[]
+  /** Number of `lines[0]` in the whole text, from 1. */
+  readonly firstLine: number
+  readonly candidates: readonly Candidate[]
+}
+
+const EVIDENCE_LINES = 12
+const EVIDENCE_LENGTH = 2_000
+
+export function faultFrom(recognised: Recognised, lines: readonly string[], firstLine: number): Fault {
+  const { lines: shown, ...rest } = recognised
+  const evidence: EvidenceLine[] = []
+  for (const index of shown.slice(0, EVIDENCE_LINES)) {
+    const text = lines[index]
+    if (text !== undefined) evidence.push({ line: firstLine + index, text: text.length > EVIDENCE_LENGTH ? `${text.slice(0, EVIDENCE_LENGTH)}${CUT}` : text })
+  }
+  return { ...rest, evidence }
+}
+
+/** Lines that a family has already told of, by their number in the whole text: a message that goes on is told once. */
+export type Told = {
+  readonly has: (family: FaultFamily, line: number) => boolean
+  readonly add: (family: FaultFamily, line: number) => void
+  readonly forgetBefore: (line: number) => void
+}
+export function createTold(): Told {
+  const byFamily = new Map<FaultFamily, Set<number>>()
+  return {
+    has: (family, line) => byFamily.get(family)?.has(line) ?? false,
+    add(family, line) {
+      const lines = byFamily.get(family)
+      if (lines === undefined) byFamily.set(family, new Set([line]))
+      else lines.add(line)
+    },
+    forgetBefore(line) {
+      for (const lines of byFamily.values()) for (const old of lines) if (old < line) lines.delete(old)
+    },
+  }
+}
+
+/** Asks each candidate's families; in the order of the lines. */
+export function judgePassage(passage: Passage, told: Told): readonly Fault[] {
+  const faults: Fault[] = []
+  for (const { line, families } of passage.candidates) {
+    for (const family of families) {
+      if (told.has(family, passage.firstLine + line)) continue
+      const answer = family.recognise(passage.lines, line)
+      if (answer === undefined) continue
+      for (const recognised of 'kind' in answer ? [answer] : answer) {
+        for (const index of recognised.lines) told.add(family, passage.firstLine + index)
+        faults.push(faultFrom(recognised, passage.lines, passage.firstLine))
+      }
+    }
+  }
+  return faults
+}

@@ -1,0 +1,90 @@
+// Faults of one text, put in order: what to act on first, what followed from it after that, each told once.
+import type { EvidenceLine, Facts, Fault, LogKind } from '../model/fault.ts'
+
+/**
+ * What a crash drags behind it. A kind stands after the kinds that bring it about, wherever its line is: ranks of a job that lost one
+ * wait in NCCL until they time out, and the last to die prints last. Kinds in neither role keep the order of their lines.
+ */
+const FOLLOWS: Readonly<Partial<Record<LogKind, readonly LogKind[]>>> = {
+  nccl_error: ['cuda_oom', 'nvml_allocator_assert', 'host_oom_kill', 'disk_full', 'shm_exhausted', 'xid', 'gpu_lost', 'ecc_error', 'illegal_memory_access'],
+  cublas_cudnn_error: ['cuda_oom', 'nvml_allocator_assert', 'xid', 'gpu_lost', 'ecc_error'],
+  allocator_internal: ['illegal_memory_access', 'xid', 'gpu_lost'],
+  illegal_memory_access: ['xid', 'ecc_error'],
+  cuda_oom: ['nvml_allocator_assert'],
+  gpu_not_visible: ['nvml_driver_mismatch', 'cuda_library_missing', 'cuda_version_mismatch', 'gpu_lost'],
+  precision_fallback: ['cuda_library_missing', 'cuda_version_mismatch', 'nvml_driver_mismatch', 'bitsandbytes_setup'],
+  bitsandbytes_setup: ['cuda_library_missing'],
+}
+
+/** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
+
+function agree(a: unknown, b: unknown, key: string): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return key.endsWith('_bytes') ? near(a, b) : a === b
+  return typeof a === 'object' || a === b
+}
+
+/** The fields that tell two faults of a kind apart; everything else may be stated by one and not by the other. */
+const TELLING: readonly (keyof Facts)[] = [
+  ...(['gpu_index', 'requested_bytes', 'total_bytes', 'allocated_bytes', 'pid', 'process', 'xid', 'sxid', 'pci_bus_id', 'library', 'path'] as const),
+  ...(['rank', 'status', 'source_line', 'batch_from', 'batch_to', 'exit_code', 'http_status', 'from', 'to', 'client_version', 'cuda_error_code'] as const),
+]
+
+const sameFault = (a: Fault, b: Fault): boolean =>
+  a.kind === b.kind && TELLING.every((key) => a.facts[key] === undefined || b.facts[key] === undefined || agree(a.facts[key], b.facts[key], key))
+
+const EVIDENCE_LIMIT = 12
+
+function mergeEvidence(a: readonly EvidenceLine[], b: readonly EvidenceLine[]): readonly EvidenceLine[] {
+  const seen = new Set(a.map((line) => line.line))
+  return [...a, ...b.filter((line) => !seen.has(line.line))].slice(0, EVIDENCE_LIMIT)
+}
+
+const told = (fault: Fault): number => Object.keys(fault.facts).length
+
+/** The one that states more speaks; figures that only the other has are added. */
+function merged(first: Fault, second: Fault): Fault {
+  const [richer, poorer] = told(second) > told(first) ? [second, first] : [first, second]
+  return { ...richer, facts: { ...poorer.facts, ...richer.facts }, evidence: mergeEvidence(first.evidence, second.evidence) }
+}
+
+/** So many different faults of a kind are told from one text: an endless log stays bounded. */
+const PER_KIND = 64
+
+export type Gathering = { readonly add: (fault: Fault) => void; readonly ordered: () => readonly Fault[] }
+
+/** Gathers the faults of one text as they are found. */
+export function gatherFaults(): Gathering {
+  const faults: Fault[] = []
+  const counts = new Map<LogKind, number>()
+  return {
+    add(fault) {
+      const known = faults.findIndex((other) => sameFault(other, fault))
+      const same = faults[known]
+      if (same !== undefined) {
+        faults[known] = merged(same, fault)
+        return
+      }
+      const count = counts.get(fault.kind) ?? 0
+      if (count >= PER_KIND) return
+      counts.set(fault.kind, count + 1)
+      faults.push(fault)
+    },
+    ordered: () => rootFirst(faults),
+  }
+}
+
+const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
+
+/** Causes before consequences, else in the order of their lines. */
+export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
+  const kinds = new Set(faults.map((fault) => fault.kind))
+  const depth = (kind: LogKind, seen: readonly LogKind[] = []): number => {
+    const causes = (FOLLOWS[kind] ?? []).filter((cause) => kinds.has(cause) && !seen.includes(cause))
+    return causes.length === 0 ? 0 : 1 + Math.max(...causes.map((cause) => depth(cause, [...seen, kind])))
+  }
+  return faults
+    .map((fault, index) => ({ fault, index, depth: depth(fault.kind), line: firstLineOf(fault) }))
+    .sort((a, b) => a.depth - b.depth || a.line - b.line || a.index - b.index)
+    .map((entry) => entry.fault)
+}

@@ -1,0 +1,39 @@
+// Which lines may hold a fault, and of which family: one pass for the literals of all families.
+import type { FaultFamily } from './faults/family.ts'
+import { createLiteralSearch, type LiteralSearch } from './literal-search.ts'
+
+export type Scanner = {
+  readonly families: readonly FaultFamily[]
+  readonly search: LiteralSearch
+  /** The families that have this literal. */
+  readonly familiesOf: (literal: number) => readonly FaultFamily[]
+}
+
+export function createScanner(families: readonly FaultFamily[]): Scanner {
+  const owners = new Map<string, FaultFamily[]>()
+  for (const family of families) {
+    for (const literal of family.literals) owners.set(literal, [...(owners.get(literal) ?? []), family])
+  }
+  const literals = [...owners.keys()]
+  const byId = literals.map((literal) => owners.get(literal) ?? [])
+  return { families, search: createLiteralSearch(literals), familiesOf: (literal) => byId[literal] ?? [] }
+}
+
+/** A line that one or more families should look at. */
+export type Candidate = { readonly line: number; readonly families: ReadonlySet<FaultFamily> }
+
+/** Gathers hits by line, in the order of the lines. */
+export function createCandidates(): {
+  readonly add: (line: number, families: readonly FaultFamily[]) => void
+  readonly list: () => readonly Candidate[]
+} {
+  const byLine = new Map<number, Set<FaultFamily>>()
+  return {
+    add(line, families) {
+      const known = byLine.get(line)
+      if (known === undefined) byLine.set(line, new Set(families))
+      else for (const family of families) known.add(family)
+    },
+    list: () => [...byLine].map(([line, families]) => ({ line, families })).sort((a, b) => a.line - b.line),
+  }
+}
