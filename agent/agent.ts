@@ -1,9 +1,14 @@
 // The composition root: builds every part of the agent, starts them in order and stops them in reverse.
 import { join } from 'node:path'
+import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import { createContainerDirectory } from './attribution/directory.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
 import type { Config } from './config/schema.ts'
+import { createDiagnosis } from './diagnosis/diagnosis.ts'
+import { incidentReport } from './diagnosis/incidents/report.ts'
+import { createLogJudge } from './diagnosis/live-judge.ts'
+import { logScanner } from './diagnosis/log-scanner.ts'
 import { createExposition } from './http/exposition.ts'
 import { createReadiness } from './http/health.ts'
 import { createHttpServer } from './http/server.ts'
@@ -11,6 +16,7 @@ import { createViews } from './http/views.ts'
 import { createLog } from './lib/log.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
+import { summaryOf, type Incident } from './model/incident.ts'
 import type { Sink } from './model/sink.ts'
 import type { Log, Source } from './model/source.ts'
 import { createPipeline, type Consumer } from './pipeline.ts'
@@ -21,6 +27,7 @@ import type { SelfFigure } from './sources/agent-self/figures.ts'
 import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
 import * as registry from './sources/index.ts'
 import { openHistory, type History, type HistoryStats } from './store/history.ts'
+import { createIncidentStore } from './store/incidents.ts'
 import { createLatestStore, type LatestStore } from './store/latest.ts'
 import { createLedger } from './store/ledger.ts'
 
@@ -92,7 +99,20 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const exposition = createExposition({ latest, dcgm: config.metrics.dcgm, hostnameLabel: config.metrics.hostname_label, hostname: config.host_name })
   const views = createViews({ latest, hostname: config.host_name })
   const simulated = config.simulate.scenario !== 'off'
-  const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers })
+  const settings = createContainerSettingsBook()
+  const incidents = createIncidentStore({ directory: config.data_dir, log: logFor('incidents') })
+  const diagnosis = createDiagnosis({
+    judge: createLogJudge(logScanner()).judge,
+    hostname: config.host_name,
+    settingsOf: settings.get,
+    // The stream is made below: no event comes before it is there.
+    onChange(incident) {
+      incidents.save(incident)
+      live.incident(summaryOf(incident))
+    },
+  })
+  const firing = () => diagnosis.figures().firing
+  const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers, firing })
 
   const sinks: Sink[] = [live]
   if (options.record !== undefined) sinks.push(createRecordingSink({ path: options.record, host: config.host_name, log: logFor('recording') }))
@@ -102,7 +122,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     views.invalidate()
   }
   const present: Consumer = { name: 'latest', ingest: (event) => (event.type === 'scrape' ? latest.apply(event) : undefined) }
-  const pipeline = createPipeline([present, ledger, ...(history === undefined ? [] : [history]), onNewGroup(refresh)], sinks, log)
+  const pipeline = createPipeline([present, ledger, ...(history === undefined ? [] : [history]), diagnosis, onNewGroup(refresh)], sinks, log)
 
   const directory = createContainerDirectory()
   const selfReports: readonly (() => readonly SelfFigure[])[] = [
@@ -115,6 +135,8 @@ export async function startAgent(config: Config, options: { readonly record?: st
     config,
     childEntry: CHILD_ENTRY,
     directory,
+    settings,
+    incidents: diagnosis.figures,
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,
@@ -134,6 +156,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     allowedOrigins: config.http.allowed_origins,
     allowedHosts: config.http.allowed_hosts,
     history,
+    incidents: { incidents, report: (incident: Incident) => incidentReport(incident, config.host_name) },
     views,
     exposition,
     live,
@@ -143,6 +166,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   })
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
+  diagnosis.restore(incidents.unresolved())
   await Promise.all(sources.map((source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
   pulls.every(1_000, (t) => {
     latest.expire(t)
@@ -150,6 +174,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     refresh()
     pipeline.tick(t)
     history?.maintain(t)
+    incidents.maintain(t)
   })
 
   return {
@@ -161,6 +186,8 @@ export async function startAgent(config: Config, options: { readonly record?: st
       await server.close()
       await Promise.all(sources.map((source) => source.stop()))
       for (const sink of sinks) await sink.close()
+      diagnosis.flush()
+      incidents.close()
       history?.close()
     },
   }

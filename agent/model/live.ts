@@ -2,6 +2,8 @@
 // Measures are named like their metric without `warpwatch_` and the subject (`warpwatch_gpu_power_watts` is `power_watts` of a GPU);
 // a metric with further labels is an object by the value of that label (`clock_hertz: { sm, memory }`).
 
+import type { IncidentMessage } from './incident.ts'
+
 export type GapRow = { readonly measure: string; readonly reason: string; readonly code?: number; readonly detail?: string }
 
 type Measures = { readonly [measure: string]: number | string | Readonly<Record<string, number>> | readonly GapRow[] | readonly MigRow[] | undefined }
@@ -96,7 +98,7 @@ export type FrameMessage = {
   readonly allocators: readonly Measures[]
   readonly host: HostRow
 }
-export type LiveMessage = HelloMessage | FrameMessage
+export type LiveMessage = HelloMessage | FrameMessage | IncidentMessage
 
 /** `GET /api/v1/series`: one entry per series, all arrays of one length, null where there was no reading in the step. */
 export type SeriesRow = {

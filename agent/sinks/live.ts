@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { readSubprotocol, type Access } from '../http/auth.ts'
 import type { Views } from '../http/views.ts'
+import type { IncidentMessage, IncidentSummary } from '../model/incident.ts'
 import type { FrameMessage, HelloMessage } from '../model/live.ts'
 import type { Sink } from '../model/sink.ts'
 import { AUTH_WITHIN_MS, awaitToken, judge, refuseUpgrade } from './live/handshake.ts'
@@ -18,10 +19,14 @@ export type LiveSinkOptions = {
   readonly pingEveryMs?: number
   readonly authWithinMs?: number
   readonly maxBufferedBytes?: number
+  /** What fires now, told to each reader after the hello. */
+  readonly firing?: () => readonly IncidentSummary[]
 }
 
 export type LiveSink = Sink & {
   readonly tick: (t: number) => void
+  /** Tells every reader of an incident, those too that are behind with their frames. */
+  readonly incident: (incident: IncidentSummary) => void
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
   readonly maxReaders: number
   /** Readers that are being told. */
@@ -36,6 +41,11 @@ export type LiveSink = Sink & {
 
 /** The only thing that a reader may say is its token. */
 const MAX_MESSAGE_BYTES = 4 * 1024
+
+function messageOf(incident: IncidentSummary): Buffer {
+  const message: IncidentMessage = { type: 'incident', incident }
+  return Buffer.from(JSON.stringify(message))
+}
 
 export function createLiveSink(options: LiveSinkOptions): LiveSink {
   const { views, hostname, simulated, maxReaders, intervalMs = 1_000, pingEveryMs = 30_000, authWithinMs = AUTH_WITHIN_MS } = options
@@ -61,7 +71,9 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   const admit = (socket: WebSocket): void => {
     const hello: HelloMessage = { type: 'hello', version: 1, host: hostname, gpus: views.rows().gpus, interval_ms: intervalMs, simulated }
     socket.send(JSON.stringify(hello))
-    readers.set(socket, createReader(socket, maxBufferedBytes))
+    const reader = createReader(socket, maxBufferedBytes)
+    readers.set(socket, reader)
+    for (const incident of options.firing?.() ?? []) reader.certain(messageOf(incident))
   }
   const connected = (socket: WebSocket, access: Access, authenticated: boolean): void => {
     sockets.add(socket)
@@ -91,6 +103,11 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
         return refuseUpgrade(socket, { code: 'too_many_readers', message: `expected at most ${maxReaders} readers (http.max_readers), came one more` })
       }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
+    },
+    incident(incident) {
+      if (readers.size === 0) return
+      const data = messageOf(incident)
+      for (const reader of readers.values()) reader.certain(data)
     },
     tick(t) {
       if (readers.size === 0) return

@@ -1,13 +1,18 @@
 // What the registry of sources holds: a name, the metrics it can emit, and how it is made from the agent's services.
+import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Config } from '../config/schema.ts'
 import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
+import type { IncidentFigures } from '../model/incident.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
+import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { Ledger } from '../store/ledger.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
+import type { ContainerRoster } from './containers/roster.ts'
+import type { Prefilter } from './logs/prefilter.ts'
 
 /** A GPU of this host as its newest gpu_info tells it. */
 export type HostGpu = {
@@ -29,6 +34,15 @@ export type Services = {
   readonly childEntry: string
   readonly identify: IdentifyProcess
   readonly directory: ContainerDirectory
+  /** Filled by the source of containers, asked when something goes wrong. */
+  readonly settings: ContainerSettingsBook
+  readonly incidents: () => IncidentFigures
+  /** What the engines say of containers' lives, from the source that asks them. */
+  readonly roster: ContainerRoster
+  /** How far each log was read. */
+  readonly cursors: CursorStore
+  /** Which lines of logs are worth telling. */
+  readonly interesting: Prefilter
   readonly latest: LatestStore
   readonly ledger: Ledger
   readonly gpus: () => readonly HostGpu[]

@@ -1,7 +1,12 @@
 // The registry of sources: a new one is one file and one line here.
 export { agentSelf } from './agent-self.ts'
+export { containerLogs } from './container-logs.ts'
 export { containers } from './containers.ts'
 export { gpu } from './gpu.ts'
 export { host } from './host.ts'
+export { incidents } from './incidents.ts'
+export { journald } from './journald.ts'
+export { kernelLog } from './kernel-log.ts'
+export { logFiles } from './log-files.ts'
 export { nvidiaSmi } from './nvidia-smi.ts'
 export { simulated } from './simulated.ts'

@@ -1,6 +1,9 @@
 // The description of the API (OpenAPI 3.1), made from the schemas that the answers are tested against.
 import * as z from 'zod'
 import { VERSION } from '../../lib/version.ts'
+import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
+import { incident, incidentSummary } from './incident-schemas.ts'
 import * as schemas from './schemas.ts'
 import { seriesQuery } from './series-query.ts'
 
@@ -16,6 +19,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/gaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
   { path: '/api/v1/sources', summary: 'What each source said last', schema: schemas.source, list: true },
   { path: '/api/v1/series', summary: 'History of a metric', schema: schemas.series, list: true },
+  { path: '/api/v1/incidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
+  { path: '/api/v1/incidents/{id}', summary: 'One incident with its evidence', schema: incident },
   { path: '/healthz', summary: 'The process lives', schema: schemas.health },
   { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
 ]
@@ -56,15 +61,43 @@ function seriesParameters(): readonly unknown[] {
   return [...described, others]
 }
 
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{16}$' } }
+function incidentParameters(): readonly unknown[] {
+  return [
+    { name: 'status', in: 'query', schema: { type: 'string', enum: INCIDENT_STATUSES } },
+    { name: 'kind', in: 'query', schema: { type: 'string', enum: INCIDENT_KINDS } },
+    { name: 'since', in: 'query', description: 'Last seen at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } },
+  ]
+}
+function parametersOf(path: string): readonly unknown[] | undefined {
+  if (path === '/api/v1/series') return seriesParameters()
+  if (path === '/api/v1/incidents') return incidentParameters()
+  return path.includes('{id}') ? [ID] : undefined
+}
+
 export function createOpenApi(): unknown {
   const paths: Record<string, unknown> = {}
   for (const { path, summary, schema, list, status } of ENDPOINTS) {
     const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
-    if (path === '/api/v1/series') responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (path === '/api/v1/series' || path === '/api/v1/incidents') responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is no such incident')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
-    paths[path] = { get: { summary, ...(path === '/api/v1/series' ? { parameters: seriesParameters() } : {}), responses } }
+    const parameters = parametersOf(path)
+    paths[path] = { get: { summary, ...(parameters === undefined ? {} : { parameters }), responses } }
+  }
+  paths['/api/v1/incidents/{id}/report'] = {
+    get: {
+      summary: 'One incident as Markdown, to paste into a ticket',
+      parameters: [ID],
+      responses: {
+        '200': { description: 'The report', content: { 'text/markdown': { schema: { type: 'string' } } } },
+        '401': json(refTo(schemas.error), 'A token is needed'),
+        '404': json(refTo(schemas.error), 'There is no such incident'),
+      },
+    },
   }
   paths['/metrics'] = {
     get: {

@@ -3,11 +3,14 @@ import type { Context, Hono } from 'hono'
 import { errorBody, STATUS, type Refusal } from '../errors.ts'
 import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
+import { addIncidents, type IncidentApiOptions } from './incidents.ts'
 
 export type ApiOptions = {
   readonly views: Views
   /** undefined: history is switched off. */
   readonly history: HistoryView | undefined
+  /** undefined: nothing judges. */
+  readonly incidents?: IncidentApiOptions | undefined
   readonly now: () => number
 }
 
@@ -17,7 +20,7 @@ export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBo
 
 const answer = (c: Context, value: unknown): Response => c.body(JSON.stringify(value), 200, NO_STORE)
 
-export function addApi(app: Hono, { views, history, now }: ApiOptions): void {
+export function addApi(app: Hono, { views, history, incidents, now }: ApiOptions): void {
   app.get('/api/v1/host', (c) => answer(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
@@ -40,6 +43,7 @@ export function addApi(app: Hono, { views, history, now }: ApiOptions): void {
     }
     return answer(c, found)
   })
+  if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
   let openApi: string | undefined
   app.get('/api/v1/openapi.json', async (c) => {
     if (openApi === undefined) {

@@ -4,6 +4,8 @@ import type { WebSocket } from 'ws'
 export type Reader = {
   /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. */
   readonly frame: (data: Buffer) => boolean
+  /** Sends what must not be skipped; a reader for which too much waits is ended, so that it comes back and is told what holds then. */
+  readonly certain: (data: Buffer) => void
   /** Pings; false when the ping before was not answered, so that the reader is gone. */
   readonly ping: () => boolean
   readonly close: (code: number, reason: string) => void
@@ -13,6 +15,9 @@ export type Reader = {
 
 /** Unsent bytes of one reader above which it skips frames; beside the kernel's own buffer this bounds what a reader that stops reading costs. */
 export const MAX_BUFFERED_BYTES = 256 * 1024
+
+/** So much may wait for a reader that takes nothing: some hundred incidents. */
+export const MAX_CERTAIN_BYTES = 4 * 1024 * 1024
 
 export function createReader(socket: WebSocket, maxBufferedBytes = MAX_BUFFERED_BYTES): Reader {
   let answered = true
@@ -26,6 +31,11 @@ export function createReader(socket: WebSocket, maxBufferedBytes = MAX_BUFFERED_
       if (buffered > 0 && buffered + data.length > maxBufferedBytes) return false
       socket.send(data, { binary: false })
       return true
+    },
+    certain(data) {
+      if (socket.readyState !== socket.OPEN) return
+      if (socket.bufferedAmount + data.length > MAX_CERTAIN_BYTES) socket.terminate()
+      else socket.send(data, { binary: false })
     },
     ping() {
       if (!answered) return false

@@ -1,8 +1,10 @@
 // What an engine tells about a container, in our words.
 import type { ContainerIdentity } from '../../model/identity.ts'
 import type { ContainerEvent } from '../../model/event.ts'
+import type { ContainerSettings } from '../../model/incident.ts'
 import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
 import type { GpuWish } from './gpu-request.ts'
+import { settingsOf } from './settings.ts'
 
 export type EngineContainer = {
   readonly identity: ContainerIdentity
@@ -14,6 +16,7 @@ export type EngineContainer = {
   readonly started?: string
   readonly restartCount?: number
   readonly gpuWish?: GpuWish
+  readonly settings?: ContainerSettings
 }
 
 type Labels = Readonly<Record<string, string>> | null | undefined
@@ -76,6 +79,7 @@ export function fromInspect(inspected: InspectedContainer): EngineContainer {
   return {
     identity: identify(inspected.Id, inspected.Name, config?.Image, config?.Labels),
     gpuWish: gpuWish(inspected),
+    settings: settingsOf(inspected),
     // Podman's compatible API says `oci` whatever it runs.
     ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime === 'oci' ? 'podman' : host.Runtime } : {}),
     ...(typeof state.Status === 'string' ? { state: state.Status } : {}),

@@ -19,6 +19,9 @@ export const inspectSchema = z.object({
     z.object({
       Runtime: text,
       Privileged: z.nullish(z.boolean()),
+      Memory: z.nullish(z.number()),
+      ShmSize: z.nullish(z.number()),
+      IpcMode: text,
       DeviceRequests: z.nullish(
         z.array(z.object({ Driver: text, Count: z.nullish(z.number()), DeviceIDs: texts, Capabilities: z.nullish(z.array(z.array(z.string()))) })),
       ),

@@ -120,6 +120,6 @@ function withNodes(wish: GpuWish | undefined, pid: number | undefined, id: strin
 }
 
 export function factsOf(container: EngineContainer): ContainerFacts {
-  const { identity: _identity, gpuWish: _wish, ...facts } = container
+  const { identity: _identity, gpuWish: _wish, settings: _settings, ...facts } = container
   return facts
 }

@@ -1,0 +1,96 @@
+// Incidents as zod schemas, for the OpenAPI description and the tests.
+import * as z from 'zod'
+import { OOM_CAUSES, SEVERITIES } from '../../model/fault.ts'
+import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
+
+const time = z.int().min(0).describe('Unix ms.')
+const kind = z.enum(INCIDENT_KINDS)
+const severity = z.enum(SEVERITIES)
+const bytes = z.number().min(0)
+
+const subject = z
+  .object({
+    gpu: z.object({ index: z.int().optional(), uuid: z.string().optional(), name: z.string().optional(), pci_bus_id: z.string().optional() }).optional(),
+    container: z
+      .object({ name: z.string(), id: z.string().optional(), image: z.string().optional(), namespace: z.string().optional(), pod: z.string().optional() })
+      .optional(),
+    process: z.object({ pid: z.int(), inner_pid: z.int().optional(), name: z.string().optional() }).optional(),
+    host: z.object({ name: z.string() }).optional(),
+  })
+  .meta({ id: 'IncidentSubject', description: 'Whom it hit; what is not known is absent.' })
+
+const facts = z
+  .object({ causes: z.array(z.enum(OOM_CAUSES)).optional(), other_processes: z.array(z.object({ pid: z.int().optional(), bytes })).optional() })
+  .catchall(z.union([z.number(), z.string(), z.array(z.string())]))
+  .meta({ id: 'Facts', description: 'Figures that the text or the numbers state; bytes, milliseconds, seconds as their names say.' })
+
+const consequence = z
+  .object({
+    kind,
+    severity,
+    title: z.string(),
+    verdict: z.string(),
+    facts,
+    container: z.string().optional(),
+    first_seen_at: time,
+    last_seen_at: time,
+    count: z.int().min(1),
+  })
+  .meta({ id: 'Consequence' })
+
+const logLine = z
+  .object({ t: time, stream: z.string(), origin: z.string().optional(), text: z.string(), matched: z.literal(true).optional() })
+  .meta({ id: 'IncidentLogLine' })
+const series = z
+  .object({ metric: z.string(), labels: z.record(z.string(), z.string()), t: z.array(time), value: z.array(z.number()) })
+  .meta({ id: 'IncidentSeries', description: 'Readings from 120 s before to 30 s after, at full resolution.' })
+const processRow = z
+  .object({
+    pid: z.int(),
+    inner_pid: z.int().optional(),
+    process: z.string().optional(),
+    gpu: z.string().optional(),
+    uuid: z.string().optional(),
+    container: z.string().optional(),
+    gpu_memory_bytes: bytes,
+  })
+  .meta({ id: 'IncidentProcess' })
+const settings = z
+  .object({
+    memory_limit_bytes: bytes.optional(),
+    shm_size_bytes: bytes.optional(),
+    ipc_mode: z.string().optional(),
+    runtime: z.string().optional(),
+    privileged: z.boolean().optional(),
+    gpu_request: z.string().optional(),
+    gpus: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+  })
+  .meta({ id: 'ContainerSettings' })
+
+const common = {
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  kind,
+  severity,
+  status: z.enum(INCIDENT_STATUSES),
+  subject,
+  title: z.string().min(1),
+  verdict: z.string().min(1),
+  facts,
+  remedies: z.array(z.object({ text: z.string(), command: z.string().optional() })),
+  started_at: time,
+  fired_at: time.optional(),
+  resolved_at: time.optional(),
+  last_seen_at: time,
+  count: z.int().min(1),
+  consequences: z.array(consequence),
+}
+export const incident = z
+  .object({
+    ...common,
+    evidence: z.object({ log_lines: z.array(logLine), series: z.array(series), processes: z.array(processRow), container: settings.optional() }),
+  })
+  .meta({ id: 'Incident' })
+export const incidentSummary = z
+  .object({ ...common, evidence: z.object({ log_lines: z.array(logLine) }) })
+  .meta({ id: 'IncidentSummary', description: 'An incident without the longer part of its evidence.' })

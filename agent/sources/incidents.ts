@@ -1,0 +1,85 @@
+// What the agent says of incidents on /metrics: what fires, how many there were of each kind, when the last was seen.
+import type { MetricDef } from '../model/metric.ts'
+import { INCIDENT_KINDS, type IncidentFigures, type IncidentKind } from '../model/incident.ts'
+import { defineMetric } from '../model/metric.ts'
+import type { Reading } from '../model/reading.ts'
+import { makeSeries, type Series } from '../model/series.ts'
+import type { Source } from '../model/source.ts'
+import type { SourceDefinition } from './definition.ts'
+
+// The store of incidents keeps all of them with their times, so history need not.
+export const incidentActive = defineMetric({
+  name: 'warpwatch_incident_active',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 for each subject that has a firing incident of this kind.',
+  labels: ['kind', 'severity', 'gpu', 'uuid', 'container'],
+  history: false,
+})
+export const incidentsTotal = defineMetric({
+  name: 'warpwatch_incidents_total',
+  kind: 'counter',
+  unit: '{incident}',
+  help: 'Incidents that fired since the agent started; all kinds are there from the start, so that the first one is seen as an increase.',
+  labels: ['kind'],
+  history: false,
+})
+export const incidentLast = defineMetric({
+  name: 'warpwatch_incident_last_timestamp_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'When a fault of this kind was last seen, Unix time; absent while none was.',
+  labels: ['kind'],
+  history: false,
+})
+const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast]
+
+export function createIncidentsSource(figures: () => IncidentFigures): Source {
+  const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
+  const lasts = new Map<IncidentKind, Series>()
+  let active: { readonly of: IncidentFigures['firing']; readonly series: readonly Series[] } = { of: [], series: [] }
+
+  const activeSeries = (firing: IncidentFigures['firing']): readonly Series[] => {
+    if (active.of === firing) return active.series
+    // Two incidents of one kind on one subject (two Xids, say) are one series.
+    const made = new Map<string, Series>()
+    for (const { kind, severity, subject } of firing) {
+      const { gpu, container } = subject
+      const series = makeSeries(incidentActive, {
+        kind,
+        severity,
+        ...(gpu?.uuid === undefined ? {} : { gpu: String(gpu.index), uuid: gpu.uuid }),
+        ...(container === undefined ? {} : { container: container.name }),
+      })
+      made.set(series.key, series)
+    }
+    active = { of: firing, series: [...made.values()] }
+    return active.series
+  }
+  const lastSeries = (kind: IncidentKind): Series => {
+    let series = lasts.get(kind)
+    if (series === undefined) lasts.set(kind, (series = makeSeries(incidentLast, { kind })))
+    return series
+  }
+  return {
+    id: 'incidents',
+    metrics,
+    start({ emit, every }) {
+      every(1_000, (t) => {
+        const { firing, totals: counts, lastSeen } = figures()
+        const readings: Reading[] = []
+        for (const series of activeSeries(firing)) readings.push({ series, value: 1 })
+        for (const [kind, series] of totals) readings.push({ series, value: counts.get(kind) ?? 0 })
+        for (const [kind, at] of lastSeen) readings.push({ series: lastSeries(kind), value: at / 1_000 })
+        emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
+      })
+    },
+    stop: () => {},
+  }
+}
+
+export const incidents: SourceDefinition = {
+  id: 'incidents',
+  metrics,
+  create: ({ incidents: figures }) => createIncidentsSource(figures),
+}
