@@ -1,0 +1,131 @@
+// What nvidia-smi, NVML, modprobe and the kernel say when the driver shows no GPU.
+import type { Rule, Seen } from '../parts/rules.ts'
+import { known } from '../parts/window.ts'
+import { DRIVER, PERMISSION, WSL } from './remedies.ts'
+
+export const LITERALS = [
+  'NVIDIA-SMI has failed',
+  "NVIDIA-SMI couldn't",
+  'NVML: Driver Not Loaded',
+  'NVML: Insufficient Permissions',
+  'NVML: Not Found',
+  'NVML: GPU access blocked',
+  'GPU access blocked by the operating system',
+  'NVMLError_DriverNotLoaded',
+  'NVMLError_LibraryNotFound',
+  'NVMLError_NoPermission',
+  'NVML Shared Library Not Found',
+  "NVML doesn't exist",
+  'No devices were found',
+  'No NVIDIA GPU found',
+  'NVIDIA probe routine',
+  'None of the NVIDIA',
+  'is not supported by the',
+  'Module nvidia not found',
+  "could not insert 'nvidia",
+  'PCI I/O region assigned to your NVIDIA device is invalid',
+  'nvidia-smi: command not found',
+  'exec: "nvidia-smi": executable file not found',
+  '/dev/nvidia',
+  'nvml error: insufficient permissions',
+]
+
+const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
+
+export const driverRules: readonly Rule[] = [
+  {
+    pattern: /GPU access blocked by the operating system/,
+    severity: 'critical',
+    title: 'Windows blocks the GPU in WSL2',
+    verdict:
+      'The driver says that the operating system blocks the GPU. Under WSL2 the Windows driver is too old or being updated, or the Linux side has no access to it.',
+    remedies: WSL,
+  },
+  {
+    pattern: /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|NVMLError_DriverNotLoaded/,
+    severity: 'critical',
+    title: 'NVIDIA driver is not loaded',
+    verdict:
+      'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, was refused by Secure Boot, or nouveau took the card.',
+    remedies: DRIVER,
+  },
+  {
+    pattern: /NVIDIA-SMI couldn['’]t find libnvidia-ml|NVMLError_LibraryNotFound|NVML Shared Library Not Found|NVML doesn['’]t exist/,
+    severity: 'critical',
+    title: 'NVML library not found',
+    verdict:
+      'libnvidia-ml.so.1, which comes with the driver, is not here. In a container it is there only when the GPU was requested through the NVIDIA runtime.',
+    remedies: [{ text: 'In a container: request the GPU.', command: 'docker run --gpus all …' }, ...DRIVER],
+    facts: () => ({ library: 'libnvidia-ml.so' }),
+  },
+  {
+    pattern: /NVML: Insufficient Permissions|NVMLError_NoPermission|nvml error: insufficient permissions/,
+    severity: 'critical',
+    title: 'No permission to use the GPU',
+    verdict: "NVML may not open the GPU's device files: their owner, group or mode, or a container's device rules, keep this user out.",
+    remedies: PERMISSION,
+  },
+  {
+    pattern: /^No devices were found|(?:NVIDIA-SMI|nvidia-smi|NVML)\W[^\n]{0,80}No devices were found/,
+    severity: 'critical',
+    title: 'The driver shows no GPU',
+    verdict: 'The driver is loaded and shows no GPU: none could be initialised, or the container was given none.',
+    remedies: DRIVER,
+    unless: ({ text }) => !text.some((line) => nvmlLine.test(line)) && text.length > 3,
+  },
+  {
+    pattern: /NVML: Not Found/,
+    severity: 'critical',
+    title: 'NVML finds no GPU',
+    verdict: 'NVML starts and finds no GPU that it may use.',
+    remedies: DRIVER,
+  },
+  {
+    pattern:
+      /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)/,
+    severity: 'critical',
+    title: 'The driver took no GPU',
+    verdict:
+      'The NVIDIA kernel module was loaded and could take no GPU: another driver holds it (nouveau, vfio-pci), or this driver version does not support it.',
+    remedies: [{ text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }, ...DRIVER],
+  },
+  {
+    pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,
+    severity: 'critical',
+    title: 'The firmware gave the GPU no address space',
+    verdict: "The machine's firmware did not map the GPU's memory window (BAR), so the driver cannot use the card.",
+    remedies: [{ text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel finding room itself.', command: 'pci=realloc' }],
+  },
+  {
+    pattern:
+      /Module nvidia not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
+    severity: 'critical',
+    title: 'The NVIDIA kernel module cannot be loaded',
+    verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, not signed for Secure Boot, or no card that it would take.',
+    remedies: DRIVER,
+  },
+  {
+    pattern: /nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
+    severity: 'warning',
+    title: 'nvidia-smi is not here',
+    verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',
+    remedies: [{ text: 'In a container: request the GPU.', command: 'docker run --gpus all …' }, ...DRIVER],
+  },
+  {
+    pattern:
+      /(\/dev\/nvidia(?:\d{1,3}|ctl|-uvm(?:-tools)?|-modeset)?)\b["'`]?[^\n]{0,40}?\b(?:[Nn]o such (?:file|device)|does not exist|[Pp]ermission denied|[Oo]peration not permitted)/,
+    severity: 'critical',
+    title: 'GPU device file cannot be opened',
+    verdict: ({ match }) => `${match[1] ?? 'A device file'} is missing or may not be opened, so the GPU cannot be used here.`,
+    remedies: [
+      {
+        text: 'Create the device files; in a container, request the GPU instead of passing files.',
+        command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*',
+      },
+      ...PERMISSION,
+    ],
+    facts: ({ match }: Seen) => known({ path: match[1] }),
+    // "NVRM: API mismatch" and the engine's own words are told elsewhere.
+    unless: ({ message }) => /^\s{0,8}(?:ls|cat|stat)\b/.test(message) && !/cannot access|No such/.test(message),
+  },
+]

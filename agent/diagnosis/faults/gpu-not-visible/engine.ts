@@ -1,0 +1,131 @@
+// What container engines, the NVIDIA container toolkit, CDI and the Kubernetes device plugin say when they cannot give a GPU.
+import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
+import type { Rule, Seen } from '../parts/rules.ts'
+import { known } from '../parts/window.ts'
+import { CDI, HOOK, TOOLKIT, WSL } from './remedies.ts'
+
+export const LITERALS = [
+  'could not select device driver',
+  'unknown or invalid runtime name',
+  'Unknown runtime specified',
+  'nvidia-container-cli',
+  'nvidia-container-runtime',
+  'unresolvable CDI device',
+  'CDI device injection failed',
+  'failed to inject CDI devices',
+  'nvidia.com/gpu=',
+  'WSL environment detected but no adapters',
+  'could not load NVML library',
+  'Incompatible platform detected',
+  'ncompatible strategy detected',
+  'No devices found. Waiting indefinitely',
+  'adding custom device "/dev/nvidia',
+  'did you set the docker default runtime',
+]
+
+// These reach further kinds: their own families tell them.
+const told = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied condition/i.test(message)
+const library = ({ message }: Seen): ReturnType<typeof known> => known({ library: new RegExp(`${CUDA_LIBRARY}(?=: cannot)`).exec(message)?.[0] })
+
+export const engineRules: readonly Rule[] = [
+  {
+    pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,
+    severity: 'critical',
+    title: 'Docker has no GPU driver',
+    verdict:
+      'A container asked for a GPU and Docker knows no runtime that could give it one: the NVIDIA Container Toolkit is missing, not entered in the engine, or the engine was not restarted since.',
+    remedies: TOOLKIT,
+  },
+  {
+    pattern: /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia/,
+    severity: 'critical',
+    title: 'Runtime "nvidia" is not known to the engine',
+    verdict: 'The container asks for the runtime "nvidia", which is not entered in the engine\'s configuration.',
+    remedies: TOOLKIT,
+  },
+  {
+    pattern: /WSL environment detected but no adapters were found/,
+    severity: 'critical',
+    title: 'No GPU in WSL2',
+    verdict:
+      'The container toolkit runs under WSL2 and Windows offers it no GPU: the Windows driver is missing or too old, or WSL has no GPU support switched on.',
+    remedies: WSL,
+  },
+  {
+    pattern:
+      /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: (?:driver error: |nvml error: )?(?:driver not loaded|failed to process request|load library failed)/,
+    severity: 'critical',
+    title: 'The container toolkit finds no driver',
+    verdict: ({ message }) =>
+      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? "the driver's libraries are not installed on this host" : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
+    remedies: HOOK,
+    facts: library,
+    unless: told,
+  },
+  {
+    pattern:
+      /nvidia-container-cli(?:\.real)?: device error: ([^\n]{0,60}?): unknown device|nvidia-container-cli(?:\.real)?: device error: unknown device id: ?(\S{0,60})/,
+    severity: 'critical',
+    title: 'A requested GPU does not exist',
+    verdict: ({ match }) => `The container asks for GPU "${match[1] ?? match[2] ?? ''}", which this host does not have (any more).`,
+    remedies: HOOK,
+  },
+  {
+    pattern: /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: ?(.{0,120})/,
+    severity: 'critical',
+    title: 'The container toolkit refused',
+    verdict: ({ match }) =>
+      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').trim().replace(/[\s:]{1,4}unknown\W{0,3}$/, '') || 'no reason given'}), so it was not started.`,
+    remedies: HOOK,
+    unless: told,
+  },
+  {
+    pattern:
+      /nvidia-container-runtime(?:-hook)?\b[^\n]{0,60}(?:executable file not found|no such file or directory|not found in)|fork\/exec \S{0,80}nvidia-container-runtime\S{0,8} ?: no such file/,
+    severity: 'critical',
+    title: 'The container toolkit is not installed',
+    verdict: 'The engine is told to use the NVIDIA runtime, and its program is not there.',
+    remedies: TOOLKIT,
+  },
+  {
+    pattern: /invoking the NVIDIA Container Runtime Hook directly/,
+    severity: 'critical',
+    title: 'The toolkit is in CDI mode',
+    verdict: 'The NVIDIA container toolkit is set to CDI mode and was called in the older way (--gpus).',
+    remedies: CDI,
+  },
+  {
+    pattern: /unresolvable CDI devices? ?([\w./=,:-]{0,120})|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
+    severity: 'critical',
+    title: 'CDI does not know the requested GPU',
+    verdict: ({ match }) =>
+      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and no CDI description on this host names it.`,
+    remedies: CDI,
+    unless: ({ message }) => !/nvidia|gpu/i.test(message),
+  },
+  {
+    pattern: /adding custom device \\?"?(\/dev\/nvidia[\w-]{0,20})\\?"?: no such file or directory/,
+    severity: 'critical',
+    title: 'GPU device file missing',
+    verdict: ({ match }) =>
+      `The container asks for ${match[1] ?? '/dev/nvidia*'}, and the host has no such file: the driver is not loaded, or nothing has created its device files.`,
+    remedies: [{ text: 'Create the device files.', command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*' }, ...HOOK],
+    facts: ({ match }) => known({ path: match[1] }),
+  },
+  {
+    pattern:
+      /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
+    severity: 'critical',
+    title: 'The device plugin finds no GPU',
+    verdict:
+      'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs. On a node that has one, the NVIDIA runtime is not the default one.',
+    remedies: [
+      {
+        text: 'Make the NVIDIA runtime the default one of containerd, then restart it.',
+        command: 'sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd',
+      },
+      ...HOOK,
+    ],
+    facts: library,
+  },
+]

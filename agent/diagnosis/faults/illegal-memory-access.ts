@@ -1,0 +1,169 @@
+// A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
+import type { Facts, Remedy } from '../../model/fault.ts'
+import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
+import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
+import { xidFacts } from './xid.ts'
+
+const REMEDIES: readonly Remedy[] = [
+  { text: 'Run again with synchronous launches: the stack then shows the call that really failed.', command: 'CUDA_LAUNCH_BLOCKING=1 python TRAIN.py' },
+  { text: 'Let the sanitizer name the kernel and the address (slow).', command: 'compute-sanitizer --tool memcheck python TRAIN.py' },
+  {
+    text: 'See whether the kernel log has an Xid of the same second: 13 and 31 name the unit, 48, 94 and 95 mean bad memory.',
+    command: "sudo dmesg -T | grep 'NVRM: Xid' | tail",
+  },
+  { text: 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.', command: 'dcgmi diag -r 3' },
+]
+const ASSERT: readonly Remedy[] = [
+  {
+    text: 'Mostly an index out of range: a label outside 0…classes-1, a token beyond the vocabulary, a position beyond the table. Run once on the CPU: the message there is plain.',
+  },
+  ...REMEDIES.slice(0, 1),
+  { text: 'The process cannot use the GPU any more after this: start it anew.' },
+]
+
+// NCCL passes on what others broke; unless it names an illegal access that is told by its own family.
+const inNccl = ({ message, match }: Seen): boolean => /NCCL WARN|NCCL error/.test(message.slice(0, match.index))
+
+// Xids that a kernel's fault leaves in the kernel log, where a journal holds both.
+const OF_KERNELS = new Set([13, 31, 43, 69])
+
+function facts({ text, at, message }: Seen, code: number): Facts {
+  const nearby = text
+    .slice(Math.max(0, at - 6), at + 4)
+    .filter((line) => line.includes('Xid ('))
+    .map(xidFacts)
+    .find((found) => found?.xid !== undefined && OF_KERNELS.has(found.xid))
+  return { ...nearby, ...known({ cuda_error_code: cudaErrorCode(message) ?? code, gpu_index: currentDevice(around(text, at, 0, 2)) }) }
+}
+
+const rule = (pattern: RegExp, code: number, title: string, verdict: string, more: Partial<Rule> = {}): Rule => ({
+  pattern,
+  severity: 'critical',
+  title,
+  verdict,
+  remedies: REMEDIES,
+  facts: (seen) => facts(seen, code),
+  ...more,
+})
+const AFTER = ' The error is reported late, so the call it stands at is often not the one at fault.'
+
+export const illegalMemoryAccess = ruleFamily({
+  id: 'illegal-memory-access',
+  kind: 'illegal_memory_access',
+  literals: [
+    'illegal memory access',
+    'llegal memory',
+    'CUDA_ERROR_ILLEGAL_ADDRESS',
+    'cudaErrorIllegalAddress',
+    'hipErrorIllegalAddress',
+    'device-side assert',
+    'CUDA_ERROR_ASSERT',
+    'cudaErrorAssert',
+    'misaligned address',
+    'CUDA_ERROR_MISALIGNED_ADDRESS',
+    'cudaErrorMisalignedAddress',
+    'unspecified launch failure',
+    'CUDA_ERROR_LAUNCH_FAILED',
+    'cudaErrorLaunchFailure',
+    'illegal instruction was encountered',
+    'CUDA_ERROR_ILLEGAL_INSTRUCTION',
+    'cudaErrorIllegalInstruction',
+    'launch timed out and was terminated',
+    'CUDA_ERROR_LAUNCH_TIMEOUT',
+    'cudaErrorLaunchTimeout',
+    'not supported on global/shared address space',
+    'CUDA_ERROR_INVALID_ADDRESS_SPACE',
+    'CUDA_ERROR_INVALID_PC',
+    'CUDA_ERROR_HARDWARE_STACK_ERROR',
+    'cudaErrorInvalidPc',
+    'invalid program counter',
+    'Memory access fault by GPU',
+    'Invalid __global__ ',
+    'Invalid __shared__ ',
+    '], thread: [',
+  ],
+  rules: [
+    rule(
+      /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress/i,
+      700,
+      'Illegal memory access on the GPU',
+      `A kernel read or wrote memory that does not belong to it, so CUDA stopped the process's work on the GPU: nearly always a bug in the program or a library.${AFTER}`,
+    ),
+    rule(
+      /device-side assert|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/,
+      710,
+      'Assertion failed on the GPU',
+      `A check inside a kernel failed; most often an index is out of range.${AFTER}`,
+      { remedies: ASSERT },
+    ),
+    rule(
+      /block: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\],\s{1,3}thread: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\]\s{1,3}Assertion/,
+      710,
+      'Assertion failed on the GPU',
+      'A check inside a kernel failed, and the message names it; most often an index is out of range.',
+      { remedies: ASSERT },
+    ),
+    rule(
+      /misaligned address|CUDA_ERROR_MISALIGNED_ADDRESS|cudaErrorMisalignedAddress/,
+      716,
+      'Misaligned address on the GPU',
+      `A kernel used an address that is not a multiple of what its access needs: a bug in a kernel, or a tensor view that it does not support.${AFTER}`,
+      { unless: inNccl },
+    ),
+    rule(
+      /unspecified launch failure|CUDA_ERROR_LAUNCH_FAILED|cudaErrorLaunchFailure/,
+      719,
+      'A kernel failed on the GPU',
+      `A kernel died without a nearer reason: mostly a bad pointer, sometimes failing hardware (look for an Xid).${AFTER}`,
+      { unless: inNccl },
+    ),
+    rule(
+      /illegal instruction was encountered|CUDA_ERROR_ILLEGAL_INSTRUCTION|cudaErrorIllegalInstruction/,
+      715,
+      'Illegal instruction on the GPU',
+      'A kernel met an instruction that the GPU refuses: broken code, a build for another GPU, or failing hardware.',
+      { unless: inNccl },
+    ),
+    rule(
+      /launch timed out and was terminated|CUDA_ERROR_LAUNCH_TIMEOUT|cudaErrorLaunchTimeout/,
+      702,
+      'A kernel ran too long',
+      'The driver ended a kernel because the GPU did not come back in time: a hang, or a long kernel on a GPU that also drives a screen.',
+      {
+        unless: inNccl,
+        remedies: [{ text: 'Give the screen to another GPU, or cut the work into shorter kernels.' }, ...REMEDIES],
+      },
+    ),
+    rule(
+      /not supported on global\/shared address space|CUDA_ERROR_INVALID_ADDRESS_SPACE/,
+      717,
+      'Wrong address space on the GPU',
+      `A kernel used an address of the wrong kind.${AFTER}`,
+    ),
+    rule(
+      /CUDA_ERROR_INVALID_PC|cudaErrorInvalidPc|CUDA error: invalid program counter/,
+      718,
+      'A kernel jumped to a wrong address',
+      `A kernel's program counter became invalid: memory overwritten by the program.${AFTER}`,
+    ),
+    rule(/CUDA_ERROR_HARDWARE_STACK_ERROR/, 714, "A kernel's stack is broken", `A kernel overran its stack.${AFTER}`),
+    {
+      ...rule(
+        /Memory access fault by GPU node-\d{1,3}/,
+        0,
+        'Memory access fault on the GPU',
+        'A kernel touched a page that is not mapped (ROCm): nearly always a bug in the program or a library.',
+      ),
+      facts: () => ({}),
+    },
+    {
+      ...rule(
+        /Invalid __(?:global|shared|local)__ (?:read|write|atomic)/,
+        0,
+        'Illegal memory access on the GPU',
+        'compute-sanitizer names a kernel that reads or writes outside its memory.',
+      ),
+      facts: () => ({}),
+    },
+  ],
+})

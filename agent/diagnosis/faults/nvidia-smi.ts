@@ -1,0 +1,194 @@
+// Pasted output of nvidia-smi that shows a fault: uncorrected memory errors, repairs that wait, a slow-down, a card that does not answer.
+import type { Facts } from '../../model/fault.ts'
+import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { ECC_REMEDIES } from './ecc-error.ts'
+import { rowsBelow, type Row } from './nvidia-smi/csv.ts'
+import { fieldOf, memoryFault, partFrom, reasonOf, type Part } from './nvidia-smi/fields.ts'
+import { brokenIn, cardRow } from './nvidia-smi/table.ts'
+import { known, pciBusId, whole } from './parts/window.ts'
+import { HEAT, POWER } from './thermal-or-power.ts'
+
+const which = (facts: Facts): string =>
+  facts.gpu_index !== undefined ? `GPU ${facts.gpu_index}` : facts.pci_bus_id !== undefined ? `The GPU at ${facts.pci_bus_id}` : 'The GPU'
+
+function memory(what: readonly string[], facts: Facts, lines: readonly number[]): Recognised {
+  return {
+    kind: 'ecc_error',
+    severity: 'critical',
+    title: 'GPU memory has errors',
+    verdict: `${which(facts)} reports: ${what.join(', ')}. It should be drained and reset; until then its results are not to be trusted.`,
+    facts,
+    remedies: ECC_REMEDIES,
+    lines,
+  }
+}
+
+function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[]): Recognised {
+  const heat = reasons.some((reason) => reason.includes('Thermal'))
+  const brake = reasons.includes('HW Power Brake Slowdown')
+  const cap = reasons.every((reason) => reason === 'SW Power Cap')
+  const why = heat
+    ? 'it is too hot'
+    : brake
+      ? "the machine's power supply asks for it"
+      : cap
+        ? 'it draws as much power as it is allowed'
+        : 'the board asks for it, for heat or power'
+  return {
+    kind: 'thermal_or_power',
+    severity: cap ? 'info' : 'warning',
+    title: cap ? 'GPU at its power limit' : 'GPU slowed down',
+    verdict: `${which(facts)} lowers its clocks because ${why} (${reasons.join(', ')}).${cap ? ' Under full load this is usual.' : ''}`,
+    facts: { ...facts, active_reasons: reasons },
+    remedies: heat ? (brake ? [...HEAT, ...POWER] : HEAT) : POWER,
+    lines,
+  }
+}
+
+// Signs of a whole report: there a GPU at its power limit is a busy one, and nobody pointed at it.
+const WHOLE = /FB Memory Usage|<fb_memory_usage>|Product Name|<product_name>/
+
+function fromFields(text: LogText, part: Part): readonly Recognised[] {
+  const facts = known({ pci_bus_id: part.card === undefined ? undefined : pciBusId(part.card) })
+  const bad = part.fields.flatMap((field) => {
+    const what = memoryFault(field)
+    return what === undefined ? [] : [{ what, line: field.line }]
+  })
+  const active = part.fields.flatMap((field) => {
+    const reason = field.value.startsWith('Active') ? reasonOf(field.key) : undefined
+    return reason === undefined ? [] : [{ reason, line: field.line }]
+  })
+  const found: Recognised[] = []
+  if (bad.length > 0)
+    found.push(
+      memory(
+        [...new Set(bad.map(({ what }) => what))],
+        facts,
+        bad.map(({ line }) => line),
+      ),
+    )
+  const reasons = active.map(({ reason }) => reason)
+  const telling = reasons.some((reason) => reason !== 'SW Power Cap') || (reasons.length > 0 && !text.some((line) => WHOLE.test(line)))
+  if (telling)
+    found.push(
+      slowed(
+        [...new Set(reasons)],
+        facts,
+        active.map(({ line }) => line),
+      ),
+    )
+  return found
+}
+
+/** Bits of the event reasons that slow a GPU down (nvml.h, nvmlClocksEventReason…). */
+const BITS: readonly (readonly [bit: number, reason: string])[] = [
+  [0x08, 'HW Slowdown'],
+  [0x20, 'SW Thermal Slowdown'],
+  [0x40, 'HW Thermal Slowdown'],
+  [0x80, 'HW Power Brake Slowdown'],
+]
+
+function fromRow({ line, cells }: Row): readonly Recognised[] {
+  const bus = cells.get('pci.bus_id') ?? cells.get('gpu_bus_id')
+  const facts = known({ gpu_index: whole(cells.get('index')), pci_bus_id: bus === undefined ? undefined : pciBusId(bus) })
+  const bad: string[] = []
+  const reasons: string[] = []
+  for (const [name, value] of cells) {
+    if (name.startsWith('ecc.errors.uncorrected.') && (whole(value) ?? 0) > 0) bad.push(`uncorrected errors: ${value}`)
+    if (/^(?:retired_pages\.pending|remapped_rows\.pending)$/.test(name) && /^(?:Yes|1)$/.test(value)) bad.push('a repair waits for a reset')
+    if (name === 'remapped_rows.failure' && /^(?:Yes|1)$/.test(value)) bad.push('a row remap failed')
+    const reason = value === 'Active' ? reasonOf(name) : undefined
+    if (reason !== undefined && reason !== 'SW Power Cap') reasons.push(reason)
+    if (/^clocks_(?:throttle|event)_reasons\.active$/.test(name) && /^0x[0-9a-fA-F]{1,16}$/.test(value)) {
+      const mask = Number.parseInt(value.slice(-8).replace(/^.*x/, ''), 16)
+      for (const [bit, bitReason] of BITS) if ((mask & bit) !== 0) reasons.push(bitReason)
+    }
+  }
+  const found: Recognised[] = []
+  if (bad.length > 0) found.push(memory([...new Set(bad)], facts, [line]))
+  if (reasons.length > 0) found.push(slowed([...new Set(reasons)], facts, [line]))
+  return found
+}
+
+function fromTable(text: LogText, at: number): Recognised | undefined {
+  const broken = brokenIn(text[at] ?? '')
+  if (broken === undefined) return undefined
+  const card = cardRow(text[at - 1] ?? '')
+  const facts = known({ gpu_index: card?.index, pci_bus_id: card === undefined ? undefined : pciBusId(card.pci) })
+  const lines = card === undefined ? [at] : [at, at - 1]
+  if (broken === 'fan') {
+    return {
+      kind: 'thermal_or_power',
+      severity: 'warning',
+      title: "GPU's fan cannot be read",
+      verdict: `${which(facts)} does not tell the speed of its fan: the fan or its sensor has failed.`,
+      facts,
+      remedies: HEAT,
+      lines,
+    }
+  }
+  return {
+    kind: 'gpu_lost',
+    severity: 'critical',
+    title: 'GPU does not answer',
+    verdict: `${which(facts)} is listed, but its sensors cannot be read (ERR!): it hangs or is lost.`,
+    facts,
+    remedies: [
+      { text: 'See what the kernel says about it.', command: "sudo dmesg -T | grep -E 'NVRM|Xid|AER' | tail -n 30" },
+      { text: 'Reset it; where that fails, switch the power of the machine off and on.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
+    ],
+    lines,
+  }
+}
+
+/** Rows of the table below its head line whose ECC cell counts errors. */
+function eccInTable(text: LogText, at: number): readonly Recognised[] {
+  const found: Recognised[] = []
+  for (let line = at + 1; line < text.length && line < at + 80; line++) {
+    const card = cardRow(text[line] ?? '')
+    if (card?.uncorrected === undefined || card.uncorrected === 0) continue
+    found.push(
+      memory([`uncorrected errors since the driver was loaded: ${card.uncorrected}`], { gpu_index: card.index, pci_bus_id: pciBusId(card.pci) }, [line]),
+    )
+  }
+  return found
+}
+
+function recognise(text: LogText, at: number): Recognised | readonly Recognised[] | undefined {
+  const line = text[at] ?? ''
+  if (line.includes('ERR!')) return fromTable(text, at)
+  if (line.includes('Volatile Uncorr. ECC')) return eccInTable(text, at)
+  const rows = rowsBelow(text, at)
+  if (rows.length > 0) return rows.flatMap(fromRow)
+  // A heading, or a field that is well: those below may not be. Lines that were told are not asked again.
+  return fieldOf(line) === undefined && !/Remapped Rows|Retired Pages|<remapped_rows?>/.test(line) ? undefined : fromFields(text, partFrom(text, at))
+}
+
+export const nvidiaSmi: FaultFamily = {
+  id: 'nvidia-smi',
+  kinds: ['ecc_error', 'thermal_or_power', 'gpu_lost'],
+  literals: [
+    'ERR!',
+    'Volatile Uncorr. ECC',
+    'SRAM Uncorrectable',
+    'DRAM Uncorrectable',
+    'Remapped Rows',
+    'Remapping Failure Occurred',
+    'Pending Page Blacklist',
+    'SRAM Threshold Exceeded',
+    '_uncorrectable',
+    '<remapped_row',
+    '<pending_',
+    'ecc.errors.uncorrected',
+    'retired_pages.pending',
+    'remapped_rows.',
+    'clocks_throttle_reason',
+    'clocks_event_reason',
+    'HW Slowdown',
+    'HW Thermal Slowdown',
+    'HW Power Brake Slowdown',
+    'SW Thermal Slowdown',
+    'SW Power Cap',
+  ],
+  recognise,
+}

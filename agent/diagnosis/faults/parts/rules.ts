@@ -1,0 +1,55 @@
+// Makes a family out of a table: each rule is a pattern for one message with what it means and what to do.
+import type { Facts, LogKind, Remedy, Severity } from '../../../model/fault.ts'
+import { joinedFrom, plain, stripPrefix } from '../../joining.ts'
+import type { FaultFamily, LogText, Recognised } from '../family.ts'
+
+export type Seen = { readonly match: RegExpExecArray; readonly message: string; readonly text: LogText; readonly at: number }
+
+export type Rule = {
+  /** Must begin in the line that was hit; may reach into the two lines after it. Linear: no nested quantifiers. */
+  readonly pattern: RegExp
+  /** Another kind where the same words mean something else; the family's first kind by default. */
+  readonly kind?: LogKind
+  readonly severity: Severity
+  readonly title: string
+  readonly verdict: string | ((seen: Seen) => string)
+  readonly remedies: readonly Remedy[]
+  readonly facts?: (seen: Seen) => Facts
+  /** True where something else explains the message, so that this family stays quiet. */
+  readonly unless?: (seen: Seen) => boolean
+}
+
+export type RuleTable = {
+  readonly id: string
+  readonly kind: LogKind
+  readonly literals: readonly string[]
+  readonly rules: readonly Rule[]
+  readonly facts?: (seen: Seen) => Facts
+}
+
+export function ruleFamily(table: RuleTable): FaultFamily {
+  const { id, kind, literals, rules } = table
+  const recognise = (text: LogText, at: number): Recognised | undefined => {
+    const line = text[at]
+    if (line === undefined) return undefined
+    const message = joinedFrom(text, at, 3)
+    const own = plain(stripPrefix(line)).length
+    for (const rule of rules) {
+      const match = rule.pattern.exec(message)
+      if (match === null || match.index >= own) continue
+      const seen: Seen = { match, message, text, at }
+      if (rule.unless?.(seen) === true) continue
+      return {
+        kind: rule.kind ?? kind,
+        severity: rule.severity,
+        title: rule.title,
+        verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(seen),
+        facts: { ...table.facts?.(seen), ...rule.facts?.(seen) },
+        remedies: rule.remedies,
+        lines: [at],
+      }
+    }
+    return undefined
+  }
+  return { id, kinds: [...new Set([kind, ...rules.map((rule) => rule.kind ?? kind)])], literals, recognise }
+}

@@ -1,0 +1,127 @@
+// Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
+import type { Facts, Remedy, Severity } from '../../model/fault.ts'
+import { ACTIONS } from '../xid/actions.ts'
+import { xidEntry } from '../xid/catalogue.ts'
+import { decodeNvlink5 } from '../xid/nvlink5.ts'
+import { recoveryIn } from '../xid/recovery.ts'
+import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { bare, known, pciBusId, whole, wrapped } from './parts/window.ts'
+
+// Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
+const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?)(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
+const XID = new RegExp(`\\bXid ${ADDRESS}: (\\d{1,5})(?![\\w.:])`)
+const SXID = new RegExp(`\\bSXid ${ADDRESS}: (\\d{4,6})(?![\\w.:]),? ?(Non-fatal|Fatal)?`, 'i')
+// go-nvml's event, as the Kubernetes device plugin writes it.
+const EVENT = /\bXidCriticalError: Xid=(\d{1,5})\b/
+
+// The pid is the host's, a name is cut at 15 characters and may hold blanks; either may be unknown.
+const PID = /^, pid='?(\d{1,10})\b/
+const NAME = /, ?name=(?!<unknown>)([^,\n]{1,40})/
+const CAUSED_BY = /caused by previous Xid (\d{1,5})/
+
+function process(rest: string): { readonly pid: number | undefined; readonly process: string | undefined } {
+  const name = NAME.exec(rest)?.[1]?.trim()
+  return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
+}
+
+function gpuXid(text: LogText, at: number, line: string): Recognised | undefined {
+  const match = XID.exec(line)
+  const xid = whole(match?.[2])
+  if (match === null || xid === undefined) return undefined
+  const end = match.index + match[0].length
+  // A message may be wrapped behind its pid, or before what it says.
+  const next = text[at + 1]
+  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bare(next)))
+  const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
+  const who = process(rest)
+  const entry = xidEntry(xid)
+  const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
+  const recovery = xid === 154 ? recoveryIn(rest) : undefined
+  const previous = CAUSED_BY.exec(rest)?.[1]
+  const hit =
+    who.process === undefined && who.pid === undefined
+      ? ''
+      : ` It hit ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}.`
+  const more = [
+    nvlink?.text,
+    recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
+    previous === undefined ? undefined : `The driver names Xid ${previous} as its cause.`,
+    `Likely cause: ${entry.causes.join(', then ')}.`,
+  ].filter((part) => part !== undefined)
+  const remedies: readonly Remedy[] = [
+    ...(recovery === undefined ? [] : [recovery.remedy]),
+    ...(nvlink?.severity === 'critical' ? ACTIONS['drain-and-reset'] : []),
+    ...(entry.advice === undefined ? [] : [{ text: entry.advice }]),
+    ...ACTIONS[entry.action],
+  ]
+  return {
+    kind: 'xid',
+    severity: recovery?.severity ?? nvlink?.severity ?? entry.severity,
+    title: `Xid ${xid}: ${entry.title}`,
+    verdict: `${entry.meaning}${hit} ${more.join(' ')}`,
+    facts: known({ xid, pci_bus_id: address(match[1]), ...who }),
+    remedies,
+    lines: goesOn ? [at, at + 1] : [at],
+  }
+}
+
+/** An address with a domain; that of the oldest drivers, without one, says too little to name a GPU. */
+const address = (text: string | undefined): string | undefined =>
+  text !== undefined && /^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:/.test(text) ? pciBusId(text) : undefined
+
+/** Facts of an Xid line, for families whose fault it explains. */
+export function xidFacts(line: string): Facts | undefined {
+  const match = XID.exec(line)
+  const number = whole(match?.[2])
+  if (match === null || number === undefined) return undefined
+  return known({ xid: number, pci_bus_id: address(match[1]), ...process(line.slice(match.index + match[0].length)) })
+}
+
+function switchXid(at: number, line: string): Recognised | undefined {
+  const match = SXID.exec(line)
+  const sxid = whole(match?.[2])
+  if (match === null || sxid === undefined) return undefined
+  const fatal = match[3]?.toLowerCase() === 'fatal'
+  const severity: Severity = fatal ? 'critical' : 'warning'
+  return {
+    kind: 'xid',
+    severity,
+    title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
+    verdict: fatal
+      ? 'An NVSwitch reports a fatal error: the links through it are down, and programs that use several GPUs fail.'
+      : 'An NVSwitch reports an error on one of its links; traffic through it may be disturbed.',
+    facts: known({ sxid, pci_bus_id: address(match[1]) }),
+    remedies: [
+      {
+        text: 'See what the Fabric Manager says, and which GPUs report an Xid 74 beside it.',
+        command: 'sudo journalctl -u nvidia-fabricmanager -n 50; nvidia-smi nvlink -e',
+      },
+      ...(fatal
+        ? [{ text: 'Stop the work on all GPUs of this machine, reset them together with the switches, or reboot.', command: 'sudo nvidia-smi --gpu-reset' }]
+        : []),
+    ],
+    lines: [at],
+  }
+}
+
+function eventXid(at: number, line: string): Recognised | undefined {
+  const xid = whole(EVENT.exec(line)?.[1])
+  if (xid === undefined) return undefined
+  const entry = xidEntry(xid)
+  return {
+    kind: 'xid',
+    severity: entry.severity,
+    title: `Xid ${xid}: ${entry.title}`,
+    verdict: `${entry.meaning} Likely cause: ${entry.causes.join(', then ')}.`,
+    facts: { xid },
+    remedies: ACTIONS[entry.action],
+    lines: [at],
+  }
+}
+
+function recognise(text: LogText, at: number): Recognised | undefined {
+  const line = text[at] ?? ''
+  return gpuXid(text, at, line) ?? switchXid(at, line) ?? eventXid(at, line)
+}
+
+export const xid: FaultFamily = { id: 'xid', kinds: ['xid'], literals: ['Xid (', 'XidCriticalError: Xid='], recognise }
