@@ -7,5 +7,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).run,
   config: async () => (await import('./config.ts')).config,
   explain: async () => (await import('./explain.ts')).explain,
+  incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
 }

@@ -1,6 +1,7 @@
-// `warpwatch replay FILE`: reads a recording at full speed and tells what it holds.
+// `warpwatch replay FILE`: judges a recording again at full speed, and tells what it holds.
 import { accessSync, constants, statSync } from 'node:fs'
 import { messageOf, UsageError, type Command } from './command.ts'
+import type { Incident } from '../model/incident.ts'
 import { createSummary, type Summary } from './replay-summary.ts'
 
 function assertReadable(file: string): void {
@@ -12,13 +13,25 @@ function assertReadable(file: string): void {
   }
 }
 
-async function summarize(file: string): Promise<Summary> {
+type Judged = Summary & { readonly incidents: readonly Incident[]; readonly lines: readonly string[] }
+
+async function judge(file: string): Promise<Judged> {
   assertReadable(file)
-  const [{ readRecording, RecordingError }, { metricNamed }] = await Promise.all([import('../sources/recording.ts'), import('../catalogue.ts')])
+  const [{ readRecording, RecordingError }, { metricNamed }, { createReplayJudge, incidentLines }] = await Promise.all([
+    import('../sources/recording.ts'),
+    import('../catalogue.ts'),
+    import('./replay-incidents.ts'),
+  ])
   const recording = readRecording(file, { metricNamed })
   const summary = createSummary()
+  // The host's name comes with the first line.
+  let judge: ReturnType<typeof createReplayJudge> | undefined
   try {
-    for await (const event of recording) summary.add(event)
+    for await (const event of recording) {
+      summary.add(event)
+      judge ??= createReplayJudge(recording.host() ?? 'host')
+      judge.add(event)
+    }
   } catch (error) {
     if (error instanceof RecordingError) throw new UsageError(`replay: ${file}: ${error.message}`, { cause: error })
     throw error
@@ -29,7 +42,8 @@ async function summarize(file: string): Promise<Summary> {
       `replay: ${file}: expected a recording (JSON Lines, the first of them "type":"meta"), came ${counts.lines} lines of which none is one of its events`,
     )
   }
-  return summary.finish(recording.host(), counts)
+  const incidents = judge?.incidents() ?? []
+  return { ...summary.finish(recording.host(), counts), incidents, lines: incidentLines(incidents) }
 }
 
 export const replay: Command = {
@@ -38,10 +52,11 @@ export const replay: Command = {
   positionals: ['FILE'],
   flags: { json: { kind: 'switch', help: 'print {"incidents":[…],"forecasts":[…]}' } },
   async run(args, io) {
-    const summary = await summarize(args.positionals[0] ?? '')
-    // Nothing judges yet: both lists are what this version finds.
-    io.out(args.flags.has('json') ? `${JSON.stringify({ incidents: [], forecasts: [] })}\n` : summary.text)
-    if (summary.skipped !== '') io.err(`warpwatch: replay: ${summary.skipped}\n`)
+    const { incidents, lines, text, skipped } = await judge(args.positionals[0] ?? '')
+    // Nothing forecasts yet.
+    if (args.flags.has('json')) io.out(`${JSON.stringify({ incidents, forecasts: [] })}\n`)
+    else io.out(`${text}Incidents ${incidents.length}\n${lines.map((line) => `  ${line}\n`).join('')}`)
+    if (skipped !== '') io.err(`warpwatch: replay: ${skipped}\n`)
     return 0
   },
 }

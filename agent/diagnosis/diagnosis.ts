@@ -75,8 +75,9 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
       if (first) open.logLines = [evidence.told(place.t, place.stream, fault.verdict)]
     } else if (!open.complete || !seenBefore) {
       const shows = new Set(fault.evidence.map(({ text }) => text.trim()))
+      // The log's own words are better than ours for the same.
       open.logLines = evidence.merge(
-        open.logLines,
+        open.logLines.filter(({ stream }) => stream !== 'numbers'),
         seenBefore
           ? [{ ...evidence.after(line), matched: true }]
           : evidence.before(line).map((kept) => (kept.matched !== true && shows.has(kept.text.trim()) ? { ...kept, matched: true } : kept)),

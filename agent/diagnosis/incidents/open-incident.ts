@@ -76,19 +76,27 @@ export function subjectOf(open: OpenIncident): IncidentSubject {
   return named
 }
 
+/** A program counts the GPUs that it sees; an operator counts the host's. Both are named where they differ. */
+function hostNumber(text: string, inside: number | undefined, { gpu, container }: IncidentSubject, explain: boolean): string {
+  if (inside === undefined || gpu?.uuid === undefined || gpu.index === undefined || gpu.index < 0 || gpu.index === inside) return text
+  const where = container === undefined ? 'for the program' : 'inside the container'
+  return text.replace(new RegExp(`\\bGPU ${inside}\\b`), `GPU ${gpu.index}${explain ? ` (GPU ${inside} ${where})` : ''}`)
+}
+
 export function toIncident(open: OpenIncident): Incident {
   const root = rootOf(open)
   const fault: Fault<IncidentKind> = root.fault
   const facts = open.exitCode === undefined || fault.facts.exit_code !== undefined ? fault.facts : { ...fault.facts, exit_code: open.exitCode }
   const { kind, severity, title, verdict, remedies } = fault
+  const subject = subjectOf(open)
   return {
     id: open.id,
     kind,
     severity,
     status: open.status,
-    subject: subjectOf(open),
-    title: redactDeep(title),
-    verdict: redactDeep(verdict),
+    subject,
+    title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
+    verdict: redactDeep(hostNumber(verdict, facts.gpu_index, subject, true)),
     facts: redactDeep(facts),
     remedies,
     started_at: open.startedAt,

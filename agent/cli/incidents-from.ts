@@ -1,0 +1,105 @@
+// Where `warpwatch incidents` reads: the running agent, or its store when none runs.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/schema.ts'
+import { isIncidentKind, type Incident, type IncidentFilter, type IncidentSummary } from '../model/incident.ts'
+import { INCIDENTS_FILE, openIncidentFile } from '../store/incidents/file.ts'
+import { messageOf, UsageError } from './command.ts'
+
+export type IncidentReader = {
+  /** Who answers, for a person. */
+  readonly from: string
+  readonly list: (filter: IncidentFilter) => Promise<readonly IncidentSummary[]>
+  /** undefined: there is none of that id. */
+  readonly get: (id: string) => Promise<Incident | undefined>
+  readonly close: () => void
+}
+
+const ANSWER_WITHIN_MS = 5_000
+
+/** An agent that listens everywhere is asked on this machine. */
+export function baseUrl(listen: string): string {
+  const colon = listen.lastIndexOf(':')
+  const host = listen.slice(0, colon)
+  const local = host === '' || host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host
+  return `http://${local}:${listen.slice(colon + 1)}`
+}
+
+const isSummary = (value: unknown): value is IncidentSummary =>
+  typeof value === 'object' &&
+  value !== null &&
+  'id' in value &&
+  typeof value.id === 'string' &&
+  'kind' in value &&
+  typeof value.kind === 'string' &&
+  isIncidentKind(value.kind) &&
+  'subject' in value &&
+  'evidence' in value
+const isWhole = (value: unknown): value is Incident =>
+  isSummary(value) && 'series' in value.evidence && Array.isArray(value.evidence.series) && 'processes' in value.evidence
+
+/** undefined: nobody listens there. */
+async function ask(url: string, token: string): Promise<Response | undefined> {
+  try {
+    return await fetch(url, { headers: token === '' ? {} : { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : { cause: undefined }
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return undefined
+    throw new UsageError(`incidents: ${url}: expected the answer of an agent, came: ${messageOf(cause ?? error)}`, { cause: error })
+  }
+}
+
+async function bodyOf(url: string, response: Response): Promise<unknown> {
+  if (response.ok) return response.json()
+  const hint = response.status === 401 ? " (http.token, or WARPWATCH_HTTP__TOKEN, must be the agent's)" : ''
+  throw new UsageError(`incidents: ${url}: expected 200, came ${response.status}${hint}`)
+}
+
+function overHttp(base: string, token: string): IncidentReader {
+  const path = (rest: string): string => `${base}/api/v1/incidents${rest}`
+  const answered = async (url: string): Promise<Response> => {
+    const response = await ask(url, token)
+    if (response === undefined) throw new UsageError(`incidents: ${base}: the agent has gone`)
+    return response
+  }
+  return {
+    from: `the agent at ${base}`,
+    async list({ limit, status, kind, since }) {
+      const query = new URLSearchParams({ limit: String(limit) })
+      if (status !== undefined) query.set('status', status)
+      if (kind !== undefined) query.set('kind', kind)
+      if (since !== undefined) query.set('since', String(since))
+      const url = path(`?${query.toString()}`)
+      const body = await bodyOf(url, await answered(url))
+      if (!Array.isArray(body) || !body.every(isSummary)) throw new UsageError(`incidents: ${url}: expected a list of incidents, came something else`)
+      return body
+    },
+    async get(id) {
+      const url = path(`/${encodeURIComponent(id)}`)
+      const response = await answered(url)
+      if (response.status === 404) return undefined
+      const body = await bodyOf(url, response)
+      if (!isWhole(body)) throw new UsageError(`incidents: ${url}: expected an incident, came something else`)
+      return body
+    },
+    close: () => {},
+  }
+}
+
+function overFile(directory: string): IncidentReader {
+  const path = join(directory, INCIDENTS_FILE)
+  if (!existsSync(path))
+    return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
+  try {
+    const file = openIncidentFile(directory, { readonly: true })
+    return { from: `${path} (no agent runs)`, list: async (filter) => file.list(filter), get: async (id) => file.get(id), close: file.close }
+  } catch (error) {
+    throw new UsageError(`incidents: ${path}: expected incidents that can be read, came: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+export async function openIncidents({ http, data_dir: directory }: Config): Promise<IncidentReader> {
+  const base = baseUrl(http.listen)
+  const alive = http.listen.endsWith(':0') ? undefined : await ask(`${base}/healthz`, http.token)
+  return alive === undefined ? overFile(directory) : overHttp(base, http.token)
+}

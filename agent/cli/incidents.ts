@@ -1,0 +1,90 @@
+// `warpwatch incidents [ID]`: what went wrong on this host, or one incident whole with its evidence.
+import { incidentReport, subjectText } from '../diagnosis/incidents/report.ts'
+import { INCIDENT_KINDS, INCIDENT_STATUSES, isIncidentKind, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../model/incident.ts'
+import { nearest } from '../lib/nearest.ts'
+import { UsageError, type Arguments, type Command } from './command.ts'
+import { openIncidents } from './incidents-from.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 1_000
+const isStatus = (text: string): text is IncidentStatus => (INCIDENT_STATUSES as readonly string[]).includes(text)
+const when = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+
+function filterFrom({ flags }: Arguments): IncidentFilter {
+  const [status, kind, limit] = [flags.get('status'), flags.get('kind'), flags.get('limit')]
+  if (typeof status === 'string' && !isStatus(status))
+    throw new UsageError(`incidents: --status: expected ${INCIDENT_STATUSES.join(', ')}, came ${JSON.stringify(status)}`)
+  if (typeof kind === 'string' && !isIncidentKind(kind))
+    throw new UsageError(`incidents: --kind: expected a kind of incident such as ${nearest(kind, INCIDENT_KINDS) ?? 'cuda_oom'}, came ${JSON.stringify(kind)}`)
+  if (typeof limit === 'string' && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT))
+    throw new UsageError(`incidents: --limit: expected a whole number from 1 to ${MAX_LIMIT}, came ${JSON.stringify(limit)}`)
+  return {
+    ...(typeof status === 'string' && isStatus(status) ? { status } : {}),
+    ...(typeof kind === 'string' && isIncidentKind(kind) ? { kind } : {}),
+    limit: typeof limit === 'string' ? Number(limit) : DEFAULT_LIMIT,
+  }
+}
+
+/** Control characters of a log must not drive the terminal. */
+const plain = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\u00b7')
+
+export function listText(incidents: readonly IncidentSummary[], from: string): string {
+  if (incidents.length === 0) return `No incidents (asked: ${from})\n`
+  const entries = incidents.map((incident) => {
+    const { id, kind, severity, status, started_at: startedAt, count, title, verdict, remedies, consequences } = incident
+    const [first] = remedies
+    const lines = [
+      `${id}  ${when(startedAt)} UTC  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
+      `  ${title}: ${subjectText(incident)}`,
+      `  ${verdict}`,
+      ...(consequences.length === 0 ? [] : [`  followed by ${consequences.map((one) => one.kind).join(', ')}`]),
+      ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
+    ]
+    return plain(`${lines.join('\n')}\n`)
+  })
+  return `${entries.join('\n')}\n${incidents.length} from ${from}; one whole: warpwatch incidents ID\n`
+}
+
+export const incidents: Command = {
+  name: 'incidents',
+  summary: 'what went wrong on this host, or one incident whole with its evidence',
+  positionals: [],
+  optionalPositionals: ['ID'],
+  flags: {
+    ...CONFIG_FLAG,
+    listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
+    'data-dir': { kind: 'value', value: 'DIR', help: 'where its incidents lie, for when it does not run' },
+    status: { kind: 'value', value: 'STATUS', help: 'only those that are firing or resolved' },
+    kind: { kind: 'value', value: 'KIND', help: 'only those of this kind, such as cuda_oom' },
+    limit: { kind: 'value', value: 'N', help: `at most so many, the newest (default: ${DEFAULT_LIMIT})` },
+    json: { kind: 'switch', help: 'print JSON' },
+    markdown: { kind: 'switch', help: 'print a report to paste into a ticket (with ID)' },
+  },
+  async run(args, io) {
+    const filter = filterFrom(args)
+    const id = args.positionals[0]
+    if (id === undefined && args.flags.has('markdown')) throw new UsageError('incidents: --markdown: expected the ID of an incident with it, came none')
+    const loaded = await settingsFor(args, io)
+    if (!isLoaded(loaded)) {
+      io.err(problemLines(loaded))
+      return 2
+    }
+    const reader = await openIncidents(loaded.config)
+    try {
+      if (id === undefined) {
+        const found = await reader.list(filter)
+        io.out(args.flags.has('json') ? `${JSON.stringify(found)}\n` : listText(found, reader.from))
+        return 0
+      }
+      const incident = await reader.get(id)
+      if (incident === undefined)
+        throw new UsageError(`incidents: expected the id of an incident, came ${JSON.stringify(id.slice(0, 60))}, which ${reader.from} does not have`)
+      // The report is what a person reads, with the flag or without.
+      io.out(args.flags.has('json') ? `${JSON.stringify(incident)}\n` : plain(incidentReport(incident, loaded.config.host_name)))
+      return 0
+    } finally {
+      reader.close()
+    }
+  },
+}
