@@ -2,6 +2,7 @@
 import { connection, frame, stale, views } from '../state/app.ts'
 import { ContainerTable } from './container-table.tsx'
 import { GpuCard } from './gpu-card.tsx'
+import { IncidentList } from './incident-list.tsx'
 import { Masthead } from './masthead.tsx'
 import { Loading, NoGpu, TokenForm } from './notices.tsx'
 import { ProcessTable } from './process-table.tsx'
@@ -14,6 +15,7 @@ function Content() {
   if (frame.value === undefined || gpus === undefined) return <Loading />
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
+      <IncidentList />
       {gpus.length === 0 ? (
         <NoGpu />
       ) : (

@@ -29,12 +29,16 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   }
 }
 
-export async function getJson(path: string, token: string | undefined, signal?: AbortSignal): Promise<unknown> {
+async function get(path: string, token: string | undefined, accept: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(new URL(path, document.baseURI), {
-    headers: { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    headers: { accept, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     credentials: 'same-origin',
     ...(signal !== undefined && { signal }),
   })
   if (!response.ok) throw new ApiError(path, await failureOf(response))
-  return response.json()
+  return response
 }
+
+export const getJson = async (path: string, token: string | undefined, signal?: AbortSignal): Promise<unknown> =>
+  (await get(path, token, 'application/json', signal)).json()
+export const getText = async (path: string, token: string | undefined): Promise<string> => (await get(path, token, 'text/*')).text()

@@ -3,8 +3,9 @@ import type { LiveMessage } from '../../../agent/model/live.ts'
 import { ApiError, getJson } from './api.ts'
 import { connection, drawing, hello, silence, takeFrame, takeTime, timeline } from './app.ts'
 import { retryDelayMs } from './backoff.ts'
+import { incidents, takeIncidents } from './incidents.ts'
 import { HISTORY_METRICS, recordHistory, secondOf } from './lanes.ts'
-import { parseSeries } from './messages.ts'
+import { parseIncidents, parseSeries } from './messages.ts'
 import { openStream } from './stream.ts'
 import { WINDOW_S } from './timeline.ts'
 import { storeToken, storedToken } from './token.ts'
@@ -34,6 +35,16 @@ async function loadHistory(ofRound: number, endMs: number): Promise<void> {
   }
 }
 
+async function loadIncidents(ofRound: number): Promise<void> {
+  try {
+    const told = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
+    if (ofRound === round) incidents.value = takeIncidents(incidents.value, told)
+  } catch (error) {
+    // The stream tells what fires; only what is over is missing then.
+    console.warn(error)
+  }
+}
+
 function later(): void {
   closeStream?.()
   closeStream = undefined
@@ -53,11 +64,16 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
       connection.value = { state: 'live' }
       return
     }
+    if (message.type === 'incident') {
+      incidents.value = takeIncidents(incidents.value, [message.incident])
+      return
+    }
     attempt = 0
     takeFrame(message)
     if (!first) return
     first = false
     void loadHistory(ofRound, message.t)
+    void loadIncidents(ofRound)
   }
 }
 

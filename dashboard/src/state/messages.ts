@@ -1,4 +1,5 @@
 // The border to the agent: what comes over the wire is looked at before it is believed.
+import type { IncidentMessage, IncidentSummary } from '../../../agent/model/incident.ts'
 import type { FrameMessage, HelloMessage, LiveMessage, SeriesRow } from '../../../agent/model/live.ts'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -12,11 +13,26 @@ const isFrame = (value: unknown): value is FrameMessage =>
   isObject(value['host']) &&
   ['gpus', 'containers', 'processes'].every((key) => Array.isArray(value[key]))
 
-/** A hello or a frame; undefined for messages of later versions, such as incidents. Throws when the text is no JSON object. */
+const isIncident = (value: unknown): value is IncidentSummary =>
+  isObject(value) &&
+  ['id', 'kind', 'severity', 'status', 'title', 'verdict'].every((key) => typeof value[key] === 'string') &&
+  typeof value['last_seen_at'] === 'number' &&
+  isObject(value['subject']) &&
+  Array.isArray(value['remedies']) &&
+  Array.isArray(value['consequences'])
+const isIncidentMessage = (value: unknown): value is IncidentMessage => isObject(value) && value['type'] === 'incident' && isIncident(value['incident'])
+
+/** The incidents of an API answer. */
+export function parseIncidents(value: unknown): readonly IncidentSummary[] {
+  if (!Array.isArray(value) || !value.every(isIncident)) throw new Error(`incidents: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  return value
+}
+
+/** A hello, a frame or an incident; undefined for messages of later versions. Throws when the text is no JSON object. */
 export function parseLiveMessage(text: string): LiveMessage | undefined {
   const value: unknown = JSON.parse(text)
   if (!isObject(value)) throw new Error(`live stream: expected a JSON object, came ${text.slice(0, 80)}`)
-  return isHello(value) || isFrame(value) ? value : undefined
+  return isHello(value) || isFrame(value) || isIncidentMessage(value) ? value : undefined
 }
 
 const isSeries = (value: unknown): value is SeriesRow =>

@@ -1,0 +1,78 @@
+// What went wrong: firing and recent incidents with verdict and first remedy. All words come from logs in the end, so they are only ever set as text.
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import { getText } from '../state/api.ts'
+import { current, shown } from '../state/incidents.ts'
+import { storedToken } from '../state/token.ts'
+import { since } from '../text/format.ts'
+import { agentNow } from '../state/app.ts'
+
+function whom({ subject }: IncidentSummary): string {
+  const { container, gpu, process, host } = subject
+  const parts = [
+    container?.name,
+    gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
+    container === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
+    host?.name,
+  ]
+  return parts.filter((part) => part !== undefined).join(' · ')
+}
+
+/** A link cannot carry a token, so with one the report is fetched and opened from here. */
+function open(event: MouseEvent, path: string): void {
+  const token = storedToken()
+  if (token === undefined) return
+  event.preventDefault()
+  getText(path, token)
+    .then((text) => window.open(URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))))
+    .catch((error: unknown) => console.warn(error))
+}
+
+function Entry({ incident }: { readonly incident: IncidentSummary }) {
+  const { id, kind, severity, status, title, verdict, count, remedies, consequences, last_seen_at: lastSeen } = incident
+  const [first] = remedies
+  const path = `api/v1/incidents/${id}/report`
+  return (
+    <li class="incident" data-kind={kind} data-severity={severity} data-status={status}>
+      <p class="incident-head">
+        <b>{title}</b>
+        <span>{whom(incident)}</span>
+        <span>
+          {status === 'resolved' ? 'over, last ' : ''}
+          {since(lastSeen, agentNow.peek())}
+          {count > 1 ? ` · ${count} times` : ''}
+          {consequences.length > 0 ? ` · and ${consequences.length} that followed` : ''}
+        </span>
+        <a href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
+          report
+        </a>
+      </p>
+      <p>{verdict}</p>
+      {first !== undefined && (
+        <p class="remedy">
+          {first.text} {first.command !== undefined && <code>{first.command}</code>}
+        </p>
+      )}
+    </li>
+  )
+}
+
+export function IncidentList() {
+  const entries = shown.value
+  if (entries.length === 0) return null
+  const more = current.value.length - entries.length
+  return (
+    <section class="incidents" aria-labelledby="incidents-title">
+      <h2 id="incidents-title">Incidents</h2>
+      <ul aria-live="polite">
+        {entries.map((incident) => (
+          <Entry key={incident.id} incident={incident} />
+        ))}
+      </ul>
+      {more > 0 && (
+        <p class="more">
+          {more} more: <code>warpwatch incidents</code>
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,35 @@
+// Incidents as the page keeps them: what the API listed, and what the stream has told since.
+import { computed, signal } from '@preact/signals'
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import { agentNow } from './app.ts'
+
+const KEPT = 100
+const SHOWN = 6
+/** A resolved one is news for an hour. */
+const RECENT_MS = 3_600_000
+
+export const incidents = signal<ReadonlyMap<string, IncidentSummary>>(new Map())
+
+/** Newer words about an incident replace older ones; an answer of the API that comes after the stream's does not undo it. */
+export function takeIncidents(known: ReadonlyMap<string, IncidentSummary>, told: readonly IncidentSummary[]): ReadonlyMap<string, IncidentSummary> {
+  const next = new Map(known)
+  for (const incident of told) {
+    const old = next.get(incident.id)
+    if (old !== undefined && (old.status === 'resolved' || old.last_seen_at > incident.last_seen_at) && incident.status !== 'resolved') continue
+    next.set(incident.id, incident)
+  }
+  if (next.size <= KEPT) return next
+  return new Map([...next].toSorted(([, a], [, b]) => b.last_seen_at - a.last_seen_at).slice(0, KEPT))
+}
+
+/** Firing ones first, then the newest. */
+export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly IncidentSummary[] {
+  return [...all]
+    .filter((incident) => incident.status === 'firing' || nowMs - (incident.resolved_at ?? incident.last_seen_at) < RECENT_MS)
+    .toSorted((a, b) => Number(b.status === 'firing') - Number(a.status === 'firing') || b.last_seen_at - a.last_seen_at)
+}
+
+/** Minutes are enough for what is an hour old: the list need not be made anew with every frame. */
+const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
+export const current = computed(() => listed(incidents.value.values(), minute.value))
+export const shown = computed(() => current.value.slice(0, SHOWN))
