@@ -25,7 +25,10 @@ import { createRecordingSink } from './sinks/recording.ts'
 import * as figures from './sources/agent-self/figures.ts'
 import type { SelfFigure } from './sources/agent-self/figures.ts'
 import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
+import { createContainerRoster } from './sources/containers/roster.ts'
 import * as registry from './sources/index.ts'
+import type { Prefilter } from './sources/logs/prefilter.ts'
+import { createCursorStore } from './store/cursors.ts'
 import { openHistory, type History, type HistoryStats } from './store/history.ts'
 import { createIncidentStore } from './store/incidents.ts'
 import { createLatestStore, type LatestStore } from './store/latest.ts'
@@ -91,6 +94,18 @@ function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigu
   ]
 }
 
+/** A line that holds a literal of any fault family; sources may not know the families themselves. */
+function interestingBytes(): Prefilter {
+  const { search } = logScanner()
+  let found = false
+  const hit = (): void => void (found = true)
+  return (bytes, start, end) => {
+    found = false
+    search.inBytes(bytes, start, end, hit)
+    return found
+  }
+}
+
 export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
   const { log } = options
   const logFor = (part: string): Log => createLog(part, config.log.level)
@@ -131,8 +146,12 @@ export async function startAgent(config: Config, options: { readonly record?: st
     () => [...pipeline.failures()].map(([consumer, value]) => ({ metric: figures.consumerFailures, labels: { consumer }, value })),
     ...(history === undefined ? [] : [historyFigures(history)]),
   ]
+  const cursors = createCursorStore({ directory: config.data_dir, log: logFor('cursors') })
   const services: Services = {
     config,
+    roster: createContainerRoster(),
+    cursors,
+    interesting: interestingBytes(),
     childEntry: CHILD_ENTRY,
     directory,
     settings,
@@ -185,6 +204,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
       pulls.stop()
       await server.close()
       await Promise.all(sources.map((source) => source.stop()))
+      cursors.close()
       for (const sink of sinks) await sink.close()
       diagnosis.flush()
       incidents.close()

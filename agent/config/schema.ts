@@ -7,11 +7,12 @@ import { history } from './sections/history.ts'
 import { host } from './sections/host.ts'
 import { http } from './sections/http.ts'
 import { log } from './sections/log.ts'
+import { logs } from './sections/logs.ts'
 import { metrics } from './sections/metrics.ts'
 import { simulate } from './sections/simulate.ts'
 
 /** In the order in which the example file tells them. */
-export const SECTIONS = { log, http, metrics, gpu, containers, host, history, simulate }
+export const SECTIONS = { log, http, metrics, gpu, containers, logs, host, history, simulate }
 export { general as GENERAL }
 
 /** The effective configuration; keys are spelled as in the file. */

@@ -25,6 +25,8 @@ export type LogLine = {
   readonly text: string
   /** Where to resume reading after this line; its form belongs to the source. */
   readonly cursor?: string
+  /** Of a kernel line: 0 emergency … 7 debug. */
+  readonly level?: number
 }
 
 /** `action` is the engine's own word: create, start, oom, die, stop, destroy, … */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
+import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
@@ -13,6 +14,7 @@ import type { Engines } from './containers/engines.ts'
 import type { EngineContainer } from './containers/engine-container.ts'
 import type { HostGpu } from './containers/gpu-request.ts'
 import { containerMetrics } from './containers/metrics.ts'
+import type { ContainerRoster } from './containers/roster.ts'
 import { factsOf, trackContainer } from './containers/tracked.ts'
 import type { TrackedContainer } from './containers/tracked.ts'
 
@@ -25,6 +27,10 @@ export type ContainersOptions = {
   readonly directory: ContainerDirectory
   /** The host's GPUs as known now, in the order of their indexes. */
   readonly gpus: () => readonly HostGpu[]
+  /** Takes the settings that matter to a fault. */
+  readonly settings?: ContainerSettingsBook
+  /** Told of what the engines say, for those who read logs. */
+  readonly roster?: ContainerRoster
 }
 
 const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
@@ -133,19 +139,22 @@ export function createContainersSource(options: ContainersOptions): Source {
     }
     const onContainer = (socketPath: string, told: EngineContainer): void => {
       const identity = directory.set(told.identity)
+      options.roster?.running(socketPath, identity.id)
+      if (told.settings !== undefined) options.settings?.set(identity.id, told.settings)
       const container = trackedOf(identity.id, identity)
       container.engine = socketPath
       container.update(identity, factsOf(told), told.gpuWish)
       identityChanged()
     }
     const onGone = (socketPath: string, id: string): void => {
+      options.roster?.ended(socketPath, id)
       if (tracked.get(id)?.engine !== socketPath) return
       drop(id)
       identityChanged()
     }
 
     if (!existsSync(cgroupRoot)) context.log.warn(`${cgroupRoot} does not exist: containers have names but no numbers`)
-    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState })
+    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState, ...tellRoster(options.roster) })
     const { discover } = engines
     walk()
     stops = [
@@ -174,6 +183,10 @@ export function createContainersSource(options: ContainersOptions): Source {
   }
 }
 
+function tellRoster(roster: ContainerRoster | undefined) {
+  return roster === undefined ? {} : { onLife: roster.life, onAnswering: roster.answering }
+}
+
 /** A process of the cgroup: 0 when only its children hold some, or it cannot be told; undefined when the cgroup is empty: left behind, or just ending. */
 function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefined {
   const cgroup = hierarchy.at(path)
@@ -192,7 +205,7 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers: SourceDefinition = {
   id: 'containers',
   metrics: containerMetrics,
-  create({ config, directory, gpus }) {
+  create({ config, directory, gpus, roster, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
@@ -200,6 +213,8 @@ export const containers: SourceDefinition = {
       procRoot: config.host.proc_root,
       directory,
       gpus,
+      roster,
+      settings,
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },

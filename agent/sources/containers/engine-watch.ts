@@ -19,6 +19,10 @@ export type EngineWatchOptions = {
   readonly onContainer: (container: EngineContainer) => void
   readonly onGone: (id: string) => void
   readonly onEvent: (event: ContainerEvent) => void
+  /** Each event that tells of a container's life, with its full id: also of those that ended before they could be asked for. */
+  readonly onLife?: (id: string, event: ContainerEvent) => void
+  /** It answers for the first time, or again after a failure. */
+  readonly onAnswering?: () => void
   /** The engine began or ceased to answer; look at `failure`. */
   readonly onState: () => void
 }
@@ -51,6 +55,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   const warned = new Set<string>()
   let lastEvent = { ms: Date.now(), nano: 0 }
   let malformed = 0
+  let answering = false
 
   const gone = (id: string): void => {
     const current = inspecting.get(id)
@@ -97,7 +102,10 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
     lastEvent = { ms: eventTime(event), nano: event.timeNano ?? 0 }
     const told = toContainerEvent(event)
-    if (told !== undefined) options.onEvent(told)
+    if (told !== undefined) {
+      options.onEvent(told)
+      options.onLife?.(event.Actor.ID, told)
+    }
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
     else if (REFRESHING.has(event.Action)) refresh(event.Actor.ID).catch(broken)
   }
@@ -106,10 +114,13 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     if (warned.size > 0) log.info(`${socketPath}: the container engine answers again`)
     warned.clear()
     failure = undefined
+    if (!answering) options.onAnswering?.()
+    answering = true
     options.onState()
   }
   const down = (error: EngineError): void => {
     settled = true
+    answering = false
     failure = error
     // The text may differ in its tail from try to try.
     const kind = `${error.reason} ${error.nativeCode ?? ''}`

@@ -15,6 +15,8 @@ export type EnginesOptions = {
   readonly onContainer: (socketPath: string, container: EngineContainer) => void
   readonly onGone: (socketPath: string, id: string) => void
   readonly onEvent: (event: ContainerEvent) => void
+  readonly onLife?: (socketPath: string, id: string, event: ContainerEvent) => void
+  readonly onAnswering?: (socketPath: string) => void
   readonly onState: () => void
 }
 
@@ -45,6 +47,8 @@ export function createEngines(options: EnginesOptions): Engines {
       onContainer: (container) => options.onContainer(socketPath, container),
       onGone: (id) => options.onGone(socketPath, id),
       onEvent: options.onEvent,
+      onLife: (id, event) => options.onLife?.(socketPath, id, event),
+      onAnswering: () => options.onAnswering?.(socketPath),
       onState: options.onState,
     })
     watches.set(socketPath, started)

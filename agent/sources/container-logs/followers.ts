@@ -1,0 +1,203 @@
+// Which containers' logs are read when: a stream for each that runs, a last look at each that ended, all within bounds.
+import type { EngineError } from '../containers/engine-error.ts'
+import { toEngineError } from '../containers/engine-error.ts'
+import type { Follower } from './follower.ts'
+
+export type FollowersOptions = {
+  readonly create: (socketPath: string, id: string) => Follower
+  /** Streams open at once; the logs of further containers are read in turns. */
+  readonly maxStreams: number
+  /** The container has been removed: nothing of it is left to read. */
+  readonly onGone: (id: string) => void
+  /** It was removed before its log could be read. */
+  readonly onLost: (id: string) => void
+  readonly onFailure: (id: string, error: EngineError) => void
+}
+export type Followers = {
+  /** It runs (again): follow its log. */
+  readonly run: (socketPath: string, id: string) => void
+  /** It has ended: look at what it said last. */
+  readonly ended: (socketPath: string, id: string) => void
+  readonly forget: (id: string) => void
+  /** Logs that cannot be read now, and why. */
+  readonly failures: () => ReadonlyMap<string, EngineError>
+  readonly streams: () => number
+  readonly stop: () => Promise<void>
+}
+
+type Entry = {
+  readonly id: string
+  readonly socketPath: string
+  readonly follower: Follower
+  running: boolean
+  /** Something may have been written that was not read. */
+  due: boolean
+  /** Set while it is being read. */
+  reading: boolean
+  removed: boolean
+  tokens: number
+  refilled: number
+  retryMs: number
+  notBefore: number
+}
+
+/**
+ * An engine reads a log from its beginning to find the time to resume from, so each opening costs it: a container that restarts every second
+ * is opened six times, then once in two seconds; nothing is lost, as its log goes on in one file.
+ */
+const BURST = 6
+const REFILL_MS = 2_000
+const FIRST_RETRY_MS = 1_000
+const MAX_RETRY_MS = 60_000
+/** Logs that are read in turns, and last looks, at once. */
+const MAX_SHORT = 4
+const TURN_MS = 5_000
+const MAX_ENTRIES = 2_048
+
+export function createFollowers(options: FollowersOptions): Followers {
+  const entries = new Map<string, Entry>()
+  const failures = new Map<string, EngineError>()
+  const stopping = new AbortController()
+  const reads = new Set<Promise<void>>()
+  let streams = 0
+  let short = 0
+  let timer: NodeJS.Timeout | undefined
+  let timerDue = Infinity
+
+  const entryOf = (socketPath: string, id: string): Entry | undefined => {
+    const known = entries.get(id)
+    if (known !== undefined) return known
+    if (entries.size >= MAX_ENTRIES) return undefined
+    const follower = options.create(socketPath, id)
+    const now = performance.now()
+    const entry: Entry = {
+      id,
+      socketPath,
+      follower,
+      running: false,
+      due: false,
+      reading: false,
+      removed: false,
+      tokens: BURST,
+      refilled: now,
+      retryMs: FIRST_RETRY_MS,
+      notBefore: 0,
+    }
+    entries.set(id, entry)
+    return entry
+  }
+  const drop = (entry: Entry): void => {
+    entries.delete(entry.id)
+    failures.delete(entry.id)
+    if (entry.removed) options.onGone(entry.id)
+  }
+  const wake = (at: number): void => {
+    if (stopping.signal.aborted || at >= timerDue) return
+    clearTimeout(timer)
+    timerDue = at
+    timer = setTimeout(pump, Math.max(0, at - performance.now()))
+  }
+  /** The time from which the entry may be opened; takes the token when that is now. */
+  const allowedAt = (entry: Entry, now: number): number => {
+    if (entry.notBefore > now) return entry.notBefore
+    const gained = Math.floor((now - entry.refilled) / REFILL_MS)
+    if (gained > 0) {
+      entry.tokens = Math.min(BURST, entry.tokens + gained)
+      entry.refilled = entry.tokens === BURST ? now : entry.refilled + gained * REFILL_MS
+    }
+    return entry.tokens > 0 ? now : entry.refilled + REFILL_MS
+  }
+  const failed = (entry: Entry, error: unknown): void => {
+    const reason = toEngineError(error, `log of ${entry.id.slice(0, 12)}`)
+    failures.set(entry.id, reason)
+    options.onFailure(entry.id, reason)
+    // A log driver that cannot be read will not learn it; anything else may pass.
+    entry.due = reason.reason !== 'not_supported'
+    entry.notBefore = performance.now() + entry.retryMs
+    entry.retryMs = Math.min(entry.retryMs * 2, MAX_RETRY_MS)
+  }
+  const read = async (entry: Entry, follow: boolean): Promise<void> => {
+    entry.reading = true
+    entry.due = false
+    entry.tokens--
+    const wasRunning = entry.running
+    try {
+      const end = await entry.follower.read(follow, stopping.signal)
+      failures.delete(entry.id)
+      entry.retryMs = FIRST_RETRY_MS
+      if (end === 'missing') {
+        if (!entry.removed) options.onLost(entry.id)
+        entry.removed = true
+        entry.running = false
+        entry.due = false
+      } else if (entry.running) {
+        entry.due = true
+        // A stream that ended while its container runs (the log was turned over, the engine restarts): not in a tight loop.
+        if (follow && wasRunning) entry.notBefore = performance.now() + 200
+        if (!follow) entry.notBefore = performance.now() + TURN_MS
+      }
+    } catch (error) {
+      if (!stopping.signal.aborted) failed(entry, error)
+    } finally {
+      entry.reading = false
+      if (follow) streams--
+      else short--
+    }
+    if (!entry.running && !entry.due) drop(entry)
+    wake(performance.now())
+  }
+  const pump = (): void => {
+    timer = undefined
+    timerDue = Infinity
+    if (stopping.signal.aborted) return
+    const now = performance.now()
+    for (const entry of entries.values()) {
+      if (!entry.due || entry.reading) continue
+      const at = allowedAt(entry, now)
+      if (at > now) {
+        wake(at)
+        continue
+      }
+      const follow = entry.running && streams < options.maxStreams
+      if (!follow && short >= MAX_SHORT) continue // the end of one that is being read wakes it
+      if (follow) streams++
+      else short++
+      const running = read(entry, follow).finally(() => reads.delete(running))
+      reads.add(running)
+    }
+  }
+
+  return {
+    run(socketPath, id) {
+      const entry = entryOf(socketPath, id)
+      if (entry === undefined || (entry.running && (entry.reading || entry.due))) return
+      entry.running = true
+      entry.due = true
+      wake(performance.now())
+    },
+    ended(socketPath, id) {
+      const entry = entryOf(socketPath, id)
+      if (entry === undefined) return
+      entry.running = false
+      // The stream ends by itself at the end of the log; one more look finds what it may have missed.
+      entry.due = true
+      wake(performance.now())
+    },
+    forget(id) {
+      const entry = entries.get(id)
+      if (entry === undefined) return options.onGone(id)
+      entry.removed = true
+      entry.running = false
+      if (!entry.reading) entry.due = false
+      if (!entry.reading) drop(entry)
+    },
+    failures: () => failures,
+    streams: () => streams,
+    async stop() {
+      stopping.abort()
+      clearTimeout(timer)
+      await Promise.all(reads)
+      entries.clear()
+    },
+  }
+}

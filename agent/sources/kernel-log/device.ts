@@ -1,0 +1,34 @@
+// Reads /dev/kmsg without ever blocking: a blocked read would keep a thread of Node's pool, and the process from ending.
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { errnoName } from '../../attribution/small-file.ts'
+
+export type KernelDevice = {
+  /** The next record; undefined when all are read. Records that were overwritten before they were read show as a gap in the numbers. */
+  readonly next: () => string | undefined
+  readonly close: () => void
+}
+
+/** The kernel's own limit is 8 KiB with all escapes (PRINTKRB_RECORD_MAX). */
+const BUFFER_BYTES = 16 * 1024
+
+/** Throws as `openSync` does: EPERM where the kernel restricts it (dmesg_restrict) and CAP_SYSLOG is missing. */
+export function openKernelDevice(path: string): KernelDevice {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  return {
+    next() {
+      for (;;) {
+        try {
+          const length = readSync(fd, buffer, 0, buffer.length, null)
+          return length === 0 ? undefined : buffer.toString('latin1', 0, length)
+        } catch (error) {
+          const name = errnoName(error)
+          if (name === 'EAGAIN' || name === 'EWOULDBLOCK') return undefined
+          // EPIPE: overwritten before it was read; EINVAL: a record larger than the buffer. Both pass over it, so the next read goes on.
+          if (name !== 'EPIPE' && name !== 'EINVAL') throw error
+        }
+      }
+    },
+    close: () => closeSync(fd),
+  }
+}

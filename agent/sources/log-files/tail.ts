@@ -1,0 +1,208 @@
+// Follows one file by its name: what is appended, renamed away (logrotate), truncated in place (copytruncate), and goes on after a restart.
+import { closeSync, fstatSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { addLine, createBatch, BATCH_LINES, type LineBatch } from '../logs/batch.ts'
+import { MAX_LINE_BYTES } from '../logs/flow.ts'
+import type { LogCounters } from '../logs/metrics.ts'
+import { FINGERPRINT_BYTES, fingerprint, formatCursor, parseCursor, sameBeginning, type FileCursor, type Fingerprint } from './fingerprint.ts'
+
+export type TailOptions = {
+  readonly path: string
+  readonly cursor: string | undefined
+  /** Where to begin without a cursor. */
+  readonly from: 'begin' | 'end'
+  readonly counters: LogCounters
+  /** Whole lines; `offset` is where the batch's first byte lies in the file. The batch is reused. */
+  readonly onBatch: (batch: LineBatch, offset: number) => void
+  /** The file under that name is another one now. */
+  readonly onTurned: () => void
+}
+export type Tail = {
+  /** Reads on, a bounded amount; true when there is more. Throws what the system says, but not that there is no such file. */
+  readonly read: () => boolean
+  /** Of all that was handed on. */
+  readonly cursor: () => string | undefined
+  /** The end of the file as far as it is unread, bytes; undefined without a file. */
+  readonly close: () => void
+}
+
+const BUFFER_BYTES = 256 * 1024
+/** One buffer for all files: only the begun line is kept between reads, in a copy of its own. */
+const SHARED = Buffer.allocUnsafeSlow(BUFFER_BYTES + MAX_LINE_BYTES)
+const NEWLINE = 0x0a
+/** A line without its end is judged after so long. */
+const UNFINISHED_MS = 1_000
+
+type File = { readonly fd: number; readonly device: number; readonly inode: number; position: number; beginning: Fingerprint }
+
+export function createTail(options: TailOptions): Tail {
+  const { path, counters, onBatch, onTurned } = options
+  const batch = createBatch()
+  let saved = parseCursor(options.cursor)
+  let from = options.from
+  let file: File | undefined
+  /** Files that were renamed away while nobody looked, oldest first, to be read before the one under the name. */
+  let earlier: File[] = []
+  let rest: Buffer = Buffer.alloc(0)
+  let restSince = 0
+
+  const openAt = (name: string, position: number): File => {
+    const fd = openSync(name, 'r')
+    try {
+      const { dev, ino } = fstatSync(fd)
+      return { fd, device: dev, inode: ino, position, beginning: fingerprint(fd) }
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+  }
+  /** The file of the cursor among those that were renamed, and the newer ones of them. */
+  const renamed = (cursor: FileCursor): File[] => {
+    const real = realpathSync(path)
+    const directory = dirname(real)
+    const stem = basename(real)
+    const found = readdirSync(directory)
+      .filter((name) => name !== stem && name.startsWith(stem) && !/\.(gz|xz|zst|bz2)$/.test(name))
+      .flatMap((name) => {
+        const stat = statSync(join(directory, name), { throwIfNoEntry: false })
+        return stat?.isFile() === true ? [{ name: join(directory, name), stat }] : []
+      })
+    const ours = found.find(({ stat }) => stat.dev === cursor.device && stat.ino === cursor.inode && stat.size >= cursor.offset)
+    if (ours === undefined) return []
+    const first = openAt(ours.name, cursor.offset)
+    if (!sameBeginning(first.fd, cursor.beginning)) {
+      closeSync(first.fd)
+      return []
+    }
+    const newer = found.filter(({ stat }) => stat.mtimeMs > ours.stat.mtimeMs).sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs)
+    return [first, ...newer.map(({ name }) => openAt(name, 0))]
+  }
+  const open = (): void => {
+    const opened = openAt(path, 0)
+    const size = fstatSync(opened.fd).size
+    const cursor = saved
+    saved = undefined
+    if (cursor === undefined) opened.position = from === 'end' ? size : 0
+    else if (cursor.device === opened.device && cursor.inode === opened.inode && cursor.offset <= size && sameBeginning(opened.fd, cursor.beginning))
+      opened.position = cursor.offset
+    else {
+      earlier = renamed(cursor)
+      // Neither here nor beside it: it was deleted, or cut off; how much of it was unread nobody knows.
+      if (earlier.length === 0) counters.skip('truncated')
+    }
+    from = 'begin'
+    file = opened
+  }
+  const judge = (bytes: Buffer, to: number, offset: number): void => {
+    batch.bytes = bytes
+    batch.from = 0
+    batch.count = 0
+    let at = 0
+    while (at < to) {
+      let end = bytes.indexOf(NEWLINE, at)
+      if (end < 0 || end > to) end = to
+      if (batch.count >= BATCH_LINES) {
+        batch.to = at
+        onBatch(batch, offset)
+        batch.from = at
+        batch.count = 0
+      }
+      if (end - at > MAX_LINE_BYTES) {
+        addLine(batch, at, at, at + MAX_LINE_BYTES, 0)
+        counters.skip('cut')
+        at += MAX_LINE_BYTES
+        continue
+      }
+      addLine(batch, at, at, end, 0)
+      at = end + 1
+    }
+    batch.to = to
+    if (batch.count > 0) onBatch(batch, offset)
+  }
+  const keep = (bytes: Buffer): void => {
+    rest = bytes.length === 0 ? EMPTY : Buffer.from(bytes)
+    restSince = performance.now()
+  }
+  /** One buffer's worth; the number of bytes read. */
+  const readSome = (from: File): number => {
+    SHARED.set(rest, 0)
+    const read = readSync(from.fd, SHARED, rest.length, BUFFER_BYTES - rest.length, from.position)
+    if (read === 0) return 0
+    const length = rest.length + read
+    const offset = from.position - rest.length
+    from.position += read
+    const bytes = SHARED.subarray(0, length)
+    const last = bytes.lastIndexOf(NEWLINE)
+    let done = last + 1
+    // A log that never ends its line: in pieces.
+    if (length - done > MAX_LINE_BYTES) done = length - ((length - done) % MAX_LINE_BYTES)
+    if (done > 0) judge(bytes, done, offset)
+    keep(bytes.subarray(done))
+    if (from.beginning.length < FINGERPRINT_BYTES) from.beginning = fingerprint(from.fd)
+    return read
+  }
+  /** What has no line end yet, as the line that it may be. */
+  const finish = (): void => {
+    if (rest.length === 0) return
+    const begun = rest
+    rest = EMPTY
+    judge(begun, begun.length, (file?.position ?? 0) - begun.length)
+  }
+  const close = (which: File): void => closeSync(which.fd)
+
+  return {
+    read() {
+      const stat = statSync(path, { throwIfNoEntry: false })
+      if (file === undefined) {
+        if (stat === undefined) {
+          from = 'begin'
+          return false
+        }
+        open()
+      }
+      const older = earlier[0]
+      if (older !== undefined) {
+        if (readSome(older) > 0) return true
+        finish()
+        close(older)
+        earlier.shift()
+        return true
+      }
+      if (file === undefined) return false
+      const turned = stat !== undefined && (stat.ino !== file.inode || stat.dev !== file.device)
+      if (!turned && stat !== undefined && (stat.size < file.position || (stat.size > file.position && !sameBeginning(file.fd, file.beginning)))) {
+        counters.skip('truncated')
+        rest = EMPTY
+        file.position = 0
+        file.beginning = fingerprint(file.fd)
+        onTurned()
+      }
+      // A name that has gone may still be written to by whoever holds it open.
+      if (stat === undefined || turned || stat.size > file.position) {
+        if (readSome(file) > 0) return true
+      }
+      if (turned) {
+        finish()
+        close(file)
+        file = openAt(path, 0)
+        onTurned()
+        return true
+      }
+      if (rest.length > 0 && performance.now() - restSince > UNFINISHED_MS) finish()
+      return false
+    },
+    cursor() {
+      const current = earlier[0] ?? file
+      if (current === undefined) return options.cursor
+      return formatCursor({ device: current.device, inode: current.inode, offset: current.position - rest.length, beginning: current.beginning })
+    },
+    close() {
+      for (const which of earlier) close(which)
+      if (file !== undefined) close(file)
+      earlier = []
+      file = undefined
+    },
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
