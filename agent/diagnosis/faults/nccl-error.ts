@@ -47,7 +47,7 @@ const elsewhere = ({ message, text, at }: Seen): boolean =>
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
   const operation = /OpType ?= ?(\w{2,24})/.exec(message)?.[1]
-  return operation === undefined ? 'a collective operation' : `${operation}`
+  return operation ?? 'a collective operation'
 }
 
 export const ncclError = ruleFamily({

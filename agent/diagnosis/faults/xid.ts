@@ -124,4 +124,4 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   return gpuXid(text, at, line) ?? switchXid(at, line) ?? eventXid(at, line)
 }
 
-export const xid: FaultFamily = { id: 'xid', kinds: ['xid'], literals: ['Xid (', 'XidCriticalError: Xid='], recognise }
+export const xid: FaultFamily = { id: 'xid', kinds: ['xid'], literals: ['VRM: Xid (', 'Xid (PCI', 'XidCriticalError: Xid='], recognise }

@@ -67,6 +67,6 @@ export function memoryFault({ key, value }: Field): string | undefined {
   if (key === 'pending' || key === 'remapped_row_pending') return 'a row remap waits for a reset'
   if (/^remapping_failure_occurred|^remapped_row_failure/.test(key)) return 'a row remap failed'
   if (/^pending_(?:page_blacklist|retirement|blacklist)|^page_retirement_pending/.test(key)) return 'a page retirement waits for a reset'
-  if (/^sram_threshold_exceeded/.test(key)) return 'the threshold of on-chip errors is exceeded'
+  if (key.startsWith('sram_threshold_exceeded')) return 'the threshold of on-chip errors is exceeded'
   return undefined
 }
