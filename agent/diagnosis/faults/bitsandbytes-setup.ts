@@ -15,7 +15,8 @@ const REMEDIES: readonly Remedy[] = [
 
 const BINARY = /libbitsandbytes_(?:cuda|rocm|hip|xpu)\w{0,40}\.(?:so|dll|dylib)/
 /** The binary that was looked for stands in the message or, in its older form, some lines around. */
-const library = ({ message, text, at }: Seen): string | undefined => BINARY.exec(message)?.[0] ?? BINARY.exec(around(text, at, 12, 12))?.[0]
+const library = ({ message, text, at }: Seen): string | undefined =>
+  BINARY.exec(message)?.[0] ?? BINARY.exec(around(text, at, 12, 12))?.[0] ?? /libbitsandbytes_cpu\.so(?=: undefined)/.exec(message)?.[0]
 const facts = (seen: Seen): ReturnType<typeof known> => known({ library: library(seen) })
 
 const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'critical'): Rule => ({

@@ -90,7 +90,7 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel read or wrote memory that does not belong to it, so CUDA stopped the process's work on the GPU: nearly always a bug in the program or a library.${AFTER}`,
     ),
     rule(
-      /device-side assert|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/,
+      /device-side assert\b|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/,
       710,
       'Assertion failed on the GPU',
       `A check inside a kernel failed; most often an index is out of range.${AFTER}`,

@@ -168,7 +168,14 @@ export const nvidiaSmi: FaultFamily = {
   id: 'nvidia-smi',
   kinds: ['ecc_error', 'thermal_or_power', 'gpu_lost'],
   literals: [
-    'ERR!',
+    // ERR! in each of its columns: short literals would slow the search for all
+    '|ERR!   ',
+    '|ERR!  E',
+    '| ERR!  ',
+    '  ERR!  ',
+    ' ERR! ERR!',
+    ' ERR! / ',
+    '/ ERR! |',
     'Volatile Uncorr. ECC',
     'SRAM Uncorrectable',
     'DRAM Uncorrectable',

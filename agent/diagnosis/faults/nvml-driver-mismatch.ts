@@ -5,7 +5,7 @@ import { bare, known, lineWith } from './parts/window.ts'
 const MISMATCH = /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch/
 const VERSION = '(\\d{2,4}(?:\\.\\d{1,4}){1,3})'
 const CLIENT = new RegExp(`\\bclient\\b[^.]{0,80}?has the version:? ${VERSION}|\\bdriver compon?ent? has version ${VERSION}`)
-const KERNEL = new RegExp(`kernel[ _]module(?: has (?:the|a) version|:| version:?) {0,4}v?${VERSION}`, 'i')
+const KERNEL = new RegExp(`kernel[ _]module(?: has (?:the |a )?version|:| version:?) {0,4}v?${VERSION}`, 'i')
 const LIBRARY = new RegExp(`(?:NVML library version:|user[ _-]space[ _]library:?|compon?ent? has version) {0,4}${VERSION}`, 'i')
 
 const TELLING = /API mismatch|has the version|has a version|kernel[ _]module|library version|user[ _-]space[ _]library|has version/i

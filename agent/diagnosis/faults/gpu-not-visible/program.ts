@@ -21,7 +21,7 @@ export const LITERALS = [
   'CUDA_ERROR_SYSTEM_NOT_READY',
   'CUDA driver is a stub library',
   'CUDA_ERROR_STUB_LIBRARY',
-  'devices are busy or unavailable',
+  'busy or unavailable',
   'CUDA_ERROR_DEVICE_UNAVAILABLE',
   'invalid device ordinal',
   'CUDA_ERROR_INVALID_DEVICE',
@@ -69,7 +69,7 @@ export const programRules: readonly Rule[] = [
     facts: (seen) => ({ cuda_error_code: 34, ...code(seen) }),
   },
   {
-    pattern: /devices are busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE/,
+    pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE/,
     severity: 'critical',
     title: 'GPU is busy or locked to another process',
     verdict: 'The GPU takes no further process: it is in an exclusive compute mode and held, or in a state that needs a reset.',

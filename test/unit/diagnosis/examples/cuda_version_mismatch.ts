@@ -1,0 +1,46 @@
+// Driver, runtime, kernels and GPU that do not fit together; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['cuda_version_mismatch']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  { name: 'an old driver', text: 'RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver', kinds: one },
+  { name: 'wrapped by a terminal', text: 'RuntimeError: CUDA error: CUDA driver version is insufficient for CUDA\nruntime version', kinds: one },
+  {
+    name: 'a runtime that the driver is too old for',
+    text: 'cudaGetDeviceCount returned 35\n-> CUDA driver version is insufficient for CUDA runtime version',
+    kinds: one,
+  },
+  { name: 'no kernel for the GPU', text: 'torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device', kinds: one },
+  {
+    name: 'PyTorch warns first',
+    text: 'NVIDIA GeForce RTX 5080 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90.',
+    kinds: one,
+  },
+  {
+    name: 'the image asks for more',
+    text: 'nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update your driver to a newer version, or use an earlier cuda container: unknown',
+    kinds: one,
+  },
+  { name: 'PTX', text: 'RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.', kinds: one },
+  {
+    name: 'compatibility library',
+    text: 'Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non supported HW',
+    kinds: one,
+    facts: { cuda_error_code: 804 },
+  },
+  { name: 'driver pair', text: 'Error 803: system has unsupported display driver / cuda driver combination', kinds: one, facts: { cuda_error_code: 803 } },
+  {
+    name: 'building an extension',
+    text: 'RuntimeError:\nThe detected CUDA version (12.6) mismatches the version that was used to compile\nPyTorch (11.8). Please make sure to use the same CUDA versions.',
+    kinds: one,
+  },
+  { name: 'an old compiler', text: "nvcc fatal   : Unsupported gpu architecture 'compute_120'", kinds: one },
+  { name: 'Triton', text: "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'", kinds: one },
+  {
+    name: 'quiet: kernels will be compiled',
+    text: 'W tensorflow/core/common_runtime/gpu/gpu_device.cc:2348] TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be jit-compiled from PTX',
+    kinds: [],
+  },
+  { name: 'quiet: versions listed', text: 'torch 2.7.1+cu128, CUDA driver version 12.8, CUDA runtime version 12.8', kinds: [] },
+]

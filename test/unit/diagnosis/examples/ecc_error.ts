@@ -1,0 +1,47 @@
+// Memory errors of GPUs, in programs and in pasted nvidia-smi output; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['ecc_error']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  { name: 'PyTorch', text: 'RuntimeError: CUDA error: uncorrectable ECC error encountered', kinds: one, facts: { cuda_error_code: 214 } },
+  { name: 'driver API', text: 'CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered', kinds: one },
+  {
+    name: 'counters of nvidia-smi -q',
+    text: 'GPU 00000000:3B:00.0\n    ECC Errors\n        Volatile\n            SRAM Correctable              : 0\n            SRAM Uncorrectable Parity     : 0\n            SRAM Uncorrectable SEC-DED    : 2\n            DRAM Correctable              : 5\n            DRAM Uncorrectable            : 0',
+    kinds: one,
+    facts: { pci_bus_id: '0000:3b:00.0' },
+  },
+  {
+    name: 'a row remap waits',
+    text: '    Remapped Rows\n        Correctable Error                 : 0\n        Uncorrectable Error               : 2\n        Pending                           : Yes\n        Remapping Failure Occurred        : No',
+    kinds: one,
+  },
+  {
+    name: 'a row remap failed, XML',
+    text: '<remapped_rows>\n  <remapped_row_corr>0</remapped_row_corr>\n  <remapped_row_unc>8</remapped_row_unc>\n  <remapped_row_pending>No</remapped_row_pending>\n  <remapped_row_failure>Yes</remapped_row_failure>\n</remapped_rows>',
+    kinds: one,
+  },
+  {
+    name: 'CSV',
+    text: 'index, pci.bus_id, ecc.errors.uncorrected.volatile.total\n0, 00000000:07:00.0, 0\n1, 00000000:0F:00.0, 4',
+    kinds: one,
+    facts: { gpu_index: 1, pci_bus_id: '0000:0f:00.0' },
+  },
+  {
+    name: 'the table',
+    text: '| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n|   5  NVIDIA A100-SXM4-80GB          On  |   00000000:BD:00.0 Off |                    3 |',
+    kinds: one,
+    facts: { gpu_index: 5, pci_bus_id: '0000:bd:00.0' },
+  },
+  {
+    name: 'quiet: all counters at nought',
+    text: '    ECC Errors\n        Volatile\n            SRAM Correctable              : 0\n            SRAM Uncorrectable            : 0\n            DRAM Correctable              : 12\n            DRAM Uncorrectable            : 0\n    Remapped Rows\n        Correctable Error                 : 1\n        Uncorrectable Error               : 0\n        Pending                           : No\n        Remapping Failure Occurred        : No',
+    kinds: [],
+  },
+  {
+    name: 'quiet: a healthy table',
+    text: '| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n|   0  NVIDIA A100-SXM4-80GB          On  |   00000000:BD:00.0 Off |                    0 |\n|   1  NVIDIA GeForce RTX 4090        Off |   00000000:C1:00.0 Off |                  Off |',
+    kinds: [],
+  },
+]

@@ -1,0 +1,78 @@
+// Engines, tools and programs that find no GPU; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['gpu_not_visible']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'docker without the toolkit',
+    text: 'docker: Error response from daemon: could not select device driver "nvidia" with capabilities: [[gpu]].',
+    kinds: one,
+  },
+  { name: 'compose without the runtime', text: 'Error response from daemon: unknown or invalid runtime name: nvidia', kinds: one },
+  { name: 'toolkit: driver not loaded', text: 'nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown', kinds: one },
+  {
+    name: 'toolkit: no library',
+    text: 'nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory: unknown',
+    kinds: one,
+    facts: { library: 'libnvidia-ml.so.1' },
+  },
+  { name: 'toolkit: a GPU that is not there', text: 'nvidia-container-cli: device error: 7: unknown device: unknown', kinds: one },
+  { name: 'toolkit under WSL2', text: 'nvidia-container-cli: initialization error: WSL environment detected but no adapters were found: unknown', kinds: one },
+  { name: 'CDI', text: 'Error: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all', kinds: one },
+  {
+    name: 'podman without the device file',
+    text: 'docker: Error response from daemon: error gathering device information while adding custom device "/dev/nvidia0": no such file or directory',
+    kinds: one,
+    facts: { path: '/dev/nvidia0' },
+  },
+  {
+    name: 'the device plugin',
+    text: 'E0101 00:00:00.000000       1 factory.go:87] Incompatible platform detected\nE0101 00:00:00.000000       1 factory.go:88] If this is a GPU node, did you configure the NVIDIA Container Toolkit?',
+    kinds: one,
+  },
+  {
+    name: 'nvidia-smi without a driver',
+    text: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
+    kinds: one,
+  },
+  {
+    name: 'WSL2 refuses',
+    text: 'Failed to initialize NVML: GPU access blocked by the operating system\nFailed to properly shut down NVML: GPU access blocked by the operating system',
+    kinds: one,
+  },
+  { name: 'PyTorch', text: '  File "train.py", line 12, in <module>\n    model.cuda()\nRuntimeError: No CUDA GPUs are available', kinds: one },
+  { name: 'PyTorch for the CPU', text: 'AssertionError: Torch not compiled with CUDA enabled', kinds: one },
+  {
+    name: 'a checkpoint from a GPU',
+    text: 'RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use torch.load with map_location',
+    kinds: one,
+  },
+  {
+    name: 'a number too high',
+    text: 'RuntimeError: CUDA error: invalid device ordinal\nCUDA kernel errors might be asynchronously reported at some other API call',
+    kinds: one,
+  },
+  {
+    name: 'the fabric is not ready',
+    text: 'UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 802: system not yet initialized (Triggered internally at CUDAFunctions.cpp:109.)',
+    kinds: one,
+    facts: { cuda_error_code: 802 },
+  },
+  {
+    name: 'TensorFlow',
+    text: 'E external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:152] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (100)',
+    kinds: one,
+  },
+  { name: 'llama.cpp', text: 'ggml_cuda_init: failed to initialize CUDA: no CUDA-capable device is detected', kinds: one, facts: { cuda_error_code: 100 } },
+  { name: 'ROCm', text: 'RuntimeError: No HIP GPUs are available', kinds: one },
+  { name: 'modprobe', text: 'modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.8.0-51-generic', kinds: one },
+  { name: 'Secure Boot', text: "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service", kinds: one },
+  { name: 'an exclusive GPU', text: 'RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable', kinds: one },
+  { name: 'quiet: a healthy start', text: 'INFO: Using device: cuda:0\nFound 2 GPUs: /dev/nvidia0 /dev/nvidia1', kinds: [] },
+  {
+    name: 'quiet: another tool finds no devices',
+    text: 'scanning the bus\nbluetoothctl: done\nusb: idle\nNo devices were found on the printer port',
+    kinds: [],
+  },
+]
