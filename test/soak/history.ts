@@ -1,5 +1,5 @@
 // An hour (or MINUTES) of the built agent with fake GPUs: scraped every five seconds, killed at random moments, and its history read at the end.
-// Usage: node test/soak/history.ts [MINUTES]; exit code 1 when a hole is longer than a second beyond the downtime, or a row is invalid.
+// Usage: node test/soak/history.ts [MINUTES]; exit code 1 when a figure of the table misses its limit.
 import { cpSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -130,7 +130,8 @@ for (const line of [...verdict.invalid.slice(0, 20), ...problems.slice(0, 20)]) 
 if (verdict.worst !== undefined) say(`worst hole: ${verdict.worst.missingMs} ms missing after ${new Date(verdict.worst.after).toISOString()}`)
 await agent[Symbol.asyncDispose]()
 scene.remove()
-const failed = verdict.invalid.length > 0 || beyondMs > 1_000 || integrity !== 'ok' || problems.length > 0 || ended.code !== 0
+// The table sets the exit code for a figure that missed its limit; then the data is kept too.
+const failed = process.exitCode === 1 || ended.code !== 0
 if (failed) say(`kept for a look: ${home}`)
 else rmSync(home, { recursive: true, force: true })
 process.exitCode = failed ? 1 : 0
