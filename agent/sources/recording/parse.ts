@@ -99,7 +99,17 @@ function logLine(t: number, from: Fields): LogLine | undefined {
   const { stream, text, origin = {}, cursor } = from
   if ((stream !== 'container' && stream !== 'kernel' && stream !== 'file') || !isText(text) || !isFields(origin)) return undefined
   const known = optional(origin, ['container', 'container_id', 'path'], isText)
-  return known && { type: 'log', t, stream, origin: known, text, ...(isText(cursor) ? { cursor } : {}) }
+  return (
+    known && {
+      type: 'log',
+      t,
+      stream,
+      origin: known,
+      text,
+      ...(isText(cursor) ? { cursor } : {}),
+      ...(isNumber(from['level']) ? { level: from['level'] } : {}),
+    }
+  )
 }
 
 function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
