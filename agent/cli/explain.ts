@@ -6,7 +6,7 @@ import { messageOf, UsageError, type Command, type Io } from './command.ts'
 /** Large enough that the pieces held over between reads cost little, small enough to stay out of the way. */
 const CHUNK_BYTES = 4 * 2 ** 20
 
-/** The bytes of a file, or of stdin, piece by piece. */
+/** The bytes of a file, or of stdin, piece by piece; each piece holds until the next is asked for. */
 export function* chunksOf(file: string | undefined): Generator<Uint8Array> {
   let descriptor: number
   try {
@@ -15,8 +15,8 @@ export function* chunksOf(file: string | undefined): Generator<Uint8Array> {
     throw new UsageError(`explain: expected a log that can be read, came: ${messageOf(error)}`, { cause: error })
   }
   try {
+    const buffer = new Uint8Array(CHUNK_BYTES)
     for (;;) {
-      const buffer = new Uint8Array(CHUNK_BYTES)
       const length = readSome(descriptor, buffer, file)
       if (length === 0) return
       yield buffer.subarray(0, length)

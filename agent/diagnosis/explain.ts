@@ -1,6 +1,7 @@
 // From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
 import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from './joining.ts'
+import { countNewlines } from './newlines.ts'
 import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
 import { gatherFaults, type Gathering } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
@@ -66,7 +67,7 @@ export function explainStream(scanner: Scanner, chunks: Iterable<Uint8Array>): r
   let length = 0
   const rest = chunks[Symbol.iterator]()
   for (let next = rest.next(); next.done !== true; next = rest.next()) {
-    held.push(next.value)
+    held.push(next.value.slice()) // the reader may use its buffer again
     length += next.value.length
     if (length > PASTED_LIMIT) return explainChunks(scanner, concatenated(held, rest))
   }
@@ -84,31 +85,36 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
   const faults = gatherFaults()
   const told = createTold()
   const state = { scanner, faults, told, counts: new Map<string, number>() }
-  // The text starts after a virtual line end: a literal may begin with one.
-  let held: Uint8Array = Uint8Array.of(NEWLINE)
+  /** One buffer for all chunks: what is still needed of the last ones, then the new one. It starts with a line end, so that a literal may. */
+  let space = new Uint8Array(2 ** 20)
+  space[0] = NEWLINE
+  let length = 1
   let scanned = 0
-  /** Number of the line in which `held` begins: its first byte is the end of line 0, or lies somewhere in the line. */
+  /** Number of the line in which the buffer begins: its first byte is the end of line 0, or lies somewhere in the line. */
   let line = 0
-  for (const chunk of chunks) {
-    const buffer = new Uint8Array(held.length + chunk.length)
-    buffer.set(held)
-    buffer.set(chunk, held.length)
-    const until = buffer.length - REACH
-    if (until <= scanned) {
-      held = buffer
-      continue
+  const append = (chunk: Uint8Array): void => {
+    if (length + chunk.length > space.length) {
+      const larger = new Uint8Array(length + chunk.length + REACH)
+      larger.set(space.subarray(0, length))
+      space = larger
     }
-    judgeRegion(state, buffer, scanned, until, line)
+    space.set(chunk, length)
+    length += chunk.length
+  }
+  for (const chunk of chunks) {
+    append(chunk)
+    const until = length - REACH
+    if (until <= scanned) continue
+    judgeRegion(state, space.subarray(0, length), scanned, until, line)
     const keep = Math.max(0, until - REACH)
-    line += countNewlines(buffer, 0, keep)
+    line += countNewlines(space, 0, keep)
     told.forgetBefore(line - LINES_BEFORE)
-    held = buffer.slice(keep)
+    space.copyWithin(0, keep, length)
+    length -= keep
     scanned = until - keep
   }
-  const last = new Uint8Array(held.length + 1)
-  last.set(held)
-  last[held.length] = NEWLINE
-  judgeRegion(state, last, scanned, last.length, line)
+  append(Uint8Array.of(NEWLINE))
+  judgeRegion(state, space.subarray(0, length), scanned, length, line)
   return faults.ordered()
 }
 
@@ -192,10 +198,4 @@ function passageEnd(buffer: Uint8Array, at: number): number {
     end = newline + 1
   }
   return end - 1
-}
-
-function countNewlines(buffer: Uint8Array, from: number, to: number): number {
-  let count = 0
-  for (let at = buffer.indexOf(NEWLINE, from); at !== -1 && at < to; at = buffer.indexOf(NEWLINE, at + 1)) count += 1
-  return count
 }

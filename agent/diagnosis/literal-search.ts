@@ -8,9 +8,11 @@ export type LiteralSearch = {
   readonly inString: (text: string, hit: Hit) => void
 }
 
-/** Three bytes mixed into 16 bits: the size of the skip table, 64 KiB, which stays in the second-level cache. */
+/** Four bytes are mixed into 16 bits: the size of the skip table, 64 KiB, which stays in the second-level cache. */
 const TABLE = 65_536
-const BLOCK = 3
+const BLOCK = 4
+/** Knuth's multiplicative hash: spreads four bytes of text evenly. */
+const SPREAD = 0x9e3779b1
 
 /** How common a character is in logs, roughly: a window of rare ones lets the search skip further in ordinary text. */
 function commonness(code: number): number {
@@ -26,7 +28,8 @@ function rarestWindow(literal: string, length: number): number {
   let bestSum = Infinity
   for (let start = 0; start + length <= literal.length; start += 1) {
     let sum = 0
-    for (let i = start; i < start + length; i += 1) sum += commonness(literal.charCodeAt(i))
+    // Its last block most of all: wherever that stands in the text, a closer look is taken.
+    for (let i = start; i < start + length; i += 1) sum += commonness(literal.charCodeAt(i)) * (i >= start + length - BLOCK ? 4 : 1)
     if (sum < bestSum) [best, bestSum] = [start, sum]
   }
   return best
@@ -38,66 +41,85 @@ function assertAscii(literal: string): void {
   }
 }
 
+/** The four bytes that begin at `at`, as a little-endian word. */
+const wordAt = (codes: Uint8Array, at: number): number =>
+  (codes[at] ?? 0) | ((codes[at + 1] ?? 0) << 8) | ((codes[at + 2] ?? 0) << 16) | ((codes[at + 3] ?? 0) << 24)
+
 export function createLiteralSearch(literals: readonly string[]): LiteralSearch {
   for (const literal of literals) assertAscii(literal)
   const length = Math.min(24, ...literals.map((literal) => literal.length))
   const skip = new Uint8Array(TABLE).fill(length - BLOCK + 1)
-  /** Literals whose window ends in this block. */
-  const ending = new Map<number, { readonly codes: Uint8Array; readonly id: number; readonly before: number }[]>()
-  literals.forEach((literal, id) => {
-    const codes = Uint8Array.from(literal, (character) => character.charCodeAt(0))
-    const start = rarestWindow(literal, length)
-    for (let end = BLOCK - 1; end < length; end += 1) {
-      const [a = 0, b = 0, c = 0] = codes.subarray(start + end - 2, start + end + 1)
-      const block = ((a << 10) ^ (b << 5) ^ c) & 0xffff
-      skip[block] = Math.min(skip[block] ?? 0, length - 1 - end)
-      if (end < length - 1) continue
-      const bucket = ending.get(block) ?? []
-      bucket.push({ codes, id, before: start + length - 1 })
-      ending.set(block, bucket)
+  const codes = literals.map((literal) => Uint8Array.from(literal, (character) => character.charCodeAt(0)))
+  const starts = literals.map((literal) => rarestWindow(literal, length))
+  // Literals whose window ends in a block, as chains; with the first four bytes of each window, which tell nearly all others off.
+  const head = new Int32Array(TABLE).fill(-1)
+  const next = new Int32Array(literals.length).fill(-1)
+  const first = new Int32Array(literals.length)
+  codes.forEach((own, id) => {
+    const start = starts[id] ?? 0
+    first[id] = wordAt(own, start)
+    for (let at = 0; at + BLOCK <= length; at += 1) {
+      const block = Math.imul(wordAt(own, start + at), SPREAD) >>> 16
+      skip[block] = Math.min(skip[block] ?? 0, length - BLOCK - at)
+      if (at + BLOCK < length) continue
+      next[id] = head[block] ?? -1
+      head[block] = id
     }
   })
+  /** From the last block of a window back to the window's start. */
+  const back = length - BLOCK
 
   return {
     literals,
     inBytes(bytes, from, to, hit) {
-      let p = from + length - 1
-      while (p < to) {
-        const block = (((bytes[p - 2] ?? 0) << 10) ^ ((bytes[p - 1] ?? 0) << 5) ^ (bytes[p] ?? 0)) & 0xffff
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+      const end = to - BLOCK
+      let p = from + back
+      while (p <= end) {
+        const block = Math.imul(view.getInt32(p, true), SPREAD) >>> 16
         const ahead = skip[block] ?? 1
         if (ahead !== 0) {
           p += ahead
           continue
         }
-        for (const { codes, id, before } of ending.get(block) ?? []) {
-          const start = p - before
-          if (start < from || start + codes.length > to) continue
+        const word = view.getInt32(p - back, true)
+        for (let id = head[block] ?? -1; id !== -1; id = next[id] ?? -1) {
+          if (first[id] !== word) continue
+          const own = codes[id] ?? EMPTY
+          const start = p - back - (starts[id] ?? 0)
+          if (start < from || start + own.length > to) continue
           let i = 0
-          while (i < codes.length && bytes[start + i] === codes[i]) i += 1
-          if (i === codes.length) hit(start, id)
+          while (i < own.length && bytes[start + i] === own[i]) i += 1
+          if (i === own.length) hit(start, id)
         }
         p += 1
       }
     },
     inString(text, hit) {
-      const to = text.length
-      let p = length - 1
-      while (p < to) {
-        const block = ((text.charCodeAt(p - 2) << 10) ^ (text.charCodeAt(p - 1) << 5) ^ text.charCodeAt(p)) & 0xffff
+      const word = (at: number): number =>
+        (text.charCodeAt(at) & 0xff) |
+        ((text.charCodeAt(at + 1) & 0xff) << 8) |
+        ((text.charCodeAt(at + 2) & 0xff) << 16) |
+        ((text.charCodeAt(at + 3) & 0xff) << 24)
+      const end = text.length - BLOCK
+      let p = back
+      while (p <= end) {
+        const block = Math.imul(word(p), SPREAD) >>> 16
         const ahead = skip[block] ?? 1
         if (ahead !== 0) {
           p += ahead
           continue
         }
-        for (const { codes, id, before } of ending.get(block) ?? []) {
-          const start = p - before
-          if (start < 0 || start + codes.length > to) continue
-          let i = 0
-          while (i < codes.length && text.charCodeAt(start + i) === codes[i]) i += 1
-          if (i === codes.length) hit(start, id)
+        const begins = word(p - back)
+        for (let id = head[block] ?? -1; id !== -1; id = next[id] ?? -1) {
+          if (first[id] !== begins) continue
+          const start = p - back - (starts[id] ?? 0)
+          // The literal's own text decides: characters beyond a byte were cut above.
+          if (start >= 0 && text.startsWith(literals[id] ?? '\0', start)) hit(start, id)
         }
         p += 1
       }
     },
   }
 }
+const EMPTY = new Uint8Array(0)

@@ -76,6 +76,9 @@ export function gatherFaults(): Gathering {
 
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 
+/** One line may tell of an error and of how the program got round it: the latter is what happened. */
+const handled = ({ fault }: { readonly fault: Fault }): number => (fault.kind === 'batch_halving' || fault.kind === 'precision_fallback' ? 1 : 0)
+
 /** Causes before consequences, else in the order of their lines. */
 export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
   const kinds = new Set(faults.map((fault) => fault.kind))
@@ -85,6 +88,6 @@ export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
   }
   return faults
     .map((fault, index) => ({ fault, index, depth: depth(fault.kind), line: firstLineOf(fault) }))
-    .sort((a, b) => a.depth - b.depth || a.line - b.line || a.index - b.index)
+    .sort((a, b) => a.depth - b.depth || a.line - b.line || handled(b) - handled(a) || a.index - b.index)
     .map((entry) => entry.fault)
 }

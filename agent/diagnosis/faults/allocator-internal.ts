@@ -1,8 +1,7 @@
 // An internal assert of PyTorch's caching allocator: a bug, or state that an earlier error left behind. Not an out of memory.
-import type { Facts } from '../../model/fault.ts'
 import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { stated } from './quantity.ts'
+import { known } from './parts/window.ts'
 
 const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}CUDA(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
 /** The sort that hides an out of memory. */
@@ -30,7 +29,7 @@ function recognise(text: LogText, at: number): Recognised | undefined {
     severity: 'critical',
     title: "PyTorch's GPU memory allocator failed an internal check",
     verdict: `A check inside PyTorch's caching allocator failed; the process cannot go on. ${what}`,
-    facts: stated<Facts>({ source_line: match[1] }),
+    facts: known({ source_line: match[1] }),
     remedies: [
       ...(expandable ? [{ text: 'Run without expandable segments.', command: 'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False' }] : []),
       ...(capture

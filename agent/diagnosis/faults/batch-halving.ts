@@ -1,5 +1,7 @@
 // A program ran out of GPU memory, caught it, and goes on with smaller pieces: it works, but not as it was set up.
 import type { Facts } from '../../model/fault.ts'
+import { joinedFrom } from '../joining.ts'
+import { torchFigures } from './cuda-oom/figures.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 
@@ -13,10 +15,13 @@ const around = ({ message, match }: Seen): string => message.slice(Math.max(0, m
 
 function facts(seen: Seen): Facts {
   const near = around(seen)
+  // Figures of the failed request, where the message stands in the next lines.
+  const failed = joinedFrom(seen.text, seen.at, 4)
+  const figures = failed.includes('Tried to allocate') ? torchFigures(failed) : {}
   const change = CHANGE.exec(near)
-  if (change !== null) return known({ batch_from: whole(change[1]), batch_to: whole(change[2]) })
+  if (change !== null) return { ...figures, ...known({ batch_from: whole(change[1]), batch_to: whole(change[2]) }) }
   const sizes = [...near.matchAll(BATCH)].map((match) => whole(match[1]))
-  return sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })
+  return { ...figures, ...(sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })) }
 }
 function verdict(seen: Seen): string {
   const { batch_from: from, batch_to: to } = facts(seen)
@@ -52,7 +57,9 @@ export const batchHalving = ruleFamily({
     'alving the batch size',
     'skipping batch',
     'kipping this batch',
-    'max_split_size or smaller batch',
+    'failed, trying batch size',
+    'educing tile size',
+    'educing chunk size',
     'lowering batch size',
     'Lowering batch size',
   ],
@@ -64,7 +71,7 @@ export const batchHalving = ruleFamily({
     {
       ...rule,
       pattern:
-        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?batch[ _]size|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
+        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
       unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
     {

@@ -11,8 +11,8 @@ const REMEDIES = [
 ]
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
-  /\.cache\b|huggingface|hf[-_]cache|hub\/models--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache|matplotlib/i
-const PATH = /(?:['"(`]|\bat |\bin |: )(\/[^\s'"()`,]{1,300})/
+  /\.cache\b|huggingface|hf[-_]cache|hub\/models--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
   known({ path: PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1], errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]) })
@@ -24,18 +24,21 @@ const title = 'Model cache not writable'
 export const cachePermission = ruleFamily({
   id: 'cache-permission',
   kind: 'cache_permission',
-  literals: [
-    'Permission denied: ',
-    'trying to write in your cache folder',
-    'PermissionError at ',
-    'Read-only file system: ',
-    'permission denied: ',
-    'Permission denied (os error 13)',
-  ],
+  literals: ['ermission denied', 'not writable', 'not a writable', 'trying to write in your cache folder', 'PermissionError at ', 'ead-only file system'],
   facts,
   rules: [
     { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies: REMEDIES },
     { pattern: /PermissionError at \/\S{1,300} when downloading/, severity, title, verdict, remedies: REMEDIES },
+    {
+      // as the shell and Go say it, the path first
+      pattern: /['"`‘]?\/[^\s'"`’:]{1,300}['"`’]?: (?:[Pp]ermission denied|[Rr]ead-only file system)/,
+      severity,
+      title,
+      verdict,
+      remedies: REMEDIES,
+      unless: ({ match }) => !CACHE.test(match[0]),
+    },
+    { pattern: /\b[Cc]ache\b[^.]{0,160}(?:is |are )?not (?:a )?writable/, severity, title, verdict, remedies: REMEDIES },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
       severity,

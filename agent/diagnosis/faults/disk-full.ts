@@ -1,4 +1,5 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
+import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import type { Facts, Remedy } from '../../model/fault.ts'
@@ -14,7 +15,7 @@ const QUOTA: readonly Remedy[] = [
   { text: 'Move caches off the quota.', command: 'export HF_HOME=/scratch/$USER/hf' },
 ]
 /** Shared memory has its own kind: bigger disks do not help there. */
-const SHARED_MEMORY = /\/dev\/shm\b|<\/torch_|shared memory ?\(shm\)/
+const SHARED_MEMORY = /\/dev\/shm\b|posix_fallocate failed|<\/torch_|shared memory ?\(shm\)/
 const PATH = /(?:'|"|write |writing |to |at )(\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({
@@ -26,6 +27,8 @@ const facts = ({ match, message }: Seen): Facts =>
     ),
     path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
   })
+const FREE = /only has (\d{1,12}(?:\.\d{1,4})?) MB free/
+const DECIMAL_MB = 1_000_000
 const severity = 'critical'
 const title = 'Disk full'
 
@@ -41,13 +44,17 @@ export const diskFull = ruleFamily({
     'PytorchStreamWriter failed writing file',
     'There is not enough space on the disk',
     'not enough disk space',
-    'ENOSPC',
+    'ENOSPC: ',
     'file write failed',
+    'database or disk is full',
+    'low on resource: ephemeral-storage',
+    'NoSpaceLeftError',
   ],
   facts,
   rules: [
     {
-      pattern: /[Nn]o space left on device|There is not enough space on the disk|\bENOSPC\b[:,]/,
+      pattern:
+        /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|low on resource: ephemeral-storage|\bENOSPC\b[:,]/,
       severity,
       title,
       remedies: REMEDIES,
@@ -66,6 +73,14 @@ export const diskFull = ruleFamily({
     },
     {
       pattern: /Not enough free disk space to download the file/,
+      facts: ({ text, at }) => {
+        const message = joinedFrom(text, at, 4)
+        const free = FREE.exec(message)?.[1]
+        return known({
+          free_bytes: free === undefined ? undefined : Math.round(Number(free) * DECIMAL_MB),
+          path: /target location (\/\S{1,300})/.exec(message)?.[1],
+        })
+      },
       severity: 'warning',
       title,
       remedies: REMEDIES,

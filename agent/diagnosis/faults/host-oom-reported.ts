@@ -23,7 +23,7 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
 function recognise(text: LogText, at: number): Recognised | undefined {
   const line = text[at] ?? ''
   if (/"?OOMKilled"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(line)) {
-    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false/i.test(line)) return undefined
+    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line)) return undefined
     const { code, line: codeAt } = exitCodeNear(text, at)
     return said(
       'The container was killed by the kernel because it reached its memory limit (host memory, not GPU memory).',
@@ -55,11 +55,30 @@ function recognise(text: LogText, at: number): Recognised | undefined {
       WORKER_REMEDIES,
     )
   }
+  if (/Perhaps out of memory|killed due to the node running low on memory|node was low on resource: memory/.test(line)) {
+    return said(
+      'A worker was ended because host memory ran out, or was about to.',
+      known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
+      [at],
+      WORKER_REMEDIES,
+    )
+  }
+  const victim =
+    /System OOM encountered, victim process: ([^,]{0,40}), pid: (\d{1,10})/.exec(line) ?? /oom_reaper: reaped process (?:\d{1,10} )\((.{1,40}?)\)()/.exec(line)
+  if (victim !== null) {
+    const pid = whole(victim[2] === '' ? /reaped process (\d{1,10})/.exec(line)?.[1] : victim[2])
+    return said(
+      'The kernel killed this process because memory ran out (host memory, not GPU memory).',
+      known({ pid, process: victim[1] }),
+      [at],
+      HOST_OOM_REMEDIES,
+    )
+  }
   if (/nohang|earlyoom/.test(line) && /Victim status|Sending SIG(?:TERM|KILL) to|sending SIG(?:TERM|KILL) to process/.test(line)) {
-    const victim = /PID: {1,12}(\d{1,10}), name: ([^,]{1,40}),/.exec(around(text, at, 0, 3)) ?? /process (\d{1,10}) uid \d{1,10} "([^"]{1,40})"/.exec(line)
+    const chosen = /PID: {1,12}(\d{1,10}), name: ([^,]{1,40}),/.exec(around(text, at, 0, 3)) ?? /process (\d{1,10}) uid \d{1,10} "([^"]{1,40})"/.exec(line)
     return said(
       'A low-memory daemon chose a process to end before the host ran out of memory.',
-      known({ pid: whole(victim?.[1]), process: victim?.[2] }),
+      known({ pid: whole(chosen?.[1]), process: chosen?.[2] }),
       [at, at + 1].filter((n) => n < text.length),
       HOST_OOM_REMEDIES,
     )
@@ -89,12 +108,17 @@ export const hostOomReported: FaultFamily = {
     'has been killed by the OOM killer',
     'systemd-oomd[',
     'DataLoader worker (pid',
+    'Perhaps out of memory',
+    'running low on memory',
+    'System OOM encountered',
+    'node was low on resource: memory',
+    'oom_reaper: reaped process',
     'Victim status (found',
     'sending SIGTERM to process',
     'sending SIGKILL to process',
     'Sending SIGTERM to ',
     'Sending SIGKILL to ',
-    '\nKilled',
+    '\nKilled\n',
     ' Killed   ',
   ],
   recognise,

@@ -26,7 +26,9 @@ export const hubRateLimited = ruleFamily({
   literals: [
     '429 Client Error',
     '429 Too Many Requests',
-    'We had to rate limit your IP',
+    'We had to rate limit',
+    'Rate limited. Waiting',
+    "message='Too Many Requests'",
     'HTTP Error 429',
     'HfHubHTTPError: 429',
     'manifest: 429',
@@ -36,9 +38,10 @@ export const hubRateLimited = ruleFamily({
   ],
   facts,
   rules: [
-    { pattern: /We had to rate limit your IP/, severity, title, verdict, remedies: REMEDIES },
+    { pattern: /We had to rate limit (?:your IP|you)\b/, severity, title, verdict, remedies: REMEDIES },
     {
-      pattern: /429 Client Error|429 Too Many Requests|HTTP Error 429|HfHubHTTPError: 429|manifest: 429|status code 429|429 for url|toomanyrequests: /,
+      pattern:
+        /429 Client Error|429 Too Many Requests|HTTP Error 429|HfHubHTTPError: 429|manifest: 429|status code 429|429 for url|message='Too Many Requests'|Rate limited\. Waiting|toomanyrequests: /,
       severity,
       title,
       verdict,

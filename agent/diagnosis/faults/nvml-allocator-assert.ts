@@ -2,8 +2,7 @@
 import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { GENERAL_REMEDIES } from './cuda-oom/remedies.ts'
-import { stated } from './quantity.ts'
-import type { Facts } from '../../model/fault.ts'
+import { known } from './parts/window.ts'
 
 /** NVML is used in the allocator only to word the out-of-memory message (reportProcessMemoryInfo, PyTorch 2.1 to 2.13). */
 const ASSERT = /NVML_SUCCESS ?== ?(?:DriverAPI::get\(\)->)?\w{1,60}.{0,100}?INTERNAL ASSERT FAILED/
@@ -27,7 +26,7 @@ function recognise(text: LogText, at: number): readonly Recognised[] | undefined
       severity: 'critical',
       title: 'Out of GPU memory, hidden behind an NVML assert',
       verdict: `PyTorch ran out of GPU memory. While it worded that error it asked NVML who holds memory, NVML did not answer${init ? ' (it could not be initialised: driver and library may differ in version)' : ''}, and this assert came instead: two faults, memory first.`,
-      facts: stated<Facts>({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
+      facts: known({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
       remedies: [
         { text: 'Treat it as out of memory: a smaller batch or model, or a GPU (or MIG slice) with more memory. See the cuda_oom beside it.' },
         { text: 'Does NVML work in that container? Without the "utility" capability it does not.', command: 'nvidia-smi; echo "$NVIDIA_DRIVER_CAPABILITIES"' },

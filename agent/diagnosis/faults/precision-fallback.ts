@@ -1,6 +1,6 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
 import type { Facts, Remedy } from '../../model/fault.ts'
-import { known } from './parts/window.ts'
+import { around, known } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 
 const CPU: readonly Remedy[] = [
@@ -27,6 +27,11 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
 const nameOf = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : (NAMES.find(([pattern]) => pattern.test(text.toLowerCase()))?.[1] ?? text.toLowerCase())
 const toCpu = (): Facts => ({ from: 'cuda', to: 'cpu' })
+/** ONNX Runtime names the library that it lacks in the lines before. */
+const onnx = ({ text, at }: Seen): Facts => ({
+  ...toCpu(),
+  ...known({ library: /\b(lib(?:cu|nv)\w{1,40}\.so(?:\.\d{1,4}){0,3}): cannot open/.exec(around(text, at, 3, 1))?.[1] }),
+})
 const severity = 'warning'
 const cpuTitle = 'Running on the CPU instead of the GPU'
 const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT)`
@@ -36,7 +41,13 @@ export const precisionFallback = ruleFamily({
   id: 'precision-fallback',
   kind: 'precision_fallback',
   literals: [
-    'alling back to ',
+    'alling back',
+    'GPU will not be used',
+    'CUDA is not available. Disabling',
+    'msg="inference compute"',
+    'not supported on ',
+    'does not have native support for FP8',
+    'have been automatically converted to use the',
     'allback to ',
     'ell back to ',
     'efaulting to ',
@@ -58,6 +69,38 @@ export const precisionFallback = ruleFamily({
   ],
   rules: [
     {
+      pattern: /GPU will not be used|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
+      severity,
+      title: cpuTitle,
+      remedies: CPU,
+      facts: toCpu,
+      verdict: 'The program found no GPU that it can use and goes on with the CPU: many times slower.',
+    },
+    {
+      pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on .{0,60}(?:[Uu]sing|[Ll]oading (?:in|as)) (${FORMAT_NAME})\\b`, 'i'),
+      severity,
+      title: 'Another number format than asked for',
+      remedies: FORMAT,
+      facts: ({ match }) => known({ from: nameOf(match[1]), to: nameOf(match[2]) }),
+      verdict: 'The format that was asked for is not available on this device; the program goes on in another.',
+    },
+    {
+      pattern: /does not have native support for FP8/,
+      severity,
+      title: 'Another number format than asked for',
+      remedies: FORMAT,
+      facts: () => ({ from: 'fp8' }),
+      verdict: 'This GPU cannot compute in FP8: weights stay small, the computing is done in 16 bit.',
+    },
+    {
+      pattern: new RegExp(`have been automatically converted to use the (\\w{1,20}) compute type`),
+      severity,
+      title: 'Another number format than asked for',
+      remedies: FORMAT,
+      facts: ({ match, message }) => known({ from: nameOf(/inferred from the saved model is (\w{1,20})/.exec(message)?.[1]), to: nameOf(match[1]) }),
+      verdict: 'The format of the model is not available on this device; its weights were converted to another.',
+    },
+    {
       pattern: /no compatible GPUs were discovered|no usable GPU found/,
       severity,
       title: cpuTitle,
@@ -70,7 +113,7 @@ export const precisionFallback = ruleFamily({
       severity,
       title: cpuTitle,
       remedies: CPU,
-      facts: toCpu,
+      facts: onnx,
       verdict: 'ONNX Runtime could not start its CUDA provider and works on the CPU: many times slower. The lines before it name the library that is missing.',
     },
     {

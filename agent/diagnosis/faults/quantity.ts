@@ -56,8 +56,3 @@ export function gib(bytes: number): string {
   return `${bytes} bytes`
 }
 const trimmed = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, ''))
-
-/** Only the keys that have a value: what is not stated is absent. */
-export function stated<T extends object>(facts: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as T
-}

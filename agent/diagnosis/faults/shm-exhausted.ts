@@ -14,7 +14,7 @@ const REMEDIES = [
 const facts = ({ match, message }: Seen): Facts =>
   known({
     path: /(\/dev\/shm\/[\w.-]{1,80}|(?<=<)\/torch_\w{1,60}(?=>))/.exec(message.slice(match.index))?.[1],
-    pid: whole(/worker \(pid\(?s?\)? ?(\d{1,10})/.exec(message.slice(match.index))?.[1]),
+    pid: whole(/worker \(pid\(?s?\)? ?(\d{1,10})/.exec(message.slice(Math.max(0, match.index - 80)))?.[1]),
     errno: /No space left on device \(28\)|\[Errno 28\]/.test(message.slice(match.index)) ? 28 : undefined,
   })
 const severity = 'critical'
@@ -28,13 +28,13 @@ export const shmExhausted = ruleFamily({
     'unable to write to file </torch_',
     'unable to allocate shared memory(shm)',
     'unable to mmap ',
-    'unable to open shared memory object',
     'killed by signal: Bus error',
     'failed to extend /dev/shm',
     'Error while creating shared memory segment',
     'Error: failed to extend',
-    '/dev/shm',
-    'shm_open failed',
+    'o space left on device',
+    '/dev/shm because ',
+    'posix_fallocate failed',
   ],
   facts,
   rules: [
@@ -60,6 +60,20 @@ export const shmExhausted = ruleFamily({
       title,
       remedies: REMEDIES,
       verdict: 'NCCL could not make the shared memory that ranks of one host talk through: /dev/shm is too small.',
+    },
+    {
+      pattern: /posix_fallocate failed ?: No space left on device/,
+      severity,
+      title,
+      remedies: REMEDIES,
+      verdict: 'NCCL could not make the shared memory that ranks of one host talk through: /dev/shm is too small.',
+    },
+    {
+      pattern: /object store is using \S{1,80} instead of \/dev\/shm because \/dev\/shm has only/,
+      severity: 'warning',
+      title: 'Shared memory is too small',
+      remedies: REMEDIES,
+      verdict: 'Ray keeps its objects on disk, because /dev/shm is too small: many times slower.',
     },
     {
       pattern: /\/dev\/shm\b.{0,200}[Nn]o space left on device|[Nn]o space left on device.{0,120}\/dev\/shm\b/,

@@ -1,10 +1,10 @@
 // PyTorch on cudaMallocAsync: it never says "CUDA out of memory", and gives its figures in lines below.
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import type { Facts } from '../../../model/fault.ts'
-import { gib, integerIn, SIZE, sizeIn, stated } from '../quantity.ts'
+import { gib, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { gpuName, judgeCauses } from './causes.ts'
 import { remediesOf } from './remedies.ts'
+import { known } from '../parts/window.ts'
 
 const START = /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b/
 const field = (name: string): RegExp => new RegExp(`${name} ?: ${SIZE}`)
@@ -20,7 +20,7 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   const start = START.exec(joined)
   if (start === null) return undefined
   const message = joined.slice(start.index, start.index + 1_200)
-  const figures = stated<Facts>({
+  const figures = known({
     gpu_index: start[1] === undefined ? integerIn(message, /Allocation on device (\d{1,4})\b/) : Number(start[1]),
     requested_bytes: sizeIn(message, REQUESTED),
     allocated_bytes: sizeIn(message, ALLOCATED),

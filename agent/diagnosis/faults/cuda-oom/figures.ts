@@ -1,6 +1,7 @@
 // The figures in PyTorch's out-of-memory messages, of all generations (1.0 to 2.14).
 import type { Facts } from '../../../model/fault.ts'
-import { bytesOf, integerIn, SIZE, sizeIn, stated } from '../quantity.ts'
+import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
+import { known } from '../parts/window.ts'
 
 const of = (before: string, after: string): RegExp => new RegExp(`${before}${SIZE}${after}`)
 
@@ -30,13 +31,13 @@ export function torchFigures(message: string): Facts {
   const exact = EXACT.exec(message)
   if (exact !== null) {
     const number = (group: string | undefined): number | undefined => bytesOf(group, '')
-    return stated<Facts>({ gpu_index: Number(exact[1]), requested_bytes: number(exact[2]), free_bytes: number(exact[3]), total_bytes: number(exact[4]) })
+    return known({ gpu_index: Number(exact[1]), requested_bytes: number(exact[2]), free_bytes: number(exact[3]), total_bytes: number(exact[4]) })
   }
   const others = [...message.matchAll(NEW_OTHERS)].flatMap(([, pid, amount, unit]) => {
     const bytes = bytesOf(amount, unit)
     return bytes === undefined ? [] : [{ pid: Number(pid), bytes }]
   })
-  return stated<Facts>({
+  return known({
     requested_bytes: sizeIn(message, REQUESTED),
     gpu_index: integerIn(message, GPU),
     total_bytes: sizeIn(message, NEW_TOTAL) ?? sizeIn(message, OLD_TOTAL),

@@ -1,7 +1,8 @@
 // Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime, TensorRT.
-import type { Facts, Remedy } from '../../../model/fault.ts'
-import { bytesOf, integerIn, SIZE, sizeIn, stated } from '../quantity.ts'
+import type { Remedy } from '../../../model/fault.ts'
+import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
+import { known } from '../parts/window.ts'
 
 const VLLM: readonly Remedy[] = [
   { text: 'Give vLLM a larger share of the card, if nothing else runs there.', command: '--gpu-memory-utilization 0.95' },
@@ -39,8 +40,13 @@ export const cudaOomInference = memoryFamily(
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
-    'Not enough memory. Please try to increase --mem-fraction-static',
+    '--mem-fraction-static',
     'cudaMalloc failed',
+    'buffer_type_alloc_buffer: allocating ',
+    'Not enough memory to handle ',
+    'may not have enough available memory to load this model',
+    'Error Code 2: OutOfMemory',
+    'CUDA runtime error in ',
     'failed to allocate CUDA',
     'failed to allocate ROCm',
     'unable to allocate CUDA',
@@ -63,7 +69,7 @@ export const cudaOomInference = memoryFamily(
       pattern: /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\) on startup is less than desired GPU memory utilization/,
       who: 'vLLM',
       facts: ([, device, free, total], message) =>
-        stated<Facts>({
+        known({
           gpu_index: device === undefined ? undefined : Number(device),
           free_bytes: bytesOf(free, 'GiB'),
           total_bytes: bytesOf(total, 'GiB'),
@@ -71,6 +77,7 @@ export const cudaOomInference = memoryFamily(
         }),
       verdict: 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.',
       remedies: VLLM_TAKEN,
+      causes: ['other_process'],
     },
     {
       pattern: /is less than desired GPU memory utilization/,
@@ -81,32 +88,32 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /\(([\d.]{1,12}) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) GiB\)/,
       who: 'vLLM',
-      facts: ([, needed, available]) => stated<Facts>({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
+      facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: 'One request of the longest length that the model allows would not fit the KV cache that is left after loading the model.',
       remedies: VLLM,
     },
     {
-      pattern: /Not enough memory\. Please try to increase --mem-fraction-static/,
+      pattern: /Not enough memory[^]{0,40}--mem-fraction-static/,
       who: 'SGLang',
       remedies: [{ text: 'Give SGLang a larger share, or a smaller model.', command: '--mem-fraction-static 0.9' }],
     },
     {
       pattern: new RegExp(`allocating ${SIZE} on device (\\d{1,4}): ?cudaMalloc failed`),
       who: 'llama.cpp',
-      facts: ([, amount, unit, device]) => stated<Facts>({ requested_bytes: bytesOf(amount, unit), gpu_index: Number(device) }),
+      facts: ([, amount, unit, device]) => known({ requested_bytes: bytesOf(amount, unit), gpu_index: Number(device) }),
       remedies: GGML,
     },
     {
       pattern: /(?:failed|unable) to allocate (?:CUDA|ROCm)(\d{1,4})? buffer(?: of size (\d{1,18}))?/,
       who: 'llama.cpp',
-      facts: ([, device, bytes]) => stated<Facts>({ requested_bytes: bytesOf(bytes, ''), gpu_index: device === undefined ? undefined : Number(device) }),
+      facts: ([, device, bytes]) => known({ requested_bytes: bytesOf(bytes, ''), gpu_index: device === undefined ? undefined : Number(device) }),
       remedies: GGML,
     },
     {
       pattern: /cudaMalloc failed:? ?out of memory/,
       who: 'The program',
       facts: (_, message) =>
-        stated<Facts>({
+        known({
           requested_bytes: bytesOf(/buffer of size (\d{1,18})/.exec(message.slice(0, 300))?.[1], ''),
           gpu_index: deviceOf(message.slice(0, 300)),
         }),
@@ -115,21 +122,28 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /Failed to allocate memory for requested buffer of size (\d{1,18})/,
       who: 'ONNX Runtime',
-      facts: ([, bytes]) => stated<Facts>({ requested_bytes: bytesOf(bytes, '') }),
+      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       verdict: 'ONNX Runtime could not enlarge its arena, most likely on the GPU (the message does not say which device).',
       remedies: ONNX,
     },
     {
       pattern: /Available memory of (\d{1,18}) is smaller than requested bytes of (\d{1,18})/,
       who: 'ONNX Runtime',
-      facts: ([, free, bytes]) => stated<Facts>({ free_bytes: bytesOf(free, ''), requested_bytes: bytesOf(bytes, '') }),
+      facts: ([, free, bytes]) => known({ free_bytes: bytesOf(free, ''), requested_bytes: bytesOf(bytes, '') }),
       remedies: ONNX,
     },
     {
       pattern: /Requested amount of GPU memory \((\d{1,18}) bytes\) could not be allocated/,
       who: 'TensorRT',
-      facts: ([, bytes]) => stated<Facts>({ requested_bytes: bytesOf(bytes, '') }),
+      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
     },
     { pattern: /Cuda Runtime \(out of memory\)/, who: 'TensorRT' },
+    {
+      pattern: /Not enough memory to handle (?:\d{1,9} )?(?:total |prefill )?tokens/,
+      who: 'Text Generation Inference',
+      remedies: [{ text: 'Allow fewer tokens at once.', command: '--max-batch-prefill-tokens 2048 --max-total-tokens 4096' }],
+    },
+    { pattern: /may not have enough available memory to load this model/, who: 'ollama', remedies: GGML },
+    { pattern: /Error Code 2: OutOfMemory|CUDA runtime error in .{0,160}: out of memory/, who: 'TensorRT' },
   ],
 )

@@ -1,7 +1,7 @@
 // CUDA's and HIP's own words for "no memory", whoever prints them: the runtime, the driver API, RAPIDS, CuPy, Julia, PaddlePaddle.
-import type { Facts } from '../../../model/fault.ts'
-import { bytesOf, integerIn, SIZE, stated } from '../quantity.ts'
+import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
+import { known } from '../parts/window.ts'
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
@@ -30,6 +30,11 @@ export const cudaOomPlain = memoryFamily(
     'Maximum pool size exceeded',
     'GPU ran out of memory',
     'GPU out of memory',
+    'System is out of GPU and shared host memory',
+    'cuMemAlloc failed: out of memory',
+    'Out of memory in cuMemAlloc',
+    'CUDA error 2 at ',
+    'NvMapMemAllocInternalTagged',
     'Insufficient VRAM',
     'not enough VRAM',
   ],
@@ -37,17 +42,22 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: new RegExp(`OutOfMemoryError: Out of memory allocating ${SIZE}(?: \\(allocated so far: ([\\d,]{1,24}) bytes)?`),
       who: 'CuPy',
-      facts: ([, amount, unit, held]) => stated<Facts>({ requested_bytes: bytesOf(amount, unit), allocated_bytes: bytesOf(held, '') }),
+      facts: ([, amount, unit, held]) => known({ requested_bytes: bytesOf(amount, unit), allocated_bytes: bytesOf(held, '') }),
     },
     {
       pattern: new RegExp(`Out of GPU memory trying to allocate ${SIZE}`),
       who: 'CUDA.jl',
-      facts: ([, amount, unit]) => stated<Facts>({ requested_bytes: bytesOf(amount, unit) }),
+      facts: ([, amount, unit]) => known({ requested_bytes: bytesOf(amount, unit) }),
     },
     {
       pattern: new RegExp(`Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}`),
       who: 'PaddlePaddle',
-      facts: ([, device, amount, unit]) => stated<Facts>({ gpu_index: Number(device), requested_bytes: bytesOf(amount, unit) }),
+      facts: ([, device, amount, unit]) => known({ gpu_index: Number(device), requested_bytes: bytesOf(amount, unit) }),
+    },
+    {
+      pattern: /NvMapMemAllocInternalTagged: (\d{1,18}) error 12\b/,
+      who: 'The program (on a Jetson)',
+      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
     },
     {
       pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,
@@ -61,15 +71,15 @@ export const cudaOomPlain = memoryFamily(
       pattern: /CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
       who: 'The program',
       unless: /^(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory) ?(?:=|is returned|may|can|if)\b/,
-      facts: (_, message) => stated<Facts>({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
+      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
     },
     {
       pattern:
-        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory/,
+        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
       who: 'The program',
     },
     {
-      pattern: /System is out of GPU memory|\bGPU (?:ran )?out of memory\b|Insufficient VRAM|not enough VRAM/,
+      pattern: /System is out of GPU (?:and shared host )?memory|\bGPU (?:ran )?out of memory\b|Insufficient VRAM|not enough VRAM/,
       who: 'The program',
       unless: /^[^.]{0,60}\b(?:if|avoid|may|might|could)\b/,
     },

@@ -64,15 +64,15 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       ]
     case 'capacity':
     case undefined:
-      return judged.enoughWasFree
-        ? [
-            WHO,
-            {
-              text: 'Watch the next run: free memory was enough when the request failed. On Windows enlarge the page file; elsewhere look for a memory fraction set in the program.',
-            },
-          ]
-        : LESS
+      break
   }
+  if (!judged.enoughWasFree) return LESS
+  return [
+    WHO,
+    {
+      text: 'Watch the next run: free memory was enough when the request failed. On Windows enlarge the page file; elsewhere look for a memory fraction set in the program.',
+    },
+  ]
 }
 
 export function remediesOf(facts: Facts, judged: Judged, hip: boolean): readonly Remedy[] {

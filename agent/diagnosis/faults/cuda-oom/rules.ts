@@ -1,5 +1,5 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
-import type { Facts, Remedy } from '../../../model/fault.ts'
+import type { Facts, OomCause, Remedy } from '../../../model/fault.ts'
 import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gib } from '../quantity.ts'
@@ -17,6 +17,8 @@ export type MemoryRule = {
   /** Instead of "asked for … and did not get it". */
   readonly verdict?: string
   readonly remedies?: readonly Remedy[]
+  /** Where the message itself proves it. */
+  readonly causes?: readonly OomCause[]
 }
 
 const LINES = 5
@@ -33,6 +35,7 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       if (rule.unless?.test(message) === true) return undefined
       const figures = rule.facts?.(match, message) ?? {}
       const judged = judgeCauses(figures)
+      const causes = rule.causes ?? judged.causes
       const asked = figures.requested_bytes === undefined ? '' : `for ${gib(figures.requested_bytes)} `
       return {
         kind: 'cuda_oom',
@@ -41,7 +44,7 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
         verdict:
           rule.verdict ??
           `${rule.who} asked ${asked === '' ? 'for memory ' : asked}on ${gpuName(figures)} and did not get it: other jobs and what this one holds already leave too little.`,
-        facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
+        facts: causes.length === 0 ? figures : { ...figures, causes },
         remedies: rule.remedies ?? GENERAL_REMEDIES,
         lines: linesCovered(text, at, match.index + match[0].length),
       }

@@ -10,7 +10,7 @@ const START = /\b(?:CUDA|HIP)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4
 const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
 /** Advice and descriptions speak of the message without anything having failed. */
 const ADVICE =
-  /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|may cause|might|could|risk of|possible|potential|to handle|handles|reduces?|against|without|no|any|on) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
+  /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|may cause|might|could|risk of|potential|to handle|handles|reduces?|without) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
 const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |might |could |handling|protection|guard|prevention)\b/i
 /** Where another message begins: nothing after it belongs to this one. */
 const ENDS = /See documentation for Memory|Traceback \(most recent|The above exception|During handling of/
@@ -28,7 +28,7 @@ function recogniseOne(message: string, before: string): Omit<Recognised, 'lines'
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
   const hip = message.slice(0, 3).toUpperCase() === 'HIP' || rest.includes('PYTORCH_HIP_ALLOC_CONF')
-  const judged = judgeCauses(figures)
+  const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(figures), causes: ['oversized_request' as const] } : judgeCauses(figures)
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
   const asked =
     figures.requested_bytes === undefined

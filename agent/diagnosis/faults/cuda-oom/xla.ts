@@ -1,7 +1,8 @@
 // TensorFlow, JAX and XLA without GPU memory: BFC allocator, stream executor, RESOURCE_EXHAUSTED.
-import type { Facts, Remedy } from '../../../model/fault.ts'
-import { bytesOf, integerIn, SIZE, stated } from '../quantity.ts'
+import type { Remedy } from '../../../model/fault.ts'
+import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
+import { known } from '../parts/window.ts'
 
 const REMEDIES: readonly Remedy[] = [
   {
@@ -32,7 +33,7 @@ export const cudaOomXla = memoryFamily(
     'Out of memory while trying to allocate',
     'Out of memory allocating ',
     'Failed to allocate request for ',
-    'failed to alloc ',
+    'bytes for new constant',
     'failed initializing StreamExecutor',
     'RESOURCE_EXHAUSTED: Out of memory',
     'ResourceExhaustedError: Out of memory',
@@ -43,7 +44,7 @@ export const cudaOomXla = memoryFamily(
       who: 'TensorFlow or JAX',
       unless: HARMLESS,
       facts: ([, amount, unit, exact], message) =>
-        stated<Facts>({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) ?? undefined }),
+        known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) ?? undefined }),
       remedies: REMEDIES,
     },
     {
@@ -51,14 +52,14 @@ export const cudaOomXla = memoryFamily(
         `failed to allocate ${SIZE} \\((\\d{1,18}) bytes\\) from device: (?:CUDA_ERROR_OUT_OF_MEMORY|RESOURCE_EXHAUSTED|HIP_ERROR_OutOfMemory|hipErrorOutOfMemory)`,
       ),
       who: 'TensorFlow or JAX',
-      facts: ([, amount, unit, exact], message) => stated<Facts>({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) }),
+      facts: ([, amount, unit, exact], message) => known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) }),
       remedies: REMEDIES,
     },
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       who: 'TensorFlow',
       unless: HARMLESS,
-      facts: (_, message) => stated<Facts>({ gpu_index: gpuOf(message.slice(0, 300)) }),
+      facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
       remedies: REMEDIES,
     },
     {
@@ -66,7 +67,7 @@ export const cudaOomXla = memoryFamily(
       who: 'XLA',
       unless: HARMLESS,
       facts: ([, amount, unit], message) =>
-        stated<Facts>({ requested_bytes: bytesOf(amount, unit), gpu_index: gpuOf(message.slice(0, 300)), allocated_bytes: undefined }),
+        known({ requested_bytes: bytesOf(amount, unit), gpu_index: gpuOf(message.slice(0, 300)), allocated_bytes: undefined }),
       remedies: REMEDIES,
     },
     {
@@ -74,14 +75,20 @@ export const cudaOomXla = memoryFamily(
       who: 'XLA',
       unless: HARMLESS,
       facts: ([, amount, unit, exact, device]) =>
-        stated<Facts>({ requested_bytes: requested(amount, unit, exact), gpu_index: device === undefined ? undefined : Number(device) }),
+        known({ requested_bytes: requested(amount, unit, exact), gpu_index: device === undefined ? undefined : Number(device) }),
       remedies: REMEDIES,
     },
     {
       pattern: /failed initializing StreamExecutor for CUDA device ordinal (\d{1,4}).{0,160}CUDA_ERROR_OUT_OF_MEMORY/,
       who: 'TensorFlow',
-      facts: (_, message) => stated<Facts>({ gpu_index: integerIn(message, /device ordinal (\d{1,4})/) }),
+      facts: (_, message) => known({ gpu_index: integerIn(message, /device ordinal (\d{1,4})/) }),
       verdict: 'TensorFlow could not even open the GPU: no memory was left for its context, so something else holds nearly all of it.',
+      remedies: REMEDIES,
+    },
+    {
+      pattern: /[Ff]ailed to allocate (\d{1,18}) bytes for new constant/,
+      who: 'XLA',
+      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       remedies: REMEDIES,
     },
     { pattern: /(?:RESOURCE_EXHAUSTED|ResourceExhaustedError): Out of memory/, who: 'XLA', unless: HARMLESS, remedies: REMEDIES },
