@@ -13,6 +13,6 @@ if (unknown.length > 0) {
 }
 for (const name of wanted.length > 0 ? wanted : names) {
   process.stdout.write(`\n## ${name}\n`)
-  const bench = (await import(join(import.meta.dirname, `${name}.ts`))) as { readonly run?: () => Promise<void> }
-  await bench.run?.()
+  const bench: unknown = await import(join(import.meta.dirname, `${name}.ts`))
+  if (typeof bench === 'object' && bench !== null && 'run' in bench && typeof bench.run === 'function') await bench.run()
 }

@@ -2,7 +2,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, createServer, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Gauge, Registry } from 'prom-client'
 import { createExposition } from '../agent/http/exposition.ts'
 import { createHttpServer } from '../agent/http/server.ts'
@@ -151,7 +150,8 @@ export async function run(): Promise<void> {
   // What the machine itself gives at this moment: the same bytes from a server that does nothing else.
   const bareServer = createServer((_request, response) => response.end(body)).listen(0, '127.0.0.1')
   await once(bareServer, 'listening')
-  const bareUrl = `http://127.0.0.1:${(bareServer.address() as AddressInfo).port}/`
+  const bound = bareServer.address()
+  const bareUrl = `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}/`
   const { fresh, shared, bare } = await scrapeFromOutside(url, bareUrl, tick)
   bareServer.close()
   const { user, system } = process.cpuUsage(before)
