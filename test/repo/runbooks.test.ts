@@ -1,0 +1,68 @@
+// Holds the runbooks: one page per kind of fault that a log can tell, each with its sections, and none for a kind that does not exist.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { LOG_KINDS } from '../../agent/model/fault.ts'
+
+const folder = join(import.meta.dirname, '../../alerts/runbooks')
+const contract = join(import.meta.dirname, '../../../shared/CONTRACT.md')
+const SECTIONS = ['What it means', 'How to confirm', 'What to do now', 'How to prevent it']
+
+const pages = readdirSync(folder)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => ({ kind: name.slice(0, -'.md'.length), text: readFileSync(join(folder, name), 'utf8') }))
+const known = new Set<string>(LOG_KINDS)
+
+/** The text under a heading of the second level, up to the next one. */
+const section = (text: string, title: string): string | undefined => text.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
+
+describe('runbooks', () => {
+  test('every kind of fault has its page', () => {
+    expect(LOG_KINDS.filter((kind) => !pages.some((page) => page.kind === kind))).toEqual([])
+  })
+
+  test('each page is headed by its kind', () => {
+    expect(pages.filter(({ kind, text }) => !text.startsWith(`# \`${kind}\`: `)).map(({ kind }) => kind)).toEqual([])
+  })
+
+  test('each page has its sections, in their order and with content', () => {
+    const wrong = pages.flatMap(({ kind, text }) => {
+      const headings = Array.from(text.matchAll(/^## (.+)$/gm), (match) => match[1])
+      const missing = SECTIONS.filter((title) => (section(text, title)?.length ?? 0) < title.length + 80)
+      return headings.join() === SECTIONS.join() && missing.length === 0 ? [] : [`${kind}: ${missing.join(', ')} of ${headings.join(', ')}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('how to confirm is a command that one can copy', () => {
+    expect(pages.filter(({ text }) => !/```bash\n\s*\S/.test(section(text, 'How to confirm') ?? '')).map(({ kind }) => kind)).toEqual([])
+  })
+
+  test('no page names a kind of log fault that does not exist', () => {
+    // A kind is written in code: words in lower case joined by underscores. Other names of this shape belong to programs, with a dot, dash or equals sign.
+    const foreign = new Set([
+      'set_per_process_memory_fraction',
+      'save_total_limit',
+      'num_workers',
+      'prefetch_factor',
+      'init_process_group',
+      'set_memory_growth',
+    ])
+    const others = new Set(['device_map', 'main_process_first', 'find_executable_batch_size', 'shm_size'])
+    const causes = new Set(['other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'])
+    const named = pages.flatMap(({ kind, text }) => Array.from(text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g), (match) => ({ kind, name: match[1] ?? '' })))
+    expect(named.length).toBeGreaterThan(20)
+    const wrong = named.filter(({ name }) => !known.has(name) && !foreign.has(name) && !others.has(name) && !causes.has(name) && !name.startsWith('warpwatch_'))
+    expect(wrong).toEqual([])
+  })
+})
+
+describe.skipIf(!existsSync(contract))('runbooks and the contract (needs ../shared)', () => {
+  test('no page is for a kind that the contract does not name', () => {
+    const text = readFileSync(contract, 'utf8')
+    const kinds = text.slice(text.indexOf('## Incident kinds'), text.indexOf('`cuda_oom` has'))
+    const names = new Set(Array.from(kinds.matchAll(/`([a-z_]+)`/g), (match) => match[1]))
+    expect(names.size).toBeGreaterThan(LOG_KINDS.length)
+    expect(pages.filter(({ kind }) => !names.has(kind)).map(({ kind }) => kind)).toEqual([])
+  })
+})
