@@ -11,7 +11,7 @@ const SECRET_NAME = String.raw`(?:[a-z0-9]{1,40}[_.-]){0,6}(?:password|passwd|pa
 const RULES: readonly Rule[] = [
   // PEM blocks, also cut ones, on one line or several.
   {
-    pattern: /-----BEGIN ([A-Z ]{0,30}PRIVATE KEY)-----[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
+    pattern: /-----BEGIN ([A-Z ]{0,30}PRIVATE KEY)-----(?! \[redacted\])[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
     replace: `-----BEGIN $1----- ${REDACTED}`,
   },
   // scheme://user:password@host keeps the user's name; scheme://token@host has none to keep.

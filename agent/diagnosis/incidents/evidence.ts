@@ -59,7 +59,7 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
       // The first ones tell how it began, the newest how it goes on.
       return [...merged.slice(0, MAX_LINES / 2), ...merged.slice(-MAX_LINES / 2)]
     },
-    canTakeMore: (lines: readonly IncidentLogLine[], marked: number): boolean => lines.length < Math.min(MAX_LINES, marked + LINES_BEFORE + LINES_AFTER),
+    canTakeMore: (lines: readonly IncidentLogLine[], marked: number): boolean => lines.length < Math.min(MAX_LINES, marked + LINES_AFTER),
     /** Cut from what is in memory now; asked for at once, and again when the time after has passed. */
     series: (scope: Scope, startedAt: number): IncidentEvidence['series'] =>
       rings.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS).slice(0, MAX_SERIES),

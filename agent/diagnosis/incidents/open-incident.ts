@@ -79,6 +79,8 @@ export function subjectOf(open: OpenIncident): IncidentSubject {
 /** A program counts the GPUs that it sees; an operator counts the host's. Both are named where they differ. */
 function hostNumber(text: string, inside: number | undefined, { gpu, container }: IncidentSubject, explain: boolean): string {
   if (inside === undefined || gpu?.uuid === undefined || gpu.index === undefined || gpu.index < 0 || gpu.index === inside) return text
+  // Kept incidents come back with it.
+  if (text.includes(`(GPU ${inside} `)) return text
   const where = container === undefined ? 'for the program' : 'inside the container'
   return text.replace(new RegExp(`\\bGPU ${inside}\\b`), `GPU ${gpu.index}${explain ? ` (GPU ${inside} ${where})` : ''}`)
 }
@@ -103,7 +105,7 @@ export function toIncident(open: OpenIncident): Incident {
     ...(open.firedAt === undefined ? {} : { fired_at: open.firedAt }),
     ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),
     last_seen_at: open.lastSeenAt,
-    count: countOf(root) + open.countBefore,
+    count: open.countBefore === 0 ? countOf(root) : open.countBefore + Math.max(0, ...root.counts.values()),
     consequences: redactDeep(open.members.slice(1).map(toConsequence)),
     evidence: {
       log_lines: open.logLines,

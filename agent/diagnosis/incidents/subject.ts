@@ -129,16 +129,15 @@ export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions
     const held = NO_GPU.has(fault.kind) || container === undefined ? [] : [...new Set([...mine.map(({ uuid }) => uuid), ...(visible(container.id) ?? [])])]
     return {
       subject: Object.keys(subject).length === 0 ? { host: { name: hostname } } : subject,
-      crashKey: container !== undefined ? `container ${containerKey(container)}` : place.path === undefined ? undefined : `file ${place.path}`,
+      crashKey: container !== undefined ? crashKeyOf(tidy(container)) : place.path === undefined ? undefined : `file ${place.path}`,
       gpus: gpu === undefined ? held : [gpu.uuid],
     }
   }
 }
 
-/** One name over the restarts of a pod's container, whose id changes; a bare id where there is no name. */
-export function containerKey({ id, name, namespace, pod }: KnownContainer): string {
-  if (pod !== undefined) return `${namespace ?? ''}/${pod}/${name}`
-  return id === '' ? name : id
+/** What the crashes of a container have in common: its id, but one name over the restarts of a pod's container, whose id changes. */
+export function crashKeyOf({ id, name, namespace, pod }: NonNullable<IncidentSubject['container']>): string {
+  return `container ${pod === undefined ? (id ?? name) : `${namespace ?? ''}/${pod}/${name}`}`
 }
 
 function tidy({ id, name, image, namespace, pod }: KnownContainer): NonNullable<IncidentSubject['container']> {

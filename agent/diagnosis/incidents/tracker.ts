@@ -4,6 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
+import { crashKeyOf } from './subject.ts'
 import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
 
 export type Sighting = {
@@ -210,8 +211,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     restore(incident) {
       const { kind, severity, title, verdict, facts, remedies, subject, evidence } = incident
       const fault: Fault<IncidentKind> = { kind, severity, title, verdict, facts, remedies, evidence: [] }
-      const containerKey = subject.container === undefined ? undefined : keyOfContainer(subject.container)
-      const crashKey = containerKey === undefined ? undefined : `container ${containerKey}`
+      const crashKey = subject.container === undefined ? undefined : crashKeyOf(subject.container)
       const member: Member = {
         fault,
         subject,
@@ -253,13 +253,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
         container: evidence.container,
         complete: true,
         changed: false,
-        // A member without a sighting of its own counts as one.
-        countBefore: incident.count - 1,
+        countBefore: incident.count,
       })
     },
-  }
-
-  function keyOfContainer(container: NonNullable<IncidentSubject['container']>): string {
-    return container.pod === undefined ? container.name : `${container.namespace ?? ''}/${container.pod}/${container.name}`
   }
 }

@@ -5,9 +5,12 @@ import { createReadiness } from '../../../agent/http/health.ts'
 import { createHttpServer, type HttpServerOptions } from '../../../agent/http/server.ts'
 import { createViews } from '../../../agent/http/views.ts'
 import { createLiveSink, type LiveSinkOptions } from '../../../agent/sinks/live.ts'
+import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
+import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { fillStore, T } from './fixture.ts'
+import { INCIDENT } from './incident-fixture.ts'
 
 export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
 
@@ -46,6 +49,10 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
         queries.push(query)
         return past.filter(({ metric }) => metric === query.metric)
       },
+    },
+    incidents: {
+      incidents: { list: () => [summaryOf(INCIDENT)], get: (id) => (id === INCIDENT.id ? INCIDENT : undefined) },
+      report: (incident) => incidentReport(incident, 'gpu-01'),
     },
     exposition,
     live,

@@ -10,6 +10,7 @@ import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
 import { MAX_BODY_BYTES } from '../../../agent/http/guards.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 import { awkward, fillStore, GPU0, scrape, T } from './fixture.ts'
+import { INCIDENT } from './incident-fixture.ts'
 import { get, runServer, type Answer } from './running.ts'
 
 const errorOf = ({ text }: Answer): { code: string; message: string } =>
@@ -87,7 +88,7 @@ describe('the API', () => {
       await using running = await runServer()
       const points = { t: [T], min: [1], mean: [null], max: [2] }
       running.past.push({ metric: 'warpwatch_gpu_power_watts', labels: GPU0, step_ms: 1_000, ...points })
-      const answer = await get(`${running.url}${path}${path.endsWith('/series') ? '?metric=gpu_power_watts' : ''}`)
+      const answer = await get(`${running.url}${path.replace('{id}', INCIDENT.id)}${path.endsWith('/series') ? '?metric=gpu_power_watts' : ''}`)
       expect(answer.status).toBe(200)
       expect(answer.headers['content-type']).toMatch(/^application\/json/)
       const value = json(answer)
