@@ -25,6 +25,20 @@ const ANSWER_MS = 30_000
 // All streams read into the same memory: what was read is taken in before anything else is read.
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024)
 
+/**
+ * Engines write each line by itself, and a read costs as much as judging 20 lines: a busy stream is left alone for some milliseconds, so that
+ * one read brings many. Longer while reads bring little, shorter while they bring much; a quiet stream is read at once.
+ */
+export function nextPause(pauseMs: number, length: number, sinceLastMs: number): number {
+  if (sinceLastMs > pauseMs + QUIET_MS) return 0
+  if (length >= MUCH_BYTES) return Math.floor(pauseMs / 2)
+  return length < LITTLE_BYTES ? Math.min(MAX_PAUSE_MS, pauseMs * 2 + 1) : pauseMs
+}
+const QUIET_MS = 10
+const MAX_PAUSE_MS = 25
+const LITTLE_BYTES = 4 * 1024
+const MUCH_BYTES = 16 * 1024
+
 export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
   const { socketPath, id, follow, since, signal, budget, onChunk } = request
   const doing = `GET /containers/${id.slice(0, 12)}/logs on ${socketPath}`
@@ -32,6 +46,8 @@ export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
   let head: Buffer | undefined = Buffer.alloc(0)
   let status = 0
   let refusal = ''
+  let pauseMs = 0
+  let lastRead = 0
 
   const takeHead = (bytes: Buffer): Buffer | undefined => {
     const whole = Buffer.concat([head ?? Buffer.alloc(0), bytes])
@@ -70,8 +86,15 @@ export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
       socket.destroy()
       return true
     }
-    if (!budget.exhausted()) return true
-    budget.free(() => socket.resume())
+    if (budget.exhausted()) {
+      budget.free(() => socket.resume())
+      return false
+    }
+    const now = performance.now()
+    pauseMs = nextPause(pauseMs, length, now - lastRead)
+    lastRead = now
+    if (pauseMs === 0) return true
+    setTimeout(() => socket.resume(), pauseMs)
     return false
   }
   const socket = connect({ path: socketPath, onread: { buffer: SHARED, callback: onread } })
