@@ -61,6 +61,12 @@ export const cublasCudnnError = ruleFamily({
     'unable to find an engine to execute this computation',
     'cusolver error',
     'cuFFT error',
+    'cuDNN Frontend error',
+    'No valid execution plans',
+    'DNN library',
+    'BLAS operation using StreamExecutor',
+    'GEMM launch failed',
+    'cuSolver internal error',
   ],
   facts: status,
   rules: [
@@ -78,7 +84,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error/,
+        /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error/,
       severity: 'critical',
       title: 'A CUDA library call failed',
       verdict: 'A call of a CUDA library failed: mostly the GPU has no memory left for it, or the version that was loaded does not fit.',
@@ -86,7 +92,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|cu(?:dnn|DNN) failed to initialize|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
+        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
       severity: 'critical',
       title: 'A CUDA library cannot start',
       verdict:

@@ -30,23 +30,19 @@ const DRIVER_REMEDIES: readonly Remedy[] = [
 const DRIVERS_OWN = /^lib(?:cuda|nvidia-|nvcuvid)/
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
-/** A rule for a message whose first group is the library. */
-function missing(pattern: string, how: string, more: Partial<Rule> = {}): readonly Rule[] {
-  const library = ({ match }: Seen): string => file(match[1] ?? match[2] ?? '')
-  const base = {
+/** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
+const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
+  const library = ({ match }: Seen): string => file(match[1] ?? '')
+  return {
     pattern: new RegExp(pattern),
     severity: 'critical',
     title: 'CUDA library cannot be loaded',
-    verdict: (seen: Seen) =>
+    verdict: (seen) =>
       `${library(seen)} ${how}, so the program cannot use the GPU${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
-    facts: (seen: Seen) => known({ library: library(seen) }),
+    remedies: (seen) => (DRIVERS_OWN.test(library(seen)) ? DRIVER_REMEDIES : REMEDIES),
+    facts: (seen) => known({ library: library(seen) }),
     ...more,
-  } as const
-  // Two rules of one pattern, since what to do differs for the driver's own libraries.
-  return [
-    { ...base, remedies: DRIVER_REMEDIES, unless: (seen) => !DRIVERS_OWN.test(library(seen)) || more.unless?.(seen) === true },
-    { ...base, remedies: REMEDIES, unless: (seen) => more.unless?.(seen) === true },
-  ]
+  }
 }
 
 const L = `(${CUDA_LIBRARY})`
@@ -83,39 +79,55 @@ export const cudaLibraryMissing = ruleFamily({
     'Unable to load cu',
     'No libcudart.so found',
     'WinError 126',
+    'failed to open libnv',
+    '=> not found',
+    "' not found (required by",
+    'CUDA driver library cannot be found',
+    "CUDA wasn't able to be loaded",
   ],
   rules: [
-    ...missing(`${L}"?'?: cannot open shared object file`, 'is not installed, or not where the loader looks', { unless: toolkit }),
-    ...missing(`Could not load dynamic library '?${L}`, 'is not installed, or not where the loader looks', { severity: 'warning' }),
-    ...missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'is not installed, or not where the loader looks'),
-    ...missing(`Unable to load any of \\{${L}`, 'is not installed in any of the versions that the program accepts'),
-    ...missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'is not installed, or not where the loader looks'),
-    ...missing(`depends on ["']?${L}["']? which is missing`, 'is not installed, or not in PATH'),
-    ...missing(`${L}: file too short`, 'is an empty or cut file'),
-    ...missing(`Could not locate ${L}`, 'is not installed, or not in PATH'),
-    ...missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
-    ...missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'is not installed, or not in PATH'),
-    ...missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
+    missing(`${L}"?'?: cannot open shared object file`, 'is not installed, or not where the loader looks', { unless: toolkit }),
+    missing(`Could not load dynamic library '?${L}`, 'is not installed, or not where the loader looks', { severity: 'warning' }),
+    missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'is not installed, or not where the loader looks'),
+    missing(`Unable to load any of \\{${L}`, 'is not installed in any of the versions that the program accepts'),
+    missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'is not installed, or not where the loader looks'),
+    missing(`depends on ["']?${L}["']? which is missing`, 'is not installed, or not in PATH'),
+    missing(`${L}: file too short`, 'is an empty or cut file'),
+    missing(`Could not locate ${L}`, 'is not installed, or not in PATH'),
+    missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
+    missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'is not installed, or not in PATH'),
+    missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
-    ...missing(`${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
-    ...missing(
+    missing(`${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
+    missing(
       `([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: (?:_{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)|_ZN?K?(?:3c10|2at|5torch))`,
       'was built against another version of CUDA or PyTorch than the one that was loaded',
       { unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes') },
     ),
-    ...missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for'),
-    ...missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks'),
-    ...missing('(libcuda\\.so) cannot found', 'is not where Triton looks'),
-    ...missing('(libNVVM) cannot be found', 'is not installed'),
-    ...missing("(?:Can't find|Couldn't find) (libdevice) directory", 'is not where XLA looks'),
-    ...missing('(libdevice) not found at', 'is not where XLA looks'),
-    ...missing('No (libcudart\\.so) found', 'is not installed'),
+    missing(`${L} (?:=> not found|was not found|not found\\b)`, 'is not installed, or not where the loader looks'),
+    missing(`failed to open ${L}`, 'is not installed, or not where the loader looks'),
+    missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
+    missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
+    missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for'),
+    missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks'),
+    missing('(libcuda\\.so) cannot found', 'is not where Triton looks'),
+    missing('(libNVVM) cannot be found', 'is not installed'),
+    missing("(?:Can't find|Couldn't find) (libdevice) directory", 'is not where XLA looks'),
+    missing('(libdevice) not found at', 'is not where XLA looks'),
+    missing('No (libcudart\\.so) found', 'is not installed'),
     {
       pattern: /Cannot dlopen some GPU libraries/,
       severity: 'warning',
       title: 'CUDA libraries cannot be loaded',
       verdict: 'TensorFlow did not find all CUDA libraries that it was built for, so it leaves the GPU out and computes on the CPU.',
       remedies: [{ text: 'Install TensorFlow with its CUDA libraries.', command: "pip install 'tensorflow[and-cuda]'" }, ...REMEDIES],
+    },
+    {
+      pattern: /CUDA_PATH is set but CUDA wasn't able to be loaded/,
+      severity: 'critical',
+      title: 'CUDA libraries cannot be loaded',
+      verdict: 'ONNX Runtime found a CUDA folder, and could not load CUDA or cuDNN from it: they are not those of the version that it was built for.',
+      remedies: REMEDIES,
     },
     {
       pattern: /CUDA_HOME environment variable is not set/,

@@ -51,7 +51,16 @@ export const cudaVersionMismatch = ruleFamily({
     'PTX JIT compilation failed',
     'CUDA_ERROR_INVALID_PTX',
     'is not compatible with the current PyTorch',
-    'no longer supports this GPU because it is too old',
+    'no longer supports this GPU',
+    'minimum required Cuda capability',
+    'CUDA GPU is too old',
+    'has no device code compatible with',
+    'invalid value for --gpu-architecture',
+    'Unsupported .version ',
+    'cudaErrorUnsupportedPtxVersion',
+    'cudaErrorCompatNotSupportedOnDevice',
+    'cudaErrorSystemDriverMismatch',
+    'requires device with capability',
     'forward compatibility was attempted',
     'CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE',
     'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH',
@@ -95,7 +104,7 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE/i,
+      pattern: /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice/i,
       severity: 'critical',
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
@@ -104,7 +113,7 @@ export const cudaVersionMismatch = ruleFamily({
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
     },
     {
-      pattern: /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH/i,
+      pattern: /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch/i,
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:
@@ -122,24 +131,26 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       pattern:
-        /no kernel image is available|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|CUDA error: invalid device function|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
+        /no kernel image is available|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
       remedies: ARCHITECTURE,
     },
     {
-      pattern: /PTX was compiled with an unsupported toolchain|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX/,
+      pattern:
+        /PTX was compiled with an unsupported toolchain|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|Unsupported \.version [\d.]{1,6};|PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX/,
       severity: 'critical',
       title: "Driver too old for the program's PTX",
       verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is older than the toolkit that compiled it.',
       remedies: DRIVER_OLD,
     },
     {
-      pattern: /no longer supports this GPU because it is too old/,
+      pattern:
+        /no longer supports this GPU because it is too old|The minimum required Cuda capability is|CUDA GPU is too old\b|requires device with capability [^\n]{0,80}too old/,
       severity: 'warning',
-      title: 'GPU too old for this PyTorch',
-      verdict: 'This PyTorch build does not support so old a GPU any more.',
+      title: 'GPU too old for this build',
+      verdict: 'This build does not support so old a GPU any more.',
       remedies: ARCHITECTURE,
     },
     {
@@ -156,7 +167,7 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /[Uu]nsupported gpu architecture '?(\w{1,16})|Value '(sm_\w{1,8})' is not defined for option 'gpu-name'/,
+      pattern: /[Uu]nsupported gpu architecture '?(\w{1,16})|invalid value for --gpu-architecture|Value '(sm_\w{1,8})' is not defined for option 'gpu-name'/,
       severity: 'critical',
       title: 'CUDA compiler does not know this GPU',
       verdict: ({ match }) =>

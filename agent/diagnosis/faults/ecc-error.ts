@@ -22,7 +22,12 @@ export const eccError = ruleFamily({
     'ncorrectable memory error',
     'ow remapping failure',
     'ow remap failure',
-    'page retirements together with a DBE',
+    'DBE volatile',
+    'DBE aggregate',
+    'DBE error',
+    'DBE was detected',
+    'DBE has been',
+    'DBE detected',
     'ncorrectable remapped rows',
   ],
   rules: [
@@ -37,7 +42,7 @@ export const eccError = ruleFamily({
     },
     {
       pattern:
-        /\b([1-9]\d{0,8}) (?:volatile |aggregate )?double[- ]bit ECC errors?[^\n]{0,40}?(?:GPU (\d{1,3}))?|double bit error \(DBE\)|uncorrectable memory errors?\b|row remap(?:ping)? failure\b|page retirements together with a DBE|uncorrectable remapped rows/i,
+        /\b([1-9]\d{0,8}) (?:volatile |aggregate )?double[- ]bit ECC errors?[^\n]{0,40}?(?:GPU (\d{1,3}))?|double bit error \(DBE\)|\bDBE (?:volatile|aggregate|errors?|detected|has been detected|was detected)|\b[Aa] DBE (?:was|has been) detected|uncorrectable memory errors?\b|row remap(?:ping)? failure\b|page retirements together with a DBE|uncorrectable remapped rows/i,
       severity: 'critical',
       title: 'Uncorrectable memory error',
       verdict: 'A tool reports errors in GPU memory that ECC could not correct, or a repair of it that failed.',

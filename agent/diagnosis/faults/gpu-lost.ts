@@ -7,7 +7,7 @@ const PCI = '([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\\.[0-7])?)'
 const OFF_THE_BUS = /fallen off the bus/
 const NO_HANDLE = /Unable to determine the device handle for/
 const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
-const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter failed/
+const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
 const NO_POWER = new RegExp(`nvidia ${PCI}: Unable to change power state from`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 
@@ -79,7 +79,7 @@ export const gpuLost: FaultFamily = {
     'GPU_IS_LOST',
     'NVMLError_GpuIsLost',
     'RmInitAdapter failed',
-    'rm_init_adapter failed',
+    'rm_init_adapter',
     'Unable to change power state from',
     'GPU requires reset',
     'NVMLError_ResetRequired',

@@ -81,6 +81,11 @@ export const illegalMemoryAccess = ruleFamily({
     'Invalid __global__ ',
     'Invalid __shared__ ',
     '], thread: [',
+    'CUDA_EXCEPTION_',
+    'CUDA error 7',
+    'CUDA error: 7',
+    'CUDA failure 7',
+    'CUDA Error 7',
   ],
   rules: [
     rule(
@@ -147,6 +152,21 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel's program counter became invalid: memory overwritten by the program.${AFTER}`,
     ),
     rule(/CUDA_ERROR_HARDWARE_STACK_ERROR/, 714, "A kernel's stack is broken", `A kernel overran its stack.${AFTER}`),
+    rule(
+      /CUDA (?:[Ee]rror|failure):? (?:700|710|714|715|716|717|718|719)\b/,
+      700,
+      'A kernel failed on the GPU',
+      `CUDA names by its number that a kernel did what is not allowed.${AFTER}`,
+    ),
+    {
+      ...rule(
+        /CUDA_EXCEPTION_\d{1,2}, ?(?:Warp|Lane|Device|Cluster) /,
+        0,
+        'Exception in a kernel',
+        'cuda-gdb stopped at an exception in a kernel; it names the kernel and the line.',
+      ),
+      facts: () => ({}),
+    },
     {
       ...rule(
         /Memory access fault by GPU node-\d{1,3}/,

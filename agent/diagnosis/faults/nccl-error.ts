@@ -77,13 +77,20 @@ export const ncclError = ruleFamily({
     '"should dump" flag',
     'Duplicate GPU detected',
     'last enqueued NCCL work',
-    'failure detected by watchdog',
+    'detected by watchdog',
     'DistBackendError',
+    'retrieving ncclUniqueId',
+    'store based barrier',
+    'watchdog got stuck',
+    'collective timeout or exception',
+    'NCCL timeout',
+    'NCCL operation ',
   ],
   facts,
   rules: [
     {
-      pattern: /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work/,
+      pattern:
+        /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work|NCCL timeout\b|Timed out initializing process group in store based barrier/,
       severity: 'critical',
       title: 'A rank waited too long for the others',
       verdict: (seen) =>
@@ -93,7 +100,7 @@ export const ncclError = ruleFamily({
     },
     {
       pattern:
-        /[Hh]eartbeat monitor timed out|Some NCCL operations have failed or timed out|"should dump" flag on TCPStore|failure detected by watchdog|NCCL communicator was aborted/,
+        /[Hh]eartbeat monitor timed out|Some NCCL operations have failed or timed out|"should dump" flag on TCPStore|(?:failure|timeout\)) detected by watchdog|watchdog got stuck|due to collective timeout or exception|NCCL communicator was aborted/,
       severity: 'critical',
       title: 'NCCL ended the run',
       verdict: "NCCL's watchdog ended the process: a rank hung, or the one that held the store was gone first. Look for the first error of any rank.",
@@ -108,7 +115,8 @@ export const ncclError = ruleFamily({
       remedies: USAGE,
     },
     {
-      pattern: /ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
+      pattern:
+        /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
       severity: 'critical',
       title: 'NCCL lost a peer or a system call failed',
       verdict: 'A network or system call inside NCCL failed: a peer died, the interface or port is wrong, or shared or locked memory is too small.',

@@ -161,7 +161,9 @@ function recognise(text: LogText, at: number): Recognised | readonly Recognised[
   const rows = rowsBelow(text, at)
   if (rows.length > 0) return rows.flatMap(fromRow)
   // A heading, or a field that is well: those below may not be. Lines that were told are not asked again.
-  return fieldOf(line) === undefined && !/Remapped Rows|Retired Pages|<remapped_rows?>/.test(line) ? undefined : fromFields(text, partFrom(text, at))
+  return fieldOf(line) === undefined && !/Remapped Rows|Retired Pages|Double Bit\s*$|<remapped_rows?>|<double_bit>/.test(line)
+    ? undefined
+    : fromFields(text, partFrom(text, at))
 }
 
 export const nvidiaSmi: FaultFamily = {
@@ -179,6 +181,8 @@ export const nvidiaSmi: FaultFamily = {
     'Volatile Uncorr. ECC',
     'SRAM Uncorrectable',
     'DRAM Uncorrectable',
+    'Double Bit',
+    '<double_bit>',
     'Remapped Rows',
     'Remapping Failure Occurred',
     'Pending Page Blacklist',

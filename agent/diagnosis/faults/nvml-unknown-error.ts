@@ -4,7 +4,7 @@ import { around, known, whole } from './parts/window.ts'
 
 // A change log that tells of a mended "Unknown error" is no fault.
 const TOLD = /\b(?:[Ff]ix(?:ed|es)?|[Rr]esolve[sd]?|[Cc]hangelog)\b/
-const UNKNOWN = /NVML: Unknown Error|nvml error: unknown error|NVMLError_Unknown\b|NVML_ERROR_UNKNOWN\b|ERROR_UNKNOWN from nvml|NVML: ERROR_UNKNOWN/
+const UNKNOWN = /\bnvml\w{0,20}\b[^\n]{0,40}?\bunknown error\b|NVMLError_Unknown\b|NVML_ERROR_UNKNOWN\b|\bnvml\w{0,20}\b[^\n]{0,40}?\bERROR_UNKNOWN\b/i
 const MISMATCH = /API mismatch|version mismatch/i
 
 function recognise(text: LogText, at: number): Recognised | undefined {
@@ -41,6 +41,6 @@ function recognise(text: LogText, at: number): Recognised | undefined {
 export const nvmlUnknownError: FaultFamily = {
   id: 'nvml-unknown-error',
   kinds: ['nvml_unknown_error'],
-  literals: ['NVML: Unknown Error', 'nvml error: unknown error', 'NVMLError_Unknown', 'NVML_ERROR_UNKNOWN', 'NVML: ERROR_UNKNOWN', 'ERROR_UNKNOWN from nvml'],
+  literals: ['Unknown Error', 'nvml error: unknown error', 'NVMLError_Unknown', 'ERROR_UNKNOWN'],
   recognise,
 }

@@ -41,9 +41,25 @@ export const thermalOrPower = ruleFamily({
     'power connector',
     'PCIe power cable',
     'Thermal Slowdown',
+    'thermal_slowdown',
+    'ThermalSlowdown',
+    'hw_slowdown',
+    'HW_SLOWDOWN',
+    'HwSlowdown',
+    'THERMAL_SLOWDOWN',
+    'ower_brake',
+    'POWER_BRAKE',
   ],
   facts: gpu,
   rules: [
+    {
+      // Monitors write the driver's reasons in their own notation: hw_thermal_slowdown=1, "HwPowerBrakeSlowdown": true.
+      pattern: /(?:hw|sw)_?(?:thermal_?|power_?brake_?)?slowdown["']?\s{0,4}[:=]\s{0,4}["']?(?:active|true|yes|1)\b/i,
+      severity: 'warning',
+      title: 'GPU slowed down',
+      verdict: 'The GPU lowers its clocks to protect itself or the power supply, so the work takes longer.',
+      remedies: [...HEAT, ...POWER.slice(0, 2)],
+    },
     {
       pattern: /[Tt]hermal violations? totaling\s{0,3}([\d.]{1,8})?/,
       severity: 'warning',

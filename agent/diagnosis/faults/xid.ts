@@ -1,7 +1,7 @@
 // Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
 import type { Facts, Remedy, Severity } from '../../model/fault.ts'
 import { ACTIONS } from '../xid/actions.ts'
-import { xidEntry } from '../xid/catalogue.ts'
+import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
@@ -13,6 +13,8 @@ const XID = new RegExp(`\\bXid ${ADDRESS}: (\\d{1,5})(?![\\w.:])`)
 const SXID = new RegExp(`\\bSXid ${ADDRESS}: (\\d{4,6})(?![\\w.:]),? ?(Non-fatal|Fatal)?`, 'i')
 // go-nvml's event, as the Kubernetes device plugin writes it.
 const EVENT = /\bXidCriticalError: Xid=(\d{1,5})\b/
+// Other monitors' words; the GPU must be named, since data bases count their transactions so too.
+const REPORTED = /\bX(?:id|ID)(?: [Ee]rrors?)?(?: [Cc]ode)?[ :=#]{1,3}(\d{1,3})\b/
 
 // The pid is the host's, a name is cut at 15 characters and may hold blanks; either may be unknown.
 const PID = /^, pid='?(\d{1,10})\b/
@@ -105,7 +107,8 @@ function switchXid(at: number, line: string): Recognised | undefined {
 }
 
 function eventXid(at: number, line: string): Recognised | undefined {
-  const xid = whole(EVENT.exec(line)?.[1])
+  const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
+  const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
   const entry = xidEntry(xid)
   return {
@@ -124,4 +127,24 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   return gpuXid(text, at, line) ?? switchXid(at, line) ?? eventXid(at, line)
 }
 
-export const xid: FaultFamily = { id: 'xid', kinds: ['xid'], literals: ['VRM: Xid (', 'Xid (PCI', 'XidCriticalError: Xid='], recognise }
+export const xid: FaultFamily = {
+  id: 'xid',
+  kinds: ['xid'],
+  // None under eight characters: the shortest literal of all families bounds how far the search may skip.
+  literals: [
+    'VRM: Xid (',
+    'Xid (PCI',
+    'XidCriticalError: Xid=',
+    'XID error',
+    'Xid error',
+    'XID code',
+    'Xid code',
+    'reported XID',
+    'reported Xid',
+    'etected XID',
+    'etected Xid',
+    'GPU XID ',
+    'GPU Xid ',
+  ],
+  recognise,
+}

@@ -17,6 +17,6 @@ const UNKNOWN: XidEntry = {
 }
 
 /** The codes that the catalogue knows. */
-export const XID_CODES: readonly number[] = Object.keys(ENTRIES).map(Number)
+export const XID_CODES: ReadonlySet<number> = new Set(Object.keys(ENTRIES).map(Number))
 
 export const xidEntry = (xid: number): XidEntry => ENTRIES[xid] ?? UNKNOWN

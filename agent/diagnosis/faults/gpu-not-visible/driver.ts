@@ -11,6 +11,9 @@ export const LITERALS = [
   'NVML: Not Found',
   'NVML: GPU access blocked',
   'GPU access blocked by the operating system',
+  'ERROR_DRIVER_NOT_LOADED',
+  'ERROR_LIBRARY_NOT_FOUND',
+  'GPU functionality will not be available',
   'NVMLError_DriverNotLoaded',
   'NVMLError_LibraryNotFound',
   'NVMLError_NoPermission',
@@ -42,7 +45,8 @@ export const driverRules: readonly Rule[] = [
     remedies: WSL,
   },
   {
-    pattern: /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|NVMLError_DriverNotLoaded/,
+    pattern:
+      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVIDIA Driver was not detected|NVIDIA Driver is present, but CUDA failed to initialize|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: 'NVIDIA driver is not loaded',
     verdict:
@@ -50,7 +54,8 @@ export const driverRules: readonly Rule[] = [
     remedies: DRIVER,
   },
   {
-    pattern: /NVIDIA-SMI couldn['’]t find libnvidia-ml|NVMLError_LibraryNotFound|NVML Shared Library Not Found|NVML doesn['’]t exist/,
+    pattern:
+      /NVIDIA-SMI couldn['’]t find libnvidia-ml|NVMLError_LibraryNotFound|\bnvml\b[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML Shared Library Not Found|NVML doesn['’]t exist/,
     severity: 'critical',
     title: 'NVML library not found',
     verdict:

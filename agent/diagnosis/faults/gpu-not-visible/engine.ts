@@ -21,6 +21,12 @@ export const LITERALS = [
   'No devices found. Waiting indefinitely',
   'adding custom device "/dev/nvidia',
   'did you set the docker default runtime',
+  'no runtime for "nvidia"',
+  'RuntimeHandler "nvidia"',
+  'runtime for \\"nvidia\\"',
+  'RuntimeHandler \\"nvidia\\"',
+  'devices unavailable for nvidia.com/',
+  'discover GPU vendor from CDI',
 ]
 
 // These reach further kinds: their own families tell them.
@@ -37,7 +43,8 @@ export const engineRules: readonly Rule[] = [
     remedies: TOOLKIT,
   },
   {
-    pattern: /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia/,
+    pattern:
+      /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia|no runtime for \\?"nvidia\\?" is configured|RuntimeHandler \\?"nvidia\\?" not supported/,
     severity: 'critical',
     title: 'Runtime "nvidia" is not known to the engine',
     verdict: 'The container asks for the runtime "nvidia", which is not entered in the engine\'s configuration.',
@@ -95,7 +102,8 @@ export const engineRules: readonly Rule[] = [
     remedies: CDI,
   },
   {
-    pattern: /unresolvable CDI devices? ?([\w./=,:-]{0,120})|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
+    pattern:
+      /unresolvable CDI devices? ?([\w./=,:-]{0,120})|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
     severity: 'critical',
     title: 'CDI does not know the requested GPU',
     verdict: ({ match }) =>
@@ -114,7 +122,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
+      /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|devices unavailable for nvidia\.com\/\w|did you set the docker default runtime to `?nvidia/,
     severity: 'critical',
     title: 'The device plugin finds no GPU',
     verdict:

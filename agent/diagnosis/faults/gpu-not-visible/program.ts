@@ -37,6 +37,9 @@ export const LITERALS = [
   'No supported gpu backend found',
   'But your machine only has: []',
   'cuInit failed',
+  'no platforms that are instances of',
+  'No visible GPU is found',
+  'not compiled with CUDA support',
 ]
 
 // Where the text names what is really wrong, the family of that speaks.
@@ -102,10 +105,10 @@ export const programRules: readonly Rule[] = [
     remedies: [...PROGRAM, ...DRIVER.slice(0, 1)],
   },
   {
-    pattern: /Torch not compiled with CUDA enabled/,
+    pattern: /Torch not compiled with CUDA enabled|package was not compiled with CUDA support/,
     severity: 'critical',
-    title: 'PyTorch without CUDA',
-    verdict: 'The PyTorch that is installed is a build for the CPU only, so it cannot see any GPU.',
+    title: 'A build without CUDA',
+    verdict: 'The framework that is installed is a build for the CPU only, so it cannot see any GPU.',
     remedies: BUILD,
   },
   {
@@ -139,7 +142,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type/,
+      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found/,
     severity: 'warning',
     title: 'The framework finds no GPU',
     verdict: 'The program looked for a GPU and found none that it can use.',

@@ -30,16 +30,23 @@ export const cardOf = (line: string): string | undefined => {
 /** A card's whole report has 350 lines at most; from a part that was pasted, much less. */
 const REACH = 60
 
+/** Boards before Turing count by single and double bit errors, under headings of their own. */
+const BITS = /^\W{0,60}(Single|Double) Bit\s*$|<(single|double)_bit>/
+
 export type Part = { readonly fields: readonly (Field & { readonly line: number })[]; readonly card: string | undefined }
 
 /** The fields from `at` to the end of its card's part, and the address of the card, where it stands above. */
 export function partFrom(text: LogText, at: number): Part {
   const fields: (Field & { line: number })[] = []
+  let bits: string | undefined
   for (let line = at; line < text.length && line < at + REACH; line++) {
     const content = text[line] ?? ''
     if (line > at && cardOf(content) !== undefined) break
+    const heading = BITS.exec(content)
+    if (heading !== null) bits = (heading[1] ?? heading[2] ?? '').toLowerCase()
     const field = fieldOf(content)
-    if (field !== undefined) fields.push({ ...field, line })
+    if (field !== undefined) fields.push({ ...field, key: bits !== undefined && field.key === 'total' ? `${bits}_bit_total` : field.key, line })
+    else if (heading === null) bits = undefined
   }
   for (let line = at; line >= 0 && line > at - 400; line--) {
     const card = cardOf(text[line] ?? '')
@@ -63,6 +70,7 @@ export const reasonOf = (key: string): string | undefined =>
 export function memoryFault({ key, value }: Field): string | undefined {
   if (/^(?:sram|dram)_uncorrectable/.test(key))
     return /^[1-9]\d{0,11}$/.test(value) ? `${key.slice(0, 4).toUpperCase()} uncorrectable errors: ${value}` : undefined
+  if (key === 'double_bit_total') return /^[1-9]\d{0,11}$/.test(value) ? `double bit errors: ${value}` : undefined
   if (value !== 'Yes') return undefined
   if (key === 'pending' || key === 'remapped_row_pending') return 'a row remap waits for a reset'
   if (/^remapping_failure_occurred|^remapped_row_failure/.test(key)) return 'a row remap failed'

@@ -13,7 +13,7 @@ export type Rule = {
   readonly severity: Severity
   readonly title: string
   readonly verdict: string | ((seen: Seen) => string)
-  readonly remedies: readonly Remedy[]
+  readonly remedies: readonly Remedy[] | ((seen: Seen) => readonly Remedy[])
   readonly facts?: (seen: Seen) => Facts
   /** True where something else explains the message, so that this family stays quiet. */
   readonly unless?: (seen: Seen) => boolean
@@ -45,7 +45,7 @@ export function ruleFamily(table: RuleTable): FaultFamily {
         title: rule.title,
         verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(seen),
         facts: { ...table.facts?.(seen), ...rule.facts?.(seen) },
-        remedies: rule.remedies,
+        remedies: typeof rule.remedies === 'function' ? rule.remedies(seen) : rule.remedies,
         lines: [at],
       }
     }

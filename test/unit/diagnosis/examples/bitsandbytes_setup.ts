@@ -43,4 +43,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'quiet: it is installed', text: 'Successfully installed bitsandbytes-0.46.0', kinds: [] },
+  { name: 'not installed', text: "ModuleNotFoundError: No module named 'bitsandbytes'", kinds: one },
 ]

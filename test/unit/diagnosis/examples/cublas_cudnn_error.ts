@@ -46,4 +46,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'quiet: success', text: 'cublasCreate: CUBLAS_STATUS_SUCCESS', kinds: [] },
+  {
+    name: 'JAX',
+    text: 'jaxlib.xla_extension.XlaRuntimeError: FAILED_PRECONDITION: DNN library initialization failed. Look at the errors above for more details.',
+    kinds: one,
+  },
+  { name: 'cuDNN front end', text: 'RuntimeError: cuDNN Frontend error: [cudnn_frontend] Error: No valid execution plans built.', kinds: one },
 ]

@@ -60,4 +60,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'quiet: a link that ldconfig dislikes', text: '/sbin/ldconfig.real: /usr/lib/wsl/lib/libcuda.so.1 is not a symbolic link', kinds: [] },
+  { name: 'ldd', text: '\tlibcudnn.so.9 => not found', kinds: one, facts: { library: 'libcudnn.so.9' } },
+  {
+    name: 'the run-time compiler lacks its parts',
+    text: 'nvrtc: error: failed to open libnvrtc-builtins.so.12.4. Make sure that libnvrtc-builtins.so.12.4 is installed correctly.',
+    kinds: one,
+    facts: { library: 'libnvrtc-builtins.so.12.4' },
+  },
 ]

@@ -43,4 +43,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'quiet: versions listed', text: 'torch 2.7.1+cu128, CUDA driver version 12.8, CUDA runtime version 12.8', kinds: [] },
+  {
+    name: 'llama.cpp',
+    text: 'ERROR: CUDA kernel mul_mat_q has no device code compatible with CUDA arch 500. ggml-cuda.cu was compiled for: 700,750',
+    kinds: one,
+  },
 ]

@@ -44,4 +44,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n|   0  NVIDIA A100-SXM4-80GB          On  |   00000000:BD:00.0 Off |                    0 |\n|   1  NVIDIA GeForce RTX 4090        Off |   00000000:C1:00.0 Off |                  Off |',
     kinds: [],
   },
+  {
+    name: 'a board that counts double bits',
+    text: '    ECC Errors\n        Volatile\n            Single Bit\n                Device Memory             : 0\n                Total                     : 0\n            Double Bit\n                Device Memory             : 2\n                Total                     : 2\n        Aggregate\n            Single Bit\n                Total                     : 9',
+    kinds: one,
+  },
+  {
+    name: 'quiet: such a board with corrected errors only',
+    text: '        Volatile\n            Single Bit\n                Device Memory             : 7\n                Total                     : 7\n            Double Bit\n                Device Memory             : 0\n                Total                     : 0',
+    kinds: [],
+  },
+  { name: 'the diagnostic', text: 'Error: Detected 3 double-bit ECC errors in GPU 4', kinds: one, facts: { gpu_index: 4 } },
 ]

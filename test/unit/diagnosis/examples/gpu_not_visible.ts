@@ -75,4 +75,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'scanning the bus\nbluetoothctl: done\nusb: idle\nNo devices were found on the printer port',
     kinds: [],
   },
+  {
+    name: 'containerd',
+    text: 'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "nvidia" is configured',
+    kinds: one,
+  },
+  { name: 'the banner of an image', text: 'WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available.', kinds: one },
 ]

@@ -19,7 +19,7 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   {
     name: 'a library that is called after it is not the root',
     text: 'RuntimeError: CUDA error: device-side assert triggered\nRuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`',
-    kinds: one,
+    kinds: ['illegal_memory_access', 'cublas_cudnn_error'],
   },
   {
     name: 'llama.cpp names its device',
@@ -49,5 +49,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     name: 'quiet: advice in a help text',
     text: 'For debugging consider passing CUDA_LAUNCH_BLOCKING=1\nCompile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.',
     kinds: [],
+  },
+  { name: 'by its number', text: 'CUDA error 719 at kernels.cu:88', kinds: one, facts: { cuda_error_code: 719 } },
+  {
+    name: 'beside its Xid in a journal',
+    text: 'host kernel: NVRM: Xid (PCI:0000:01:00): 13, pid=900, name=render, Graphics SM Warp Exception on (GPC 0, TPC 1, SM 0): Out Of Range Address\nhost render[900]: CUDA error: an illegal memory access was encountered',
+    kinds: ['xid', 'illegal_memory_access'],
+    facts: { xid: 13, pid: 900, process: 'render' },
   },
 ]

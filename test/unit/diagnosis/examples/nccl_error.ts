@@ -49,4 +49,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '[rank0]:[W ProcessGroupNCCL.cpp:4115] [PG ID 0 Rank 0]  using GPU 0 to perform barrier as devices used by this process are currently unknown.',
     kinds: [],
   },
+  {
+    name: 'the store of another rank is gone',
+    text: "RuntimeError: [3] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Connection reset by peer",
+    kinds: one,
+  },
+  { name: 'XLA', text: 'INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error (run with NCCL_DEBUG=INFO for details).', kinds: one },
 ]

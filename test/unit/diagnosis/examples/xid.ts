@@ -76,4 +76,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '[    9.1] nvidia: module license taints kernel.\n[    9.2] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.86.15  Mon Jan 20 00:00:00 UTC 2025',
     kinds: [],
   },
+  { name: 'a monitor names the GPU', text: 'WARN health: GPU 3 reported XID 79, cordoning the node', kinds: ['xid'], facts: { xid: 79 } },
+  { name: 'quiet: a number that is no Xid', text: 'job on GPU node finished, XID 8812', kinds: [] },
 ]
