@@ -121,6 +121,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
           else if (event.action === 'destroy' || event.action === 'remove') reading.forget(id)
         },
         answering(socketPath) {
+          reading.retry(socketPath)
           const running = backfill(socketPath).finally(() => (backfills = backfills.filter((other) => other !== running)))
           backfills.push(running)
         },

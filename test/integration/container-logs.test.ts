@@ -151,7 +151,20 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     expect(names.map((name) => faults(events, name).length)).toEqual([1, 1, 1])
   })
 
-  test('a terminal, a line of 40 KiB, and a flood beside a fault: nothing lost, sampling in time', async () => {
+  test('an engine that ends and comes back: what its containers say then is read, and nothing twice', async () => {
+    const { events } = start()
+    const script = 'echo FAULT-$(cat /proc/sys/kernel/random/uuid | dd bs=8 count=1 2>/dev/null); sleep 600'
+    await docker.run({ name: 'phoenix', command: sh(script), host: { RestartPolicy: { Name: 'always' } } })
+    await poll(() => faults(events, 'phoenix').length === 1, { what: 'its first run' })
+    await docker.stopDaemon()
+    await docker.startDaemon()
+    const inEngine = async (): Promise<readonly string[]> => (await docker.call('GET', '/containers/phoenix/logs?stdout=1')).body.match(/FAULT-\w+/g) ?? []
+    await poll(async () => (await inEngine()).length === 2, { what: 'its second run', deadlineMs: 20_000 })
+    await poll(() => faults(events, 'phoenix').length >= 2, { what: 'its second line', deadlineMs: 20_000 })
+    expect(faults(events, 'phoenix')).toEqual(await inEngine())
+  })
+
+  test('a line of 40 KiB, and a flood beside a fault: nothing lost, sampling in time', async () => {
     const { events, value } = start()
     await ready()
     await docker.run({ name: 'wide', command: sh('dd if=/dev/zero bs=40000 count=1 2>/dev/null | busybox tr "\\0" x; echo FAULT-wide; sleep 600') })

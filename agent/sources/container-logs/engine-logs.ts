@@ -35,8 +35,8 @@ export function nextPause(pauseMs: number, length: number, sinceLastMs: number):
   return length < LITTLE_BYTES ? Math.min(MAX_PAUSE_MS, pauseMs * 2 + 1) : pauseMs
 }
 const QUIET_MS = 10
-const MAX_PAUSE_MS = 25
-const LITTLE_BYTES = 4 * 1024
+const MAX_PAUSE_MS = 40
+const LITTLE_BYTES = 8 * 1024
 const MUCH_BYTES = 16 * 1024
 
 export async function readEngineLog(request: LogRequest): Promise<LogEnd> {

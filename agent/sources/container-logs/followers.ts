@@ -19,6 +19,8 @@ export type Followers = {
   /** It has ended: look at what it said last. */
   readonly ended: (socketPath: string, id: string) => void
   readonly forget: (id: string) => void
+  /** The engine answers again: what failed need not wait any longer. */
+  readonly retry: (socketPath: string) => void
   /** Logs that cannot be read now, and why. */
   readonly failures: () => ReadonlyMap<string, EngineError>
   readonly streams: () => number
@@ -35,6 +37,8 @@ type Entry = {
   /** Set while it is being read. */
   reading: boolean
   removed: boolean
+  /** It was read at least once. */
+  known: boolean
   tokens: number
   refilled: number
   retryMs: number
@@ -78,6 +82,7 @@ export function createFollowers(options: FollowersOptions): Followers {
       due: false,
       reading: false,
       removed: false,
+      known: false,
       tokens: BURST,
       refilled: now,
       retryMs: FIRST_RETRY_MS,
@@ -126,11 +131,12 @@ export function createFollowers(options: FollowersOptions): Followers {
       failures.delete(entry.id)
       entry.retryMs = FIRST_RETRY_MS
       if (end === 'missing') {
-        if (!entry.removed) options.onLost(entry.id)
+        if (!entry.known) options.onLost(entry.id)
         entry.removed = true
         entry.running = false
         entry.due = false
-      } else if (entry.running) {
+      } else entry.known = true
+      if (entry.running) {
         entry.due = true
         // A stream that ended while its container runs (the log was turned over, the engine restarts): not in a tight loop.
         if (follow && wasRunning) entry.notBefore = performance.now() + 200
@@ -190,6 +196,14 @@ export function createFollowers(options: FollowersOptions): Followers {
       entry.running = false
       if (!entry.reading) entry.due = false
       if (!entry.reading) drop(entry)
+    },
+    retry(socketPath) {
+      for (const entry of entries.values()) {
+        if (entry.socketPath !== socketPath || !failures.has(entry.id)) continue
+        entry.notBefore = 0
+        entry.retryMs = FIRST_RETRY_MS
+      }
+      wake(performance.now())
     },
     failures: () => failures,
     streams: () => streams,

@@ -1,0 +1,131 @@
+// From lines to events: context around what matters, bounds on how many, cursors only for what was told; and a busy log leaves time for others.
+import { describe, expect, test } from 'vitest'
+import type { LogLine } from '../../../agent/model/event.ts'
+import { addLine, createBatch, type LineBatch } from '../../../agent/sources/logs/batch.ts'
+import { createBudget } from '../../../agent/sources/logs/budget.ts'
+import { createLogFlow } from '../../../agent/sources/logs/flow.ts'
+import { createLogCounters } from '../../../agent/sources/logs/metrics.ts'
+import { nextPause } from '../../../agent/sources/container-logs/engine-logs.ts'
+import { poll } from '../../setup/poll.ts'
+
+const NEEDLE = Buffer.from('FAULT')
+const interesting = (bytes: Uint8Array, start: number, end: number): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(NEEDLE)
+const batchOf = (lines: readonly string[]): LineBatch => {
+  const batch = createBatch()
+  batch.bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+  batch.to = batch.bytes.length
+  let at = 0
+  for (const line of lines) {
+    const length = Buffer.byteLength(line)
+    addLine(batch, at, at, at + length, 0)
+    at += length + 1
+  }
+  return batch
+}
+function make() {
+  const told: LogLine[] = []
+  const counters = createLogCounters('file')
+  const flow = createLogFlow({ stream: 'file', origin: () => ({ path: '/x' }), interesting, emit: (line) => void told.push(line), counters })
+  return { told, counters, flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => told.map(({ text }) => text) }
+}
+const numbered = (count: number, word = 'step'): readonly string[] => Array.from({ length: count }, (_, at) => `${word} ${at}`)
+
+describe('flow', () => {
+  test('nothing is told of lines that do not matter', () => {
+    const { take, flow, told, counters } = make()
+    take(numbered(1_000))
+    flow.end()
+    expect(told).toEqual([])
+    expect(counters.lines()).toBe(1_000)
+  })
+
+  test('twenty lines before and ten after, across batches, each once', () => {
+    const { take, flow, texts } = make()
+    take(numbered(15, 'a'))
+    take(numbered(8, 'b'))
+    take(['FAULT-1', ...numbered(4, 'c'), 'FAULT-2'])
+    take(numbered(30, 'd'))
+    flow.end()
+    expect(texts()).toEqual([...numbered(15, 'a').slice(-12), ...numbered(8, 'b'), 'FAULT-1', ...numbered(4, 'c'), 'FAULT-2', ...numbered(10, 'd')])
+  })
+
+  test('colours go, a progress bar becomes lines, bytes that are no text do no harm', () => {
+    const { flow, texts, told } = make()
+    const batch = createBatch()
+    batch.bytes = Buffer.concat([Buffer.from('\u001b[31m10%\r20%\rFAULT\u001b[0m '), Buffer.from([0xff, 0xfe, 0x00])])
+    batch.to = batch.bytes.length
+    addLine(batch, 0, 0, batch.to, 0)
+    flow.take(batch, { timeOf: () => 1 })
+    flow.end()
+    expect(texts()[0]).toMatch(/^10%\n20%\nFAULT /)
+    expect(told).toHaveLength(1)
+  })
+
+  test('a log of nothing but faults is cut off and counted', () => {
+    const { take, flow, told, counters } = make()
+    for (let round = 0; round < 100; round++) take(numbered(1_000, 'FAULT'))
+    flow.end()
+    expect(told.length).toBeLessThan(8_000)
+    expect(told.length).toBeGreaterThanOrEqual(4_000)
+    expect(counters.skipped('rate_limited') + told.length).toBe(100_000)
+  })
+
+  test('a cursor waits for what is still open, and no longer than that', async () => {
+    const { take, flow, told } = make()
+    let committed = ''
+    take(['ordinary'])
+    flow.settle(() => (committed = 'first'))
+    expect(committed).toBe('first')
+    take(['FAULT: begins'])
+    flow.settle(() => (committed = 'second'))
+    expect([committed, told.map(({ text }) => text)]).toEqual(['first', ['ordinary']])
+    await poll(() => committed === 'second', { what: 'the end of the message' })
+    expect(told.map(({ text }) => text)).toEqual(['ordinary', 'FAULT: begins'])
+  })
+})
+
+describe('budget', () => {
+  test('endless work leaves the timers of others in time, and half of the time', async () => {
+    const budget = createBudget()
+    const began = performance.now()
+    let worked = 0
+    let stopped = false
+    const work = (): void => {
+      while (!budget.exhausted()) {
+        budget.spend(() => {
+          const until = performance.now() + 1
+          while (performance.now() < until) worked++
+        })
+      }
+      if (!stopped) budget.free(work)
+    }
+    let used = process.cpuUsage()
+    const late: number[] = []
+    let last = performance.now()
+    const timer = setInterval(() => {
+      late.push(performance.now() - last)
+      last = performance.now()
+    }, 10)
+    work()
+    await poll(() => late.length >= 60, { what: '60 ticks' })
+    stopped = true
+    clearInterval(timer)
+    budget.stop()
+    used = process.cpuUsage(used)
+    expect(worked).toBeGreaterThan(0)
+    expect(Math.max(...late)).toBeLessThan(200)
+    expect((used.user + used.system) / 1000 / (performance.now() - began)).toBeLessThan(0.85)
+  })
+})
+
+describe('pauses between reads of a busy stream', () => {
+  test('none for a quiet one; longer while reads bring little, shorter while they bring much, never beyond the bound', () => {
+    expect(nextPause(0, 100, 500)).toBe(0)
+    let pause = 0
+    for (let at = 0; at < 10; at++) pause = nextPause(pause, 130, pause)
+    expect(pause).toBe(40)
+    for (let at = 0; at < 10; at++) pause = nextPause(pause, 65_536, pause)
+    expect(pause).toBe(0)
+  })
+})
