@@ -153,6 +153,11 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
   const tick = (t: number): void => {
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
+      // The engine's answer may come after the crash.
+      if (!open.complete && open.container === undefined) {
+        open.container = evidence.container(scopeOf(open))
+        open.changed ||= open.container !== undefined
+      }
       if (!open.complete && tracker.elapsed() - open.bornAt >= COMPLETE_AFTER_MS) {
         open.series = evidence.series(scopeOf(open), open.startedAt)
         open.complete = true

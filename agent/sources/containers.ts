@@ -140,11 +140,13 @@ export function createContainersSource(options: ContainersOptions): Source {
     const onContainer = (socketPath: string, told: EngineContainer): void => {
       const identity = directory.set(told.identity)
       options.roster?.running(socketPath, identity.id)
-      if (told.settings !== undefined) options.settings?.set(identity.id, told.settings)
       const container = trackedOf(identity.id, identity)
       container.engine = socketPath
       container.update(identity, factsOf(told), told.gpuWish)
       identityChanged()
+    }
+    const onInspected = ({ identity: { id }, settings }: EngineContainer): void => {
+      if (settings !== undefined) options.settings?.set(id, settings)
     }
     const onGone = (socketPath: string, id: string): void => {
       options.roster?.ended(socketPath, id)
@@ -154,7 +156,16 @@ export function createContainersSource(options: ContainersOptions): Source {
     }
 
     if (!existsSync(cgroupRoot)) context.log.warn(`${cgroupRoot} does not exist: containers have names but no numbers`)
-    engines = createEngines({ sockets: options.sockets, log: context.log, onContainer, onGone, onEvent: context.emit, onState, ...tellRoster(options.roster) })
+    engines = createEngines({
+      sockets: options.sockets,
+      log: context.log,
+      onContainer,
+      onGone,
+      onEvent: context.emit,
+      onState,
+      ...tellRoster(options.roster),
+      onInspected,
+    })
     const { discover } = engines
     walk()
     stops = [

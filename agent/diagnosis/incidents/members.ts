@@ -1,5 +1,6 @@
 // The faults of one incident: the same one again counts up, another one is listed, the root comes first.
 import type { Facts, Fault } from '../../model/fault.ts'
+import { SAME_KILL_MS } from './rules.ts'
 import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 
 /** How a fault became known; one kill can be told by several. */
@@ -13,6 +14,7 @@ export type Member = {
   lastT: number
   /** Tellers count apart: three words for one kill are one. */
   readonly counts: Map<Via, number>
+  readonly lastTold: Map<Via, number>
   readonly pids: Set<number>
 }
 
@@ -56,15 +58,23 @@ export function mergeSubject(old: IncidentSubject, next: IncidentSubject): Incid
   return Object.keys(merged).length > 0 || host === undefined ? merged : { host }
 }
 
-/** Adds a sighting to a member; false when it was known already (the kernel prints some kills twice). */
-export function countSighting(member: Member, via: Via, t: number, pid: number | undefined, times: number): boolean {
-  if (via === 'kernel' && member.fault.kind === 'host_oom_kill' && pid !== undefined) {
-    if (member.pids.has(pid) && member.counts.has('kernel')) return false
-    if (member.pids.size < 1_000) member.pids.add(pid)
-  }
-  member.counts.set(via, (member.counts.get(via) ?? 0) + times)
+/** Adds a sighting to a member. */
+export function countSighting(member: Member, via: Via, t: number, pid: number | undefined, times: number): void {
+  const before = member.counts.get(via) ?? 0
+  member.counts.set(via, member.fault.kind === 'host_oom_kill' ? killsBy(member, via, t, pid, times, before) : before + times)
+  member.lastTold.set(via, t)
   member.lastT = Math.max(member.lastT, t)
-  return true
+}
+
+/** The kernel prints several lines for one kill, and some twice; an engine may say `oom` twice for one (runtime facts: `oom 2 oom_kill 1`). */
+function killsBy({ pids, lastTold }: Member, via: Via, t: number, pid: number | undefined, times: number, before: number): number {
+  if (via === 'kernel') {
+    if (pid !== undefined && pids.size < 1_000) pids.add(pid)
+    return Math.max(1, pids.size)
+  }
+  if (via === 'counter') return before + times
+  const last = lastTold.get(via)
+  return last !== undefined && Math.abs(t - last) <= SAME_KILL_MS ? before : before + times
 }
 
 export function toConsequence({ fault, subject, firstT, lastT, ...counted }: Member): Consequence {

@@ -112,7 +112,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     if (same === undefined) {
       // What comes on top of so many is not listed, it is still the same crash.
       if (open.members.length >= MAX_MEMBERS) return
-      const member: Member = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), pids: new Set() }
+      const member: Member = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), lastTold: new Map(), pids: new Set() }
       countSighting(member, via, t, fault.facts.pid, times)
       open.members.push(member)
       open.members.sort((a, b) => rank(a.fault) - rank(b.fault) || a.firstT - b.firstT)
@@ -219,6 +219,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
         firstT: incident.started_at,
         lastT: incident.last_seen_at,
         counts: new Map(),
+        lastTold: new Map(),
         pids: new Set(),
       }
       const others = incident.consequences.map((consequence): Member => {
@@ -230,6 +231,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
           firstT: consequence.first_seen_at,
           lastT: consequence.last_seen_at,
           counts: new Map([['log', consequence.count]]),
+          lastTold: new Map(),
           pids: new Set(),
         }
       })

@@ -15,6 +15,8 @@ export type EngineWatchOptions = {
   readonly listEveryMs?: number
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
+  /** Whatever an inspection said, also of a container that has ended meanwhile: its settings explain its crash. */
+  readonly onInspected?: (container: EngineContainer) => void
   /** A running container, new or changed. */
   readonly onContainer: (container: EngineContainer) => void
   readonly onGone: (id: string) => void
@@ -70,6 +72,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     inspecting.set(id, token)
     try {
       const inspected = await client.inspect(id)
+      if (inspected !== undefined) options.onInspected?.(fromInspect(inspected))
       if (token.cancelled || stopping.signal.aborted) return
       if (inspected === undefined || inspected.State.Running === false || (inspected.State.Pid === 0 && inspected.State.Status !== 'running')) return gone(id)
       known.set(id, fingerprint(listed) ?? known.get(id) ?? '')

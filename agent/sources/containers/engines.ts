@@ -12,6 +12,7 @@ export type EnginesOptions = {
   /** undefined: look in the usual places. */
   readonly sockets: readonly string[] | undefined
   readonly log: Log
+  readonly onInspected?: (container: EngineContainer) => void
   readonly onContainer: (socketPath: string, container: EngineContainer) => void
   readonly onGone: (socketPath: string, id: string) => void
   readonly onEvent: (event: ContainerEvent) => void
@@ -47,6 +48,7 @@ export function createEngines(options: EnginesOptions): Engines {
       onContainer: (container) => options.onContainer(socketPath, container),
       onGone: (id) => options.onGone(socketPath, id),
       onEvent: options.onEvent,
+      ...(options.onInspected === undefined ? {} : { onInspected: options.onInspected }),
       onLife: (id, event) => options.onLife?.(socketPath, id, event),
       onAnswering: () => options.onAnswering?.(socketPath),
       onState: options.onState,
