@@ -42,7 +42,7 @@ export const eccError = ruleFamily({
     },
     {
       pattern:
-        /\b([1-9]\d{0,8}) (?:volatile |aggregate )?double[- ]bit ECC errors?[^\n]{0,40}?(?:GPU (\d{1,3}))?|double bit error \(DBE\)|\bDBE (?:volatile|aggregate|errors?|detected|has been detected|was detected)|\b[Aa] DBE (?:was|has been) detected|uncorrectable memory errors?\b|row remap(?:ping)? failure\b|page retirements together with a DBE|uncorrectable remapped rows/i,
+        /\b([1-9]\d{0,8}) (?:volatile |aggregate )?double[- ]bit ECC errors?[^\n]{0,40}?(?:GPU (\d{1,3}))?|double bit error \(DBE\)|\bDBE (?:volatile|aggregate|errors?|detected|has been detected|was detected)|\b[Aa] DBE (?:was|has been) detected|\b(?:had|has|with|detected|reports|[1-9]\d{0,8}) uncorrectable memory errors?\b|row remap(?:ping)? failures? (?:detected|occurred|on GPU|for GPU)|\b(?:had|has) (?:a )?row remap(?:ping)? failure|page retirements together with a DBE|\b[1-9]\d{0,8} uncorrectable remapped rows/i,
       severity: 'critical',
       title: 'Uncorrectable memory error',
       verdict: 'A tool reports errors in GPU memory that ECC could not correct, or a repair of it that failed.',

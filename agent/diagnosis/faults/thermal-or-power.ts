@@ -70,7 +70,7 @@ export const thermalOrPower = ruleFamily({
     },
     {
       pattern:
-        /[Pp]ower violations? totaling|(?:HW|[Hh]ardware|[Ee]xternal)?[ _]?[Pp]ower[ _][Bb]rake(?: [Ss]lowdown| [Aa]ssertion)?[^\n]{0,40}\b(?:asserted|triggered|engaged|activated|detected|is active)\b/,
+        /[Pp]ower violations? totaling|(?:HW|[Hh]ardware|[Ee]xternal)?[ _]?[Pp]ower[ _][Bb]rake(?: [Ss]lowdown| [Aa]ssertion)?[^\n]{0,40}\b(?:asserted|engaged|activated|detected|is active)\b/,
       severity: 'warning',
       title: 'GPU held back for power',
       verdict: "The GPU is held back because the machine's power supply asked for it, or because it reached its limit.",

@@ -55,4 +55,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'the diagnostic', text: 'Error: Detected 3 double-bit ECC errors in GPU 4', kinds: one, facts: { gpu_index: 4 } },
+  { name: 'quiet: a field explained', text: '"remapped_rows.failure"\nTells whether a row remapping failure has happened in the life of the GPU.', kinds: [] },
 ]

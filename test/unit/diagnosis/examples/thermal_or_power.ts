@@ -44,4 +44,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'quiet: the CPU', text: 'mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 12)', kinds: [] },
   { name: 'in the notation of a monitor', text: '{"gpu":0,"throttle":{"hw_slowdown":false,"hw_thermal_slowdown":true}}', kinds: one },
   { name: 'quiet: the same, well', text: 'gpu=0 hw_slowdown=0 hw_thermal_slowdown=0 sw_power_cap=1', kinds: [] },
+  {
+    name: 'quiet: a field explained',
+    text: 'HW Power Brake Slowdown: an external power brake is triggered, for instance by the power supply of the machine',
+    kinds: [],
+  },
 ]
