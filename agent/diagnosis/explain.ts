@@ -11,6 +11,8 @@ const PASTED_LIMIT = 262_144
 /** How far around a candidate a family may look, in a text that is too long to be held. */
 const LINES_BEFORE = 48
 const LINES_AFTER = 48
+/** Of a line that is cut, this much is kept before what was found in it. */
+const SHOWN_BEFORE = 256
 const REACH = LINE_LIMIT * 2
 /** Candidates closer than this share a passage, until the passage is this long. */
 const PASSAGE_BYTES = 262_144
@@ -170,8 +172,8 @@ function judgeGroup(state: State, buffer: Uint8Array, start: number, end: number
     const text = decoder.decode(buffer.subarray(from, Math.min(to, from + LINE_LIMIT * 4))).replace(/\r$/, '')
     if (text.length <= LINE_LIMIT) return text
     // A line too long is cut around what was found in it.
-    const at = Math.max(0, (focus.get(index) ?? from) - from - LINE_LIMIT / 4)
-    return cutLine(decoder.decode(buffer.subarray(from + at, Math.min(to, from + at + LINE_LIMIT * 2))))
+    const at = Math.max(0, (focus.get(index) ?? from) - from - SHOWN_BEFORE)
+    return cutLine(`${at > 0 ? '[cut…] ' : ''}${decoder.decode(buffer.subarray(from + at, Math.min(to, from + at + LINE_LIMIT * 2)))}`)
   })
   for (const fault of judgePassage({ lines, firstLine: line, candidates: candidates.list() }, state.told)) state.faults.add(fault)
 }

@@ -7,7 +7,7 @@ import type { EvidenceLine, Facts, Fault, LogKind } from '../model/fault.ts'
  */
 const FOLLOWS: Readonly<Partial<Record<LogKind, readonly LogKind[]>>> = {
   nccl_error: ['cuda_oom', 'nvml_allocator_assert', 'host_oom_kill', 'disk_full', 'shm_exhausted', 'xid', 'gpu_lost', 'ecc_error', 'illegal_memory_access'],
-  cublas_cudnn_error: ['cuda_oom', 'nvml_allocator_assert', 'xid', 'gpu_lost', 'ecc_error'],
+  cublas_cudnn_error: ['cuda_oom', 'nvml_allocator_assert', 'illegal_memory_access', 'xid', 'gpu_lost', 'ecc_error'],
   allocator_internal: ['illegal_memory_access', 'xid', 'gpu_lost'],
   illegal_memory_access: ['xid', 'ecc_error'],
   cuda_oom: ['nvml_allocator_assert'],

@@ -11,7 +11,7 @@ const CAPTURE = /captures_underway|use_count|graph_pools/
 
 function recognise(text: LogText, at: number): Recognised | undefined {
   // The asserted expression may stand in the line above.
-  const from = text[at]?.includes('INTERNAL ASSERT FAILED') === true || at === 0 ? at : at - 1
+  const from = Math.max(0, at - 1)
   const joined = joinedFrom(text, from, 4)
   const match = ASSERT.exec(joined)
   if (match === null || match.index > plain(stripPrefix(text[at] ?? '')).length + plain(stripPrefix(text[from] ?? '')).length) return undefined

@@ -10,7 +10,7 @@ const REMEDIES = [
   { text: 'Keep the effective batch with gradient accumulation.', command: '--per_device_train_batch_size 4 --gradient_accumulation_steps 8' },
 ]
 const CHANGE = /from (\d{1,7}) ?(?:->|→|to|=>) ?(\d{1,7})/
-const BATCH = /[Bb]atch(?:[ _]?size)?(?: ?(?:=|:|to|of|from))? ?(\d{1,7})/g
+const BATCH = /[Bb]atch(?:[ _]?size)?(?: ?(?:=|:|to:?|of|from))? ?(\d{1,7})/g
 const around = ({ message, match }: Seen): string => message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 120)
 
 function facts(seen: Seen): Facts {

@@ -105,7 +105,7 @@ export function causeSentence(facts: Facts, judged: Judged): string {
   const unallocated = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
   switch (cause) {
     case 'fragmentation':
-      return `PyTorch itself holds ${gib(unallocated)} that it cannot use for it, because they lie in pieces (fragmentation).`
+      return `PyTorch itself holds ${gib(unallocated)} that is of no use for this request, because it lies in pieces (fragmentation).`
     case 'other_process': {
       const who =
         judged.others?.named === true

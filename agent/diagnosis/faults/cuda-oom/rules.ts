@@ -23,6 +23,8 @@ export type MemoryRule = {
 
 const LINES = 5
 const MESSAGE = 1_600
+/** What stands before may name the allocator, and with it the GPU. */
+const BEFORE = 60
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {
   const recognise = (text: LogText, at: number): Recognised | undefined => {
@@ -33,7 +35,7 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       if (match === null || match.index > own) continue
       const message = joined.slice(match.index, match.index + MESSAGE)
       if (rule.unless?.test(message) === true) return undefined
-      const figures = rule.facts?.(match, message) ?? {}
+      const figures = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
       const judged = judgeCauses(figures)
       const causes = rule.causes ?? judged.causes
       const asked = figures.requested_bytes === undefined ? '' : `for ${gib(figures.requested_bytes)} `

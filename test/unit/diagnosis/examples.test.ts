@@ -1,0 +1,51 @@
+// Scores the families on our own examples: every kind has several, quiet ones included; what is listed must be found, and nothing else.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { LOG_KINDS, type Facts, type LogKind } from '../../../agent/model/fault.ts'
+
+type Example = { readonly name: string; readonly text: string; readonly kinds: readonly LogKind[]; readonly facts?: Facts }
+const folder = join(import.meta.dirname, 'examples')
+const tables = await Promise.all(
+  readdirSync(folder).map(async (file) => {
+    const loaded: { readonly examples: readonly Example[] } = await import(join(folder, file))
+    return { kind: file.replace(/\.ts$/, ''), examples: loaded.examples }
+  }),
+)
+/** Figures that messages round to two digits. */
+const ROUNDING_BYTES = 0.006 * 2 ** 30
+
+/** The wanted facts, with those bytes replaced by what was found that are equal within rounding. */
+const within = (wanted: Facts, got: Facts): Facts =>
+  Object.fromEntries(
+    Object.entries(wanted).map(([key, value]) => {
+      const found = Object.entries(got).find(([name]) => name === key)?.[1]
+      const rounded = typeof value === 'number' && typeof found === 'number' && key.endsWith('_bytes') && Math.abs(found - value) <= ROUNDING_BYTES
+      return [key, rounded ? found : value]
+    }),
+  )
+
+describe.each(tables)('$kind', ({ kind, examples }) => {
+  test.each(examples)('$name', ({ text, kinds, facts }) => {
+    const faults = explainText(logScanner(), text)
+    expect(faults.map((fault) => fault.kind)).toEqual(kinds)
+    const root = faults[0]?.facts ?? {}
+    expect(root).toMatchObject(within(facts ?? {}, root))
+    for (const fault of faults) {
+      expect(fault.verdict.length).toBeGreaterThan(20)
+      expect(fault.remedies.length).toBeGreaterThan(0)
+      expect(fault.evidence.length).toBeGreaterThan(0)
+    }
+  })
+  test('has several examples, and quiet ones', () => {
+    expect(examples.filter(({ kinds }) => kinds.some((found) => found === kind)).length).toBeGreaterThanOrEqual(3)
+    expect(examples.filter(({ kinds }) => kinds.length === 0).length).toBeGreaterThanOrEqual(1)
+  })
+})
+
+test('every kind has its examples, and a family', () => {
+  expect(tables.map(({ kind }) => kind).sort()).toEqual([...LOG_KINDS].sort())
+  expect([...new Set(FAMILIES.flatMap((family) => family.kinds))].sort()).toEqual([...LOG_KINDS].sort())
+})

@@ -1,0 +1,21 @@
+// Failed checks inside the caching allocator; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['allocator_internal']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a capture',
+    text: 'RuntimeError: captures_underway.empty() INTERNAL ASSERT FAILED at "/src/c10/cuda/CUDACachingAllocator.cpp":3100, please report a bug to PyTorch.',
+    kinds: one,
+    facts: { source_line: '3100' },
+  },
+  {
+    name: 'expandable segments, the place in the next line',
+    text: 'AssertionError: !handles_.at(i) INTERNAL ASSERT FAILED\n at "/src/c10/cuda/CUDACachingAllocator.cpp":401',
+    kinds: one,
+    facts: { source_line: '401' },
+  },
+  { name: 'a block', text: 'RuntimeError: block->ptr != nullptr INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":812', kinds: one },
+  { name: 'quiet: an assert elsewhere', text: 'RuntimeError: isTuple() INTERNAL ASSERT FAILED at "../aten/src/ATen/core/ivalue_inl.h":1300', kinds: [] },
+]

@@ -1,0 +1,18 @@
+// Programs that ran out of memory and went on with smaller pieces; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['batch_halving']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a trainer',
+    text: 'RuntimeWarning: CUDA out of memory detected. Train microbatch size will be decreased from 64 -> 32.',
+    kinds: ['batch_halving', 'cuda_oom'],
+    facts: { batch_from: 64, batch_to: 32 },
+  },
+  { name: 'accelerate', text: 'Decreasing batch size to: 16.', kinds: one, facts: { batch_to: 16 } },
+  { name: 'tiles', text: 'Warning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.', kinds: one },
+  { name: 'a search', text: 'Batch size 64 failed, trying batch size 32', kinds: one, facts: { batch_from: 64, batch_to: 32 } },
+  { name: 'quiet: advice', text: 'Please consider reducing batch size.', kinds: [] },
+  { name: 'quiet: settings', text: 'batch_size=32 gradient_accumulation_steps=4', kinds: [] },
+]

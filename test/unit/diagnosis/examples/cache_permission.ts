@@ -1,0 +1,29 @@
+// Model caches that cannot be written; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['cache_permission']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'Python',
+    text: "PermissionError: [Errno 13] Permission denied: '/home/app/.cache/huggingface/hub'",
+    kinds: one,
+    facts: { errno: 13, path: '/home/app/.cache/huggingface/hub' },
+  },
+  {
+    name: 'Transformers',
+    text: 'There was a problem when trying to write in your cache folder (/nonexistent/.cache/huggingface/hub). You should set the environment variable HF_HOME to a writable directory.',
+    kinds: one,
+    facts: { path: '/nonexistent/.cache/huggingface/hub' },
+  },
+  {
+    name: 'the hub',
+    text: 'OSError: PermissionError at /srv/.cache/huggingface/hub when downloading org/model',
+    kinds: one,
+    facts: { path: '/srv/.cache/huggingface/hub' },
+  },
+  { name: 'the shell, the path first', text: "mkdir: cannot create directory '/root/.cache': Permission denied", kinds: one, facts: { path: '/root/.cache' } },
+  { name: 'read-only', text: "OSError: [Errno 30] Read-only file system: '/app/.cache/huggingface'", kinds: one, facts: { errno: 30 } },
+  { name: 'quiet: another folder', text: "PermissionError: [Errno 13] Permission denied: '/etc/shadow'", kinds: [] },
+  { name: 'quiet: ssh', text: 'Permission denied (publickey,password).', kinds: [] },
+]

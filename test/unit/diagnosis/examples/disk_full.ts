@@ -1,0 +1,32 @@
+// Full disks and quotas; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['disk_full']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'Python',
+    text: "OSError: [Errno 28] No space left on device: '/data/ckpt/step-100.pt'",
+    kinds: one,
+    facts: { errno: 28, path: '/data/ckpt/step-100.pt' },
+  },
+  { name: 'Docker', text: 'failed to register layer: write /opt/lib/libtorch_cuda.so: no space left on device', kinds: one },
+  { name: 'a quota', text: 'OSError: [Errno 122] Disk quota exceeded', kinds: one, facts: { errno: 122 } },
+  {
+    name: 'torch.save',
+    text: 'RuntimeError: [enforce fail at inline_container.cc:603] . PytorchStreamWriter failed writing file data/12: file write failed',
+    kinds: one,
+  },
+  {
+    name: 'the hub',
+    text: 'UserWarning: Not enough free disk space to download the file. The expected file size is: 500.00 MB. The target location /models only has 12.00 MB free disk space.',
+    kinds: one,
+    facts: { free_bytes: 12_000_000 },
+  },
+  {
+    name: 'quiet: the download went on',
+    text: 'UserWarning: Not enough free disk space to download the file. The expected file size is: 0.10 MB. The target location /nfs only has 0.00 MB free disk space.\nconfig.json: 100%|██████████| 1.2k/1.2k [00:00<00:00, 1.1MB/s]',
+    kinds: [],
+  },
+  { name: 'quiet: df', text: '/dev/nvme0n1p2  1.8T  900G  800G  53% /', kinds: [] },
+]

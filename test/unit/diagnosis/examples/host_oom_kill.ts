@@ -1,0 +1,34 @@
+// Processes killed for want of host memory; written for this test.
+import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+
+const one: readonly LogKind[] = ['host_oom_kill']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a cgroup limit',
+    text: '[  812.100000] python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n[  812.100100] memory: usage 2097152kB, limit 2097152kB, failcnt 70\n[  812.100200] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/docker/aa,task_memcg=/docker/aa,task=python3,pid=6001,uid=0\n[  812.100300] Memory cgroup out of memory: Killed process 6001 (python3) total-vm:9000000kB, anon-rss:2000000kB, file-rss:100kB, shmem-rss:0kB, UID:0 pgtables:5000kB oom_score_adj:0',
+    kinds: one,
+    facts: { pid: 6001, process: 'python3', limit_bytes: 2097152 * 1024, anon_rss_bytes: 2000000 * 1024, total_vm_bytes: 9000000 * 1024 },
+  },
+  {
+    name: 'the whole host',
+    text: 'Nov 20 10:00:00 node1 kernel: Out of memory: Killed process 915 (My Trainer) total-vm:500kB, anon-rss:400kB, file-rss:0kB, shmem-rss:0kB',
+    kinds: one,
+    facts: { pid: 915, process: 'My Trainer' },
+  },
+  {
+    name: 'an old kernel',
+    text: 'Out of memory: Kill process 77 (java) score 900 or sacrifice child\nKilled process 77 (java) total-vm:2000kB, anon-rss:1000kB, file-rss:0kB',
+    kinds: one,
+    facts: { pid: 77, anon_rss_bytes: 1000 * 1024 },
+  },
+  { name: 'Docker', text: '        "Status": "exited",\n        "OOMKilled": true,\n        "ExitCode": 137,', kinds: one, facts: { exit_code: 137 } },
+  { name: 'Kubernetes', text: '    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137', kinds: one, facts: { exit_code: 137 } },
+  { name: 'Slurm', text: 'slurmstepd: error: Detected 3 oom_kill events in StepId=42.0. Some of the step tasks have been OOM Killed.', kinds: one },
+  { name: 'DataLoader', text: 'RuntimeError: DataLoader worker (pid 4040) is killed by signal: Killed.', kinds: one, facts: { pid: 4040 } },
+  { name: 'the shell', text: 'loading shard 11\nKilled\n', kinds: one },
+  { name: 'quiet: Docker says no', text: '        "OOMKilled": false,\n        "ExitCode": 137,', kinds: [] },
+  { name: 'quiet: 137 alone', text: 'container exited with code 137', kinds: [] },
+  { name: 'quiet: TCP', text: 'kernel: TCP: out of memory -- consider tuning tcp_mem', kinds: [] },
+  { name: 'quiet: somebody killed a process', text: 'systemd[1]: session-4.scope: Killing process 99 (bash) with signal SIGKILL.', kinds: [] },
+]

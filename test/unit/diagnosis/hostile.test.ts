@@ -1,0 +1,110 @@
+// Log lines are untrusted: no family may take longer than in proportion to the text, whatever is in it.
+import { describe, expect, test } from 'vitest'
+import { explainChunks, explainText } from '../../../agent/diagnosis/explain.ts'
+import type { FaultFamily } from '../../../agent/diagnosis/faults/family.ts'
+import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { LINE_LIMIT } from '../../../agent/diagnosis/passage.ts'
+
+/** What patterns repeat over: a literal followed by much of one of these is where backtracking would show. */
+const FILLERS = [
+  ' ',
+  'a',
+  '0',
+  '1.',
+  '(',
+  '[',
+  ':',
+  '/a',
+  'GPU 0 ',
+  '12.34 GiB ',
+  '&quot;',
+  '\\n',
+  'pid=1 ',
+  "'",
+  ',',
+  '-',
+  '.',
+  'Process 1 has 1.00 GiB memory in use. ',
+  'NVML_SUCCESS == ',
+  'from 1 -> 2 ',
+  'batch 1 ',
+  '| ',
+  '> ',
+  'A1.b_',
+  '\u001b[0m',
+]
+
+const filled = (start: string, filler: string, length: number): string => start + filler.repeat(Math.ceil(length / filler.length)).slice(0, length)
+
+/**
+ * What a line of a quarter of the limit may take without a closer look: a quadratic pattern needs 17 million steps for it, more than 10 ms.
+ * Below it clocks and the garbage collector decide.
+ */
+const FLOOR_MS = 3
+
+function milliseconds(family: FaultFamily, lines: readonly string[], at: number): number {
+  let best = Infinity
+  // Once is enough for what is quick; a slow one gets two more chances.
+  for (let i = 0; i === 0 || (i < 3 && best > FLOOR_MS); i += 1) {
+    const start = performance.now()
+    family.recognise(lines, at)
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
+describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ family }) => {
+  test('a line four times as long takes about four times as long, not sixteen', () => {
+    const slow: string[] = []
+    for (const literal of family.literals) {
+      const word = literal.replaceAll('\n', '')
+      for (const filler of [...FILLERS, word, `${word} `, word.slice(0, -1)]) {
+        const lineOf = (length: number): readonly string[] => [filled('', filler, 64), filled(`${word} `, filler, length), filled('', filler, length)]
+        const quarter = milliseconds(family, lineOf(LINE_LIMIT / 4), 1)
+        if (quarter <= FLOOR_MS) continue
+        const full = milliseconds(family, lineOf(LINE_LIMIT), 1)
+        // Linear is 4; quadratic is 16, cubic 64.
+        if (full > 9 * quarter) slow.push(`${JSON.stringify(word)} + ${JSON.stringify(filler)}: ${quarter.toFixed(1)} ms, then ${full.toFixed(1)} ms`)
+      }
+    }
+    expect(slow).toEqual([])
+  })
+})
+
+describe('texts that are no logs', () => {
+  const scanner = logScanner()
+  const megabytes = (n: number): number => n * 2 ** 20
+  const oom = 'CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 80.00 GiB of which 1.00 GiB is free.'
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+  test('a line of 10 MB with a fault in its middle', () => {
+    const chunks = [bytes('x'.repeat(megabytes(5))), bytes(` ${oom} `), bytes('y'.repeat(megabytes(5)))]
+    const [fault] = explainChunks(scanner, chunks)
+    expect(fault?.facts).toMatchObject({ gpu_index: 3, requested_bytes: 2 * 2 ** 30 })
+    expect(fault?.evidence[0]?.text).toMatch(/^\[cut….*out of memory.*cut\]$/)
+    expect(fault?.evidence[0]?.text.length).toBeLessThan(LINE_LIMIT)
+  })
+
+  test('binary garbage and invalid UTF-8 around a fault', () => {
+    const garbage = Uint8Array.from({ length: megabytes(2) }, (_, i) => (i * 2_654_435_761) >>> 24)
+    const [fault] = explainChunks(scanner, [garbage, bytes(`\n${oom}\n`), garbage])
+    expect(fault?.facts.gpu_index).toBe(3)
+  })
+
+  test('empty, one line end, only line ends', () => {
+    for (const text of ['', '\n', '\r\n', '\n'.repeat(100_000)]) expect(explainText(scanner, text)).toEqual([])
+    expect(explainChunks(scanner, [])).toEqual([])
+    expect(explainChunks(scanner, [bytes('\n'.repeat(megabytes(1)))])).toEqual([])
+  })
+
+  test('a hundred thousand faults are told once, in bounded time', () => {
+    const text = `[rank0]: ${oom}\n`.repeat(20_000)
+    const faults = explainChunks(scanner, [bytes(text)])
+    expect(faults.map((fault) => fault.kind)).toEqual(['cuda_oom'])
+  })
+
+  test('thousands of different faults stay bounded', () => {
+    const text = Array.from({ length: 5_000 }, (_, i) => oom.replace('GPU 3', `GPU ${i}`)).join('\n')
+    expect(explainChunks(scanner, [bytes(text)]).length).toBeLessThanOrEqual(64)
+  })
+})

@@ -1,0 +1,50 @@
+// Live lines: told at once, told once, and what one origin says is not mixed with another's.
+import { describe, expect, test } from 'vitest'
+import type { LogLine } from '../../../agent/model/event.ts'
+import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const line = (text: string, container = 'trainer'): LogLine => ({ type: 'log', t: 0, stream: 'container', origin: { container }, text })
+const OOM = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 80.00 GiB of which 1.00 GiB is free.'
+
+describe('the judge of live lines', () => {
+  test('tells a fault with its line, and each occurrence', () => {
+    const { judge } = createLogJudge(logScanner())
+    expect(judge(line('step 1'))).toEqual([])
+    const first = judge(line(OOM))
+    expect(first.map((fault) => [fault.kind, fault.evidence[0]?.line])).toEqual([['cuda_oom', 2]])
+    expect(judge(line(OOM)).map((fault) => fault.kind)).toEqual(['cuda_oom'])
+  })
+  test('a message of several joined lines is one fault with all its figures', () => {
+    const { judge } = createLogJudge(logScanner())
+    const faults = judge(
+      line(
+        'RuntimeError: CUDA out of memory.\nTried to allocate 2.00 GiB (GPU 1; 24.00 GiB total capacity;\n20.00 GiB already allocated; 1.00 GiB free; 21.00 GiB reserved in total by PyTorch)',
+      ),
+    )
+    expect(faults).toHaveLength(1)
+    expect(faults[0]?.facts).toMatchObject({ gpu_index: 1, requested_bytes: 2 * 2 ** 30, reserved_bytes: 21 * 2 ** 30 })
+  })
+  test('kernel lines of one kill are looked back at', () => {
+    const { judge } = createLogJudge(logScanner())
+    const kernel = (text: string): LogLine => ({ type: 'log', t: 0, stream: 'kernel', origin: {}, text })
+    judge(kernel('memory: usage 1048576kB, limit 1048576kB, failcnt 9'))
+    const [fault] = judge(kernel('Memory cgroup out of memory: Killed process 12 (python3) total-vm:9kB, anon-rss:8kB, file-rss:0kB'))
+    expect(fault?.facts).toMatchObject({ pid: 12, limit_bytes: 2 ** 30 })
+  })
+  test('origins are apart', () => {
+    const { judge } = createLogJudge(logScanner())
+    judge(line('memory: usage 1048576kB, limit 1048576kB, failcnt 9', 'a'))
+    const [fault] = judge(line('Memory cgroup out of memory: Killed process 12 (python3) total-vm:9kB, anon-rss:8kB', 'b'))
+    expect(fault?.facts.limit_bytes).toBeUndefined()
+  })
+  test('ten thousand origins and lines of a megabyte: only so much is kept', () => {
+    const { judge } = createLogJudge(logScanner())
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 10_000; i += 1) judge(line(`${'x'.repeat(1_000)} ${i}`, `c${i}`))
+    for (let i = 0; i < 200; i += 1) judge(line('y'.repeat(2 ** 20), 'big'))
+    expect(judge(line(OOM, 'big'))).toHaveLength(1)
+    globalThis.gc?.()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(128 * 2 ** 20)
+  })
+})
