@@ -186,7 +186,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
   diagnosis.restore(incidents.unresolved())
-  await Promise.all(sources.map((source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
+  await Promise.all(sources.map(async (source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
   pulls.every(1_000, (t) => {
     latest.expire(t)
     ledger.expire(t)
@@ -203,7 +203,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
       scrapes.stop()
       pulls.stop()
       await server.close()
-      await Promise.all(sources.map((source) => source.stop()))
+      await Promise.all(sources.map(async (source) => source.stop()))
       cursors.close()
       for (const sink of sinks) await sink.close()
       diagnosis.flush()

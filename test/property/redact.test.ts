@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { redact, redactDeep, REDACTED, relevantEnv } from '../../agent/lib/redact.ts'
 
-const alphabet = [...'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789']
+const alphabet = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'.split('')
 const random = (min: number, max: number) => fc.array(fc.constantFrom(...alphabet), { minLength: min, maxLength: max }).map((chars) => chars.join(''))
 const upper = random(16, 16).map((text) => text.toUpperCase().replace(/[^A-Z0-9]/g, 'X'))
 
@@ -89,12 +89,14 @@ describe('redact', () => {
       return performance.now() - begun
     }
     for (const seed of seeds) timed(seed.repeat(1_000)) // warm
+    const slow: string[] = []
     for (const seed of seeds) {
       const line = seed.repeat(Math.ceil(8_000 / seed.length))
       const [short, long] = [Math.min(...[1, 2, 3].map(() => timed(line.slice(0, 4_000)))), Math.min(...[1, 2, 3].map(() => timed(line.repeat(4))))]
       // Eight times the text; quadratic would be sixty-four times as long.
-      expect(long / Math.max(short, 0.2), seed).toBeLessThan(32)
+      if (long / Math.max(short, 0.2) > 32) slow.push(`${seed}: ${short} ms, then ${long} ms`)
     }
+    expect(slow).toEqual([])
   })
 })
 

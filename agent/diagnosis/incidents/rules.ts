@@ -31,25 +31,19 @@ const NOTES: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['hub_rate_limite
  * A log says when something fails, never when it is well again. So an incident from a log resolves after so long without the same fault
  * while the agent went on sampling: long enough that a container in a restart loop stays one incident, and longer for what needs a hand on the machine.
  */
-export function quietMs(kind: IncidentKind): number {
-  switch (kind) {
-    case 'xid':
-    case 'gpu_lost':
-    case 'ecc_error':
-      return 60 * MINUTE_MS
-    case 'nvml_driver_mismatch':
-    case 'gpu_not_visible':
-    case 'cuda_version_mismatch':
-    case 'cuda_library_missing':
-    case 'disk_full':
-      return 30 * MINUTE_MS
-    case 'precision_fallback':
-    case 'batch_halving':
-    case 'hub_rate_limited':
-      return 10 * MINUTE_MS
-    default:
-      return 15 * MINUTE_MS
-  }
+export const quietMs = (kind: IncidentKind): number => (QUIET_MINUTES[kind] ?? 15) * MINUTE_MS
+const QUIET_MINUTES: Readonly<Partial<Record<IncidentKind, number>>> = {
+  xid: 60,
+  gpu_lost: 60,
+  ecc_error: 60,
+  nvml_driver_mismatch: 30,
+  gpu_not_visible: 30,
+  cuda_version_mismatch: 30,
+  cuda_library_missing: 30,
+  disk_full: 30,
+  precision_fallback: 10,
+  batch_halving: 10,
+  hub_rate_limited: 10,
 }
 
 /** How long after the last fault of a crash this one still belongs to it. */

@@ -46,7 +46,7 @@ export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions
   const containerOf = (fault: Fault<IncidentKind>, place: Place, processes: readonly KnownProcess[]): KnownContainer | undefined => {
     if (place.containerId !== undefined) {
       const known = witness.container(place.containerId)
-      return { ...(known ?? {}), id: place.containerId.slice(0, 12), name: known?.name ?? place.container ?? place.containerId.slice(0, 12) }
+      return { ...known, id: place.containerId.slice(0, 12), name: known?.name ?? place.container ?? place.containerId.slice(0, 12) }
     }
     if (place.container !== undefined) return witness.containerNamed(place.container) ?? { id: '', name: place.container }
     const { pid } = fault.facts

@@ -184,11 +184,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     tick(t) {
       if (lastTick !== undefined) elapsed += Math.min(Math.max(0, t - lastTick), MAX_TICK_MS)
       lastTick = t
-      const closed: OpenIncident[] = []
-      for (const open of [...incidents]) {
-        if (open.status === 'pending' && elapsed - open.quietFrom >= PENDING_MS) remove(open)
-        else if (open.status === 'firing' && mayResolve(open, t)) closed.push(open)
-      }
+      for (const open of incidents.filter(({ status, quietFrom }) => status === 'pending' && elapsed - quietFrom >= PENDING_MS)) remove(open)
+      const closed = incidents.filter((open) => open.status === 'firing' && mayResolve(open, t))
       // Bounded memory before all: what was heard of last stays.
       const over = incidents.length - closed.length - maxOpen
       if (over > 0)

@@ -38,10 +38,11 @@ export type IncidentFile = {
 }
 
 // Only we write this file; what a broken disk makes of it fails in JSON.parse.
-const parse = <T>(text: string): T => JSON.parse(text)
+const summaryIn = (text: string): IncidentSummary => JSON.parse(text)
+const evidenceIn = (text: string): Incident['evidence'] => JSON.parse(text)
 const whole = ({ summary, evidence }: Row): Incident => ({
-  ...parse<Incident>(summary),
-  evidence: parse<Incident['evidence']>(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
+  ...summaryIn(summary),
+  evidence: evidenceIn(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
 })
 
 function prepareSchema(db: Database, file: string): void {
@@ -103,8 +104,7 @@ function statements(db: Database): IncidentFile {
         }
       }).immediate()
     },
-    list: ({ status = null, kind = null, since = null, limit }) =>
-      list.all({ status, kind, since, limit }).map(({ summary }) => parse<IncidentSummary>(summary)),
+    list: ({ status = null, kind = null, since = null, limit }) => list.all({ status, kind, since, limit }).map(({ summary }) => summaryIn(summary)),
     get(id) {
       const row = get.get(id)
       return row === undefined ? undefined : whole(row)

@@ -22,7 +22,7 @@ const inShort = ({ kind, subject, status, count }: Incident) => ({ kind, contain
 test('oom-leak: one incident, counting up with each restart', () => {
   const [first, ...others] = incidentsOf('oom-leak', 400)
   expect(others).toEqual([])
-  if (first === undefined) expect.fail('expected an incident, came none')
+  if (first === undefined) throw new Error('expected an incident, came none')
   expect(inShort(first)).toMatchObject({ kind: 'cuda_oom', container: 'finetune-lora', gpu: 6, status: 'firing' })
   expect(first.count).toBeGreaterThan(1)
   expect(first.facts.causes?.[0]).toBe('capacity')
