@@ -88,8 +88,7 @@ function overHttp(base: string, token: string): IncidentReader {
 
 function overFile(directory: string): IncidentReader {
   const path = join(directory, INCIDENTS_FILE)
-  if (!existsSync(path))
-    return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
+  if (!existsSync(path)) return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
   try {
     const file = openIncidentFile(directory, { readonly: true })
     return { from: `${path} (no agent runs)`, list: async (filter) => file.list(filter), get: async (id) => file.get(id), close: file.close }
