@@ -19,7 +19,7 @@ export const ACTIONS: Readonly<Record<XidAction, readonly Remedy[]>> = {
   'restart-vm': [{ text: 'Restart the virtual machine that owns the GPU.' }],
   'reset-gpu': [RESET, DIAGNOSE, REPORT],
   'plan-reset': [
-    { text: 'Reset the GPU at the next quiet moment: only then does the repair take hold.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
+    { text: 'Let the GPU be reset when its present work is done: only then does the repair take hold.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
     { text: 'See what waits for the reset.', command: 'nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT,ECC' },
   ],
   'drain-and-reset': [
@@ -40,7 +40,7 @@ export const ACTIONS: Readonly<Record<XidAction, readonly Remedy[]>> = {
   ],
   replace: [DIAGNOSE, { text: 'Take the GPU out of service and have it replaced.' }, REPORT],
   'check-power': [{ text: "Switch the machine off; check the GPU's power cables and the power supply." }],
-  'check-managed-memory': [{ text: 'Where managed memory or a vGPU is in use, reset the GPU; else it can be ignored.' }, NEIGHBOURS],
+  'check-managed-memory': [{ text: 'It matters only to managed memory and virtual GPUs: if one of them is used here, reset the GPU.' }, NEIGHBOURS],
   'update-driver': [{ text: 'Update the driver.', command: 'nvidia-smi --query-gpu=driver_version --format=csv' }, REPORT],
   'decode-nvlink': [
     {

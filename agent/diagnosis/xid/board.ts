@@ -20,14 +20,14 @@ export const BOARD: XidTable = {
   },
   46: {
     title: 'GPU stopped working',
-    meaning: 'The GPU stopped and did not come back in time.',
+    meaning: 'The GPU stopped, and the driver waited for it in vain.',
     causes: ['driver', 'hardware'],
     severity: 'critical',
     action: 'reset-gpu',
   },
   54: {
     title: 'Auxiliary power missing',
-    meaning: 'The board says that its power connector is not attached or gives nothing.',
+    meaning: 'According to the board there is no cable at its power connector, or no power on it.',
     causes: ['hardware', 'user'],
     severity: 'critical',
     action: 'check-power',
@@ -60,7 +60,7 @@ export const BOARD: XidTable = {
     causes: ['hardware', 'bus'],
     severity: 'critical',
     action: 'drain-and-reset',
-    advice: 'Find the GPU that failed first; reset all GPUs of the NVLink group together.',
+    advice: 'Find the GPU that failed first; then reset the whole group that is linked with it.',
   },
   78: {
     title: 'Virtual GPU does not start',
@@ -76,7 +76,7 @@ export const BOARD: XidTable = {
     severity: 'critical',
     action: 'reboot',
     advice:
-      'Read the PCIe (AER) and BMC logs first. Switch the power off and on; a warm reboot may not be enough. If it is the same GPU again, reseat it, then replace it.',
+      'Read the PCIe (AER) and BMC logs first. Then take the power away and give it back: a reboot without that often leaves the card dead. If it is the same GPU again, reseat it, then replace it.',
   },
   81: { title: 'VGA block failed', meaning: "The board's VGA block failed (older boards).", causes: ['hardware'], severity: 'warning', action: 'report' },
   91: { title: 'Reserved code', meaning: 'NVIDIA reserves this code.', causes: ['driver'], severity: 'info', action: 'report' },
@@ -89,7 +89,7 @@ export const BOARD: XidTable = {
   },
   110: {
     title: 'Security fault',
-    meaning: "A security rule of the GPU was broken; rare, and mostly the hardware's doing.",
+    meaning: "Something broke one of the GPU's rules for its own protection; rare, and mostly the hardware's doing.",
     causes: ['hardware', 'driver'],
     severity: 'critical',
     action: 'reboot',
@@ -142,7 +142,7 @@ export const BOARD: XidTable = {
   },
   143: {
     title: 'GPU could not be started',
-    meaning: 'The driver could not bring the GPU up.',
+    meaning: 'Starting the GPU failed, so the driver does not offer it.',
     causes: ['hardware', 'driver'],
     severity: 'critical',
     action: 'reset-gpu',
@@ -172,7 +172,7 @@ export const BOARD: XidTable = {
   },
   158: {
     title: 'GPU does not answer any more',
-    meaning: 'The GPU did not answer, and cannot be brought back as it is.',
+    meaning: 'The driver got no answer and has no way left to bring the GPU back while it runs.',
     causes: ['hardware', 'driver'],
     severity: 'critical',
     action: 'drain-and-reset',

@@ -57,7 +57,7 @@ export const MEMORY: XidTable = {
     causes: ['hardware'],
     severity: 'warning',
     action: 'restart-program',
-    advice: 'Reset the GPU when convenient, so that the repair takes hold.',
+    advice: 'The repair takes hold at the next reset, which can wait.',
   },
   95: {
     title: 'Memory error, not contained',
@@ -92,7 +92,7 @@ export const MEMORY: XidTable = {
   },
   160: {
     title: 'Memory channel retired',
-    meaning: 'A hardware channel was taken out of use after errors.',
+    meaning: 'After errors the driver goes on without one of the channels.',
     causes: ['hardware', 'driver'],
     severity: 'info',
     action: 'watch',

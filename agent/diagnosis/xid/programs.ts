@@ -20,7 +20,7 @@ export const PROGRAMS: XidTable = {
   13: {
     title: 'Exception in a kernel',
     meaning:
-      'A kernel did something that the processor on the GPU refuses: an address out of range or misaligned, an illegal instruction. Nearly always a bug in the program.',
+      'A kernel did something that the processor on the GPU refuses: an address out of range or misaligned, an illegal instruction. The program is at fault in nearly all cases.',
     causes: ['program', 'hardware', 'driver'],
     severity: 'warning',
     action: 'check-program',
@@ -36,7 +36,7 @@ export const PROGRAMS: XidTable = {
   31: {
     title: 'GPU page fault',
     meaning:
-      'A unit of the GPU used an address that is not mapped, or not for this: mostly a wrong pointer in the program. The line names the engine, the kind of access and the address.',
+      'A unit of the GPU went to an address behind which there is no memory, or none that it may use so: mostly a wrong pointer in the program. The line names the engine, the kind of access and the address.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'check-program',
@@ -76,14 +76,14 @@ export const PROGRAMS: XidTable = {
   },
   60: {
     title: 'Exception in the security engine',
-    meaning: 'The SEC2 engine raised an exception.',
+    meaning: 'The security and video unit (SEC2) stopped at work it could not do.',
     causes: ['program', 'driver'],
     severity: 'warning',
     action: 'restart-program',
   },
   69: {
     title: 'Wrong use of a class',
-    meaning: "The program used the GPU's graphics or compute class in a way that is not allowed.",
+    meaning: 'The program gave the graphics or compute unit a command that its class forbids.',
     causes: ['program', 'driver'],
     severity: 'warning',
     action: 'restart-program',
@@ -99,7 +99,7 @@ export const PROGRAMS: XidTable = {
   },
   ...shared([39, 40, 41, 70, 71, 72, 75, 76, 77, 85, ...span(126, 135)], {
     title: 'Exception in a copy engine',
-    meaning: 'An engine that copies memory raised an exception.',
+    meaning: 'One of the units that copy memory stopped at work it could not do.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
@@ -107,7 +107,7 @@ export const PROGRAMS: XidTable = {
   }),
   ...shared([47, 65, 73, 142], {
     title: 'Exception in a video encoder',
-    meaning: 'An NVENC engine raised an exception.',
+    meaning: 'One of the units that encode video (NVENC) stopped at work it could not do.',
     causes: ['program', 'driver'],
     severity: 'warning',
     action: 'restart-program',
@@ -115,23 +115,23 @@ export const PROGRAMS: XidTable = {
   }),
   ...shared([68, 83, 84, 88, 89, ...span(96, 98)], {
     title: 'Exception in a video decoder',
-    meaning: 'An NVDEC engine raised an exception, often over a damaged or unusual stream.',
+    meaning: 'One of the units that decode video (NVDEC) stopped, often at a stream that is damaged or of a rare kind.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
-    advice: 'Check the input video.',
+    advice: 'Look for damaged video in the input.',
   }),
   ...shared([82, ...span(99, 105)], {
     title: 'Exception in a JPEG engine',
-    meaning: 'An NVJPG engine raised an exception.',
+    meaning: 'One of the units that decode JPEG pictures (NVJPG) stopped at work it could not do.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
-    advice: 'Check the input images.',
+    advice: 'Look for damaged pictures in the input.',
   }),
   ...shared([86, 139], {
     title: 'Exception in the optical-flow engine',
-    meaning: 'The OFA engine raised an exception.',
+    meaning: 'The unit that computes optical flow (OFA) stopped at work it could not do.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
