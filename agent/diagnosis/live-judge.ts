@@ -21,16 +21,19 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   /** In the order of last use: the origin that was silent longest goes first. */
   const windows = new Map<string, Window>()
 
-  const windowOf = (origin: string): Window => {
-    const known = windows.get(origin)
-    if (known !== undefined) {
-      windows.delete(origin)
-      windows.set(origin, known)
-      return known
+  /** Lines of one origin come in runs, and sources hand over the same origin object. */
+  let last: { readonly origin: LogLine['origin']; readonly stream: LogLine['stream']; readonly window: Window } | undefined
+  const windowOf = (line: LogLine): Window => {
+    if (last?.origin === line.origin && last.stream === line.stream) return last.window
+    const key = originOf(line)
+    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, told: createTold() }
+    windows.delete(key)
+    windows.set(key, window)
+    if (windows.size > ORIGINS_KEPT) {
+      const [oldest] = windows.keys()
+      if (oldest !== undefined) windows.delete(oldest)
     }
-    const window: Window = { lines: [], characters: 0, firstLine: 1, told: createTold() }
-    windows.set(origin, window)
-    if (windows.size > ORIGINS_KEPT) for (const oldest of windows.keys()) return (windows.delete(oldest), window)
+    last = { origin: line.origin, stream: line.stream, window }
     return window
   }
 
@@ -39,27 +42,30 @@ export function createLogJudge(scanner: Scanner): LogJudge {
       window.characters -= window.lines.shift()?.length ?? 0
       window.firstLine += 1
     }
-    window.told.forgetBefore(window.firstLine)
   }
+
+  const hits: number[] = []
+  const note = (_: number, literal: number): void => void hits.push(literal)
 
   return {
     judge(line) {
-      const window = windowOf(originOf(line))
-      const text = line.text
-      const fresh = text.includes('\n') ? text.split('\n').map(cutLine) : [cutLine(text)]
-      const first = window.lines.length
-      const candidates = createCandidates()
-      let any = false
-      for (const [index, part] of fresh.entries()) {
-        window.lines.push(part)
-        window.characters += part.length
-        scanner.search.inString(part, (_, literal) => {
-          any = true
-          candidates.add(first + index, scanner.familiesOf(literal))
-        })
+      const window = windowOf(line)
+      const fresh = line.text.includes('\n') ? line.text.split('\n') : [line.text]
+      let candidates: ReturnType<typeof createCandidates> | undefined
+      for (const part of fresh) {
+        const text = cutLine(part)
+        const at = window.lines.push(text) - 1
+        window.characters += text.length
+        scanner.search.inString(text, note)
+        if (hits.length === 0) continue
+        candidates ??= createCandidates()
+        for (const literal of hits) candidates.add(at, scanner.familiesOf(literal))
+        hits.length = 0
       }
-      const found = any ? judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told) : NONE
+      const found =
+        candidates === undefined ? NONE : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told)
       forget(window)
+      if (candidates !== undefined) window.told.forgetBefore(window.firstLine)
       if (found.length <= 1) return found
       const faults = gatherFaults()
       for (const fault of found) faults.add(fault)
