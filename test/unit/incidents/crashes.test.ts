@@ -68,6 +68,14 @@ describe('a PyTorch OOM in a container', () => {
     expect(scene.incidents().map(({ subject }) => subject.container?.name)).toEqual(['a', 'b'])
   })
 
+  test('counts through CUDA_VISIBLE_DEVICES where the engine told of it', () => {
+    const trainer = box('trainer', [1, 4, 6])
+    const scene = createScene({ settingsOf: () => ({ env: { CUDA_VISIBLE_DEVICES: '2,0' }, shm_size_bytes: 64 }) })
+    const t = scene.pass(T, 5, [trainer])
+    scene.feed(line(t, trainer, oomText(0)))
+    expect(only(scene)).toMatchObject({ subject: { gpu: { index: 6, uuid: uuid(6) } }, evidence: { container: { shm_size_bytes: 64 } } })
+  })
+
   test('says the number of the text alone where nobody knows which GPUs the container sees', () => {
     const scene = createScene()
     const stranger = box('stranger', [])
