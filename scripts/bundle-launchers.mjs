@@ -1,4 +1,5 @@
 // The small shell scripts at the top of a bundle.
+import { nodeFlags } from './node-flags.mjs'
 
 /** Finds its own folder, also when called through a link or with an empty PATH, and becomes the bundle's Node with this script. */
 export const launcher = (script) => `#!/bin/sh
@@ -12,5 +13,8 @@ while [ -L "$self" ]; do
   case $link in /*) self=$link ;; *) self=\${self%/*}/$link ;; esac
 done
 here=$(CDPATH= cd -- "\${self%/*}" && pwd -P) || exit 2
-exec "$here/bin/node" "$here/${script}" "$@"
+case \${1-run} in
+  run | -*) exec "$here/bin/node" ${nodeFlags([]).join(' ')} "$here/${script}" "$@" ;;
+  *) exec "$here/bin/node" "$here/${script}" "$@" ;;
+esac
 `

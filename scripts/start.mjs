@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
 import { foreground } from './foreground.mjs'
+import { nodeFlags } from './node-flags.mjs'
 import { refuseSwallowedFlags } from './swallowed-flags.mjs'
 
 refuseSwallowedFlags()
@@ -9,4 +10,5 @@ await ensurePackages()
 await ensureBuild()
 // A relative path on the command line means the caller's folder, not the repository's.
 const cwd = process.env.INIT_CWD ?? process.cwd()
-foreground(nodeBinary(), [join(root, 'dist/main.js'), ...process.argv.slice(2)], { cwd, passInterrupt: true })
+const args = process.argv.slice(2)
+foreground(nodeBinary(), [...nodeFlags(args), join(root, 'dist/main.js'), ...args], { cwd, passInterrupt: true })

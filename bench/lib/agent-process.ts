@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const MAIN = join(root, 'dist/main.js')
@@ -41,7 +42,7 @@ export async function get(url: string): Promise<string | undefined> {
 export function startAgentProcess(options: { readonly port: number; readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv }): AgentProcess {
   if (!existsSync(MAIN)) throw new Error('dist/main.js: expected a build, found none; run `npm run build` first')
   const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-bench-'))
-  const args = [MAIN, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
+  const args = [...nodeFlags([]), MAIN, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
   const child: ChildProcess = spawn(process.execPath, args, { cwd: dataDir, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`the agent could not be started: ${args.join(' ')}`)

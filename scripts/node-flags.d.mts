@@ -1,0 +1,2 @@
+// Types of node-flags.mjs for the benches.
+export declare const nodeFlags: (args: readonly string[]) => string[]
