@@ -60,6 +60,11 @@ export const batchHalving = ruleFamily({
     'failed, trying batch size',
     'educing tile size',
     'educing chunk size',
+    'is too large, reducing',
+    'rying again with batch',
+    'OOM at batch',
+    'ecreased batch size',
+    'educed batch size',
     'lowering batch size',
     'Lowering batch size',
   ],
@@ -71,12 +76,13 @@ export const batchHalving = ruleFamily({
     {
       ...rule,
       pattern:
-        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
+        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size(?! ?\w{0,12} ?sched)|[Bb]atch[ _]size \d{1,7} (?:is )?too large,? (?:reducing|trying)|OOM at batch[ _]?(?:size)? ?\d{1,7}, trying|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
       unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
     {
       ...rule,
-      pattern: /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
+      pattern:
+        /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Tt]ry(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
       unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
   ],

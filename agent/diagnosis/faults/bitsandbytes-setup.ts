@@ -73,7 +73,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/CUDA SETUP: WARNING! lib\w{1,20}\.so not found/, NOT_SET_UP),
     rule(/CUDA SETUP: Defaulting to libbitsandbytes_cpu/, NO_GPU),
     rule(/CUDA SETUP: Loading binary \S{0,300}libbitsandbytes_cpu\.so/, NO_GPU, 'warning'),
-    rule(/was compiled without GPU support/, NO_GPU, 'warning'),
+    rule(/bitsandbytes.{0,40} was compiled without GPU support/, NO_GPU, 'warning'),
     rule(
       /'NoneType' object has no attribute 'c(?:adam|quantize|dequantize|lamb|lion|momentum|rmsprop|adagrad|percentile|igemm|gemm|get_|ig|histogram)\w{0,60}'/,
       NO_GPU,

@@ -11,7 +11,7 @@ const REMEDIES = [
 ]
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
-  /\.cache\b|huggingface|hf[-_]cache|hub\/models--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+  /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
@@ -38,7 +38,7 @@ export const cachePermission = ruleFamily({
       remedies: REMEDIES,
       unless: ({ match }) => !CACHE.test(match[0]),
     },
-    { pattern: /\b[Cc]ache\b[^.]{0,160}(?:is |are )?not (?:a )?writable/, severity, title, verdict, remedies: REMEDIES },
+    { pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/, severity, title, verdict, remedies: REMEDIES },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
       severity,

@@ -22,8 +22,13 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
 
 function recognise(text: LogText, at: number): Recognised | undefined {
   const line = text[at] ?? ''
-  if (/"?OOMKilled"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(line)) {
-    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line)) return undefined
+  if (
+    /"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
+      line,
+    )
+  ) {
+    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line))
+      return undefined
     const { code, line: codeAt } = exitCodeNear(text, at)
     return said(
       'The container was killed by the kernel because it reached its memory limit (host memory, not GPU memory).',
@@ -64,9 +69,11 @@ function recognise(text: LogText, at: number): Recognised | undefined {
     )
   }
   const victim =
-    /System OOM encountered, victim process: ([^,]{0,40}), pid: (\d{1,10})/.exec(line) ?? /oom_reaper: reaped process (?:\d{1,10} )\((.{1,40}?)\)()/.exec(line)
+    /out of memory: OOM victim (?:\d{1,10} )\((.{1,40}?)\)()/.exec(line) ??
+    /System OOM encountered, victim process: ([^,]{0,40}), pid: (\d{1,10})/.exec(line) ??
+    /oom_reaper: reaped process (?:\d{1,10} )\((.{1,40}?)\)()/.exec(line)
   if (victim !== null) {
-    const pid = whole(victim[2] === '' ? /reaped process (\d{1,10})/.exec(line)?.[1] : victim[2])
+    const pid = whole(victim[2] === '' ? /(?:reaped process|OOM victim) (\d{1,10})/.exec(line)?.[1] : victim[2])
     return said(
       'The kernel killed this process because memory ran out (host memory, not GPU memory).',
       known({ pid, process: victim[1] }),
@@ -100,6 +107,8 @@ export const hostOomReported: FaultFamily = {
   kinds: ['host_oom_kill'],
   literals: [
     'OOMKilled',
+    'oomKilled',
+    'out of memory: OOM victim ',
     'oom-kill event',
     'oom_kill event',
     'Exceeded job memory limit',

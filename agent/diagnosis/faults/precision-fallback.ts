@@ -43,6 +43,8 @@ export const precisionFallback = ruleFamily({
   literals: [
     'alling back',
     'GPU will not be used',
+    'CPU will be used',
+    'not compiled with GPU offload support',
     'CUDA is not available. Disabling',
     'msg="inference compute"',
     'not supported on ',
@@ -69,7 +71,8 @@ export const precisionFallback = ruleFamily({
   ],
   rules: [
     {
-      pattern: /GPU will not be used|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
+      pattern:
+        /GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
       severity,
       title: cpuTitle,
       remedies: CPU,
@@ -130,7 +133,7 @@ export const precisionFallback = ruleFamily({
           !new RegExp(GPU_WORD).test(before) ||
           /[Oo]p(?:erator)? '?aten|MPS backend|if (?:no|CUDA|GPU)\b/.test(before) ||
           (/\b(?:[Uu]se|[Uu]sing|[Rr]unning)\b/.test(match[0]) &&
-            !/\b(?:not|no|No|Neither|without|fail\w{0,3}|unavailable|cannot|Could|instead|error)\b/.test(before))
+            !/\b(?:not|no|No|Neither|without|fail\w{0,3}|unavailable|cannot|Could|instead|error|False)\b/.test(before))
         )
       },
     },

@@ -28,6 +28,7 @@ export const shmExhausted = ruleFamily({
     'unable to write to file </torch_',
     'unable to allocate shared memory(shm)',
     'unable to mmap ',
+    'unable to open shared memory object',
     'killed by signal: Bus error',
     'failed to extend /dev/shm',
     'Error while creating shared memory segment',
@@ -46,7 +47,8 @@ export const shmExhausted = ruleFamily({
       verdict: 'A DataLoader worker died of a bus error: it wrote into shared memory (/dev/shm) that was full.',
     },
     {
-      pattern: /unable to (?:write to file <\/torch_|allocate shared memory ?\(shm\) for file|mmap \d{1,18} bytes from file <\/torch_)/,
+      pattern:
+        /unable to (?:write to file <\/torch_|allocate shared memory ?\(shm\) for file|mmap \d{1,18} bytes from file <\/torch_|open shared memory object <\/torch_\w{1,60}> in read-write mode: No space)/,
       severity,
       title,
       remedies: REMEDIES,

@@ -40,6 +40,9 @@ export const cudaOomInference = memoryFamily(
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
+    'tokens that can be stored in KV cache',
+    'failed to allocate compute buffers',
+    'failed to allocate buffer for kv cache',
     '--mem-fraction-static',
     'cudaMalloc failed',
     'buffer_type_alloc_buffer: allocating ',
@@ -56,7 +59,6 @@ export const cudaOomInference = memoryFamily(
     'GPU memory could not be allocated',
     'Requested amount of GPU memory',
     'Cuda Runtime (out of memory)',
-    'graph_reserve: failed to allocate compute buffers',
   ],
   [
     {
@@ -144,6 +146,13 @@ export const cudaOomInference = memoryFamily(
       remedies: [{ text: 'Allow fewer tokens at once.', command: '--max-batch-prefill-tokens 2048 --max-total-tokens 4096' }],
     },
     { pattern: /may not have enough available memory to load this model/, who: 'ollama', remedies: GGML },
+    {
+      pattern: /larger than the maximum number of tokens that can be stored in KV cache/,
+      who: 'vLLM',
+      verdict: 'One request of the longest length that the model allows would not fit the KV cache that is left after loading the model.',
+      remedies: VLLM,
+    },
+    { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, who: 'llama.cpp', remedies: GGML },
     { pattern: /Error Code 2: OutOfMemory|CUDA runtime error in .{0,160}: out of memory/, who: 'TensorRT' },
   ],
 )

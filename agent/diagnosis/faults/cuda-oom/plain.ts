@@ -7,6 +7,7 @@ export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
   [
     'CUDA_ERROR_OUT_OF_MEMORY',
+    'CUDA_OUT_OF_MEMORY',
     'cudaErrorMemoryAllocation',
     'hipErrorOutOfMemory',
     'HIP_ERROR_OutOfMemory',
@@ -68,7 +69,7 @@ export const cudaOomPlain = memoryFamily(
       ],
     },
     {
-      pattern: /CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
+      pattern: /CUDA_(?:ERROR_)?OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
       who: 'The program',
       unless: /^(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory) ?(?:=|is returned|may|can|if)\b/,
       facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
