@@ -55,7 +55,7 @@ describe.skipIf(compiler === undefined)('a recording of the built agent (needs a
     expect(lines.filter(({ type }) => type === 'meta')).toHaveLength(1)
     const scrapes = lines.flatMap((one) => (one.type === 'scrape' ? [one] : []))
     expect(scrapes.length, 'all that passed through the pipeline').toBeGreaterThanOrEqual(seen)
-    expect(new Set(scrapes.map(({ source }) => source))).toEqual(new Set(['gpu', 'host', 'agent', 'containers']))
+    expect(new Set(scrapes.map(({ source }) => source))).toEqual(new Set(['gpu', 'host', 'agent', 'containers', 'incidents', 'container-logs']))
     const power = (gpu: number) =>
       scrapes.flatMap(({ readings }) => readings).filter(([metric, of]) => metric === 'warpwatch_gpu_power_watts' && of['uuid'] === fakeUuid(gpu))
     expect(new Set(power(5).map(([, , value]) => value))).toEqual(new Set([505]))

@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)(`incidents of real crashes${missing === u
   let dataDir = ''
   let limitBefore: string | undefined
   const start = async (): Promise<RunningAgent> =>
-    startAgent({ main: MAIN, dataDir, env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath, WARPWATCH_GPU__SOURCE: 'off' } })
+    startAgent({ main: MAIN, dataDir, env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath, WARPWATCH_LOGS__KERNEL: 'true', WARPWATCH_GPU__SOURCE: 'off' } })
   beforeAll(async () => {
     docker = await startDocker()
     dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-incidents-'))
