@@ -24,7 +24,15 @@ async function bundle(entries) {
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version) } },
     logLevel: 'warn',
   })
-  await build.write({ dir: staging, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', sourcemap: false, minify: false })
+  await build.write({
+    dir: staging,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    // V8 keeps the text of what runs: without white space and comments it is less, one character beyond Latin-1 would double it,
+    // and names stay for stack traces.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } },
+  })
   await build.close()
 }
 

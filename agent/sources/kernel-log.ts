@@ -23,7 +23,7 @@ export type KernelLogOptions = {
 }
 
 /** An empty look costs 10 µs. */
-const LOOK_MS = 150
+const LOOK_MS = 250
 const REPORT = { everyMs: 10_000, ttlMs: 25_000 } as const
 const RETRY_MS = 60_000
 /** In one look, so that a flood leaves time for sampling; the rest comes with the next. */
