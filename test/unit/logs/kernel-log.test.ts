@@ -62,6 +62,7 @@ describe('kernel log', () => {
     test('a line comes with its level, time and place', async () => {
       const word = `warpwatch-test-${process.pid}-a`
       const source = start(word)
+      const began = Date.now()
       say([`${word}: gpu 7`])
       await poll(() => logs(source).some(({ text }) => text.includes(word)), { what: 'the line', everyMs: 2 })
       const line = logs(source).find(({ text }) => text.includes(word))
