@@ -31,7 +31,8 @@ export type MetricDef = {
 
 /** Declares a metric. Throws when the name breaks the naming rules, so that a bad name cannot ship. */
 export function defineMetric<const Def extends MetricDef>(def: Def): Def {
-  if (!/^(warpwatch|process)_[a-z][a-z0-9_]*$/.test(def.name)) throw new Error(`metric name ${def.name}: expected warpwatch_ (or process_ for the agent's own process) and snake_case`)
+  if (!/^(warpwatch|process)_[a-z][a-z0-9_]*$/.test(def.name))
+    throw new Error(`metric name ${def.name}: expected warpwatch_ (or process_ for the agent's own process) and snake_case`)
   if ((def.kind === 'counter') !== def.name.endsWith('_total')) throw new Error(`metric ${def.name}: counters, and only counters, end in _total`)
   if ((def.kind === 'info') !== def.name.endsWith('_info')) throw new Error(`metric ${def.name}: info metrics, and only they, end in _info`)
   return def
