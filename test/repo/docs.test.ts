@@ -1,5 +1,6 @@
 // The papers about the repository: what they name must exist - commands, files, flags, scenarios, keys, metrics, paths.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -10,9 +11,11 @@ import { KEYS, SECTION_NAMES } from '../../agent/config/schema.ts'
 import { createExposition } from '../../agent/http/exposition.ts'
 import { createReadiness } from '../../agent/http/health.ts'
 import { createHttpServer } from '../../agent/http/server.ts'
+import { incidentReport } from '../../agent/diagnosis/incidents/report.ts'
 import { createViews } from '../../agent/http/views.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
 import * as scenarios from '../../agent/sources/simulated/scenarios/index.ts'
+import { createIncidentStore } from '../../agent/store/incidents.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -97,6 +100,8 @@ describe('HTTP paths in the README', () => {
   const latest = createLatestStore()
   const views = createViews({ latest, hostname: 'docs' })
   const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+  const folder = mkdtempSync(join(tmpdir(), 'warpwatch-docs-'))
+  const incidents = createIncidentStore({ directory: folder, log: quiet })
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',
@@ -105,6 +110,7 @@ describe('HTTP paths in the README', () => {
     allowedHosts: [],
     views,
     history: undefined,
+    incidents: { incidents, report: (incident) => incidentReport(incident, 'docs') },
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
@@ -115,7 +121,11 @@ describe('HTTP paths in the README', () => {
   beforeAll(async () => {
     url = await server.listen()
   })
-  afterAll(() => server.close())
+  afterAll(async () => {
+    await server.close()
+    incidents.close()
+    rmSync(folder, { recursive: true })
+  })
 
   /** In the table, `/containers` after `/api/v1/gpus` is short for the path beside it. */
   const paths = readme
@@ -132,9 +142,9 @@ describe('HTTP paths in the README', () => {
     const answer = await fetch(`${url}${path}`)
     // Without a GPU it is not ready, without an upgrade there is no stream, without history no series: but the path is known.
     expect([200, 400, 404, 503]).toContain(answer.status)
-    expect(answer.status === 200 ? '' : await answer.text()).not.toContain('no such')
+    expect(answer.status === 200 ? '' : await answer.text()).not.toContain('no such path')
     if (!path.startsWith('/api/v1/') || path === '/api/v1/openapi.json') return
     const description = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(await (await fetch(`${url}/api/v1/openapi.json`)).json())
-    expect(Object.keys(description.paths)).toContain(path.replace(/\?.*/, ''))
+    expect(Object.keys(description.paths)).toContain(path.replace(/\?.*/, '').replace('/ID', '/{id}'))
   })
 })
