@@ -22,8 +22,8 @@ export type KernelLogOptions = {
   readonly interesting: Prefilter
 }
 
-/** An empty look costs 10 µs. */
-const LOOK_MS = 250
+/** An empty look costs 10 µs, and up to 0.2 ms where it wakes an idle machine. */
+const LOOK_MS = 500
 const REPORT = { everyMs: 10_000, ttlMs: 25_000 } as const
 const RETRY_MS = 60_000
 /** In one look, so that a flood leaves time for sampling; the rest comes with the next. */
