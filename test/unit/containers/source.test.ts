@@ -133,6 +133,8 @@ describe('containers source', () => {
     await poll(() => run.of('warpwatch_container_memory_bytes').length === 2, { what: 'both' })
     const odd = run.of('warpwatch_container_memory_bytes').find(({ series }) => series.labels['container'] === 'x"y\\z\n')
     expect(odd?.series.key).toContain('container="x\\"y\\\\z\\n"')
+    // The walk of the cgroups may have brought its numbers before the engine's word came.
+    await poll(() => run.value('warpwatch_container_info', LABELS) !== undefined, { what: 'its name' })
     containers.delete(A)
     await poll(() => server.followers() > 0, { what: 'the event stream' })
     server.event({ Type: 'container', Action: 'die', Actor: { ID: A, Attributes: { name: 'web', exitCode: '1' } }, timeNano: (Date.now() + 5) * 1e6 })
