@@ -138,6 +138,8 @@ describe('containers source', () => {
     containers.delete(A)
     await poll(() => server.followers() > 0, { what: 'the event stream' })
     server.event({ Type: 'container', Action: 'die', Actor: { ID: A, Attributes: { name: 'web', exitCode: '1' } }, timeNano: (Date.now() + 5) * 1e6 })
+    // As the kernel does: a cgroup that stayed would be found again by the next walk, which comes at each ten seconds of the clock.
+    tree.remove(`/docker/${A}`)
     await poll(() => run.of('warpwatch_container_memory_bytes').length === 1 && run.value('warpwatch_container_info', LABELS) === undefined, {
       what: 'its end',
     })
