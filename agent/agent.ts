@@ -5,6 +5,8 @@ import { createContainerDirectory } from './attribution/directory.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
 import type { Config } from './config/schema.ts'
+import { createDetection } from './diagnosis/detection.ts'
+import * as detectors from './diagnosis/detectors/index.ts'
 import { createDiagnosis } from './diagnosis/diagnosis.ts'
 import { incidentReport } from './diagnosis/incidents/report.ts'
 import { createLogJudge } from './diagnosis/live-judge.ts'
@@ -116,8 +118,13 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const simulated = config.simulate.scenario !== 'off'
   const settings = createContainerSettingsBook()
   const incidents = createIncidentStore({ directory: config.data_dir, log: logFor('incidents') })
+  const detection = createDetection({
+    definitions: Object.values(detectors),
+    onFailure: (id, error) => log.error(`detector ${id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  })
   const diagnosis = createDiagnosis({
     judge: createLogJudge(logScanner()).judge,
+    detection,
     hostname: config.host_name,
     settingsOf: settings.get,
     // The stream is made below: no event comes before it is there.

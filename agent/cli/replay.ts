@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { messageOf, UsageError, type Command } from './command.ts'
 import type { Incident } from '../model/incident.ts'
+import type { ForecastRow } from './replay-incidents.ts'
 import { createSummary, type Summary } from './replay-summary.ts'
 
 function assertReadable(file: string): void {
@@ -13,7 +14,7 @@ function assertReadable(file: string): void {
   }
 }
 
-type Judged = Summary & { readonly incidents: readonly Incident[]; readonly lines: readonly string[] }
+type Judged = Summary & { readonly incidents: readonly Incident[]; readonly forecasts: readonly ForecastRow[]; readonly lines: readonly string[] }
 
 async function judge(file: string): Promise<Judged> {
   assertReadable(file)
@@ -43,7 +44,7 @@ async function judge(file: string): Promise<Judged> {
     )
   }
   const incidents = judge?.incidents() ?? []
-  return { ...summary.finish(recording.host(), counts), incidents, lines: incidentLines(incidents) }
+  return { ...summary.finish(recording.host(), counts), incidents, forecasts: judge?.forecasts() ?? [], lines: incidentLines(incidents) }
 }
 
 export const replay: Command = {
@@ -52,9 +53,8 @@ export const replay: Command = {
   positionals: ['FILE'],
   flags: { json: { kind: 'switch', help: 'print {"incidents":[…],"forecasts":[…]}' } },
   async run(args, io) {
-    const { incidents, lines, text, skipped } = await judge(args.positionals[0] ?? '')
-    // Nothing forecasts yet.
-    if (args.flags.has('json')) io.out(`${JSON.stringify({ incidents, forecasts: [] })}\n`)
+    const { incidents, forecasts, lines, text, skipped } = await judge(args.positionals[0] ?? '')
+    if (args.flags.has('json')) io.out(`${JSON.stringify({ incidents, forecasts })}\n`)
     else io.out(`${text}Incidents ${incidents.length}\n${lines.map((line) => `  ${line}\n`).join('')}`)
     if (skipped !== '') io.err(`warpwatch: replay: ${skipped}\n`)
     return 0

@@ -1,7 +1,9 @@
 // Judges events as they pass and keeps the incidents that follow from them. A consumer of the pipeline: no clock, no I/O, time comes from the events.
 import type { ContainerEvent, Event, LogLine } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
+import type { Finding } from '../model/finding.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
+import type { Detection } from './detection.ts'
 import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
 import { createLogMemory, logKey } from './incidents/log-memory.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
@@ -15,6 +17,8 @@ import { createWitness } from './incidents/witness.ts'
 export type DiagnosisOptions = {
   /** Faults that a line shows, root first. */
   readonly judge: (line: LogLine) => readonly Fault<IncidentKind>[]
+  /** What the numbers say; without it only logs and events are judged. */
+  readonly detection?: Detection
   readonly hostname: string
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
   /** Called when an incident fires, changes (at most once a second each) or resolves; pending ones are not told. */
@@ -35,7 +39,7 @@ export type Diagnosis = {
 const COMPLETE_AFTER_MS = AFTER_MS + 1_500
 const MAX_PLACED_PIDS = 1_000
 
-export function createDiagnosis({ judge, hostname, settingsOf = () => undefined, onChange = () => {} }: DiagnosisOptions): Diagnosis {
+export function createDiagnosis({ judge, detection, hostname, settingsOf = () => undefined, onChange = () => {} }: DiagnosisOptions): Diagnosis {
   const witness = createWitness()
   const rings = createRings()
   const logs = createLogMemory()
@@ -54,6 +58,7 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
   const scopeOf = (open: OpenIncident): Scope => ({ subject: subjectOf(open), gpus: [...open.gpus] })
   const tell = (open: OpenIncident): void => {
     open.changed = false
+    open.toldAt = tracker.elapsed()
     firing = undefined
     if (open.status === 'pending') return
     const { kind } = rootOf(open).fault
@@ -66,7 +71,13 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
     onChange(toIncident(open))
   }
 
-  const sighted = (fault: Fault<IncidentKind>, via: Via, place: Place, line: LogLine | undefined, more: { pending?: true; times?: number } = {}): void => {
+  const sighted = (
+    fault: Fault<IncidentKind>,
+    via: Via,
+    place: Place,
+    line: LogLine | undefined,
+    more: { pending?: true; times?: number; key?: string } = {},
+  ): void => {
     const open = tracker.see({ fault, via, t: place.t, ...resolve(fault, place), ...more })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     const first = open.logLines.length === 0 && open.processes.length === 0
@@ -150,7 +161,33 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
     }
   }
 
+  /** What a detector says: one incident per kind and key, which holds until the detector says that it is over. */
+  const onFinding = (finding: Finding, t: number): void => {
+    if (finding.state === 'unknown') return
+    const { kind, about } = finding
+    const key = `${kind} @ ${finding.key}`
+    const place: Place = {
+      t,
+      stream: 'numbers',
+      ...(about.uuid === undefined ? {} : { uuid: about.uuid }),
+      ...(about.container === undefined ? {} : { container: about.container }),
+      ...(about.containerId === undefined ? {} : { containerId: about.containerId }),
+    }
+    if (finding.state === 'faulty') {
+      const { severity, title, verdict, remedies } = finding
+      const facts = about.pid === undefined ? finding.facts : { pid: about.pid, ...finding.facts }
+      sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, { key })
+      return
+    }
+    if (!tracker.open().some((open) => rootOf(open).fault.kind === kind)) return
+    const facts = about.pid === undefined ? {} : { pid: about.pid }
+    const { subject } = resolve({ kind, severity: 'info', title: '', verdict: '', facts, remedies: [], evidence: [] }, place)
+    const closed = tracker.clear({ key, kind, subject, ...(finding.why === undefined ? {} : { why: finding.why }) }, t)
+    if (closed !== undefined) tell(closed)
+  }
+
   const tick = (t: number): void => {
+    for (const finding of detection?.judge(t) ?? []) onFinding(finding, t)
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
       // The engine's answer may come after the crash.
@@ -172,6 +209,7 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
     ingest(event) {
       witness.ingest(event)
       rings.ingest(event)
+      detection?.ingest(event)
       switch (event.type) {
         case 'log':
           return onLog(event)
@@ -203,6 +241,7 @@ export function createDiagnosis({ judge, hostname, settingsOf = () => undefined,
         .map((open) => summaryOf(toIncident(open)))),
       totals,
       lastSeen,
+      forecasts: detection?.forecasts() ?? [],
     }),
     firing: () =>
       tracker

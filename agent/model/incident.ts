@@ -1,4 +1,5 @@
 // What an incident is: a fault (or several of one crash) with who it hit, when, how often, and what was seen around it.
+import type { Forecast } from './finding.ts'
 import { LOG_KINDS, SEVERITIES, type Facts, type Fault, type Severity } from './fault.ts'
 import type { Labels } from './series.ts'
 
@@ -26,6 +27,7 @@ export const NUMBER_KINDS = [
   'telemetry_stale',
   'target_down',
 ] as const
+export type NumberKind = (typeof NUMBER_KINDS)[number]
 
 /** All kinds of incident, those of logs first. */
 export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const
@@ -103,6 +105,8 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   readonly started_at: number
   readonly fired_at?: number
   readonly resolved_at?: number
+  /** Why it is over, where that is not plain: "the process has ended". */
+  readonly resolution?: string
   readonly last_seen_at: number
   readonly count: number
   readonly consequences: readonly Consequence[]
@@ -136,6 +140,8 @@ export type IncidentFigures = {
   readonly totals: ReadonlyMap<IncidentKind, number>
   /** Unix ms of the newest sighting, by kind. */
   readonly lastSeen: ReadonlyMap<IncidentKind, number>
+  /** What is being told now of when memory runs out. */
+  readonly forecasts: readonly Forecast[]
 }
 
 export type IncidentMessage = { readonly type: 'incident'; readonly incident: IncidentSummary }

@@ -4,7 +4,7 @@ import { SAME_KILL_MS } from './rules.ts'
 import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 
 /** How a fault became known; one kill can be told by several. */
-export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe'
+export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe' | 'detector'
 
 export type Member = {
   fault: Fault<IncidentKind>
@@ -61,6 +61,12 @@ export function mergeSubject(old: IncidentSubject, next: IncidentSubject): Incid
 /** Adds a sighting to a member. */
 export function countSighting(member: Member, via: Via, t: number, pid: number | undefined, times: number): void {
   const before = member.counts.get(via) ?? 0
+  // A detector repeats itself for as long as it holds: that is one.
+  if (via === 'detector') {
+    member.counts.set(via, 1)
+    member.lastT = Math.max(member.lastT, t)
+    return
+  }
   member.counts.set(via, member.fault.kind === 'host_oom_kill' ? killsBy(member, via, t, pid, times, before) : before + times)
   member.lastTold.set(via, t)
   member.lastT = Math.max(member.lastT, t)

@@ -28,6 +28,12 @@ export type OpenIncident = {
   /** These two are on the tracker's own clock, which no jump of the wall clock moves. */
   readonly bornAt: number
   quietFrom: number
+  /** A detector says that it holds, and will say when it does not: quiet alone does not resolve it. */
+  held: boolean
+  /** On the tracker's clock: when it was last told to anybody. */
+  toldAt: number
+  /** Why it is over, where that is not plain. */
+  resolution: string | undefined
   /** Of the container: when and how its first process ended. */
   exitCode: number | undefined
   logLines: readonly IncidentLogLine[]
@@ -104,6 +110,7 @@ export function toIncident(open: OpenIncident): Incident {
     started_at: open.startedAt,
     ...(open.firedAt === undefined ? {} : { fired_at: open.firedAt }),
     ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),
+    ...(open.resolution === undefined ? {} : { resolution: open.resolution }),
     last_seen_at: open.lastSeenAt,
     count: open.countBefore === 0 ? countOf(root) : open.countBefore + Math.max(0, ...root.counts.values()),
     consequences: redactDeep(open.members.slice(1).map(toConsequence)),

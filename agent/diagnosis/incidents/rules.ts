@@ -1,6 +1,6 @@
 // The figures behind incidents: how long one stays open, what joins what, which fault of a crash is its root.
 import type { Fault } from '../../model/fault.ts'
-import type { IncidentKind } from '../../model/incident.ts'
+import { NUMBER_KINDS, type IncidentKind } from '../../model/incident.ts'
 
 const MINUTE_MS = 60_000
 
@@ -25,7 +25,13 @@ export const GPU_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
   'gpu_not_visible',
 ])
 /** Faults that stand for themselves: that one came with a crash does not make it the crash's consequence. */
-const NOTES: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['hub_rate_limited', 'cache_permission', 'precision_fallback', 'thermal_or_power'])
+const NOTES: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
+  ...NUMBER_KINDS,
+  'hub_rate_limited',
+  'cache_permission',
+  'precision_fallback',
+  'thermal_or_power',
+])
 
 /**
  * A log says when something fails, never when it is well again. So an incident from a log resolves after so long without the same fault

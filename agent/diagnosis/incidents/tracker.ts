@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
-import { crashKeyOf } from './subject.ts'
+import { adoptRestored, restoredIncident } from './restored.ts'
 import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
 
 export type Sighting = {
@@ -17,6 +17,8 @@ export type Sighting = {
   /** True for what alone is no incident yet: it fires when a second sign comes. */
   readonly pending?: boolean
   readonly times?: number
+  /** Of a detector's finding: one incident for as long as the detector holds to it; it joins no crash. */
+  readonly key?: string
 }
 export type TrackerOptions = {
   /** The lower the nearer to the cause. */
@@ -27,6 +29,11 @@ export type TrackerOptions = {
 }
 export type Tracker = {
   readonly see: (sighting: Sighting) => OpenIncident
+  /** A detector says that what it found under this key is over; the incident that this resolves. */
+  readonly clear: (
+    finding: { readonly key: string; readonly kind: IncidentKind; readonly subject: IncidentSubject; readonly why?: string },
+    t: number,
+  ) => OpenIncident | undefined
   readonly ended: (crashKey: string, t: number, exitCode: number | undefined) => void
   /** Moves time on; returns what resolved or was given up. */
   readonly tick: (t: number) => readonly OpenIncident[]
@@ -40,6 +47,8 @@ export type Tracker = {
 /** More time between two ticks than this is silence of the sources or a jump of the clock, and neither is quiet. */
 const MAX_TICK_MS = 30_000
 const MAX_OPEN = 500
+/** What holds on unchanged is told again after so long, with its newest figures. */
+const TELL_HELD_EVERY_MS = 60_000
 const MAX_MEMBERS = 50
 /** A handled OOM that nobody died of is forgotten after so long. */
 const PENDING_MS = CRASH_WINDOW_MS
@@ -93,6 +102,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       lastSeenAt: t,
       bornAt: elapsed,
       quietFrom: elapsed,
+      held: false,
+      toldAt: elapsed,
+      resolution: undefined,
       exitCode: undefined,
       logLines: [],
       logs: new Set(),
@@ -119,7 +131,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     } else {
       const first = (via === 'log' || via === 'kernel') && same.counts.size > 0 && !hasWords(same)
       countSighting(same, via, t, fault.facts.pid, times)
-      same.fault = mergeFault(same.fault, fault, first)
+      same.fault = via === 'detector' ? fault : mergeFault(same.fault, fault, first)
       same.subject = mergeSubject(same.subject, subject)
     }
     if (crashKey !== undefined) open.crashKeys.add(crashKey)
@@ -143,8 +155,15 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     if (at >= 0) incidents.splice(at, 1)
   }
 
+  const close = (open: OpenIncident, t: number): void => {
+    open.status = 'resolved'
+    open.resolvedAt = t
+    open.changed = true
+    remove(open)
+  }
   const mayResolve = (open: OpenIncident, t: number): boolean => {
     const { fault, subject } = rootOf(open)
+    if (open.held) return false
     if (elapsed - open.quietFrom < quietMs(fault.kind)) return false
     if (!HARDWARE.has(fault.kind)) return true
     // A GPU that nobody can read has not become well.
@@ -156,14 +175,25 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
   return {
     see(sighting) {
       const { fault, t, subject, crashKey } = sighting
-      const key = faultKey(fault, subject, crashKey)
-      const open = known(sighting, key) ?? ofSameCrash(sighting) ?? create(sighting)
+      const key = sighting.key ?? faultKey(fault, subject, crashKey)
+      const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject))
+      const open = before ?? (sighting.key === undefined ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
+      const severity = open.members[0]?.fault.severity
       add(open, sighting, key)
+      open.held = sighting.key !== undefined
       open.lastSeenAt = Math.max(open.lastSeenAt, t)
       open.quietFrom = elapsed
-      open.changed = true
+      open.changed ||= !open.held || severity !== fault.severity || elapsed - open.toldAt >= TELL_HELD_EVERY_MS
       if (open.status === 'pending' && (sighting.pending !== true || open.members.length > 1)) fire(open, t)
       applyExit(open, crashKey, t)
+      return open
+    },
+    clear({ key, kind, subject, why }, t) {
+      const open =
+        incidents.find((candidate) => candidate.held && candidate.members.some((member) => member.key === key)) ?? adoptRestored(incidents, key, kind, subject)
+      if (open === undefined) return undefined
+      open.resolution = why
+      close(open, t)
       return open
     },
     ended(crashKey, t, code) {
@@ -195,65 +225,11 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
             .sort((a, b) => a.lastSeenAt - b.lastSeenAt)
             .slice(0, over),
         )
-      for (const open of closed) {
-        open.status = 'resolved'
-        open.resolvedAt = t
-        open.changed = true
-        remove(open)
-      }
+      for (const open of closed) close(open, t)
       return closed
     },
     open: () => incidents,
     elapsed: () => elapsed,
-    restore(incident) {
-      const { kind, severity, title, verdict, facts, remedies, subject, evidence } = incident
-      const fault: Fault<IncidentKind> = { kind, severity, title, verdict, facts, remedies, evidence: [] }
-      const crashKey = subject.container === undefined ? undefined : crashKeyOf(subject.container)
-      const member: Member = {
-        fault,
-        subject,
-        key: faultKey(fault, subject, crashKey),
-        firstT: incident.started_at,
-        lastT: incident.last_seen_at,
-        counts: new Map(),
-        lastTold: new Map(),
-        pids: new Set(),
-      }
-      const others = incident.consequences.map((consequence): Member => {
-        const own: Fault<IncidentKind> = { ...consequence, remedies: [], evidence: [] }
-        return {
-          fault: own,
-          subject: {},
-          key: faultKey(own, subject, crashKey),
-          firstT: consequence.first_seen_at,
-          lastT: consequence.last_seen_at,
-          counts: new Map([['log', consequence.count]]),
-          lastTold: new Map(),
-          pids: new Set(),
-        }
-      })
-      incidents.push({
-        id: incident.id,
-        status: incident.status,
-        members: [member, ...others],
-        crashKeys: new Set(crashKey === undefined ? [] : [crashKey]),
-        gpus: new Set(subject.gpu?.uuid === undefined ? [] : [subject.gpu.uuid]),
-        startedAt: incident.started_at,
-        firedAt: incident.fired_at,
-        resolvedAt: undefined,
-        lastSeenAt: incident.last_seen_at,
-        bornAt: elapsed,
-        quietFrom: elapsed,
-        exitCode: facts.exit_code,
-        logLines: evidence.log_lines,
-        logs: new Set(),
-        series: evidence.series,
-        processes: evidence.processes,
-        container: evidence.container,
-        complete: true,
-        changed: false,
-        countBefore: incident.count,
-      })
-    },
+    restore: (incident) => void incidents.push(restoredIncident(incident, elapsed)),
   }
 }

@@ -10,6 +10,7 @@ import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
 import { readEngineLog, type LogEnd } from './engine-logs.ts'
 import { createFrameReader } from './frames.ts'
+import { createRepeats } from './repeats.ts'
 import { createResume } from './resume.ts'
 import { stampMs, stampSince } from './stamp.ts'
 
@@ -39,6 +40,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const { socketPath, id, cursors, counters, budget } = options
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
+  const repeats = createRepeats()
   const flow = createLogFlow({ stream: 'container', origin: options.origin, interesting: options.interesting, emit: options.emit, counters })
 
   const stampAt = (batch: LineBatch, at: number): string => {
@@ -54,6 +56,8 @@ export function createFollower(options: FollowerOptions): Follower {
     if (cursor !== undefined) cursors.set(key, cursor)
   }
   const onBatch = (batch: LineBatch): void => {
+    repeats.sift(batch)
+    if (batch.count === 0) return
     resume.sift(batch)
     if (batch.count === 0) return
     flow.take(batch, facts)
@@ -72,6 +76,7 @@ export function createFollower(options: FollowerOptions): Follower {
   return {
     async read(follow, signal) {
       resume.reopen()
+      repeats.reopen()
       const frames = createFrameReader({ onBatch, onCut: () => counters.skip('cut') })
       let whole = false
       try {

@@ -1,0 +1,100 @@
+// Runs the detectors over the events: shared folds once, each detector at its own pace, findings out. Pure: time comes from the events.
+import type { Event } from '../model/event.ts'
+import type { Finding, Forecast, ForecastInterval } from '../model/finding.ts'
+import type { DetectorDefinition, OptionValues, OptionDefs } from './detectors/definition.ts'
+import { createPresent } from './detectors/parts/present.ts'
+import { createTracks } from './detectors/parts/tracks.ts'
+
+export type DetectorSettings = Readonly<Record<string, { readonly enabled?: boolean; readonly options?: Readonly<Record<string, number>> }>>
+
+export type Detection = {
+  readonly ingest: (event: Event) => void
+  /** To be called when the events of a second have come in; what each detector that is due says. */
+  readonly judge: (t: number) => readonly Finding[]
+  /** Intervals that are being told now. */
+  readonly forecasts: () => readonly Forecast[]
+}
+export type DetectionOptions = {
+  readonly definitions: readonly DetectorDefinition[]
+  readonly settings?: DetectorSettings
+  readonly onForecast?: (forecast: Forecast) => void
+  /** A detector that throws is left out for that time; the others go on. */
+  readonly onFailure?: (id: string, error: unknown) => void
+}
+
+const SILENT: ForecastInterval = { earliestMs: null, latestMs: null }
+
+function optionsOf(definition: DetectorDefinition, settings: DetectorSettings | undefined): OptionValues<OptionDefs> {
+  const set = settings?.[definition.id]?.options
+  return Object.fromEntries(Object.entries(definition.options).map(([name, def]) => [name, set?.[name] ?? def.default]))
+}
+
+/** A change of more than a tenth of the time that is left is worth telling. */
+function differs(before: ForecastInterval, after: ForecastInterval, t: number): boolean {
+  const moved = (a: number | null, b: number | null): boolean => {
+    if (a === null || b === null) return a !== b
+    return Math.abs(a - b) > 0.1 * Math.max(60_000, Math.abs(a - t))
+  }
+  return moved(before.earliestMs, after.earliestMs) || moved(before.latestMs, after.latestMs)
+}
+
+export function createDetection({ definitions, settings, onForecast = () => {}, onFailure = () => {} }: DetectionOptions): Detection {
+  const present = createPresent(new Set(definitions.flatMap(({ watches }) => watches)))
+  const tracks = createTracks()
+  const running = definitions
+    .filter(({ id }) => settings?.[id]?.enabled !== false)
+    .map((definition) => ({
+      id: definition.id,
+      everyMs: definition.everyMs,
+      due: undefined as number | undefined,
+      detector: definition.create(optionsOf(definition, settings), { present, tracks }),
+    }))
+  const listeners = running.filter(({ detector }) => detector.ingest !== undefined)
+  const told = new Map<string, Forecast>()
+
+  const guarded = <T>(id: string, run: () => T): T | undefined => {
+    try {
+      return run()
+    } catch (error) {
+      onFailure(id, error)
+      return undefined
+    }
+  }
+  const tell = (t: number, { key, about }: Finding, interval: ForecastInterval): void => {
+    const forecast: Forecast = { t, key, about, ...interval }
+    if (interval.earliestMs === null && interval.latestMs === null) told.delete(key)
+    else told.set(key, forecast)
+    onForecast(forecast)
+  }
+  const followForecast = (t: number, finding: Finding): void => {
+    const before = told.get(finding.key)
+    const now = finding.state === 'faulty' ? finding.forecast : undefined
+    if (now === undefined) {
+      if (before !== undefined) tell(t, finding, SILENT)
+    } else if (before === undefined || differs(before, now, t)) tell(t, finding, now)
+  }
+
+  return {
+    ingest(event) {
+      if (event.type === 'scrape') present.ingest(event)
+      tracks.ingest(event)
+      for (const { id, detector } of listeners) guarded(id, () => detector.ingest?.(event))
+    },
+    judge(t) {
+      present.moveTo(t)
+      tracks.moveTo(t)
+      const found: Finding[] = []
+      for (const entry of running) {
+        const slot = Math.floor(t / entry.everyMs)
+        if (entry.due === slot) continue
+        entry.due = slot
+        for (const finding of guarded(entry.id, () => entry.detector.judge(t)) ?? []) {
+          if (finding.kind === 'memory_exhaustion_forecast') followForecast(t, finding)
+          found.push(finding)
+        }
+      }
+      return found
+    },
+    forecasts: () => [...told.values()],
+  }
+}

@@ -1,0 +1,2 @@
+// The registry of detectors: one file each, one line here.
+export { memoryExhaustion } from './memory-exhaustion.ts'

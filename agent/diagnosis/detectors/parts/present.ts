@@ -1,0 +1,82 @@
+// The newest readings of the watched metrics: what a source said last holds until it says something else, or until its time to live is over.
+import type { Scrape } from '../../../model/event.ts'
+import type { Gap, Reading } from '../../../model/reading.ts'
+
+export type Present = {
+  /** Time of the newest judgment; readings are those that hold then. */
+  readonly t: () => number
+  /** Readings of a metric that hold now; empty when nobody could read it. */
+  readonly of: (metric: string) => readonly Reading[]
+  /** Gaps of a metric (or of a source by its id) that hold now. */
+  readonly gapsOf: (metric: string) => readonly Gap[]
+  /** When the source last said anything at all, Unix ms. */
+  readonly heard: (source: string) => number | undefined
+}
+export type PresentFold = Present & {
+  readonly ingest: (scrape: Scrape) => void
+  /** Moves to `t`: what has outlived its time is dropped. */
+  readonly moveTo: (t: number) => void
+}
+
+const NONE: readonly never[] = []
+
+/** Costs one reference per scrape, and one pass over the readings per tick in which anybody asks. */
+export function createPresent(watched: ReadonlySet<string>): PresentFold {
+  const sources = new Map<string, Map<string, Scrape>>()
+  const heardAt = new Map<string, number>()
+  const readings = new Map<string, Reading[]>()
+  const gaps = new Map<string, Gap[]>()
+  let now = 0
+  let stale = true
+
+  const index = (): void => {
+    stale = false
+    readings.clear()
+    gaps.clear()
+    for (const groups of sources.values()) {
+      for (const [group, scrape] of groups) {
+        // Also when the clock was set back: what lies far in the future is no newer.
+        if (Math.abs(now - scrape.t) > scrape.ttlMs) {
+          groups.delete(group)
+          continue
+        }
+        for (const reading of scrape.readings) {
+          const { name } = reading.series.metric
+          if (!watched.has(name)) continue
+          const list = readings.get(name)
+          if (list === undefined) readings.set(name, [reading])
+          else list.push(reading)
+        }
+        for (const gap of scrape.gaps) {
+          const list = gaps.get(gap.metric)
+          if (list === undefined) gaps.set(gap.metric, [gap])
+          else list.push(gap)
+        }
+      }
+    }
+  }
+
+  return {
+    ingest(scrape) {
+      let groups = sources.get(scrape.source)
+      if (groups === undefined) sources.set(scrape.source, (groups = new Map()))
+      groups.set(scrape.group, scrape)
+      heardAt.set(scrape.source, scrape.t)
+      stale = true
+    },
+    moveTo(t) {
+      now = t
+      stale = true
+    },
+    t: () => now,
+    of(metric) {
+      if (stale) index()
+      return readings.get(metric) ?? NONE
+    },
+    gapsOf(metric) {
+      if (stale) index()
+      return gaps.get(metric) ?? NONE
+    },
+    heard: (source) => heardAt.get(source),
+  }
+}

@@ -1,0 +1,154 @@
+// One track per process and GPU: what the driver and the probe said of it last, and whether it still lives.
+import type { AllocatorOom, AllocatorSample, Event, Scrape } from '../../../model/event.ts'
+import type { Labels } from '../../../model/series.ts'
+
+export type Track = {
+  /** `uuid pid`. */
+  readonly key: string
+  readonly pid: number
+  readonly uuid: string
+  readonly firstT: number
+  /** As the newest source that knew said. */
+  container: string | undefined
+  containerId: string | undefined
+  process: string | undefined
+  /** Of the driver's list; undefined when the driver has not named it yet. */
+  nvml: { readonly t: number; readonly bytes: number } | undefined
+  /** Of the probe; undefined without a probe. */
+  sample: AllocatorSample | undefined
+  /** Newest OOM that the probe told. */
+  oom: AllocatorOom | undefined
+  /** When it was known to have ended: the driver's list came several times without it. */
+  endedT: number | undefined
+  /** Lists of its GPU that came without it. */
+  missed: number
+}
+/** One GPU as its newest complete scrape tells it: used and free are of one reading, so that their sum does not waver. */
+export type GpuMemory = { readonly t: number; readonly index: number; readonly used: number; readonly free: number; readonly total: number | undefined }
+
+export type Tracks = {
+  readonly all: () => Iterable<Track>
+  readonly get: (uuid: string, pid: number) => Track | undefined
+  readonly onGpu: (uuid: string) => readonly Track[]
+  readonly gpu: (uuid: string) => GpuMemory | undefined
+  readonly gpus: () => ReadonlyMap<string, GpuMemory>
+}
+export type TracksFold = Tracks & { readonly ingest: (event: Event) => void; readonly moveTo: (t: number) => void }
+
+const PROCESS = 'warpwatch_process_gpu_memory_bytes'
+const USED = 'warpwatch_gpu_memory_used_bytes'
+const FREE = 'warpwatch_gpu_memory_free_bytes'
+const TOTAL = 'warpwatch_gpu_memory_total_bytes'
+
+/** A driver's list may leave a process out once (it is read while the process is being made); three times running it has ended. */
+const MISSED_TO_END = 3
+/** What has ended is remembered so long: its incident and its restart are judged with it. */
+const KEEP_ENDED_MS = 3_600_000
+/** Known by the probe alone and silent for so long. */
+const PROBE_SILENT_MS = 60_000
+const MAX_TRACKS = 4_000
+
+export function createTracks(): TracksFold {
+  const tracks = new Map<string, Track>()
+  const gpus = new Map<string, GpuMemory>()
+  const memory = new Map<string, { used: number | undefined; usedT: number; free: number | undefined; freeT: number; total: number | undefined }>()
+  /** Groups of scrapes that bring a list of processes, by source and group. */
+  const lists = new Map<string, { readonly members: Set<Track> }>()
+
+  const trackOf = (uuid: string, pid: number, t: number): Track => {
+    const key = `${uuid} ${pid}`
+    let track = tracks.get(key)
+    // The number of one that has ended may be given again.
+    if (track !== undefined && track.endedT === undefined) return track
+    track = {
+      key,
+      pid,
+      uuid,
+      firstT: t,
+      container: undefined,
+      containerId: undefined,
+      process: undefined,
+      nvml: undefined,
+      sample: undefined,
+      oom: undefined,
+      endedT: undefined,
+      missed: 0,
+    }
+    tracks.delete(key)
+    tracks.set(key, track)
+    if (tracks.size > MAX_TRACKS) forget(t)
+    return track
+  }
+  const forget = (t: number): void => {
+    for (const [key, track] of tracks) {
+      const old = track.endedT !== undefined && Math.abs(t - track.endedT) > KEEP_ENDED_MS
+      if (old || tracks.size > MAX_TRACKS) tracks.delete(key)
+    }
+  }
+  const listed = (labels: Labels, t: number, bytes: number, members: Set<Track>): void => {
+    const { uuid, pid } = labels
+    if (uuid === undefined || pid === undefined) return
+    const track = trackOf(uuid, Number(pid), t)
+    // A MIG instance has entries of its own for one process: they add up.
+    track.nvml = { t, bytes: bytes + (track.nvml?.t === t && labels['gi'] !== undefined ? track.nvml.bytes : 0) }
+    track.container = labels['container'] ?? track.container
+    track.containerId = labels['container_id'] ?? track.containerId
+    track.process = labels['process'] ?? track.process
+    track.missed = 0
+    members.add(track)
+  }
+  const onScrape = (scrape: Scrape): void => {
+    const { t, source, group, readings } = scrape
+    let list = lists.get(`${source}\n${group}`)
+    for (const { series, value } of readings) {
+      const { name } = series.metric
+      if (name === PROCESS) {
+        if (list === undefined) lists.set(`${source}\n${group}`, (list = { members: new Set() }))
+        listed(series.labels, t, value, list.members)
+      } else if (name === USED || name === FREE || name === TOTAL) noteMemory(name, series.labels, t, value)
+    }
+    if (list === undefined || scrape.gaps.some(({ metric }) => metric === PROCESS || metric === source)) return
+    for (const track of list.members) {
+      if (track.nvml?.t === t || ++track.missed < MISSED_TO_END) continue
+      track.endedT ??= t
+      list.members.delete(track)
+    }
+  }
+  /** Used and free come as readings of their own; they belong together when they are of one time. */
+  const noteMemory = (name: string, { uuid, gpu, gi }: Labels, t: number, value: number): void => {
+    if (uuid === undefined || gi !== undefined) return
+    let staged = memory.get(uuid)
+    if (staged === undefined) memory.set(uuid, (staged = { used: undefined, usedT: 0, free: undefined, freeT: 0, total: undefined }))
+    if (name === TOTAL) staged.total = value
+    else if (name === USED) [staged.used, staged.usedT] = [value, t]
+    else [staged.free, staged.freeT] = [value, t]
+    const { used, free, total } = staged
+    if (name !== TOTAL && used !== undefined && free !== undefined && staged.usedT === staged.freeT)
+      gpus.set(uuid, { t, index: Number(gpu), used, free, total })
+  }
+  const told = (event: AllocatorSample | AllocatorOom): Track => {
+    const track = trackOf(event.uuid, event.pid, event.t)
+    track.container ??= event.container
+    return track
+  }
+
+  return {
+    ingest(event) {
+      if (event.type === 'scrape') onScrape(event)
+      else if (event.type === 'allocator') told(event).sample = event
+      else if (event.type === 'allocator_oom') told(event).oom = event
+    },
+    moveTo(t) {
+      // A process that the driver never listed ends with its probe.
+      for (const track of tracks.values()) {
+        const { sample, nvml } = track
+        if (nvml === undefined && sample !== undefined && track.endedT === undefined && t - sample.t > PROBE_SILENT_MS) track.endedT = t
+      }
+    },
+    all: () => tracks.values(),
+    get: (uuid, pid) => tracks.get(`${uuid} ${pid}`),
+    onGpu: (uuid) => [...tracks.values()].filter((track) => track.uuid === uuid && track.endedT === undefined),
+    gpu: (uuid) => gpus.get(uuid),
+    gpus: () => gpus,
+  }
+}

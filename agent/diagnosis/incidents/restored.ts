@@ -1,0 +1,82 @@
+// An incident from before a restart of the agent, open again.
+import type { Fault } from '../../model/fault.ts'
+import { NUMBER_KINDS, type Incident, type IncidentKind, type IncidentSubject } from '../../model/incident.ts'
+import { faultKey, type Member } from './members.ts'
+import type { OpenIncident } from './open-incident.ts'
+import { crashKeyOf } from './subject.ts'
+
+const NUMBERS: ReadonlySet<IncidentKind> = new Set(NUMBER_KINDS)
+/** Stands for the key of a detector's incident, which is not kept: the detector finds it by whom it is about. */
+const RESTORED = 'restored'
+
+/** `elapsed` is the tracker's clock. */
+export function restoredIncident(incident: Incident, elapsed: number): OpenIncident {
+  const { kind, severity, title, verdict, facts, remedies, subject, evidence } = incident
+  const fault: Fault<IncidentKind> = { kind, severity, title, verdict, facts, remedies, evidence: [] }
+  const crashKey = subject.container === undefined ? undefined : crashKeyOf(subject.container)
+  const member: Member = {
+    fault,
+    subject,
+    key: NUMBERS.has(kind) ? RESTORED : faultKey(fault, subject, crashKey),
+    firstT: incident.started_at,
+    lastT: incident.last_seen_at,
+    counts: new Map(),
+    lastTold: new Map(),
+    pids: new Set(),
+  }
+  const others = incident.consequences.map((consequence): Member => {
+    const own: Fault<IncidentKind> = { ...consequence, remedies: [], evidence: [] }
+    return {
+      fault: own,
+      subject: {},
+      key: faultKey(own, subject, crashKey),
+      firstT: consequence.first_seen_at,
+      lastT: consequence.last_seen_at,
+      counts: new Map([['log', consequence.count]]),
+      lastTold: new Map(),
+      pids: new Set(),
+    }
+  })
+  return {
+    id: incident.id,
+    status: incident.status,
+    members: [member, ...others],
+    crashKeys: new Set(crashKey === undefined ? [] : [crashKey]),
+    gpus: new Set(subject.gpu?.uuid === undefined ? [] : [subject.gpu.uuid]),
+    startedAt: incident.started_at,
+    firedAt: incident.fired_at,
+    resolvedAt: undefined,
+    lastSeenAt: incident.last_seen_at,
+    bornAt: elapsed,
+    quietFrom: elapsed,
+    held: false,
+    toldAt: elapsed,
+    resolution: undefined,
+    exitCode: facts.exit_code,
+    logLines: evidence.log_lines,
+    logs: new Set(),
+    series: evidence.series,
+    processes: evidence.processes,
+    container: evidence.container,
+    complete: true,
+    changed: false,
+    countBefore: incident.count,
+  }
+}
+
+/** A detector's incident from before the restart, about the same subject; from now on it has the detector's key. */
+export function adoptRestored(
+  incidents: readonly OpenIncident[],
+  key: string,
+  kind: IncidentKind,
+  { gpu, container, process }: IncidentSubject,
+): OpenIncident | undefined {
+  const open = incidents.find(({ held, members: [root] }) => {
+    if (held || root?.key !== RESTORED || root.fault.kind !== kind) return false
+    const { subject } = root
+    return subject.gpu?.uuid === gpu?.uuid && subject.container?.name === container?.name && subject.process?.pid === process?.pid
+  })
+  const root = open?.members[0]
+  if (open !== undefined && root !== undefined) open.members[0] = { ...root, key }
+  return open
+}

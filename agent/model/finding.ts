@@ -1,0 +1,40 @@
+// What a detector says about one subject at one time: faulty, healthy, or that it cannot tell.
+import type { Facts, Remedy, Severity } from './fault.ts'
+import type { NumberKind } from './incident.ts'
+
+/** Whom a finding is about; names are looked up by whoever makes an incident of it. */
+export type About = {
+  readonly uuid?: string
+  readonly pid?: number
+  readonly container?: string
+  readonly containerId?: string
+}
+
+/** From when to when memory runs out if the trend goes on: Unix ms, null = open end. */
+export type ForecastInterval = { readonly earliestMs: number | null; readonly latestMs: number | null }
+
+type Said = {
+  readonly kind: NumberKind
+  /** With the kind it names one incident for as long as that is open, such as `GPU-1 4242`. */
+  readonly key: string
+  readonly about: About
+}
+export type Faulty = Said & {
+  readonly state: 'faulty'
+  readonly severity: Severity
+  readonly title: string
+  /** One or two sentences: what is wrong and why. */
+  readonly verdict: string
+  readonly facts: Facts
+  readonly remedies: readonly Remedy[]
+  readonly forecast?: ForecastInterval
+}
+/** `why` tells how it ended where that is not plain, such as "the process has ended". */
+export type Healthy = Said & { readonly state: 'healthy'; readonly why?: string }
+/** Neither: data is missing, too short or contradicts itself. Nothing follows from it: an open incident stays, none opens. */
+export type Unknown = Said & { readonly state: 'unknown'; readonly why: string }
+
+export type Finding = Faulty | Healthy | Unknown
+
+/** A forecast as it is told when it begins to speak, changes by more than a tenth, or falls silent (both null). */
+export type Forecast = { readonly t: number; readonly key: string; readonly about: About } & ForecastInterval
