@@ -151,6 +151,17 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     expect(names.map((name) => faults(events, name).length)).toEqual([1, 1, 1])
   })
 
+  test('a log that the engine turns over while it is followed: each line once', async () => {
+    const { events } = start()
+    await ready()
+    const filler = 'x'.repeat(130)
+    // Turned over about six times; slowly enough that the engine itself does not fall behind.
+    const script = `i=0; while [ $i -lt 30000 ]; do echo "$i ${filler}"; i=$((i+1)); [ $((i%300)) = 0 ] && echo FAULT-$i; [ $((i%500)) = 0 ] && sleep 0.05; done; sleep 600`
+    await docker.run({ name: 'turned', command: sh(script), host: { LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '5' } } } })
+    await poll(() => faults(events, 'turned').includes('FAULT-30000'), { what: 'its last fault', deadlineMs: 30_000 })
+    expect(faults(events, 'turned')).toEqual(Array.from({ length: 100 }, (_, n) => `FAULT-${300 * (n + 1)}`))
+  })
+
   test('an engine that ends and comes back: what its containers say then is read, and nothing twice', async () => {
     const { events } = start()
     const script = 'echo FAULT-$(cat /proc/sys/kernel/random/uuid | dd bs=8 count=1 2>/dev/null); sleep 600'

@@ -1,5 +1,5 @@
 // An hour (or MINUTES) of the built agent with fake GPUs: scraped every five seconds, killed at random moments, and its history read at the end.
-// Usage: node test/soak/history.ts [MINUTES]; exit code 1 when a figure of the table misses its limit.
+// Run by test/soak/main.ts; exit code 1 when a figure of the table misses its limit.
 import { cpSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +12,9 @@ import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 import { judge, type Life } from './judge.ts'
 import { sceneAt, tellScenes } from './load.ts'
+import { minutesWanted } from './minutes.ts'
 
-const minutes = Number(process.argv[2] ?? 60)
+const minutes = minutesWanted()
 const seed = Number(process.env['SOAK_SEED'] ?? 1)
 const SCRAPE_MS = 5_000
 const root = join(import.meta.dirname, '../..')

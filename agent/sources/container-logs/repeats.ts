@@ -12,6 +12,8 @@ type Part = {
   newest: string
   /** Lines that bear the newest time: Podman's are whole seconds. */
   same: number
+  /** The hash of the last of them. */
+  hash: number
   /** Of those, how many the engine has not said again; undefined while it repeats nothing. */
   left: number | undefined
 }
@@ -20,6 +22,8 @@ type Part = {
 const SET_BACK_MS = 60_000
 /** NTP moves the clock by less between two batches. */
 const STEP_MS = 50
+/** Bytes of a time with nine digits of a second, such as 2026-11-20T10:17:00.123456789Z and its space. */
+const NANOSECONDS = 31
 
 export function createRepeats(now: () => number = Date.now, steady: () => number = () => performance.now()): Repeats {
   const parts: (Part | undefined)[] = []
@@ -47,6 +51,15 @@ export function createRepeats(now: () => number = Date.now, steady: () => number
     }
     return 0
   }
+  /** FNV-1a over the whole line: the pieces of one that is too long bear one time and may begin alike. */
+  const hashOf = ({ bytes, starts, ends }: LineBatch, line: number): number => {
+    let hash = 0x811c9dc5
+    for (let at = starts[line] ?? 0, end = ends[line] ?? 0; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193)
+    return hash
+  }
+  /** The engine may go back by a single line: the same nanosecond and the same text. */
+  const isSameLine = (part: Part, batch: LineBatch, at: number, before: number | undefined): boolean =>
+    (batch.starts[at] ?? 0) - (batch.heads[at] ?? 0) >= NANOSECONDS && hashOf(batch, at) === (before === undefined ? part.hash : hashOf(batch, before))
   const isRepeat = (part: Part, order: number): boolean => {
     if (part.left !== undefined) {
       if (order < 0) return true
@@ -71,13 +84,13 @@ export function createRepeats(now: () => number = Date.now, steady: () => number
       let kept = 0
       for (let at = 0; at < batch.count; at++) {
         const id = batch.parts[at] ?? 0
-        const part = (parts[id] ??= { newest: '', same: 0, left: undefined })
+        const part = (parts[id] ??= { newest: '', same: 0, hash: 0, left: undefined })
         const before = newestAt[id]
         const timed = (batch.starts[at] ?? 0) > (batch.heads[at] ?? 0)
         const order = before === undefined ? (part.newest === '' ? 1 : compareStamps(stampOf(batch, at), part.newest)) : compareIn(batch, at, before)
         // Only a time that falls is worth a string.
         if (order < 0 && before !== undefined) part.newest = stampOf(batch, before)
-        if (timed && isRepeat(part, order)) continue
+        if (timed && ((order === 0 && part.left === undefined && isSameLine(part, batch, at, before)) || isRepeat(part, order))) continue
         batch.heads[kept] = batch.heads[at] ?? 0
         batch.starts[kept] = batch.starts[at] ?? 0
         batch.ends[kept] = batch.ends[at] ?? 0
@@ -88,7 +101,9 @@ export function createRepeats(now: () => number = Date.now, steady: () => number
       batch.count = kept
       for (const [id, at] of newestAt.entries()) {
         const part = parts[id]
-        if (part !== undefined && at !== undefined) part.newest = stampOf(batch, at)
+        if (part === undefined || at === undefined) continue
+        part.newest = stampOf(batch, at)
+        part.hash = hashOf(batch, at)
       }
     },
     reopen() {
