@@ -1,0 +1,84 @@
+// The newest readings as one row per GPU, for detectors that look at several metrics of a card. Rows are reused: no garbage per look.
+import type { Labels, Series } from '../../../model/series.ts'
+import type { Present } from './present.ts'
+
+/** `labels`: those that a series must carry; a series of a MIG instance belongs to no column unless `instances` says so. */
+export type Column = { readonly metric: string; readonly labels?: Labels; readonly instances?: boolean }
+export type GpuRow<Name extends string> = {
+  readonly uuid: string
+  /** The host's number of the GPU. */
+  index: number
+  /** As `warpwatch_gpu_info` told it last; undefined before. */
+  name: string | undefined
+  /** Absent = not read now. Of several series of a column (MIG instances) the highest. */
+  readonly now: { [Key in Name]: number | undefined }
+}
+export type GpuRows<Name extends string> = { readonly read: () => ReadonlyMap<string, GpuRow<Name>> }
+
+export const GPU_INFO = 'warpwatch_gpu_info'
+/** More GPUs than any host has: UUIDs that come and go must not pile up. */
+const MAX_ROWS = 1_024
+
+export const metricsOf = (columns: Readonly<Record<string, Column>>): readonly string[] => [
+  ...new Set([GPU_INFO, ...Object.values(columns).map(({ metric }) => metric)]),
+]
+
+function fits({ labels = {}, instances = false }: Column, of: Labels): boolean {
+  if (of['gi'] !== undefined && !instances) return false
+  return Object.entries(labels).every(([name, value]) => of[name] === value)
+}
+
+export function createGpuRows<Name extends string>(present: Present, columns: Readonly<Record<Name, Column>>): GpuRows<Name> {
+  const names = Object.keys(columns) as Name[]
+  const metrics = [...new Set(names.map((name) => columns[name].metric))]
+  const rows = new Map<string, GpuRow<Name>>()
+  /** Sources use the same Series in each tick: where its value goes is found once. */
+  const places = new WeakMap<Series, { readonly row: GpuRow<Name>; readonly name: Name } | 'none'>()
+
+  const rowOf = (uuid: string, index: number): GpuRow<Name> => {
+    const known = rows.get(uuid)
+    if (known !== undefined) return known
+    if (rows.size >= MAX_ROWS) for (const oldest of rows.keys()) if (rows.delete(oldest)) break
+    const row: GpuRow<Name> = {
+      uuid,
+      index,
+      name: undefined,
+      now: Object.fromEntries(names.map((name) => [name, undefined])) as GpuRow<Name>['now'],
+    }
+    rows.set(uuid, row)
+    return row
+  }
+  const placeOf = (series: Series): { readonly row: GpuRow<Name>; readonly name: Name } | 'none' => {
+    const { uuid, gpu } = series.labels
+    const name = names.find((candidate) => columns[candidate].metric === series.metric.name && fits(columns[candidate], series.labels))
+    const place = uuid === undefined || name === undefined ? ('none' as const) : { row: rowOf(uuid, Number(gpu)), name }
+    places.set(series, place)
+    return place
+  }
+
+  return {
+    read() {
+      for (const row of rows.values()) for (const name of names) row.now[name] = undefined
+      for (const metric of metrics) {
+        for (const { series, value } of present.of(metric)) {
+          let place = places.get(series)
+          // A row that was given up is made anew.
+          if (place === undefined || (place !== 'none' && rows.get(place.row.uuid) !== place.row)) place = placeOf(series)
+          if (place === 'none') continue
+          const before = place.row.now[place.name]
+          place.row.now[place.name] = before === undefined ? value : Math.max(before, value)
+          place.row.index = Number(series.labels['gpu'])
+        }
+      }
+      for (const { series } of present.of(GPU_INFO)) {
+        const row = rows.get(series.labels['uuid'] ?? '')
+        if (row !== undefined) row.name = series.labels['name'] ?? row.name
+      }
+      return rows
+    },
+  }
+}
+
+/** `GPU 3 (NVIDIA H100 80GB HBM3)`. */
+export const gpuText = ({ index, name }: { readonly index: number; readonly name: string | undefined }): string =>
+  `GPU ${Number.isInteger(index) ? index : '?'}${name === undefined ? '' : ` (${name})`}`
