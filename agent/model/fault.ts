@@ -74,9 +74,53 @@ export type Facts = {
   readonly to?: string
   readonly batch_from?: number
   readonly batch_to?: number
+  /** What the numbers tell: bytes that the allocator can neither use nor give back, and their share of what the process can use. */
+  readonly stranded_bytes?: number
+  readonly stranded_ratio?: number
+  /** Flushes of the allocator's whole cache in the time looked at, and how many in a minute. */
+  readonly retries?: number
+  readonly retries_per_minute?: number
+  /** Processes of the subject that ended for want of memory, and the most that one of them held. */
+  readonly deaths?: number
+  readonly peak_bytes?: number
+  /** By how much it (or what others hold) grew since `since_ms`. */
+  readonly grown_bytes?: number
+  readonly since_ms?: number
   readonly source_line?: string
   readonly nccl_version?: string
   readonly active_reasons?: readonly string[]
+  /** Who works on the card that a fault of the hardware hit, in words. */
+  readonly affected?: readonly string[]
+  readonly temperature_celsius?: number
+  readonly temperature_limit_celsius?: number
+  readonly memory_temperature_celsius?: number
+  readonly memory_temperature_limit_celsius?: number
+  readonly power_watts?: number
+  readonly power_limit_watts?: number
+  readonly power_limit_default_watts?: number
+  readonly sm_clock_hertz?: number
+  readonly sm_clock_before_hertz?: number
+  readonly sm_clock_max_hertz?: number
+  /** Share of the speed that is lost, 0 to 1. */
+  readonly speed_loss_ratio?: number
+  readonly new_errors?: number
+  readonly ecc_uncorrected_volatile?: number
+  readonly ecc_uncorrected_aggregate?: number
+  readonly remapped_rows?: number
+  readonly retired_pages?: number
+  /** In the words of the driver, such as `GPU reset`. */
+  readonly recovery_action?: string
+  readonly pcie_generation?: number
+  readonly pcie_generation_max?: number
+  readonly pcie_width?: number
+  readonly pcie_width_max?: number
+  /** Share of the link's bandwidth that is lost, 0 to 1. */
+  readonly bandwidth_loss_ratio?: number
+  readonly pcie_replays_per_minute?: number
+  /** Numbers of the NVLinks that are down. */
+  readonly links_down?: readonly string[]
+  readonly links_total?: number
+  readonly error_types?: readonly string[]
 }
 
 export type Remedy = { readonly text: string; readonly command?: string }
