@@ -1,6 +1,6 @@
 // Judges events as they pass and keeps the incidents that follow from them. A consumer of the pipeline: no clock, no I/O, time comes from the events.
 import type { ContainerEvent, Event, LogLine } from '../model/event.ts'
-import type { Fault } from '../model/fault.ts'
+import { LOG_KINDS, type Fault } from '../model/fault.ts'
 import type { Finding } from '../model/finding.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
 import type { Detection } from './detection.ts'
@@ -165,6 +165,9 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   const onFinding = (finding: Finding, t: number): void => {
     if (finding.state === 'unknown') return
     const { kind, about } = finding
+    // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
+    const asLog = LOG_KINDS.some((known) => known === kind)
+    if (asLog && finding.state === 'healthy') return
     const key = `${kind} @ ${finding.key}`
     const place: Place = {
       t,
@@ -176,7 +179,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     if (finding.state === 'faulty') {
       const { severity, title, verdict, remedies } = finding
       const facts = about.pid === undefined ? finding.facts : { pid: about.pid, ...finding.facts }
-      sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, { key })
+      sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, asLog ? {} : { key })
       return
     }
     if (!tracker.open().some((open) => rootOf(open).fault.kind === kind)) return

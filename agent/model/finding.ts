@@ -1,6 +1,6 @@
 // What a detector says about one subject at one time: faulty, healthy, or that it cannot tell.
 import type { Facts, Remedy, Severity } from './fault.ts'
-import type { NumberKind } from './incident.ts'
+import type { DetectedKind } from './incident.ts'
 
 /** Whom a finding is about; names are looked up by whoever makes an incident of it. */
 export type About = {
@@ -14,7 +14,7 @@ export type About = {
 export type ForecastInterval = { readonly earliestMs: number | null; readonly latestMs: number | null }
 
 type Said = {
-  readonly kind: NumberKind
+  readonly kind: DetectedKind
   /** With the kind it names one incident for as long as that is open, such as `GPU-1 4242`. */
   readonly key: string
   readonly about: About

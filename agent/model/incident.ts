@@ -28,6 +28,8 @@ export const NUMBER_KINDS = [
   'target_down',
 ] as const
 export type NumberKind = (typeof NUMBER_KINDS)[number]
+/** Kinds that a detector may raise: those of numbers, and what the numbers show though no log told it. */
+export type DetectedKind = NumberKind | 'batch_halving'
 
 /** All kinds of incident, those of logs first. */
 export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const

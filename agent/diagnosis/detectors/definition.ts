@@ -1,7 +1,7 @@
 // What a detector is: a pure judgment of what the numbers say, declared once with its options and the Prometheus expression of the same judgment.
 import type { Event } from '../../model/event.ts'
 import type { Finding } from '../../model/finding.ts'
-import type { NumberKind } from '../../model/incident.ts'
+import type { DetectedKind } from '../../model/incident.ts'
 import type { Severity } from '../../model/fault.ts'
 import type { Present } from './parts/present.ts'
 import type { Tracks } from './parts/tracks.ts'
@@ -30,7 +30,7 @@ export type Expression = { readonly promql: string; readonly for?: string } | { 
 export type DetectorDefinition<Defs extends OptionDefs = OptionDefs> = {
   /** The kind of incident in kebab-case, such as `memory-leak`; one detector may raise related kinds. */
   readonly id: string
-  readonly kinds: readonly NumberKind[]
+  readonly kinds: readonly DetectedKind[]
   readonly title: string
   readonly severity: Severity
   /** Full names of the metrics that must be indexed in `present` for it. */
@@ -38,7 +38,8 @@ export type DetectorDefinition<Defs extends OptionDefs = OptionDefs> = {
   readonly everyMs: number
   readonly options: Defs
   readonly expression: Expression
-  readonly create: (options: OptionValues<Defs>, parts: Parts) => Detector
+  /** A method, so that a detector with options of its own still fits the registry. */
+  create(options: OptionValues<Defs>, parts: Parts): Detector
 }
 
 /** Keeps the types of the options; what comes out fits the registry. */

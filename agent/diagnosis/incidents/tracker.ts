@@ -50,6 +50,7 @@ const MAX_OPEN = 500
 /** What holds on unchanged is told again after so long, with its newest figures. */
 const TELL_HELD_EVERY_MS = 60_000
 const MAX_MEMBERS = 50
+const HANDLED_RANK = 30
 /** A handled OOM that nobody died of is forgotten after so long. */
 const PENDING_MS = CRASH_WINDOW_MS
 const GPU_ANSWERS_WITHIN_MS = 15_000
@@ -119,6 +120,12 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     return made
   }
 
+  /** An OOM that only the probe saw and after which the program went on with less is a part of that story, not its root. */
+  const rankIn = ({ members }: OpenIncident, member: Member): number => {
+    const handled = member.fault.kind === 'cuda_oom' && !hasWords(member) && members.some(({ fault }) => fault.kind === 'batch_halving')
+    return handled ? HANDLED_RANK : rank(member.fault)
+  }
+
   const add = (open: OpenIncident, { fault, via, t, subject, crashKey, gpus, times = 1 }: Sighting, key: string): void => {
     const same = open.members.find((member) => member.key === key || (member.fault.kind === fault.kind && fault.kind === 'host_oom_kill'))
     if (same === undefined) {
@@ -127,13 +134,15 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const member: Member = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), lastTold: new Map(), pids: new Set() }
       countSighting(member, via, t, fault.facts.pid, times)
       open.members.push(member)
-      open.members.sort((a, b) => rank(a.fault) - rank(b.fault) || a.firstT - b.firstT)
     } else {
       const first = (via === 'log' || via === 'kernel') && same.counts.size > 0 && !hasWords(same)
       countSighting(same, via, t, fault.facts.pid, times)
-      same.fault = via === 'detector' ? fault : mergeFault(same.fault, fault, first)
+      // A detector has the newest figures, but where a log told the same its words are better.
+      if (via === 'detector') same.fault = hasWords(same) ? withFacts(same.fault, fault.facts) : fault
+      else same.fault = mergeFault(same.fault, fault, first)
       same.subject = mergeSubject(same.subject, subject)
     }
+    open.members.sort((a, b) => rankIn(open, a) - rankIn(open, b) || a.firstT - b.firstT)
     if (crashKey !== undefined) open.crashKeys.add(crashKey)
     for (const uuid of gpus) open.gpus.add(uuid)
   }
