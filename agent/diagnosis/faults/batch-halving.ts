@@ -40,6 +40,7 @@ export const batchHalving = ruleFamily({
     'skipping update',
     'educing batch size',
     'educing the batch size',
+    'educing to batch',
     'ecreasing batch size',
     'microbatch size will be decreased',
     'batch size will be ',
@@ -76,7 +77,7 @@ export const batchHalving = ruleFamily({
     {
       ...rule,
       pattern:
-        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size(?! ?\w{0,12} ?sched)|[Bb]atch[ _]size \d{1,7} (?:is )?too large,? (?:reducing|trying)|OOM at batch[ _]?(?:size)? ?\d{1,7}, trying|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
+        /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size(?! ?\w{0,12} ?sched)|[Bb]atch[ _]size \d{1,7} (?:is )?too large,? (?:reducing|trying)|[Rr]educing to batch(?:[ _]size)? ?[=:]? ?\d|OOM at batch[ _]?(?:size)? ?\d{1,7}, trying|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
       unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
     {

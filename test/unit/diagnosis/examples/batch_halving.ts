@@ -13,6 +13,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'accelerate', text: 'Decreasing batch size to: 16.', kinds: one, facts: { batch_to: 16 } },
   { name: 'tiles', text: 'Warning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.', kinds: one },
   { name: 'a search', text: 'Batch size 64 failed, trying batch size 32', kinds: one, facts: { batch_from: 64, batch_to: 32 } },
+  {
+    name: 'the out of memory in the same breath',
+    text: 'CUDA out of memory with batch=24. Reducing to batch=12 and retrying.',
+    kinds: one,
+    facts: { batch_from: 24, batch_to: 12 },
+  },
   { name: 'quiet: advice', text: 'Please consider reducing batch size.', kinds: [] },
   { name: 'quiet: settings', text: 'batch_size=32 gradient_accumulation_steps=4', kinds: [] },
 ]
