@@ -23,6 +23,8 @@ export type ContainerLogsOptions = {
   readonly cursors: CursorStore
   readonly interesting: Prefilter
   readonly maxStreams: number
+  /** Containers whose logs are read at all; further ones wait. */
+  readonly maxTracked?: number
   /** Paths and globs of log files that are read directly: their containers are not asked of the engine. */
   readonly containerFiles?: readonly string[]
 }
@@ -35,7 +37,7 @@ const ALIVE_KEY = 'alive:container-logs'
 const ALIVE_MARGIN_MS = 15_000
 
 export function createContainerLogsSource(options: ContainerLogsOptions): Source {
-  const { roster, directory, cursors, interesting, maxStreams, containerFiles = [] } = options
+  const { roster, directory, cursors, interesting, maxStreams, maxTracked, containerFiles = [] } = options
   const counters = createLogCounters('container')
   const stopping = new AbortController()
   const stops: (() => void)[] = []
@@ -66,6 +68,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     const work = (budget = createBudget())
     const reading = (followers = createFollowers({
       maxStreams,
+      ...(maxTracked === undefined ? {} : { maxTracked }),
       create: (socketPath, id) => createFollower({ socketPath, id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
@@ -101,6 +104,13 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
         })
         if (gaps.length >= 50) break
       }
+      const waiting = reading.waiting()
+      if (waiting > 0) {
+        const detail = `logs of ${waiting} containers are not read: expected at most ${reading.maxTracked} containers at once; they are read when others have ended`
+        gaps.push({ metric: 'container-logs', labels: {}, reason: 'not_supported', detail })
+        if (!warned.has('waiting')) log.warn(detail)
+        warned.add('waiting')
+      } else warned.delete('waiting')
       const readings = counters.readings()
       emit({ type: 'scrape', t, source: 'container-logs', group: 'all', ttlMs: REPORT.ttlMs, durationMs: performance.now() - began, readings, gaps })
     }

@@ -3,28 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createContainerDirectory } from '../../agent/attribution/directory.ts'
-import type { Event, LogLine } from '../../agent/model/event.ts'
-import type { Source } from '../../agent/model/source.ts'
-import { createContainerLogsSource } from '../../agent/sources/container-logs.ts'
-import { createContainersSource } from '../../agent/sources/containers.ts'
-import { createContainerRoster } from '../../agent/sources/containers/roster.ts'
-import { createCursorStore } from '../../agent/store/cursors.ts'
+import { faultsOf as faults, linesOf as said, runContainerLogs, textOf, type ContainerLogs } from '../setup/container-logs.ts'
 import { dockerMissing, startDocker } from '../setup/docker.ts'
 import type { TestDocker } from '../setup/docker.ts'
 import { poll } from '../setup/poll.ts'
-import { runSource } from '../setup/run-source.ts'
-import type { RunningSource } from '../setup/run-source.ts'
-
-const NEEDLE = Buffer.from('FAULT')
-const interesting = (bytes: Uint8Array, start: number, end: number): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(NEEDLE)
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker engine${dockerMissing === undefined ? '' : ` (${dockerMissing})`}`, () => {
   let docker: TestDocker
   let data = ''
-  let run: (RunningSource & { readonly close: () => Promise<void> }) | undefined
+  let run: ContainerLogs | undefined
   beforeAll(async () => {
     docker = await startDocker()
     data = mkdtempSync(join(tmpdir(), 'warpwatch-logs-'))
@@ -39,35 +26,11 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     rmSync(data, { recursive: true, force: true })
   })
 
-  /** The two sources as the agent runs them: one asks the engine for containers, the other reads their logs. */
-  const start = (maxStreams = 64): RunningSource => {
-    const roster = createContainerRoster()
-    const directory = createContainerDirectory()
-    const cursors = createCursorStore({ directory: data, log: quiet })
-    const parts = [
-      createContainersSource({ sockets: [docker.socketPath], cgroupRoot: '/sys/fs/cgroup', procRoot: '/proc', directory, gpus: () => [], roster }),
-      createContainerLogsSource({ roster, directory, cursors, interesting, maxStreams }),
-    ]
-    const both: Source = {
-      id: 'both',
-      metrics: [],
-      start: (context) => parts.forEach((part) => void part.start(context)),
-      stop: async () => void (await Promise.all(parts.map(async (part) => await part.stop()))),
-    }
-    const running = runSource(both)
-    run = {
-      ...running,
-      close: async () => {
-        await running.stop()
-        cursors.close()
-      },
-    }
-    return run
-  }
-  const said = (events: readonly Event[], name: string): readonly LogLine[] =>
-    events.filter((event) => event.type === 'log').filter(({ origin }) => origin.container === name)
-  const textOf = (lines: readonly LogLine[]): string => lines.map(({ text }) => text).join('\n')
-  const faults = (events: readonly Event[], name: string): readonly string[] => textOf(said(events, name)).match(/FAULT-\w+/g) ?? []
+  const start = (maxStreams?: number, maxTracked?: number): ContainerLogs =>
+    (run = runContainerLogs(docker.socketPath, data, {
+      ...(maxStreams === undefined ? {} : { maxStreams }),
+      ...(maxTracked === undefined ? {} : { maxTracked }),
+    }))
   const sh = (script: string): readonly string[] => ['sh', '-c', script]
   const ready = async (): Promise<void> => {
     const id = await docker.run({ name: `ready-${Math.random().toString(36).slice(2)}`, command: sh('echo FAULT-ready; sleep 600') })
@@ -160,6 +123,32 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     await docker.run({ name: 'turned', command: sh(script), host: { LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '5' } } } })
     await poll(() => faults(events, 'turned').includes('FAULT-30000'), { what: 'its last fault', deadlineMs: 30_000 })
     expect(faults(events, 'turned')).toEqual(Array.from({ length: 100 }, (_, n) => `FAULT-${300 * (n + 1)}`))
+  })
+
+  test('a container with a terminal: its log has no frames, its lines end as a terminal ends them', async () => {
+    const { events } = start()
+    await ready()
+    const script = 'echo before; printf "\\033[31mFAULT-red\\033[0m\\n"; echo FAULT-err >&2; sleep 0.5; printf "10%%\\r20%%\\rFAULT-bar\\n"; exit 1'
+    await docker.run({ name: 'terminal', command: sh(script), tty: true })
+    await poll(() => faults(events, 'terminal').length === 3, { what: () => `three faults of ${JSON.stringify(said(events, 'terminal'))}` })
+    expect(textOf(said(events, 'terminal')).split('\n')).toEqual(['before', 'FAULT-red', 'FAULT-err', '10%', '20%', 'FAULT-bar'])
+  })
+
+  test('more containers than are tracked: it is said how many wait, and they are read when there is room', async () => {
+    const before = (await docker.call('GET', '/containers/json?all=1')).body.matchAll(/"Id":"([0-9a-f]{64})"/g)
+    for (const [, id] of before) await docker.call('DELETE', `/containers/${id}?force=1`)
+    const { events, gaps, lines } = start(64, 2)
+    await ready()
+    const names = ['room-a', 'room-b', 'room-c']
+    const ids: string[] = []
+    for (const name of names) ids.push(await docker.run({ name, command: sh(`echo FAULT-${name.slice(-1)}; sleep 600`) }))
+    const left = (): readonly string[] => names.filter((name) => faults(events, name).length === 0)
+    const full = () => gaps().filter(({ metric, labels }) => metric === 'container-logs' && Object.keys(labels).length === 0)
+    await poll(() => left().length < 3 && full().length > 0, { what: () => `a gap, came ${JSON.stringify(gaps())}`, deadlineMs: 20_000 })
+    expect(full()[0]?.detail).toMatch(/logs of \d+ containers are not read: expected at most 2 containers/)
+    expect(lines.filter((line) => /not read: expected at most 2/.test(line))).toHaveLength(1)
+    for (const id of ids) if (!left().includes(names[ids.indexOf(id)] ?? '')) await docker.call('DELETE', `/containers/${id}?force=1`)
+    await poll(() => left().length === 0, { what: () => `all, without ${left().join(', ')}`, deadlineMs: 20_000 })
   })
 
   test('an engine that ends and comes back: what its containers say then is read, and nothing twice', async () => {

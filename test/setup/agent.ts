@@ -116,8 +116,9 @@ function launch(options: AgentOptions): Launched {
   if (options.config !== undefined) writeFileSync(join(home, 'warpwatch.yaml'), options.config)
   const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WARPWATCH_|FAKE_NVML|STATE_DIRECTORY|DOCKER_HOST)/.test(name)))
   const gpu = file === undefined ? {} : { FAKE_NVML_SCENARIO: file.path, WARPWATCH_GPU__LIBRARY: fakeLibrary() ?? '' }
-  // The host's own engines and kernel log are none of the test's business: what another test wrote there would fire here.
-  const env = { ...own, WARPWATCH_CONTAINERS__ENGINES: '', WARPWATCH_LOGS__KERNEL: 'false', ...gpu, ...options.env }
+  // The host's own engines, kernel log and probes are none of the test's business: what another test wrote there would fire here.
+  const aside = { WARPWATCH_CONTAINERS__ENGINES: '', WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_ALLOCATOR__ENABLED: 'false' }
+  const env = { ...own, ...aside, ...gpu, ...options.env }
   const where = ['--listen', '127.0.0.1:0', '--data-dir', dataDir]
   const wanted = options.args ?? ['run']
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')

@@ -1,20 +1,13 @@
 // Brings up a private dockerd for a test: its own socket, data and image, no network, nothing of the host's engine touched. Needs root and docker.io.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { request } from 'node:http'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BUSYBOX, createEngineClient, importImage, programPath, type EngineClient } from './engine-client.ts'
 import { poll } from './poll.ts'
 
-const path = (name: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(':')
-    .map((directory) => join(directory, name))
-    .find(existsSync)
-const DOCKERD = path('dockerd')
-/** Statically linked, so that it is a whole image by itself (Debian: busybox-static). */
-const BUSYBOX = path('busybox')
+const DOCKERD = programPath('dockerd')
 
 /** Why the tests with a real engine cannot run here; undefined when they can. */
 export const dockerMissing: string | undefined =
@@ -26,18 +19,8 @@ export const dockerMissing: string | undefined =
         ? 'needs busybox (apt-get install busybox-static)'
         : undefined
 
-export type CreateOptions = {
-  readonly name: string
-  readonly command: readonly string[]
-  readonly labels?: Readonly<Record<string, string>>
-  readonly env?: readonly string[]
-  readonly host?: Readonly<Record<string, unknown>>
-}
-export type TestDocker = {
+export type TestDocker = Pick<EngineClient, 'run' | 'call' | 'removeAll'> & {
   readonly socketPath: string
-  /** Creates and starts a container; gives its id. */
-  readonly run: (options: CreateOptions) => Promise<string>
-  readonly call: (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: string }>
   readonly inspectPid: (id: string) => Promise<number>
   /** Ends the daemon; its containers end with it. */
   readonly stopDaemon: () => Promise<void>
@@ -55,25 +38,7 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
   const socketPath = join(root, 'docker.sock')
   let daemon: ChildProcess | undefined
 
-  const call: TestDocker['call'] = async (method, urlPath, body) => {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>()
-    const type = Buffer.isBuffer(body) ? 'application/x-tar' : 'application/json'
-    const sent = request({ socketPath, method, path: urlPath, headers: body === undefined ? { Host: 'd' } : { Host: 'd', 'Content-Type': type } }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (chunk: string) => (text += chunk))
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }))
-      answer.on('error', reject)
-    })
-    sent.on('error', reject)
-    sent.end(body === undefined ? undefined : Buffer.isBuffer(body) ? body : JSON.stringify(body))
-    return await promise
-  }
-  const must = async (method: string, urlPath: string, body?: unknown): Promise<string> => {
-    const answer = await call(method, urlPath, body)
-    if (answer.status >= 300) throw new Error(`${method} ${urlPath}: status ${answer.status} ${answer.body}`)
-    return answer.body
-  }
+  const { run, call, must, removeAll } = createEngineClient(socketPath, IMAGE)
   const log = (): string => (existsSync(join(root, 'dockerd.log')) ? readFileSync(join(root, 'dockerd.log'), 'utf8').slice(-2_000) : '')
 
   const startDaemon = async (): Promise<void> => {
@@ -108,27 +73,13 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
     stopping.kill('SIGTERM')
     await ended
   }
-  const importImage = async (): Promise<void> => {
-    const bin = join(root, 'rootfs/bin')
-    mkdirSync(bin, { recursive: true })
-    copyFileSync(BUSYBOX, join(bin, 'busybox'))
-    for (const applet of ['sh', 'sleep', 'dd', 'true', 'cat', 'yes', 'kill']) symlinkSync('busybox', join(bin, applet))
-    const tar = execFileSync('tar', ['-C', join(root, 'rootfs'), '-c', '.'], { maxBuffer: 64 * 1024 * 1024 })
-    await must('POST', `/images/create?fromSrc=-&repo=${IMAGE.split(':')[0]}&tag=1`, tar)
-  }
-
   await startDaemon()
-  await importImage()
+  await importImage({ must }, '/images/create?fromSrc=-&repo=warpwatch-test&tag=1', join(root, 'rootfs'))
   return {
     socketPath,
     call,
-    async run({ name, command, labels, env, host }) {
-      const body = { Image: IMAGE, Cmd: command, Labels: labels ?? {}, Env: env ?? [], NetworkDisabled: true, HostConfig: { NetworkMode: 'none', ...host } }
-      const created: unknown = JSON.parse(await must('POST', `/containers/create?name=${name}`, body))
-      const id = typeof created === 'object' && created !== null && 'Id' in created ? String(created.Id) : ''
-      await must('POST', `/containers/${id}/start`)
-      return id
-    },
+    run,
+    removeAll,
     async inspectPid(id) {
       const pid = /"Pid":(\d+)/.exec(await must('GET', `/containers/${id}/json`))?.[1]
       return Number(pid)
@@ -136,8 +87,7 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
     stopDaemon,
     startDaemon,
     async close() {
-      const all = await call('GET', '/containers/json?all=1').catch(() => undefined)
-      for (const [, id] of all?.body.matchAll(/"Id":"([0-9a-f]{64})"/g) ?? []) await call('DELETE', `/containers/${id}?force=1`)
+      await removeAll()
       await stopDaemon()
       try {
         // dockerd leaves this mount behind; without it gone the directory cannot be removed.

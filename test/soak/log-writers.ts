@@ -74,13 +74,21 @@ export async function startWriters(docker: TestDocker, folder: string, container
     }
   }
 
+  const writeAndClose = async (n: number, file: FileHandle): Promise<void> => {
+    try {
+      await keepWriting(n, file)
+    } finally {
+      await file.close()
+    }
+  }
+
   for (let n = 0; n < containers; n++) {
     const path = join(pipes, `job-${n}`)
     execFileSync('mkfifo', [path])
     await docker.run({ name: `job-${n}`, command: ['cat', '/pipe'], host: { Binds: [`${path}:/pipe`], LogConfig: LOG_CONFIG } })
     // For reading too, so that opening does not wait.
     const file = await open(path, 'r+')
-    running.push(keepWriting(n, file).finally(async () => await file.close()))
+    running.push(writeAndClose(n, file))
   }
   return {
     written,

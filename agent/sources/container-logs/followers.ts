@@ -7,6 +7,8 @@ export type FollowersOptions = {
   readonly create: (socketPath: string, id: string) => Follower
   /** Streams open at once; the logs of further containers are read in turns. */
   readonly maxStreams: number
+  /** Containers whose logs are followed or read in turns; further ones wait until others are gone. */
+  readonly maxTracked?: number
   /** The container has been removed: nothing of it is left to read. */
   readonly onGone: (id: string) => void
   /** It was removed before its log could be read. */
@@ -24,6 +26,9 @@ export type Followers = {
   /** Logs that cannot be read now, and why. */
   readonly failures: () => ReadonlyMap<string, EngineError>
   readonly streams: () => number
+  /** Containers whose logs are not read because so many others are. */
+  readonly waiting: () => number
+  readonly maxTracked: number
   readonly stop: () => Promise<void>
 }
 
@@ -56,11 +61,14 @@ const MAX_RETRY_MS = 60_000
 /** Logs that are read in turns, and last looks, at once. */
 const MAX_SHORT = 4
 const TURN_MS = 5_000
-const MAX_ENTRIES = 2_048
+/** Each costs some 10 kB while its log is read. */
+const MAX_TRACKED = 2_048
 
 export function createFollowers(options: FollowersOptions): Followers {
+  const { maxTracked = MAX_TRACKED } = options
   const entries = new Map<string, Entry>()
   const failures = new Map<string, EngineError>()
+  const waiting = new Map<string, { readonly socketPath: string; readonly running: boolean }>()
   const stopping = new AbortController()
   const reads = new Set<Promise<void>>()
   let streams = 0
@@ -71,7 +79,7 @@ export function createFollowers(options: FollowersOptions): Followers {
   const entryOf = (socketPath: string, id: string): Entry | undefined => {
     const known = entries.get(id)
     if (known !== undefined) return known
-    if (entries.size >= MAX_ENTRIES) return undefined
+    if (entries.size >= maxTracked) return undefined
     const follower = options.create(socketPath, id)
     const now = performance.now()
     const entry: Entry = {
@@ -95,6 +103,16 @@ export function createFollowers(options: FollowersOptions): Followers {
     entries.delete(entry.id)
     failures.delete(entry.id)
     if (entry.removed) options.onGone(entry.id)
+    admit()
+  }
+  /** There is room for one that waits. */
+  const admit = (): void => {
+    const [next] = waiting
+    if (next === undefined || stopping.signal.aborted) return
+    const [id, { socketPath, running }] = next
+    waiting.delete(id)
+    if (running) run(socketPath, id)
+    else ended(socketPath, id)
   }
   const wake = (at: number): void => {
     if (stopping.signal.aborted || at >= timerDue) return
@@ -173,24 +191,32 @@ export function createFollowers(options: FollowersOptions): Followers {
     }
   }
 
+  const run = (socketPath: string, id: string): void => {
+    const entry = entryOf(socketPath, id)
+    if (entry === undefined) waiting.set(id, { socketPath, running: true })
+    if (entry === undefined || (entry.running && (entry.reading || entry.due))) return
+    entry.running = true
+    entry.due = true
+    wake(performance.now())
+  }
+  const ended = (socketPath: string, id: string): void => {
+    const entry = entryOf(socketPath, id)
+    if (entry === undefined) {
+      waiting.set(id, { socketPath, running: false })
+      return
+    }
+    entry.running = false
+    // The stream ends by itself at the end of the log; one more look finds what it may have missed.
+    entry.due = true
+    wake(performance.now())
+  }
+
   return {
-    run(socketPath, id) {
-      const entry = entryOf(socketPath, id)
-      if (entry === undefined || (entry.running && (entry.reading || entry.due))) return
-      entry.running = true
-      entry.due = true
-      wake(performance.now())
-    },
-    ended(socketPath, id) {
-      const entry = entryOf(socketPath, id)
-      if (entry === undefined) return
-      entry.running = false
-      // The stream ends by itself at the end of the log; one more look finds what it may have missed.
-      entry.due = true
-      wake(performance.now())
-    },
+    run,
+    ended,
     forget(id) {
       const entry = entries.get(id)
+      if (waiting.delete(id)) options.onLost(id)
       if (entry === undefined) return options.onGone(id)
       entry.removed = true
       entry.running = false
@@ -207,11 +233,14 @@ export function createFollowers(options: FollowersOptions): Followers {
     },
     failures: () => failures,
     streams: () => streams,
+    waiting: () => waiting.size,
+    maxTracked,
     async stop() {
       stopping.abort()
       clearTimeout(timer)
       await Promise.all(reads)
       entries.clear()
+      waiting.clear()
     },
   }
 }
