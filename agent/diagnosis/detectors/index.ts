@@ -1,2 +1,4 @@
 // The registry of detectors: one file each, one line here.
 export { memoryExhaustion } from './memory-exhaustion.ts'
+export { allocatorRetryStorm } from './allocator-retry-storm.ts'
+export { fragmentationPressure } from './fragmentation-pressure.ts'

@@ -1,0 +1,120 @@
+// Memory that a process holds, cannot use and cannot give back, while its card is nearly full: fragmentation, before it fails.
+import type { AllocatorSample } from '../../model/event.ts'
+import type { Finding } from '../../model/finding.ts'
+import { defineDetector } from './definition.ts'
+import { flushesSince, noteFlushes, REMEMBERED_MS, type Flush, type FlushRecord } from './parts/flushes.ts'
+import { fragmentationFault } from './parts/fragmentation-words.ts'
+import { createMinutes, lowest, MINUTE_MS, type Minute, type Minutes } from './parts/minutes.ts'
+import { usableBytes } from './parts/usable.ts'
+import { aboutOf } from './parts/who.ts'
+import type { Track } from './parts/tracks.ts'
+
+/** The probe speaks once a second. */
+const FRESH_MS = 30_000
+/** Of the minutes looked at, this part must have samples: what is missing may have been better. */
+const PRESENT = 0.8
+/** Free memory below this share of what the process can use: the next large request meets the pieces. */
+const SCARCE = 0.15
+/** Below this part of the threshold it is over; between the two nothing is said. */
+const OVER = 0.7
+/** Two flushes of one failing request are one. */
+const APART_MS = 60_000
+
+type Fold = { readonly minutes: Minutes<'idle'>; readonly record: FlushRecord }
+
+/**
+ * Free bytes that no flush gives back. Of native segments the allocator says it itself (`inactive_split`); of expandable ones only an upper bound
+ * is known, reserved minus active, which right after a flush is the figure itself (pytorch-allocator.md, section 4).
+ */
+function idleBytes({ expandable, backend, stats }: Pick<AllocatorSample, 'expandable' | 'backend' | 'stats'>): number | undefined {
+  if (backend === 'cudaMallocAsync' || backend === 'other') return undefined
+  if (expandable !== true) return stats.inactive_split_bytes
+  const { reserved_bytes: reserved, active_bytes: active } = stats
+  return reserved === undefined || active === undefined ? undefined : Math.max(0, reserved - active)
+}
+
+export const fragmentationPressure = defineDetector({
+  id: 'fragmentation-pressure',
+  kinds: ['fragmentation_pressure'],
+  title: 'GPU memory is fragmented',
+  severity: 'warning',
+  watches: [],
+  everyMs: 30_000,
+  options: {
+    share: { default: 0.1, min: 0.03, max: 0.9, help: 'share of what the process can use that stays unusable' },
+    minutes: { default: 10, min: 3, max: 55, help: 'for how many minutes' },
+  },
+  // The agent also wants the card to be nearly full, or a flush to have shown it.
+  expression: { promql: 'min_over_time(warpwatch_allocator_stranded_ratio[10m]) >= 0.1', for: '1m' },
+  create: ({ share: threshold, minutes: span }, { tracks }) => {
+    const records = new WeakMap<Track, FlushRecord>()
+    const folds = new WeakMap<Track, Fold>()
+    const told = new Set<Track>()
+
+    /** Of an expandable process two flushes, well apart, must each have left so much: between flushes warm cache looks the same. */
+    const provenByFlushes = (flushes: readonly Flush[], usable: number): boolean => {
+      const proofs = flushes.filter(({ after }) => (after.reserved_bytes ?? 0) - (after.active_bytes ?? Infinity) >= threshold * usable)
+      const [first] = proofs
+      const last = proofs.at(-1)
+      return first !== undefined && last !== undefined && last.t - first.t >= APART_MS
+    }
+
+    const judgeWhole = (track: Track, sample: AllocatorSample, { record }: Fold, recent: readonly Minute<'idle'>[], t: number): Finding => {
+      const said = { kind: 'fragmentation_pressure', key: track.key, about: aboutOf(track) } as const
+      const usable = usableBytes(tracks, track)
+      const free = tracks.gpu(track.uuid)?.free
+      if (usable === undefined || usable <= 0 || free === undefined) return { ...said, state: 'unknown', why: 'the card was not read' }
+      const stranded = lowest(recent, 'idle')
+      const share = stranded / usable
+      const flushes = flushesSince(record, t - REMEMBERED_MS)
+      // A memory fraction may be used up while the card is not.
+      const room = Math.min(free, Math.max(0, usable - (sample.stats.reserved_bytes ?? 0)))
+      const tight = flushes.length > 0 || room < SCARCE * usable
+      const proven = sample.expandable === true ? provenByFlushes(flushes, usable) : tight
+      if (share >= threshold && proven) {
+        told.add(track)
+        return { ...said, state: 'faulty', ...fragmentationFault({ track, tracks, sample, stranded, share, usable, room, flushes, minutes: span }) }
+      }
+      if (share >= OVER * threshold) return { ...said, state: 'unknown', why: 'neither clearly fragmented nor clearly not' }
+      told.delete(track)
+      return { ...said, state: 'healthy' }
+    }
+
+    const judgeOne = (track: Track, fold: Fold, t: number): Finding | undefined => {
+      const said = { kind: 'fragmentation_pressure', key: track.key, about: aboutOf(track) } as const
+      if (track.endedT !== undefined) return told.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
+      const { sample } = track
+      if (sample === undefined || t - sample.t > FRESH_MS) return { ...said, state: 'unknown', why: 'the probe is silent' }
+      const recent = fold.minutes.over(t, span)
+      if (recent.length < span * PRESENT) return { ...said, state: 'unknown', why: `less than ${span} minutes of the allocator are known` }
+      return judgeWhole(track, sample, fold, recent, t)
+    }
+
+    return {
+      ingest(event) {
+        if (event.type !== 'allocator') return
+        const track = tracks.get(event.uuid, event.pid)
+        const idle = idleBytes(event)
+        if (track === undefined || idle === undefined) return
+        noteFlushes(records, track, event)
+        const record = records.get(track)
+        const known = folds.get(track)
+        if (known !== undefined && known.record === record) known.minutes.add(event.t, { idle })
+        else if (record !== undefined) {
+          const minutes = createMinutes(['idle'], Math.ceil(REMEMBERED_MS / MINUTE_MS))
+          minutes.add(event.t, { idle })
+          folds.set(track, { minutes, record })
+        }
+      },
+      judge(t) {
+        const found: Finding[] = []
+        for (const track of tracks.all()) {
+          const fold = folds.get(track)
+          const finding = fold === undefined ? undefined : judgeOne(track, fold, t)
+          if (finding !== undefined) found.push(finding)
+        }
+        return found
+      },
+    }
+  },
+})
