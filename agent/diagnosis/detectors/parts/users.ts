@@ -1,21 +1,19 @@
 // Who works on a GPU, in words: what a fault of the card slows down or kills.
 import type { Track, Tracks } from './tracks.ts'
+import { processText } from './who.ts'
 
 const NAMED = 3
-
-const userText = ({ process, pid, container }: Track): string =>
-  `${process ?? 'a process'} (pid ${pid})${container === undefined ? '' : ` of container ${container}`}`
 
 const largestFirst = (a: Track, b: Track): number => (b.nvml?.bytes ?? 0) - (a.nvml?.bytes ?? 0) || a.pid - b.pid
 
 /** Those with the most memory first; empty when nobody works on it, or nobody told. */
 export function usersOf(tracks: Tracks, uuid: string): readonly string[] {
   const users = [...tracks.onGpu(uuid)].sort(largestFirst)
-  const named = users.slice(0, NAMED).map(userText)
+  const named = users.slice(0, NAMED).map(processText)
   return users.length <= NAMED ? named : [...named, `${users.length - NAMED} more`]
 }
 
-/** ` It concerns python (pid 7) of container trainer.`, or nothing. */
+/** ` It concerns process python (7) of container trainer.`, or nothing. */
 export function concerns(users: readonly string[]): string {
   const [first, ...rest] = users
   if (first === undefined) return ''

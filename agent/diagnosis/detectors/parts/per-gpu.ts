@@ -1,0 +1,43 @@
+// What a detector remembers of each GPU, and when it says healthy: once for each turn to health, not in each second.
+import type { Finding, Healthy } from '../../../model/finding.ts'
+
+export type PerGpu<State> = { readonly of: (uuid: string) => State }
+
+/** More GPUs than any host has: UUIDs that come and go must not pile up. */
+const MAX_GPUS = 1_024
+
+export function createPerGpu<State>(make: (uuid: string) => State): PerGpu<State> {
+  const states = new Map<string, State>()
+  return {
+    of(uuid) {
+      let state = states.get(uuid)
+      if (state === undefined) {
+        if (states.size >= MAX_GPUS) for (const oldest of states.keys()) if (states.delete(oldest)) break
+        states.set(uuid, (state = make(uuid)))
+      }
+      return state
+    },
+  }
+}
+
+export type Teller = {
+  /** Adds what holds now to the findings: a fault each time, with its newest figures; health when it begins. */
+  readonly faulty: (found: Finding[], finding: Finding) => void
+  readonly healthy: (found: Finding[], why?: string) => void
+}
+
+/** Health is told also the first time of all: an incident from before a restart of the agent waits for it. */
+export function createTeller(said: Omit<Healthy, 'state' | 'why'>): Teller {
+  let toldHealthy = false
+  return {
+    faulty(found, finding) {
+      toldHealthy = false
+      found.push(finding)
+    },
+    healthy(found, why) {
+      if (toldHealthy) return
+      toldHealthy = true
+      found.push({ ...said, state: 'healthy', ...(why === undefined ? {} : { why }) })
+    },
+  }
+}

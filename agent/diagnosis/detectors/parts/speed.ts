@@ -1,0 +1,49 @@
+// What a card's slowdown costs: its SM clock under load now, against what it was under load before, and against the highest that it can.
+import type { Facts } from '../../../model/fault.ts'
+import type { Column } from './gpu-rows.ts'
+
+export const SPEED_COLUMNS = {
+  clock: { metric: 'warpwatch_gpu_clock_hertz', labels: { domain: 'sm' } },
+  clockMax: { metric: 'warpwatch_gpu_clock_max_hertz', labels: { domain: 'sm' } },
+} as const satisfies Readonly<Record<string, Column>>
+
+type SpeedRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof SPEED_COLUMNS]: number | undefined } }
+export type Speeds = {
+  /** To be called each second in which the card works and nothing holds it back. */
+  readonly note: (row: SpeedRow) => void
+  readonly cost: (row: SpeedRow) => SpeedCost
+}
+export type SpeedCost = { readonly facts: Facts; readonly text: string }
+
+/** Of each new reading; the rest is the mean of about half a minute before. */
+const WEIGHT = 1 / 30
+const MAX_GPUS = 1_024
+const mhz = (hertz: number): string => `${Math.round(hertz / 1e6)} MHz`
+
+export function createSpeeds(): Speeds {
+  const before = new Map<string, number>()
+  return {
+    note({ uuid, now: { clock } }) {
+      if (clock === undefined) return
+      if (before.size >= MAX_GPUS) before.clear()
+      const mean = before.get(uuid)
+      before.set(uuid, mean === undefined ? clock : mean + (clock - mean) * WEIGHT)
+    },
+    cost({ uuid, now: { clock, clockMax } }) {
+      if (clock === undefined) return { facts: {}, text: ' How much speed it costs is not known: the SM clock cannot be read.' }
+      const mean = before.get(uuid)
+      const reference = mean ?? clockMax
+      const loss = reference === undefined || reference <= 0 ? undefined : Math.max(0, Math.round((1 - clock / reference) * 1_000) / 1_000)
+      const facts: Facts = {
+        sm_clock_hertz: clock,
+        ...(mean === undefined ? {} : { sm_clock_before_hertz: Math.round(mean) }),
+        ...(clockMax === undefined ? {} : { sm_clock_max_hertz: clockMax }),
+        ...(loss === undefined ? {} : { speed_loss_ratio: loss }),
+      }
+      const share = loss === undefined ? '' : `: about ${Math.round(loss * 100)} % of its speed is lost`
+      const highest = clockMax === undefined ? '' : ` (highest ${mhz(clockMax)})`
+      const than = mean === undefined ? highest : ` instead of ${mhz(mean)} before${highest}`
+      return { facts, text: ` Its SM clock is ${mhz(clock)}${than}${share}.` }
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// A bad row of memory that could not be replaced (the board must go), or that waits for a reset to be replaced; pages of older GPUs likewise.
+import type { Finding } from '../../model/finding.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
+import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { concerns, usersOf } from './parts/users.ts'
+
+const COLUMNS = {
+  /** nvmlDeviceGetRemappedRows: "isPending: If any remappings are pending until the next GPU reset", "failureOccurred: If any remapping failed in the past". */
+  failure: { metric: 'warpwatch_gpu_row_remap_failure' },
+  pending: { metric: 'warpwatch_gpu_row_remap_pending' },
+  /** nvmlDeviceGetRetiredPagesPendingStatus, up to Volta and Turing. */
+  pages: { metric: 'warpwatch_gpu_retired_pages_pending' },
+  rows: { metric: 'warpwatch_gpu_remapped_rows', labels: { type: 'uncorrected' } },
+  retired: { metric: 'warpwatch_gpu_retired_pages', labels: { cause: 'double_bit' } },
+}
+type Row = GpuRow<keyof typeof COLUMNS>
+const FLAGS = ['failure', 'pending', 'pages'] as const
+
+function finding(row: Row, users: readonly string[]): Finding {
+  const { now, uuid, index } = row
+  const failed = now.failure === 1
+  const what = now.pending === 1 ? 'row' : 'page'
+  const replaced = now.rows === undefined || now.rows === 0 ? '' : ` ${now.rows} rows have been replaced for uncorrected errors so far.`
+  return {
+    kind: 'row_remap_failure',
+    key: uuid,
+    about: { uuid },
+    state: 'faulty',
+    severity: failed ? 'critical' : 'warning',
+    title: failed ? `GPU ${index}: a bad memory row could not be replaced` : `GPU ${index}: a bad memory ${what} waits for a reset`,
+    verdict: failed
+      ? `${gpuText(row)} could not replace a bad row of its memory with a spare one: NVIDIA's condition for replacing the board.${replaced}${concerns(users)}`
+      : `${gpuText(row)} has a bad ${what} of memory that stays in use until the GPU is reset.${replaced}${concerns(users)}`,
+    facts: {
+      ...(now.rows === undefined ? {} : { remapped_rows: now.rows }),
+      ...(now.retired === undefined ? {} : { retired_pages: now.retired }),
+      ...(users.length === 0 ? {} : { affected: users }),
+    },
+    // NVIDIA, "GPU Memory Error Management", row remapping: a pending remap takes hold at the next reset; a failed one qualifies for an RMA.
+    remedies: [
+      { text: 'See the rows, and how many spare ones are left.', command: `nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT,ECC -i ${index}` },
+      ...(failed
+        ? [
+            { text: 'Take the GPU out of service, test it and have it replaced.', command: 'dcgmi diag -r 3; sudo nvidia-bug-report.sh' },
+            { text: 'A reset may replace what still can be replaced.', command: `sudo nvidia-smi --gpu-reset -i ${index}` },
+          ]
+        : [{ text: 'Let the present work end, then reset the GPU: only then is it replaced.', command: `sudo nvidia-smi --gpu-reset -i ${index}` }]),
+    ],
+  }
+}
+
+export const rowRemapFailure = defineDetector({
+  id: 'row-remap-failure',
+  kinds: ['row_remap_failure'],
+  title: 'Bad memory could not be replaced, or waits for a reset',
+  severity: 'critical',
+  watches: metricsOf(COLUMNS),
+  everyMs: 1_000,
+  options: {},
+  expression: { promql: 'warpwatch_gpu_row_remap_failure == 1 or warpwatch_gpu_row_remap_pending == 1 or warpwatch_gpu_retired_pages_pending == 1' },
+  create(_, { present, tracks }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const states = createPerGpu((uuid) => ({
+      /** Flags that this GPU has told: one that is not read any more is not well. */
+      told: { failure: false, pending: false, pages: false },
+      teller: createTeller({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
+    }))
+    return {
+      judge() {
+        const found: Finding[] = []
+        for (const row of rows.read().values()) {
+          const state = states.of(row.uuid)
+          let [faulty, read, missing] = [false, false, false]
+          for (const flag of FLAGS) {
+            const value = row.now[flag]
+            if (value !== undefined) state.told[flag] = read = true
+            else missing ||= state.told[flag]
+            faulty ||= value === 1
+          }
+          if (faulty) state.teller.faulty(found, finding(row, usersOf(tracks, row.uuid)))
+          else if (read && !missing) state.teller.healthy(found, 'nothing waits for a reset any more')
+        }
+        return found
+      },
+    }
+  },
+})

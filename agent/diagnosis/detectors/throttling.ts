@@ -1,0 +1,200 @@
+// A GPU that heat, a power cap or its own hardware holds back while it works, and memory that is too hot; with the speed that it costs.
+import type { Facts, Remedy, Severity } from '../../model/fault.ts'
+import type { Finding } from '../../model/finding.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
+import { createHold } from './parts/hold.ts'
+import { createLoad, LOAD_COLUMNS, loadPromql } from './parts/load.ts'
+import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createSpeeds, SPEED_COLUMNS } from './parts/speed.ts'
+import { concerns, usersOf } from './parts/users.ts'
+
+const reason = (name: string) => ({ metric: 'warpwatch_gpu_throttle_active', labels: { reason: name } })
+const threshold = (name: string) => ({ metric: 'warpwatch_gpu_temperature_threshold_celsius', labels: { threshold: name } })
+const COLUMNS = {
+  ...LOAD_COLUMNS,
+  ...SPEED_COLUMNS,
+  swThermal: reason('sw_thermal_slowdown'),
+  hwThermal: reason('hw_thermal_slowdown'),
+  hwSlowdown: reason('hw_slowdown'),
+  powerBrake: reason('hw_power_brake_slowdown'),
+  powerCap: reason('sw_power_cap'),
+  temperature: { metric: 'warpwatch_gpu_temperature_celsius' },
+  slowdownAt: threshold('slowdown'),
+  memory: { metric: 'warpwatch_gpu_memory_temperature_celsius' },
+  memoryMax: threshold('memory_max'),
+  power: { metric: 'warpwatch_gpu_power_watts' },
+  limit: { metric: 'warpwatch_gpu_power_limit_watts' },
+  limitDefault: { metric: 'warpwatch_gpu_power_limit_default_watts' },
+}
+type Row = GpuRow<keyof typeof COLUMNS>
+
+/** Nearest to the cause first: the first that holds names the incident. The words of nvidia-smi's query fields, and one of ours for the memory. */
+const REASONS = {
+  hw_thermal_slowdown: { title: 'the hardware slows it down for heat', text: 'its hardware thermal slowdown is on', severity: 'critical', heat: true },
+  sw_thermal_slowdown: { title: 'held back by heat', text: "the driver's thermal slowdown is on", severity: 'warning', heat: true },
+  hw_slowdown: {
+    title: 'the hardware slows it down',
+    text: 'its hardware slowdown is on (heat, power or a fast trigger; the driver does not say which)',
+    severity: 'critical',
+    heat: true,
+  },
+  memory_temperature: { title: 'its memory is too hot', text: 'its memory is hotter than it may be', severity: 'warning', heat: true },
+  sw_power_cap: { title: 'held back by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
+} as const satisfies Readonly<Record<string, { title: string; text: string; severity: Severity; heat: boolean }>>
+type Reason = keyof typeof REASONS
+const ORDER = Object.keys(REASONS) as Reason[]
+
+const COOLING: readonly Remedy[] = [
+  { text: 'See what holds it back, and the temperatures at which it slows down.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
+  { text: 'Look at fans, dust, blanking plates and the air in front of the machine.', command: 'sudo ipmitool sdr | grep -iE "fan|temp"' },
+  { text: 'Until then let it draw less; the loss of speed is smaller than that of the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl WATTS' },
+]
+const POWER: readonly Remedy[] = [
+  { text: 'Compare the limit in force with the default.', command: 'nvidia-smi -q -d POWER -i INDEX' },
+  { text: 'Set it back if nobody lowered it on purpose.', command: 'sudo nvidia-smi -i INDEX -pl DEFAULT' },
+]
+const filled = (remedies: readonly Remedy[], index: number, watts: number | undefined): readonly Remedy[] =>
+  remedies.map(({ text, command }) => ({
+    text,
+    ...(command === undefined ? {} : { command: command.replace('INDEX', String(index)).replace('DEFAULT', watts === undefined ? 'WATTS' : String(watts)) }),
+  }))
+
+/** Without a threshold from NVML: the memory of A100 and H100 may be 95 °C hot ("Memory Max Operating Temp" of nvidia-smi -q). */
+const MEMORY_MAX_CELSIUS = 95
+
+const rounded = (value: number): string => String(Math.round(value * 10) / 10)
+
+function factsOf({ now }: Row, active: readonly Reason[], memoryLimit: number, affected: readonly string[]): Facts {
+  return {
+    active_reasons: active,
+    ...(now.temperature === undefined ? {} : { temperature_celsius: now.temperature }),
+    ...(now.slowdownAt === undefined ? {} : { temperature_limit_celsius: now.slowdownAt }),
+    ...(now.memory === undefined ? {} : { memory_temperature_celsius: now.memory, memory_temperature_limit_celsius: memoryLimit }),
+    ...(now.power === undefined ? {} : { power_watts: now.power }),
+    ...(now.limit === undefined ? {} : { power_limit_watts: now.limit }),
+    ...(now.limitDefault === undefined ? {} : { power_limit_default_watts: now.limitDefault }),
+    ...(affected.length === 0 ? {} : { affected }),
+  }
+}
+/** The figures that belong to the reasons. */
+function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): string {
+  const parts: string[] = []
+  const hot = active.some((name) => REASONS[name].heat && name !== 'memory_temperature')
+  if (hot && now.temperature !== undefined)
+    parts.push(`the GPU is ${rounded(now.temperature)} °C hot${now.slowdownAt === undefined ? '' : ` (it slows down at ${now.slowdownAt} °C)`}`)
+  if (active.includes('memory_temperature') && now.memory !== undefined) parts.push(`its memory ${rounded(now.memory)} °C (at most ${memoryLimit} °C)`)
+  if (active.includes('sw_power_cap') && now.limit !== undefined) {
+    const lowered = now.limitDefault !== undefined && now.limit < now.limitDefault ? `, the default ${rounded(now.limitDefault)} W` : ''
+    parts.push(`its limit is ${rounded(now.limit)} W${lowered}`)
+  }
+  return parts.length === 0 ? '' : `; ${parts.join(', ')}`
+}
+
+/** The limit in force is lower than the default: somebody, or the machine's management, lowered it. */
+const LOWERED = 0.95
+
+export const throttling = defineDetector({
+  id: 'throttling',
+  kinds: ['throttling'],
+  title: 'A GPU is held back by heat, power or its hardware',
+  severity: 'warning',
+  watches: metricsOf(COLUMNS),
+  everyMs: 1_000,
+  options: {
+    for_seconds: { default: 2, min: 0, max: 3_600, help: 'For how long it must be held back.' },
+    clear_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long it must not be, until it is over.' },
+    load_ratio: { default: 0.2, min: 0.01, max: 1, help: 'Utilization from which on the GPU works; an idle one is not held back.' },
+    // Under the default limit a power cap is usual (nvidia-smi shows it on every busy card). No card's base clock, which NVIDIA guarantees at its power,
+    // is below 0.36 of the highest: T4 585 of 1590 MHz, L4 795 of 2040 MHz, A100 PCIe 765 of 1410 MHz (NVIDIA's data sheets).
+    power_clock_ratio: { default: 0.35, min: 0, max: 1, help: 'SM clock below this share of the highest: a power cap that is not usual.' },
+    lowered_clock_ratio: { default: 0.6, min: 0, max: 1, help: 'The same while the power limit is lower than the default.' },
+    power_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long the power cap must hold the clock down so far.' },
+    memory_celsius: { default: MEMORY_MAX_CELSIUS, min: 0, max: 200, help: 'Highest memory temperature where the driver tells none.' },
+  },
+  expression: {
+    promql: `((max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason=~"sw_thermal_slowdown|hw_thermal_slowdown"}) == 1
+  or max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason="hw_slowdown"} == 1 unless on (gpu, uuid) warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1)
+  or max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason="sw_power_cap"} == 1
+    and on (gpu, uuid) (warpwatch_gpu_clock_hertz{domain="sm"} / on (gpu, uuid) warpwatch_gpu_clock_max_hertz{domain="sm"} < 0.35
+      or (warpwatch_gpu_clock_hertz{domain="sm"} / on (gpu, uuid) warpwatch_gpu_clock_max_hertz{domain="sm"} < 0.6
+        and on (gpu, uuid) warpwatch_gpu_power_limit_watts / on (gpu, uuid) warpwatch_gpu_power_limit_default_watts < 0.95))))
+  and on (gpu, uuid) ${loadPromql(0.2)})
+or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})
+or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_CELSIUS} unless on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})`,
+    for: '2s',
+  },
+  create(options, { present, tracks }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const load = createLoad(options.load_ratio)
+    const speeds = createSpeeds()
+    const states = createPerGpu((uuid) => ({
+      hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
+      capped: createHold({ forMs: options.power_seconds * 1_000, clearMs: 0 }),
+      memoryRead: false,
+      teller: createTeller({ kind: 'throttling', key: uuid, about: { uuid } }),
+    }))
+
+    /** Whether the power cap costs more than is usual under load. */
+    const capHurts = ({ now: { powerCap, clock, clockMax, limit, limitDefault } }: Row): boolean | undefined => {
+      if (powerCap === undefined) return undefined
+      if (powerCap !== 1) return false
+      if (clock === undefined || clockMax === undefined || clockMax <= 0) return undefined
+      const lowered = limit !== undefined && limitDefault !== undefined && limit < LOWERED * limitDefault
+      return clock / clockMax < (lowered ? options.lowered_clock_ratio : options.power_clock_ratio)
+    }
+    const tell = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): Finding => {
+      const { now, index, uuid } = row
+      const brake = now.powerBrake === 1
+      const holds: Readonly<Record<Reason, boolean>> = {
+        hw_thermal_slowdown: now.hwThermal === 1,
+        sw_thermal_slowdown: now.swThermal === 1,
+        hw_slowdown: now.hwSlowdown === 1 && now.hwThermal !== 1 && !brake,
+        memory_temperature: hot,
+        sw_power_cap: capped,
+      }
+      const active = ORDER.filter((name) => holds[name])
+      const { title, text, severity } = REASONS[active[0] ?? 'sw_thermal_slowdown']
+      const users = usersOf(tracks, uuid)
+      const cost = speeds.cost(row)
+      const heat = active.some((name) => REASONS[name].heat)
+      const remedies = [...(heat ? COOLING : []), ...(active.includes('sw_power_cap') ? POWER : [])]
+      return {
+        kind: 'throttling',
+        key: uuid,
+        about: { uuid },
+        state: 'faulty',
+        severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
+        title: `GPU ${index}: ${title}`,
+        verdict: `${gpuText(row)} is slower than it could be while it works: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
+        facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
+        remedies: filled(remedies, index, now.limitDefault),
+      }
+    }
+
+    return {
+      judge(t) {
+        const found: Finding[] = []
+        for (const row of rows.read().values()) {
+          const { now } = row
+          const state = states.of(row.uuid)
+          const loaded = load.of(t, row)
+          const told = now.swThermal !== undefined || now.hwSlowdown !== undefined
+          const slowed = now.swThermal === 1 || now.hwThermal === 1 || (now.hwSlowdown === 1 && now.powerBrake !== 1)
+          const capped = state.capped.see(t, loaded === true ? capHurts(row) : loaded === undefined ? undefined : false) === 'faulty'
+          const memoryLimit = now.memoryMax ?? options.memory_celsius
+          const hot = now.memory !== undefined && now.memory >= memoryLimit
+          state.memoryRead ||= now.memory !== undefined
+          // Bits that stay while nothing runs say nothing of the speed, and not that it has cooled either.
+          const faulty =
+            (slowed && loaded === true) || capped || hot ? true : slowed || !told || (state.memoryRead && now.memory === undefined) ? undefined : false
+          if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
+          const held = state.hold.see(t, faulty)
+          if (held === 'faulty') state.teller.faulty(found, tell(row, capped, hot, memoryLimit))
+          else if (held === 'healthy') state.teller.healthy(found, loaded === false ? 'it is no longer held back; nothing works on it now' : undefined)
+        }
+        return found
+      },
+    }
+  },
+})
