@@ -2,3 +2,4 @@
 export { memoryExhaustion } from './memory-exhaustion.ts'
 export { allocatorRetryStorm } from './allocator-retry-storm.ts'
 export { fragmentationPressure } from './fragmentation-pressure.ts'
+export { oomRestartLoop } from './oom-restart-loop.ts'
