@@ -50,6 +50,7 @@ const built = !import.meta.url.endsWith('.ts')
 const here = import.meta.dirname
 const CHILD_ENTRY = built ? join(here, 'sampler-child.js') : join(here, 'sampler/child.ts')
 const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dashboard')
+const RUNBOOKS_DIR = built ? join(here, 'runbooks') : join(here, '../alerts/runbooks')
 
 /** The GPUs of the host by their newest gpu_info. */
 function hostGpus(latest: LatestStore): readonly HostGpu[] {
@@ -188,6 +189,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     live,
     ready: createReadiness(latest),
     dashboardDir: DASHBOARD_DIR,
+    runbooksDir: RUNBOOKS_DIR,
     log: logFor('http'),
   })
   // The port first: when it is taken, nothing has been touched yet.

@@ -115,6 +115,7 @@ export async function run(): Promise<void> {
     live: createLiveSink({ views, hostname: 'bench', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
     dashboardDir: '/nonexistent',
+    runbooksDir: '/nonexistent',
     log: { info: () => {}, warn: () => {}, error: (text) => process.stderr.write(text) },
   })
   const url = `${await server.listen()}/metrics`

@@ -87,6 +87,7 @@ export async function run(): Promise<void> {
     live,
     ready: createReadiness(latest),
     dashboardDir: '/nonexistent',
+    runbooksDir: '/nonexistent',
     log: { info: () => {}, warn: () => {}, error: (text) => process.stderr.write(text) },
   })
   const url = await server.listen()

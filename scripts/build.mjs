@@ -1,6 +1,6 @@
 // Builds dist/: the agent and the sampler child as bundles of few files (less memory and a faster start than loading hundreds of
-// modules), and the dashboard. Native packages stay outside the bundles.
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'
@@ -74,6 +74,7 @@ async function build() {
       logLevel: 'warn',
     })
   }
+  cpSync(join(root, 'alerts/runbooks'), join(staging, 'runbooks'), { recursive: true })
   publish()
   writeFileSync(join(out, '.built'), fingerprint)
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const BUILD_SOURCES = ['agent', 'dashboard', 'scripts/build.mjs', 'package.json', 'package-lock.json']
+const BUILD_SOURCES = ['agent', 'dashboard', 'alerts/runbooks', 'scripts/build.mjs', 'package.json', 'package-lock.json']
 /** What every build leaves; one of them gone means that somebody cleaned up by hand. */
 export const BUILT = ['main.js', 'sampler-child.js', 'dashboard/index.html', '.files']
 

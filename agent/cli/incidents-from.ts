@@ -9,6 +9,8 @@ import { messageOf, UsageError } from './command.ts'
 export type IncidentReader = {
   /** Who answers, for a person. */
   readonly from: string
+  /** The address of the runbooks, up to the kind; undefined where no agent answers. */
+  readonly runbooks?: string
   readonly list: (filter: IncidentFilter) => Promise<readonly IncidentSummary[]>
   /** undefined: there is none of that id. */
   readonly get: (id: string) => Promise<Incident | undefined>
@@ -64,6 +66,7 @@ function overHttp(base: string, token: string): IncidentReader {
   }
   return {
     from: `the agent at ${base}`,
+    runbooks: `${base}/runbooks/`,
     async list({ limit, status, kind, since }) {
       const query = new URLSearchParams({ limit: String(limit) })
       if (status !== undefined) query.set('status', status)

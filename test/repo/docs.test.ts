@@ -115,6 +115,7 @@ describe('HTTP paths in the README', () => {
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
     dashboardDir: join(root, 'dashboard'),
+    runbooksDir: join(root, 'alerts/runbooks'),
     log: quiet,
   })
   let url = ''

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { LOG_KINDS } from '../../agent/model/fault.ts'
+import { INCIDENT_KINDS, runbookPath } from '../../agent/model/incident.ts'
 
 const folder = join(import.meta.dirname, '../../alerts/runbooks')
 const contract = join(import.meta.dirname, '../../../shared/CONTRACT.md')
@@ -19,6 +20,12 @@ const section = (text: string, title: string): string | undefined => text.split(
 describe('runbooks', () => {
   test('every kind of fault has its page', () => {
     expect(LOG_KINDS.filter((kind) => !pages.some((page) => page.kind === kind))).toEqual([])
+  })
+
+  test('every kind that reports link to a page of has one', () => {
+    const linked = INCIDENT_KINDS.filter((kind) => runbookPath(kind) !== undefined)
+    expect(linked.filter((kind) => !pages.some((page) => `/runbooks/${page.kind}` === runbookPath(kind)))).toEqual([])
+    expect(linked).toEqual(expect.arrayContaining([...LOG_KINDS]))
   })
 
   test('each page is headed by its kind', () => {

@@ -1,5 +1,5 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
-import { alertName, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
+import { alertName, runbookPath, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 export function bytesText(bytes: number): string {
@@ -61,6 +61,7 @@ const processRow = (row: IncidentProcess): readonly string[] => [
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
+  const runbook = runbookPath(kind)
   const seconds = incident.resolved_at === undefined ? '' : `, resolved ${at(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
@@ -69,6 +70,7 @@ export function incidentReport(incident: Incident, host: string): string {
       ['', ''],
       [
         ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
+        ...(runbook === undefined ? [] : [['Runbook', `${code(runbook)} on the agent's port`]]),
         ['Severity', severity],
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],

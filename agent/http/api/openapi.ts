@@ -99,6 +99,15 @@ export function createOpenApi(): unknown {
       },
     },
   }
+  const page = { 'text/markdown': { schema: { type: 'string' } } }
+  paths['/runbooks'] = { get: { summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } } }
+  paths['/runbooks/{kind}'] = {
+    get: {
+      summary: 'What a kind of incident means, and what to do',
+      parameters: [{ name: 'kind', in: 'path', required: true, schema: { type: 'string', enum: INCIDENT_KINDS } }],
+      responses: { '200': { description: 'The page', content: page }, '404': json(refTo(schemas.error), 'There is no such page') },
+    },
+  }
   paths['/metrics'] = {
     get: {
       summary: 'Prometheus text, or OpenMetrics when asked for',

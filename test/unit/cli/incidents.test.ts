@@ -40,6 +40,7 @@ describe('incidents, when no agent runs', () => {
     expect(code).toBe(0)
     expect(stdout.indexOf('fedcba9876543210')).toBeLessThan(stdout.indexOf(INCIDENT.id))
     expect(stdout).toContain('(no agent runs)')
+    expect(stdout).not.toContain('/runbooks/')
     expect(stdout).toContain('PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True')
     expect(stdout).not.toContain('\u001b')
     const only = await runCli([...args, '--kind', 'cuda_oom', '--json'])
@@ -78,6 +79,7 @@ describe('incidents, of a running agent', () => {
     const env = { WARPWATCH_HTTP__TOKEN: token }
     const list = await runCli(args, { env })
     expect(list.stdout).toContain(`from the agent at ${running.url}`)
+    expect(list.stdout).toContain(`${running.url}/runbooks/KIND`)
     expect(JSON.parse((await runCli([...args, INCIDENT.id, '--json'], { env })).stdout)).toEqual(INCIDENT)
     const refused = await runCli(args, { env: { WARPWATCH_HTTP__TOKEN: 'another' } })
     expect([refused.code, refused.stdout]).toEqual([2, ''])

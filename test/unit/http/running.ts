@@ -1,5 +1,6 @@
 // A running server over the fixed store, and a plain client that may send any header.
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { createExposition } from '../../../agent/http/exposition.ts'
 import { createReadiness } from '../../../agent/http/health.ts'
 import { createHttpServer, type HttpServerOptions } from '../../../agent/http/server.ts'
@@ -58,6 +59,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     live,
     ready: createReadiness(latest, () => clock.now),
     dashboardDir: '/nonexistent/dashboard',
+    runbooksDir: join(import.meta.dirname, '../../../alerts/runbooks'),
     log: { info: () => {}, warn: () => {}, error: (text) => errors.push(text) },
     now: () => clock.now,
     ...http,

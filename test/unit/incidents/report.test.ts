@@ -14,6 +14,7 @@ test('tells what, whom, what to do, and shows what was seen', () => {
   for (const part of [
     '# Out of GPU memory',
     'CudaOom',
+    '`/runbooks/cuda_oom`',
     '## What to do',
     '## Figures',
     '## What followed from it',
