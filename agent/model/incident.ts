@@ -29,7 +29,7 @@ export const NUMBER_KINDS = [
 ] as const
 export type NumberKind = (typeof NUMBER_KINDS)[number]
 /** Kinds that a detector may raise: those of numbers, and what the numbers show though no log told it. */
-export type DetectedKind = NumberKind | 'batch_halving'
+export type DetectedKind = NumberKind | 'batch_halving' | 'xid'
 
 /** All kinds of incident, those of logs first. */
 export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const

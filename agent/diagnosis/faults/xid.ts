@@ -4,6 +4,7 @@ import { ACTIONS } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
+import { toldXid } from '../xid/told.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { bare, known, pciBusId, whole, wrapped } from './parts/window.ts'
 
@@ -110,16 +111,7 @@ function eventXid(at: number, line: string): Recognised | undefined {
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  const entry = xidEntry(xid)
-  return {
-    kind: 'xid',
-    severity: entry.severity,
-    title: `Xid ${xid}: ${entry.title}`,
-    verdict: `${entry.meaning} Likely cause: ${entry.causes.join(', then ')}.`,
-    facts: { xid },
-    remedies: ACTIONS[entry.action],
-    lines: [at],
-  }
+  return { ...toldXid(xid), lines: [at] }
 }
 
 function recognise(text: LogText, at: number): Recognised | undefined {

@@ -13,6 +13,15 @@ export const SAME_KILL_MS = 5_000
 
 /** Of hardware and driver: one such fault hits every program on its GPU. */
 export const HARDWARE: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['xid', 'gpu_lost', 'ecc_error'])
+/** The same as detectors tell it. These stand for themselves, but a GPU that nobody can read has not become well. */
+export const HARDWARE_NUMBERS: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
+  'ecc_uncorrected',
+  'row_remap_failure',
+  'throttling',
+  'power_brake',
+  'pcie_degraded',
+  'nvlink_errors',
+])
 /** What a program says when its GPU had a hardware or driver fault. */
 export const GPU_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
   'xid',
@@ -47,6 +56,11 @@ const QUIET_MINUTES: Readonly<Partial<Record<IncidentKind, number>>> = {
   cuda_version_mismatch: 30,
   cuda_library_missing: 30,
   disk_full: 30,
+  // What the detectors hold resolves by their word. This is for incidents from before a restart of which they cannot tell: errors that were counted before.
+  ecc_uncorrected: 24 * 60,
+  row_remap_failure: 24 * 60,
+  pcie_degraded: 24 * 60,
+  nvlink_errors: 24 * 60,
   precision_fallback: 10,
   batch_halving: 10,
   hub_rate_limited: 10,

@@ -5,7 +5,7 @@ import type { Incident, IncidentKind, IncidentSubject } from '../../model/incide
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
-import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
+import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, HARDWARE_NUMBERS, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
 
 export type Sighting = {
   readonly fault: Fault<IncidentKind>
@@ -174,7 +174,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     const { fault, subject } = rootOf(open)
     if (open.held) return false
     if (elapsed - open.quietFrom < quietMs(fault.kind)) return false
-    if (!HARDWARE.has(fault.kind)) return true
+    if (!HARDWARE.has(fault.kind) && !HARDWARE_NUMBERS.has(fault.kind)) return true
     // A GPU that nobody can read has not become well.
     const uuid = subject.gpu?.uuid
     const readAt = uuid === undefined ? t : gpuReadAt(uuid)
@@ -186,7 +186,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const { fault, t, subject, crashKey } = sighting
       const key = sighting.key ?? faultKey(fault, subject, crashKey)
       const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject))
-      const open = before ?? (sighting.key === undefined ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
+      const joins = sighting.key === undefined || fault.kind === 'xid'
+      const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
       const severity = open.members[0]?.fault.severity
       add(open, sighting, key)
       open.held = sighting.key !== undefined
@@ -199,7 +200,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     },
     clear({ key, kind, subject, why }, t) {
       const open =
-        incidents.find((candidate) => candidate.held && candidate.members.some((member) => member.key === key)) ?? adoptRestored(incidents, key, kind, subject)
+        // An Xid of before a restart is known by its own key, and held by nobody until its detector speaks.
+        incidents.find((candidate) => (candidate.held || kind === 'xid') && candidate.members.some((member) => member.key === key)) ??
+        adoptRestored(incidents, key, kind, subject)
       if (open === undefined) return undefined
       open.resolution = why
       close(open, t)

@@ -23,3 +23,16 @@ export function recoveryIn(message: string): Recovery | undefined {
   const found = KNOWN.find(([pattern]) => pattern.test(to))
   return { to, severity: found?.[1] ?? 'warning', remedy: found?.[2] ?? { text: `Do what the driver asks for: ${to}.` } }
 }
+
+/** The values of NVML's field (NVML_GPU_RECOVERY_ACTION_*) in the words of the kernel's line. */
+const NUMBERED = ['None', 'GPU Reset', 'Node Reboot', 'Drain P2P', 'Drain and Reset', 'Recover IMEX domain', 'Bus Reset', 'System Reboot'] as const
+
+export function recoveryNumbered(action: number): Recovery {
+  const to = NUMBERED[action] ?? `action ${action}`
+  const found = KNOWN.find(([pattern]) => pattern.test(to))
+  return {
+    to,
+    severity: found?.[1] ?? 'critical',
+    remedy: found?.[2] ?? { text: 'Do what the driver asks for.', command: 'nvidia-smi -q | grep -i "recovery action"' },
+  }
+}

@@ -1,0 +1,63 @@
+// The driver asks for a recovery: a reset of the GPU, a reboot. NVIDIA numbers this Xid 154 (and from R565 on tells it in NVML too), so it is that incident:
+// of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
+import type { Finding } from '../../model/finding.ts'
+import { faultKey } from '../incidents/members.ts'
+import { ACTIONS } from '../xid/actions.ts'
+import { recoveryNumbered } from '../xid/recovery.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
+import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { concerns, usersOf } from './parts/users.ts'
+
+const XID = 154
+/** NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. */
+const COLUMNS = { action: { metric: 'warpwatch_gpu_recovery_action' } }
+
+export const recoveryAction = defineDetector({
+  id: 'recovery-action',
+  kinds: ['xid'],
+  title: 'The driver asks for a reset or a reboot',
+  severity: 'critical',
+  watches: metricsOf(COLUMNS),
+  everyMs: 1_000,
+  options: {},
+  expression: { promql: 'warpwatch_gpu_recovery_action > 0' },
+  create(_, { present, tracks }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const keyOf = (uuid: string): string =>
+      faultKey({ kind: 'xid', severity: 'critical', title: '', verdict: '', facts: { xid: XID }, remedies: [], evidence: [] }, { gpu: { uuid } }, undefined)
+    const states = createPerGpu((uuid) => ({ key: keyOf(uuid), teller: createTeller({ kind: 'xid', key: keyOf(uuid), about: { uuid } }) }))
+    return {
+      judge() {
+        const found: Finding[] = []
+        for (const row of rows.read().values()) {
+          const { action } = row.now
+          if (action === undefined) continue
+          const { key, teller } = states.of(row.uuid)
+          if (action === 0) {
+            teller.healthy(found, 'the driver asks for nothing any more')
+            continue
+          }
+          const { to, severity, remedy } = recoveryNumbered(action)
+          const users = usersOf(tracks, row.uuid)
+          teller.faulty(found, {
+            kind: 'xid',
+            key,
+            about: { uuid: row.uuid },
+            state: 'faulty',
+            severity,
+            title: `Xid ${XID}: the driver asks for a recovery of GPU ${row.index}: ${to}`,
+            verdict: `Before ${gpuText(row)} can be trusted again, the driver asks for: ${to}. Another Xid or memory error of the same GPU is its cause.${concerns(users)}`,
+            facts: { xid: XID, recovery_action: to, ...(users.length === 0 ? {} : { affected: users }) },
+            remedies: [
+              { text: remedy.text, ...(remedy.command === undefined ? {} : { command: remedy.command.replace('GPU', String(row.index)) }) },
+              ...ACTIONS['follow-recovery-action'],
+              ...ACTIONS['follow-other'],
+            ],
+          })
+        }
+        return found
+      },
+    }
+  },
+})
