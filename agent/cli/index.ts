@@ -9,4 +9,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain.ts')).explain,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
+  snapshot: async () => (await import('./snapshot.ts')).snapshot,
 }

@@ -1,0 +1,64 @@
+// Reads fields of values that came from outside; says what was expected and what came.
+import { quoted, SnapshotError } from './error.ts'
+import { DEFAULT_POOL, type PoolKind } from './model.ts'
+
+export type Fields = { readonly [key: string]: unknown }
+
+export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
+
+/** A value in a few words, for an error. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'string') return quoted(value)
+  if (isList(value)) return `a list of ${value.length}`
+  if (typeof value === 'bigint') return value.toString()
+  if (!isFields(value)) return JSON.stringify(value) ?? 'nothing'
+  const keys = Object.keys(value)
+  return keys.length === 0
+    ? 'an empty dict'
+    : `a dict with ${keys
+        .slice(0, 6)
+        .map((key) => quoted(key, 30))
+        .join(', ')}${keys.length > 6 ? ', …' : ''}`
+}
+
+/** A number of bytes or things; undefined where the field is missing or is none. */
+export function optionalCount(fields: Fields, name: string): number | undefined {
+  const value = fields[name]
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+export function count(fields: Fields, name: string, where: string): number {
+  const value = optionalCount(fields, name)
+  if (value === undefined) throw new SnapshotError(`${where}: expected ${name} as a whole number from 0 up, came ${shown(fields[name])}`)
+  return value
+}
+
+export function list(fields: Fields, name: string, where: string): readonly unknown[] {
+  const value = fields[name]
+  if (!isList(value)) throw new SnapshotError(`${where}: expected ${name} as a list, came ${shown(value)}`)
+  return value
+}
+
+export function dict(value: unknown, where: string): Fields {
+  if (!isFields(value)) throw new SnapshotError(`${where}: expected a dict, came ${shown(value)}`)
+  return value
+}
+
+/** Numbers, and integers beyond a double, as text: an identity, not a quantity. */
+export const idText = (value: unknown): string | undefined =>
+  typeof value === 'number' || typeof value === 'bigint' ? String(value) : typeof value === 'string' && value.length <= 40 ? value : undefined
+
+export function kindOf(value: unknown, where: string): PoolKind {
+  if (value === 'small' || value === 'large') return value
+  throw new SnapshotError(`${where}: expected the kind "small" or "large", came ${shown(value)}`)
+}
+
+/** `(0, 0)` in Python; missing before PyTorch 2.1, which had private pools but did not tell them. */
+export function poolOf(value: unknown, where: string): string {
+  if (value === undefined || value === null) return DEFAULT_POOL
+  const [first, second] = isList(value) && value.length === 2 ? [idText(value[0]), idText(value[1])] : []
+  if (first === undefined || second === undefined) throw new SnapshotError(`${where}: expected a pool id of two numbers, came ${shown(value)}`)
+  return `${first},${second}`
+}

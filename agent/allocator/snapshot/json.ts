@@ -1,0 +1,37 @@
+// JSON of a snapshot: counted before it is parsed, so that a small hostile file cannot take all memory.
+import { quoted, SnapshotError } from './error.ts'
+import { LIMITS } from './limits.ts'
+
+/** JSON becomes text first, and V8 holds at most 512 MiB of it. */
+export const MAX_JSON_BYTES = 256 * 2 ** 20
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+
+function assertWithinLimits(bytes: Uint8Array): void {
+  let [depth, containers, commas, inText] = [0, 0, 0, false]
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i]
+    if (inText) {
+      if (byte === BACKSLASH) i += 1
+      else if (byte === QUOTE) inText = false
+    } else if (byte === QUOTE) inText = true
+    else if (byte === COMMA) commas += 1
+    else if (byte === 0x5b || byte === 0x7b) {
+      containers += 1
+      depth += 1
+      if (depth > LIMITS.marks) throw new SnapshotError(`expected at most ${LIMITS.marks} containers inside each other, came more, at byte ${i}`)
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  if (containers > LIMITS.containers || commas > LIMITS.values)
+    throw new SnapshotError(`expected at most ${LIMITS.containers} containers with ${LIMITS.values} values, came more`)
+}
+
+export function readJson(bytes: Uint8Array): unknown {
+  if (bytes.length > MAX_JSON_BYTES) throw new SnapshotError(`expected at most ${MAX_JSON_BYTES} bytes of JSON, came ${bytes.length}`)
+  assertWithinLimits(bytes)
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+  } catch (error) {
+    const said = error instanceof Error ? quoted(error.message, 120) : 'an unknown error'
+    throw new SnapshotError(`expected whole JSON, came ${said}`, { cause: error })
+  }
+}

@@ -1,0 +1,13 @@
+// What a file may make this process keep.
+
+/** A snapshot nests to 7 marks, and holds one dict per block and per entry of the trace. */
+export const LIMITS = {
+  marks: 64,
+  containers: 8 * 2 ** 20,
+  values: 48 * 2 ** 20,
+  stack: 32 * 2 ** 20,
+  memo: 32 * 2 ** 20,
+  memoGap: 1024,
+  textBytes: 16 * 2 ** 20,
+  longBytes: 16,
+} as const

@@ -1,0 +1,265 @@
+// Reads a pickle of plain data (dicts, lists, tuples, numbers, text) without running anything in it: protocols 2 to 5 of Python, and
+// what PyTorch's C++ pickler writes (protocol 2, every integer above 32 bits as LONG1 of 8 bytes; torch/csrc/jit/serialization/pickler.cpp).
+import { SnapshotError } from './error.ts'
+import { LIMITS } from './limits.ts'
+import { refusal } from './opcodes.ts'
+
+export type PickleDict = { readonly [key: string]: PickleValue }
+export type PickleValue = null | boolean | number | bigint | string | PickleDict | readonly PickleValue[]
+
+type Item = null | boolean | number | bigint | string | Bare | Item[]
+
+/** Dicts without a prototype chain, so that a key such as __proto__ is a key like any other; V8 keeps them compact, unlike Object.create(null). */
+class Bare {
+  [key: string]: Item
+}
+Object.setPrototypeOf(Bare.prototype, null)
+Reflect.deleteProperty(Bare.prototype, 'constructor')
+
+export type PickleOptions = {
+  /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that nobody reads. */
+  readonly leaveEmpty?: (key: string, value: unknown) => boolean
+}
+
+/** The value that the pickle holds. Throws a SnapshotError for whatever is not plain data, is damaged, or is larger than the limits. */
+export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {}): PickleValue {
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+  const end = bytes.length
+  // What lies above `height` is left over and never read.
+  const stack: Item[] = []
+  const marks: number[] = []
+  const memo: (Item | undefined)[] = []
+  let [at, opcodeAt, height, floor, containers, values] = [0, 0, 0, 0, 0, 0]
+
+  const fail = (text: string): SnapshotError => new SnapshotError(`${text}, at byte ${opcodeAt}`)
+  const truncated = (): SnapshotError => new SnapshotError(`expected a whole pickle, came one that ends at byte ${end}: the file is truncated`)
+  /** Takes `count` bytes and gives where they begin. */
+  const take = (count: number): number => {
+    const from = at
+    if (count > end - from) throw truncated()
+    at = from + count
+    return from
+  }
+  const push = (value: Item): void => {
+    if (height >= LIMITS.stack) throw fail(`expected at most ${LIMITS.stack} values in one list`)
+    stack[height] = value
+    height += 1
+  }
+  const top = (): Item => {
+    const value = height > floor ? stack[height - 1] : undefined
+    if (value === undefined) throw fail('expected a value on the stack, came none: the pickle is damaged')
+    return value
+  }
+  const pop = (): Item => {
+    const value = top()
+    height -= 1
+    return value
+  }
+  /** Where the values since the last mark begin; the mark is gone afterwards. */
+  const closeMark = (): number => {
+    const from = marks.pop()
+    if (from === undefined) throw fail('expected a mark on the stack, came none: the pickle is damaged')
+    floor = marks.at(-1) ?? 0
+    return from
+  }
+  const grown = (newContainers: number, newValues: number): void => {
+    containers += newContainers
+    values += newValues
+    if (containers > LIMITS.containers || values > LIMITS.values)
+      throw fail(`expected at most ${LIMITS.containers} containers with ${LIMITS.values} values, came more (dump again with a smaller max_entries)`)
+  }
+  const listFrom = (from: number): Item[] => {
+    grown(1, height - from)
+    const list = stack.slice(from, height)
+    height = from
+    return list
+  }
+  const empty = <T extends Item>(container: T): T => {
+    grown(1, 0)
+    return container
+  }
+  const memoized = (index: number): Item => {
+    const value = memo[index]
+    if (value === undefined) throw fail(`expected a value kept under ${index}, came none: the pickle is damaged`)
+    return value
+  }
+  const keep = (index: number): void => {
+    if (index > memo.length + LIMITS.memoGap || index >= LIMITS.memo)
+      throw fail(`expected values to be kept in order, at most ${LIMITS.memo}, came index ${index} after ${memo.length}`)
+    memo[index] = top()
+  }
+  const setAll = (from: number): void => {
+    const dict = from > floor ? stack[from - 1] : undefined
+    if (!(dict instanceof Bare)) throw fail('expected a dict to set items in, came something else: the pickle is damaged')
+    const count = height - from
+    if (count % 2 === 1) throw fail('expected keys with values, came a key alone: the pickle is damaged')
+    const first = stack[from]
+    if (leaveEmpty === undefined || typeof first !== 'string' || !leaveEmpty(first, stack[from + 1])) {
+      grown(0, count)
+      for (let i = from; i < height; i += 2) {
+        const key = stack[i]
+        // Other keys are no part of a snapshot; their entries are passed over.
+        if (typeof key === 'string' || typeof key === 'number') dict[key] = stack[i + 1] ?? null
+      }
+    }
+    height = from
+  }
+  const addAll = (from: number): void => {
+    const list = from > floor ? stack[from - 1] : undefined
+    if (!Array.isArray(list)) throw fail('expected a list to add to, came something else: the pickle is damaged')
+    grown(0, height - from)
+    for (let i = from; i < height; i += 1) list.push(stack[i] ?? null)
+    height = from
+  }
+  const text = (length: number): string => {
+    if (length > LIMITS.textBytes && length <= end - at) throw fail(`expected text of at most ${LIMITS.textBytes} bytes, came ${length}`)
+    const from = take(length)
+    return bytes.toString('utf8', from, at)
+  }
+  const length8 = (): number => Number(bytes.readBigUInt64LE(take(8)))
+  const long = (length: number): number | bigint => {
+    if (length > LIMITS.longBytes) throw fail(`expected an integer of at most ${LIMITS.longBytes} bytes, came one of ${length}`)
+    const from = take(length)
+    if (length === 0) return 0
+    if (length <= 6) return bytes.readIntLE(from, length)
+    let value = BigInt(bytes.readInt8(at - 1))
+    for (let i = at - 2; i >= from; i -= 1) value = (value << 8n) | BigInt(bytes[i] ?? 0)
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+  /** Raw bytes are plain data, but nothing in a snapshot is one: their place is kept, not they. */
+  const opaque = (length: number): null => {
+    take(length)
+    return null
+  }
+
+  for (;;) {
+    opcodeAt = at
+    if (at >= end) throw truncated()
+    const opcode = bytes[at] ?? -1
+    at += 1
+    switch (opcode) {
+      case 0x68: // BINGET
+        push(memoized(bytes[take(1)] ?? 0))
+        break
+      case 0x6a: // LONG_BINGET
+        push(memoized(bytes.readUInt32LE(take(4))))
+        break
+      case 0x4b: // BININT1
+        push(bytes[take(1)] ?? 0)
+        break
+      case 0x4d: // BININT2
+        push(bytes.readUInt16LE(take(2)))
+        break
+      case 0x4a: // BININT
+        push(bytes.readInt32LE(take(4)))
+        break
+      case 0x8a: // LONG1
+        push(long(bytes[take(1)] ?? 0))
+        break
+      case 0x8b: // LONG4
+        push(long(bytes.readUInt32LE(take(4))))
+        break
+      case 0x7d: // EMPTY_DICT
+        push(empty(new Bare()))
+        break
+      case 0x5d: // EMPTY_LIST
+      case 0x29: // EMPTY_TUPLE
+      case 0x8f: // EMPTY_SET
+        push(empty([]))
+        break
+      case 0x94: // MEMOIZE
+        keep(memo.length)
+        break
+      case 0x71: // BINPUT
+        keep(bytes[take(1)] ?? 0)
+        break
+      case 0x72: // LONG_BINPUT
+        keep(bytes.readUInt32LE(take(4)))
+        break
+      case 0x28: // MARK
+        if (marks.length >= LIMITS.marks) throw fail(`expected at most ${LIMITS.marks} containers inside each other, came more`)
+        floor = height
+        marks.push(floor)
+        break
+      case 0x75: // SETITEMS
+        setAll(closeMark())
+        break
+      case 0x73: // SETITEM
+        if (height - floor < 3) throw fail('expected a dict, a key and a value on the stack, came less: the pickle is damaged')
+        setAll(height - 2)
+        break
+      case 0x65: // APPENDS
+      case 0x90: // ADDITEMS
+        addAll(closeMark())
+        break
+      case 0x61: // APPEND
+        if (height - floor < 2) throw fail('expected a list and a value on the stack, came less: the pickle is damaged')
+        addAll(height - 1)
+        break
+      case 0x8c: // SHORT_BINUNICODE
+        push(text(bytes[take(1)] ?? 0))
+        break
+      case 0x58: // BINUNICODE
+        push(text(bytes.readUInt32LE(take(4))))
+        break
+      case 0x8d: // BINUNICODE8
+        push(text(length8()))
+        break
+      case 0x85: // TUPLE1
+      case 0x86: // TUPLE2
+      case 0x87: // TUPLE3
+        if (height - floor < opcode - 0x84) throw fail('expected the values of a tuple on the stack, came less: the pickle is damaged')
+        push(listFrom(height - (opcode - 0x84)))
+        break
+      case 0x74: // TUPLE
+      case 0x91: // FROZENSET
+        push(listFrom(closeMark()))
+        break
+      case 0x4e: // NONE
+        push(null)
+        break
+      case 0x88: // NEWTRUE
+      case 0x89: // NEWFALSE
+        push(opcode === 0x88)
+        break
+      case 0x47: // BINFLOAT
+        push(bytes.readDoubleBE(take(8)))
+        break
+      case 0x43: // SHORT_BINBYTES
+        push(opaque(bytes[take(1)] ?? 0))
+        break
+      case 0x42: // BINBYTES
+        push(opaque(bytes.readUInt32LE(take(4))))
+        break
+      case 0x8e: // BINBYTES8
+      case 0x96: // BYTEARRAY8
+        push(opaque(length8()))
+        break
+      case 0x30: // POP: takes a mark away where one is on top
+        if (height === floor && marks.length > 0) closeMark()
+        else pop()
+        break
+      case 0x31: // POP_MARK
+        height = closeMark()
+        break
+      case 0x32: // DUP
+        push(top())
+        break
+      case 0x80: {
+        // PROTO
+        const protocol = bytes[take(1)] ?? 0
+        if (protocol < 2 || protocol > 5) throw fail(`expected a pickle of protocol 2 to 5, came protocol ${protocol}`)
+        break
+      }
+      case 0x95: // FRAME: only a hint for buffering, but one that must fit
+        if (length8() > end - at) throw truncated()
+        break
+      case 0x2e: // STOP
+        if (marks.length > 0) throw fail('expected every mark closed at the end, came an open one: the pickle is damaged')
+        return pop()
+      default:
+        throw new SnapshotError(refusal(bytes, opcodeAt, stack.slice(Math.max(0, height - 2), height)))
+    }
+  }
+}
