@@ -85,6 +85,7 @@ const SIGNATURES = {
   nvmlGpmSampleGet: 'hs',
   nvmlGpmMigSampleGet: 'hus',
   nvmlGpmMetricsGet: 'p',
+  nvmlDeviceGetTemperatureThreshold: 'hup',
 } as const
 
 export type FunctionName = keyof typeof SIGNATURES

@@ -158,6 +158,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       context?.log.warn(`GPU ${gpu.index} (${sample.uuid}) raised Xid ${xid}`)
     }
     emitXids(t)
+    // What an Xid did to memory, links and the recovery that the driver asks for is seen with the next tick, not ten seconds later.
+    askedAt.slow = 0
   }
   /** The child asked and the GPU is lost or wants a reset: one gap for all of it, and what it said before is taken back. */
   const onGone = (gpu: KnownGpu, gap: Gap): void => {

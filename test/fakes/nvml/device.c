@@ -79,6 +79,11 @@ API ret_t nvmlDeviceGetTemperatureV(void *h, temperature_t *out) {
   if (out->version != 0x0100000c) return VERSION_MISMATCH;
   return out->sensor ? INVALID_ARGUMENT : give_u32(g, "temp", (u32 *)&out->celsius);
 }
+API ret_t nvmlDeviceGetTemperatureThreshold(void *h, u32 type, u32 *out) {
+  static const char *const key[] = { "temp_shutdown", "temp_slowdown", "temp_memory_max" };
+  DEVICE(h);
+  return type > 2 ? INVALID_ARGUMENT : give_u32(g, key[type], out);
+}
 API ret_t nvmlDeviceGetFanSpeed_v2(void *h, u32 fan, u32 *out) {
   DEVICE(h);
   if (fan >= number_or(&g->table, "fans", 0)) return INVALID_ARGUMENT;
