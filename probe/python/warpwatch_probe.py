@@ -47,7 +47,7 @@ def _original(module, name):
 _start_thread = _original("_thread", "start_new_thread")
 _allocate_lock = _original("_thread", "allocate_lock")
 _get_ident = _original("_thread", "get_ident")
-_wall, _monotonic, _thread_cpu = time.time, time.monotonic, time.thread_time
+_wall, _monotonic, _thread_cpu = _original("time", "time"), _original("time", "monotonic"), _original("time", "thread_time")
 
 _probe = None  # this process's _Probe once CUDA is there
 _finder = None  # while torch is awaited
@@ -422,12 +422,12 @@ class _Probe:
                 pass
 
     def loop(self):
-        due = _monotonic()
+        self.due = _monotonic()
         while not self.stopping:
             try:
-                if _monotonic() >= due:
+                if _monotonic() >= self.due:
+                    self.due = max(self.due + _PERIOD_S, _monotonic() + _PERIOD_S / 10)
                     self.tick()
-                    due = max(due + _PERIOD_S, _monotonic() + _PERIOD_S / 10)
                 else:
                     self.flush(True)
             except Exception:
@@ -435,7 +435,7 @@ class _Probe:
             if self.interrupted:
                 self.interrupted = False
                 _thread.interrupt_main()
-            self.wake.acquire(True, max(0.001, due - _monotonic()))
+            self.wake.acquire(True, max(0.001, self.due - _monotonic()))
 
     def part(self):
         """The last words: what is still kept, if need be on a connection made for it, and bye."""

@@ -13,7 +13,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBE = os.path.join(HERE, "..", "..", "probe", "python")
-DEADLINE_S = 30
+DEADLINE_S = 60
 
 # Faster than in life, and in a folder of the test's own.
 PRELUDE = """
@@ -23,13 +23,14 @@ w._PERIOD_S = 0.03
 w._RETRY_S = 0.1
 w._POOLS_EACH_S = 0.0
 w._OWN_DIR = os.environ["TEST_OWN_DIR"]
+w._EXIT_WAIT_S = 30.0  # a busy machine may not let its thread run for longer than in life
 def threads():
     return len(os.listdir("/proc/self/task"))
-def until(condition, what="a condition"):
-    end = time.monotonic() + 30
+def until(condition, what="a condition", clock=time.monotonic, sleep=time.sleep):
+    end = clock() + 30
     while not condition():
-        assert time.monotonic() < end, "waited for " + what
-        time.sleep(0.005)
+        assert clock() < end, "waited for " + what
+        sleep(0.005)
 """
 
 
@@ -65,6 +66,7 @@ class Reader:
                     self.lines.append(json.loads(line, parse_constant=lambda word: 1 / 0))
         except OSError:
             pass
+        self.conn.close()
         self.torn, self.ended = rest, True
 
     def close(self):
@@ -79,8 +81,10 @@ class Agent:
     """Listens where the agent does. With `reads=False` it accepts and then reads nothing."""
 
     def __init__(self, path, reads=True):
-        self.path, self.reads, self.readers, self.held = path, reads, [], []
+        self.path, self.reads, self.readers, self.held, self.closed = path, reads, [], [], False
         self.socket = socket.socket(socket.AF_UNIX)
+        if os.path.exists(path):  # of a subtest that failed
+            os.unlink(path)
         self.socket.bind(path)
         self.socket.listen(16)
         threading.Thread(target=self.accept, daemon=True).start()
@@ -103,8 +107,21 @@ class Agent:
         found = until(lambda: [line for line in self.lines(kind) if condition(line)], lambda: "%s; came %r" % (kind, self.lines()[-4:]))
         return found[0]
 
+    def settle(self):
+        """Waits until everything that was sent by programs that have ended is here."""
+        if self.closed or not self.reads:
+            return
+        last = socket.socket(socket.AF_UNIX)
+        last.connect(self.path)  # accepted after all that came before it
+        last.send(b'{"type": "mark"}\n')
+        until(lambda: self.lines("mark"), "a mark of our own")
+        last.close()
+        until(lambda: all(reader.ended for reader in self.readers), "the ends of all streams")
+        self.readers = [reader for reader in self.readers if not any(line["type"] == "mark" for line in reader.lines)]
+
     def close(self):
         """As an agent's end: the listener, its file and all connections go."""
+        self.closed = True
         try:
             self.socket.shutdown(socket.SHUT_RDWR)  # wakes accept()
         except OSError:
@@ -119,7 +136,8 @@ class Agent:
 
 
 class Program:
-    def __init__(self, command, env):
+    def __init__(self, command, env, settle=lambda: None):
+        self.settle = settle
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         self.pid = self.process.pid
 
@@ -137,11 +155,13 @@ class Program:
     def end(self):
         """(exit code, stdout, stderr)"""
         out, err = self.process.communicate(timeout=DEADLINE_S)
+        self.settle()
         return self.process.returncode, out, err
 
 
 class ProbeTest(unittest.TestCase):
     def setUp(self):
+        self.agents = []
         self.folder = tempfile.mkdtemp(prefix="wwp-", dir="/tmp")
         self.addCleanup(shutil.rmtree, self.folder, True)
         self.own = os.path.join(self.folder, "own")
@@ -150,6 +170,7 @@ class ProbeTest(unittest.TestCase):
 
     def agent(self, **options):
         agent = Agent(self.path, **options)
+        self.agents.append(agent)
         self.addCleanup(agent.close)
         return agent
 
@@ -162,9 +183,13 @@ class ProbeTest(unittest.TestCase):
 
     def start(self, code, *arguments, flags=(), prelude=PRELUDE, python=sys.executable, **env):
         text = prelude + textwrap.dedent(code)
-        program = Program([python, *flags, "-c", text, *arguments], self.env(**env))
+        program = Program([python, *flags, "-c", text, *arguments], self.env(**env), self.settle)
         self.addCleanup(self.stop, program)
         return program
+
+    def settle(self):
+        for agent in self.agents:
+            agent.settle()
 
     def stop(self, program):
         if program.process.poll() is None:

@@ -1,0 +1,39 @@
+// The Pythons of this machine, one for each minor release that the probe supports: on the PATH, and those of pyenv.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+export type Python = { readonly version: string; readonly path: string }
+
+/** The oldest and the newest minor release of Python 3 that the probe is made for. */
+const [OLDEST, NEWEST] = [8, 14]
+
+function candidates(): readonly string[] {
+  const onPath = (process.env['PATH'] ?? '').split(':').filter(existsSync)
+  const named = onPath.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => /^python3(\.\d+)?$/.test(name))
+      .map((name) => join(folder, name)),
+  )
+  const pyenv = join(homedir(), '.pyenv/versions')
+  const versions = existsSync(pyenv) ? readdirSync(pyenv).map((name) => join(pyenv, name, 'bin/python3')) : []
+  return [...versions.filter(existsSync), ...named]
+}
+
+/** Real interpreters by what they say of themselves; pyenv's shims name one of its versions, or fail. */
+export function findPythons(): readonly Python[] {
+  const found = new Map<number, Python>()
+  for (const path of candidates()) {
+    try {
+      const said = execFileSync(path, ['-I', '-c', 'import sys; print(*sys.version_info[:3], sys.executable)'], { encoding: 'utf8', stdio: 'pipe' })
+      const [major = '', minor = '', patch = '', ...executable] = said.trim().split(' ')
+      const release = Number(minor)
+      if (major !== '3' || release < OLDEST || release > NEWEST || found.has(release)) continue
+      found.set(release, { version: `${major}.${minor}.${patch}`, path: executable.join(' ') })
+    } catch {
+      // A shim of a version that is not chosen, or a broken link: no Python.
+    }
+  }
+  return [...found.entries()].sort(([left], [right]) => left - right).map(([, python]) => python)
+}
