@@ -1,5 +1,6 @@
 // All sections of the configuration, and the type of the whole.
 import type { Fields, Section, ValuesOf } from './field.ts'
+import { allocator } from './sections/allocator.ts'
 import { containers } from './sections/containers.ts'
 import { general } from './sections/general.ts'
 import { gpu } from './sections/gpu.ts'
@@ -12,7 +13,7 @@ import { metrics } from './sections/metrics.ts'
 import { simulate } from './sections/simulate.ts'
 
 /** In the order in which the example file tells them. */
-export const SECTIONS = { log, http, metrics, gpu, containers, logs, host, history, simulate }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate }
 export { general as GENERAL }
 
 /** The effective configuration; keys are spelled as in the file. */

@@ -1,12 +1,12 @@
 // The present as rows (model/live.ts): built from the latest values when the first reader of a tick asks, shared by the API and the stream.
-import type { ContainerRow, GpuRow, HostRow, ProcessRow } from '../model/live.ts'
+import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow } from '../model/live.ts'
 import type { Gap } from '../model/reading.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { MutableRow } from './views/builder.ts'
 import { createCpuRates } from './views/cpu-rates.ts'
 import { finishContainer } from './views/containers.ts'
 import { finishMig } from './views/mig.ts'
-import { checkedHost, isAllocatorRow, isContainerRow, isGpuRow, isProcessRow, only, type AllocatorRow } from './views/row-checks.ts'
+import { checkedHost, isAllocatorRow, isContainerRow, isGpuRow, isProcessRow, only } from './views/row-checks.ts'
 import { createTables } from './views/tables.ts'
 
 export type GapEntry = Gap & { readonly source: string; readonly t: number }

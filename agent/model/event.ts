@@ -48,6 +48,8 @@ export type AllocatorStats = {
   readonly requested_bytes?: number
   readonly num_alloc_retries?: number
   readonly num_ooms?: number
+  /** Requests refused before the driver was asked (PyTorch 2.12); they are no `num_ooms`. */
+  readonly num_oom_rejections?: number
 }
 
 /** One process's caching-allocator statistics on one GPU. */
@@ -56,6 +58,8 @@ export type AllocatorSample = {
   readonly t: number
   readonly pid: number
   readonly uuid: string
+  /** Of the MIG instance; `uuid` is then that of the whole GPU. */
+  readonly mig_uuid?: string
   readonly container?: string
   readonly backend?: 'native' | 'cudaMallocAsync' | 'other'
   readonly expandable?: boolean
@@ -64,16 +68,36 @@ export type AllocatorSample = {
   readonly peaks?: Pick<AllocatorStats, 'allocated_bytes' | 'reserved_bytes'>
 }
 
+/** One pool of the allocator after the flush that did not help; ids other than 0,0 belong to CUDA graphs and `MemPool`s. */
+export type AllocatorPool = {
+  readonly pool: readonly [number, number]
+  readonly stream: number
+  readonly kind: 'small' | 'large'
+  readonly expandable: boolean
+  readonly segments: number
+  readonly total_bytes: number
+  readonly active_bytes: number
+  readonly pending_bytes: number
+  readonly free_bytes: number
+  readonly free_blocks: number
+  readonly largest_free_bytes: number
+  readonly free_segments: number
+  /** Bytes in free blocks that are large enough for the request. */
+  readonly fitting_bytes: number
+}
+
 export type AllocatorOom = {
   readonly type: 'allocator_oom'
   readonly t: number
   readonly pid: number
   readonly uuid: string
+  readonly mig_uuid?: string
   readonly container?: string
   readonly request_bytes: number
   readonly limit_bytes?: number
   readonly free_bytes?: number
   readonly stats: AllocatorStats
+  readonly pools?: readonly AllocatorPool[]
 }
 
 export type Event = Scrape | LogLine | ContainerEvent | AllocatorSample | AllocatorOom

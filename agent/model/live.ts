@@ -79,6 +79,33 @@ export type ProcessRow = Measures & {
   readonly gaps?: readonly GapRow[]
 }
 
+/** What the probe in a process says of its PyTorch allocator on one GPU (or MIG instance). */
+export type AllocatorRow = Measures & {
+  readonly pid: number
+  readonly process: string
+  readonly uuid: string
+  readonly gpu: string
+  readonly gi?: string
+  readonly ci?: string
+  readonly inner_pid?: string
+  readonly container?: string
+  readonly container_id?: string
+  readonly allocated_bytes?: number
+  readonly reserved_bytes?: number
+  readonly active_bytes?: number
+  readonly inactive_split_bytes?: number
+  readonly requested_bytes?: number
+  readonly retries_total?: number
+  readonly ooms_total?: number
+  /** U: what giving the cache back would not free. */
+  readonly unreleasable_bytes?: number
+  /** E: the largest request that can still be met. */
+  readonly headroom_bytes?: number
+  /** S*: what lay stranded after the last flush. */
+  readonly stranded_ratio?: number
+  readonly gaps?: readonly GapRow[]
+}
+
 export type HostRow = Measures & { readonly hostname: string; readonly gaps?: readonly GapRow[] }
 
 export type HelloMessage = {
@@ -95,7 +122,7 @@ export type FrameMessage = {
   readonly gpus: readonly GpuRow[]
   readonly containers: readonly ContainerRow[]
   readonly processes: readonly ProcessRow[]
-  readonly allocators: readonly Measures[]
+  readonly allocators: readonly AllocatorRow[]
   readonly host: HostRow
 }
 export type LiveMessage = HelloMessage | FrameMessage | IncidentMessage

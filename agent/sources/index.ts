@@ -1,5 +1,6 @@
 // The registry of sources: a new one is one file and one line here.
 export { agentSelf } from './agent-self.ts'
+export { allocator } from './allocator.ts'
 export { containerLogs } from './container-logs.ts'
 export { containers } from './containers.ts'
 export { gpu } from './gpu.ts'

@@ -88,7 +88,30 @@ export const process = z
   .catchall(measure)
   .meta({ id: 'Process', description: 'One process on one GPU or MIG instance.' })
 
-export const allocator = z.object({ pid: z.int(), uuid: z.string(), gpu: z.string() }).catchall(measure).meta({ id: 'Allocator' })
+export const allocator = z
+  .object({
+    pid: z.int(),
+    process: z.string(),
+    uuid: z.string(),
+    gpu: z.string(),
+    gi: z.string().optional(),
+    ci: z.string().optional(),
+    container: z.string().optional(),
+    container_id: z.string().optional(),
+    allocated_bytes: bytes,
+    reserved_bytes: bytes,
+    active_bytes: bytes,
+    inactive_split_bytes: bytes,
+    requested_bytes: bytes,
+    retries_total: z.number().min(0).optional(),
+    ooms_total: z.number().min(0).optional(),
+    unreleasable_bytes: bytes.describe('What giving the cache back would not free.'),
+    headroom_bytes: bytes.describe('The largest request that can still be met after giving the cache back.'),
+    stranded_ratio: ratio.describe('Share of the memory that lay stranded after the cache was last given back.'),
+    gaps,
+  })
+  .catchall(measure)
+  .meta({ id: 'Allocator', description: "PyTorch's allocator in one process on one GPU or MIG instance, as its probe tells it." })
 export const host = z.object({ hostname: z.string(), gaps }).catchall(measure).meta({ id: 'Host' })
 export const gap = z
   .object({

@@ -1,7 +1,5 @@
 // Finished rows as the types of model/live.ts: what identifies a row is there, all else is a measure.
-import type { ContainerRow, FrameMessage, GpuRow, HostRow, ProcessRow } from '../../model/live.ts'
-
-export type AllocatorRow = FrameMessage['allocators'][number]
+import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow } from '../../model/live.ts'
 
 const has = (row: object, field: string, type: 'string' | 'number'): boolean => typeof Reflect.get(row, field) === type
 
@@ -9,7 +7,8 @@ export const isGpuRow = (row: object): row is GpuRow => has(row, 'uuid', 'string
 export const isContainerRow = (row: object): row is ContainerRow => has(row, 'container_id', 'string') && has(row, 'container', 'string')
 export const isProcessRow = (row: object): row is ProcessRow =>
   has(row, 'pid', 'number') && has(row, 'process', 'string') && has(row, 'uuid', 'string') && has(row, 'gpu', 'string')
-export const isAllocatorRow = (row: object): row is AllocatorRow => has(row, 'pid', 'number') && has(row, 'uuid', 'string')
+export const isAllocatorRow = (row: object): row is AllocatorRow =>
+  has(row, 'pid', 'number') && has(row, 'process', 'string') && has(row, 'uuid', 'string') && has(row, 'gpu', 'string')
 const isHostRow = (row: object): row is HostRow => has(row, 'hostname', 'string')
 
 export const only = <Row extends object>(rows: readonly object[], is: (row: object) => row is Row): readonly Row[] => rows.filter(is)

@@ -1,5 +1,5 @@
 // One line of a recording to an event. Input from outside, checked by hand: an hour of a host is a hundred megabytes.
-import type { AllocatorOom, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, Scrape } from '../../model/event.ts'
+import type { AllocatorOom, AllocatorPool, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, Scrape } from '../../model/event.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { createQuickReader } from './scrape-line.ts'
@@ -126,11 +126,20 @@ function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
   }
 }
 
-const STATS = ['allocated_bytes', 'reserved_bytes', 'active_bytes', 'inactive_split_bytes', 'requested_bytes', 'num_alloc_retries', 'num_ooms'] as const
+const STATS = [
+  'allocated_bytes',
+  'reserved_bytes',
+  'active_bytes',
+  'inactive_split_bytes',
+  'requested_bytes',
+  'num_alloc_retries',
+  'num_ooms',
+  'num_oom_rejections',
+] as const
 const stats = (from: unknown): AllocatorStats | undefined => (isFields(from) ? optional(from, STATS, isNumber) : undefined)
 
 function allocatorSample(t: number, from: Fields): AllocatorSample | undefined {
-  const { pid, uuid, container, backend, expandable, limit_bytes: limit, peaks } = from
+  const { pid, uuid, mig_uuid: mig, container, backend, expandable, limit_bytes: limit, peaks } = from
   const known = stats(from['stats'])
   if (!isNumber(pid) || !isText(uuid) || known === undefined) return undefined
   const highest = isFields(peaks) ? optional(peaks, ['allocated_bytes', 'reserved_bytes'], isNumber) : undefined
@@ -139,6 +148,7 @@ function allocatorSample(t: number, from: Fields): AllocatorSample | undefined {
     t,
     pid,
     uuid,
+    ...(isText(mig) ? { mig_uuid: mig } : {}),
     ...(isText(container) ? { container } : {}),
     ...(backend === 'native' || backend === 'cudaMallocAsync' || backend === 'other' ? { backend } : {}),
     ...(typeof expandable === 'boolean' ? { expandable } : {}),
@@ -149,7 +159,7 @@ function allocatorSample(t: number, from: Fields): AllocatorSample | undefined {
 }
 
 function allocatorOom(t: number, from: Fields): AllocatorOom | undefined {
-  const { pid, uuid, container, request_bytes: request, limit_bytes: limit, free_bytes: free } = from
+  const { pid, uuid, mig_uuid: mig, container, request_bytes: request, limit_bytes: limit, free_bytes: free } = from
   const known = stats(from['stats'] ?? {})
   if (!isNumber(pid) || !isText(uuid) || !isNumber(request) || known === undefined) return undefined
   return {
@@ -157,12 +167,46 @@ function allocatorOom(t: number, from: Fields): AllocatorOom | undefined {
     t,
     pid,
     uuid,
+    ...(isText(mig) ? { mig_uuid: mig } : {}),
     ...(isText(container) ? { container } : {}),
     request_bytes: request,
     ...(isNumber(limit) ? { limit_bytes: limit } : {}),
     ...(isNumber(free) ? { free_bytes: free } : {}),
     stats: known,
+    ...poolsOf(from['pools']),
   }
+}
+
+const POOL_NUMBERS = [
+  'stream',
+  'segments',
+  'total_bytes',
+  'active_bytes',
+  'pending_bytes',
+  'free_bytes',
+  'free_blocks',
+  'largest_free_bytes',
+  'free_segments',
+  'fitting_bytes',
+] as const
+type PoolNumbers = Readonly<Record<(typeof POOL_NUMBERS)[number], number>>
+const hasPoolNumbers = (found: Readonly<Record<string, number>> | undefined): found is PoolNumbers =>
+  found !== undefined && POOL_NUMBERS.every((name) => found[name] !== undefined)
+
+/** A list with one entry that is no pool is no list. */
+function poolsOf(from: unknown): { readonly pools?: readonly AllocatorPool[] } {
+  if (!Array.isArray(from)) return {}
+  const pools: AllocatorPool[] = []
+  for (const entry of from) {
+    const { pool, kind, expandable, ...rest }: Fields = isFields(entry) ? entry : {}
+    const numbers = optional(rest, POOL_NUMBERS, isNumber)
+    const [first, second]: readonly unknown[] = Array.isArray(pool) ? pool : []
+    if (!isNumber(first) || !isNumber(second) || (kind !== 'small' && kind !== 'large') || typeof expandable !== 'boolean' || !hasPoolNumbers(numbers))
+      return {}
+    const known: PoolNumbers = numbers
+    pools.push({ pool: [first, second], kind, expandable, ...known })
+  }
+  return { pools }
 }
 
 const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefined> = new Map<string, (t: number, from: Fields) => Event | undefined>([
