@@ -3,11 +3,13 @@ import type { Event } from '../model/event.ts'
 import type { Finding, Forecast, ForecastInterval } from '../model/finding.ts'
 import type { DetectorDefinition, OptionValues, OptionDefs } from './detectors/definition.ts'
 import { createPresent } from './detectors/parts/present.ts'
-import { createTracks } from './detectors/parts/tracks.ts'
+import { createTracks, type Tracks } from './detectors/parts/tracks.ts'
 
 export type DetectorSettings = Readonly<Record<string, { readonly enabled?: boolean; readonly options?: Readonly<Record<string, number>> }>>
 
 export type Detection = {
+  /** The processes on the GPUs, for others that judge by them. */
+  readonly tracks: Tracks
   readonly ingest: (event: Event) => void
   /** To be called when the events of a second have come in; what each detector that is due says. */
   readonly judge: (t: number) => readonly Finding[]
@@ -75,6 +77,7 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
   }
 
   return {
+    tracks,
     ingest(event) {
       if (event.type === 'scrape') present.ingest(event)
       tracks.ingest(event)

@@ -4,15 +4,20 @@ import { LOG_KINDS, type Fault } from '../model/fault.ts'
 import type { Finding } from '../model/finding.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
 import type { Detection } from './detection.ts'
+import { createTracks } from './detectors/parts/tracks.ts'
 import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
 import { createLogMemory, logKey } from './incidents/log-memory.ts'
+import { createPasts } from './incidents/oom/past.ts'
+import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
+import { createPlacedPids } from './incidents/placed.ts'
 import { createRings } from './incidents/rings.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
 import { createTracker } from './incidents/tracker.ts'
 import type { Via } from './incidents/members.ts'
 import { createWitness } from './incidents/witness.ts'
+import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 
 export type DiagnosisOptions = {
   /** Faults that a line shows, root first. */
@@ -37,7 +42,6 @@ export type Diagnosis = {
 
 /** Readings come up to a tick after their second. */
 const COMPLETE_AFTER_MS = AFTER_MS + 1_500
-const MAX_PLACED_PIDS = 1_000
 
 export function createDiagnosis({ judge, detection, hostname, settingsOf = () => undefined, onChange = () => {} }: DiagnosisOptions): Diagnosis {
   const witness = createWitness()
@@ -47,8 +51,13 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   const resolve = createSubjects({ witness, hostname, settingsOf })
   const tracker = createTracker({ gpuReadAt: witness.gpuReadAt })
   const kills = createKillCounter()
-  /** Host pid to container, from kernel lines that name a cgroup. */
-  const placed = new Map<number, string>()
+  const xids = createXidCounter()
+  // Shared with the detectors where there are any.
+  const ownTracks = createTracks()
+  const tracks = detection?.tracks ?? ownTracks
+  const pasts = createPasts(tracks)
+  const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
+  const placed = createPlacedPids()
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()
   const fired = new Map<string, IncidentKind>()
@@ -71,14 +80,17 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     onChange(toIncident(open))
   }
 
+  const linesOf = (line: LogLine): readonly string[] => logs.recent(line, 20).map(({ text }) => text)
   const sighted = (
-    fault: Fault<IncidentKind>,
+    told: Fault<IncidentKind>,
     via: Via,
     place: Place,
     line: LogLine | undefined,
     more: { pending?: true; times?: number; key?: string } = {},
   ): void => {
-    const open = tracker.see({ fault, via, t: place.t, ...resolve(fault, place), ...more })
+    const resolved = resolve(told, place)
+    const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, line === undefined ? [] : linesOf(line)) : told
+    const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     const first = open.logLines.length === 0 && open.processes.length === 0
     const seenBefore = line !== undefined && open.logs.has(logKey(line))
@@ -106,7 +118,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
 
   const onLog = (line: LogLine): void => {
     logs.add(line)
-    if (line.stream === 'kernel') notePlace(line.text)
+    if (line.stream === 'kernel') placed.note(line.text)
     const faults = judge(line)
     if (faults.length === 0) {
       following(line)
@@ -114,7 +126,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     }
     const { container, container_id: named, path } = line.origin
     for (const fault of faults) {
-      const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : placed.get(fault.facts.pid))
+      const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : placed.containerOf(fault.facts.pid))
       const place: Place = {
         t: line.t,
         stream: line.stream,
@@ -135,15 +147,6 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       open.logLines = evidence.merge(open.logLines, [evidence.after(line)])
       open.changed = true
     }
-  }
-  const notePlace = (text: string): void => {
-    // oom-kill:…,task_memcg=/docker/<64 hex>,task=python,pid=7672,uid=0 (mm/oom_kill.c, dump_oom_victim, since 5.0)
-    const match = /task_memcg=([^,\n]{0,500}),task=[^,\n]{0,64},pid=(\d{1,10})/.exec(text)
-    const id = match?.[1] === undefined ? undefined : [...match[1].matchAll(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g)].at(-1)?.[0]
-    if (id === undefined || match?.[2] === undefined) return
-    placed.set(Number(match[2]), id.slice(0, 12))
-    const oldest = placed.size > MAX_PLACED_PIDS ? placed.keys().next().value : undefined
-    if (oldest !== undefined) placed.delete(oldest)
   }
 
   const oomKill = (via: 'event' | 'counter', t: number, name: string, id: string, who: string, times: number): void => {
@@ -166,9 +169,10 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     if (finding.state === 'unknown') return
     const { kind, about } = finding
     // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
-    const asLog = LOG_KINDS.some((known) => known === kind)
+    const asLog = kind !== 'xid' && LOG_KINDS.some((known) => known === kind)
     if (asLog && finding.state === 'healthy') return
-    const key = `${kind} @ ${finding.key}`
+    // An Xid that the driver goes on telling is the incident that the kernel's line made, and is over when the driver says so.
+    const key = kind === 'xid' ? finding.key : `${kind} @ ${finding.key}`
     const place: Place = {
       t,
       stream: 'numbers',
@@ -182,7 +186,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, asLog ? {} : { key })
       return
     }
-    if (!tracker.open().some((open) => rootOf(open).fault.kind === kind)) return
+    if (!tracker.open().some(({ members }) => members.some(({ fault }) => fault.kind === kind))) return
     const facts = about.pid === undefined ? {} : { pid: about.pid }
     const { subject } = resolve({ kind, severity: 'info', title: '', verdict: '', facts, remedies: [], evidence: [] }, place)
     const closed = tracker.clear({ key, kind, subject, ...(finding.why === undefined ? {} : { why: finding.why }) }, t)
@@ -190,6 +194,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   }
 
   const tick = (t: number): void => {
+    pasts.sample(t)
     for (const finding of detection?.judge(t) ?? []) onFinding(finding, t)
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
@@ -212,7 +217,8 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     ingest(event) {
       witness.ingest(event)
       rings.ingest(event)
-      detection?.ingest(event)
+      if (detection === undefined) ownTracks.ingest(event)
+      else detection.ingest(event)
       switch (event.type) {
         case 'log':
           return onLog(event)
@@ -228,6 +234,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
           )
         case 'scrape':
           for (const { id, container, kills: times } of kills(event)) oomKill('counter', event.t, container, id, "the cgroup's counter of OOM kills", times)
+          for (const { uuid, xid, times } of xids(event)) sighted(xidFault(xid), 'counter', { t: event.t, stream: 'numbers', uuid }, undefined, { times })
           if (Math.floor(event.t / 1_000) !== second) {
             second = Math.floor(event.t / 1_000)
             tick(event.t)

@@ -1,0 +1,139 @@
+// What each process and its GPU held in the last two hours, a minute each: what grew before the memory ran out. Fed once a second from the tracks.
+import type { Track, Tracks } from '../../detectors/parts/tracks.ts'
+import { risePerStep } from './trend.ts'
+
+/** What rose: by how much over the time looked at, and how fast. */
+export type Growth = { readonly bytes: number; readonly perHour: number; readonly overMs: number }
+
+export type MemoryPast = {
+  /** Complete minutes that are known. */
+  readonly minutes: number
+  readonly ageMs: number
+  /** Most that PyTorch had in use in an earlier minute, and the least of the last ten. */
+  readonly peakBytes?: number
+  readonly floorBytes?: number
+  /** Of the memory in use at its peaks; without a probe, of the process as a whole. */
+  readonly own?: Growth
+  /** What the others on the GPU hold now above the least since this process began. */
+  readonly others?: Growth
+  /** The same for what the process holds outside PyTorch. */
+  readonly outside?: Growth
+  /** As long as it was alive: of one second. */
+  readonly last?: Moment
+}
+export type Moment = { readonly t: number; readonly processBytes: number; readonly othersBytes: number; readonly outsideBytes: number | undefined }
+
+export type Pasts = { readonly sample: (t: number) => void; readonly of: (track: Track, t: number) => MemoryPast }
+
+const MINUTE_MS = 60_000
+const MINUTES = 120
+/** A process that starts up grows, which says nothing. */
+const START_MINUTES = 2
+/** Recent enough to tell of what goes on now. */
+const TREND_MINUTES = 60
+const FLOOR_MINUTES = 10
+/** Readings of one second; an older one is of a driver that does not answer. */
+const FRESH_MS = 3_000
+
+type Minute = { readonly at: number; peak: number | undefined; floor: number | undefined; process: number; others: number; outside: number | undefined }
+type Kept = {
+  minutes: Minute[]
+  last: Moment | undefined
+  /** The newest two samples and the driver's figure between them: only where PyTorch held still, the difference is what lies outside. */
+  sampleT: number
+  reserved: number | undefined
+  processBytes: number
+}
+
+export function createPasts(tracks: Tracks): Pasts {
+  const kept = new WeakMap<Track, Kept>()
+
+  const outsideOf = (state: Kept, { sample, nvml }: Track): number | undefined => {
+    if (sample === undefined || nvml === undefined || sample.t === state.sampleT) return undefined
+    const { reserved_bytes: reserved } = sample.stats
+    const still = reserved !== undefined && reserved === state.reserved && sample.t - state.sampleT <= FRESH_MS
+    const found = still && state.processBytes > 0 ? Math.max(0, state.processBytes - reserved) : undefined
+    state.sampleT = sample.t
+    state.reserved = reserved
+    return found
+  }
+  const note = (track: Track, t: number, onGpu: number): void => {
+    const { nvml, sample } = track
+    let state = kept.get(track)
+    if (state === undefined) kept.set(track, (state = { minutes: [], last: undefined, sampleT: 0, reserved: undefined, processBytes: 0 }))
+    const outside = outsideOf(state, track)
+    const fresh = nvml !== undefined && Math.abs(t - nvml.t) <= FRESH_MS
+    state.processBytes = fresh ? nvml.bytes : 0
+    const used = sample !== undefined && Math.abs(t - sample.t) <= FRESH_MS ? sample.stats.allocated_bytes : undefined
+    if (!fresh && used === undefined) return
+    const processBytes = state.processBytes
+    const others = Math.max(0, onGpu - processBytes)
+    if (fresh) state.last = { t, processBytes, othersBytes: others, outsideBytes: outside ?? state.last?.outsideBytes }
+    const at = Math.floor(t / MINUTE_MS)
+    let minute = state.minutes.at(-1)
+    if (minute?.at !== at) {
+      state.minutes.push((minute = { at, peak: undefined, floor: undefined, process: 0, others: 0, outside: undefined }))
+      if (state.minutes.length > MINUTES) state.minutes.shift()
+    }
+    if (used !== undefined) {
+      minute.peak = Math.max(minute.peak ?? 0, used)
+      minute.floor = Math.min(minute.floor ?? Infinity, used)
+    }
+    if (fresh) {
+      minute.process = Math.max(minute.process, processBytes)
+      minute.others = Math.max(minute.others, others)
+    }
+    if (outside !== undefined) minute.outside = Math.min(minute.outside ?? Infinity, outside)
+  }
+
+  return {
+    sample(t) {
+      const onGpu = new Map<string, number>()
+      for (const { uuid, nvml, endedT } of tracks.all())
+        if (nvml !== undefined && endedT === undefined && Math.abs(t - nvml.t) <= FRESH_MS) onGpu.set(uuid, (onGpu.get(uuid) ?? 0) + nvml.bytes)
+      for (const track of tracks.all()) if (track.endedT === undefined) note(track, t, onGpu.get(track.uuid) ?? 0)
+    },
+    of(track, t) {
+      const state = kept.get(track)
+      const ageMs = Math.max(0, t - track.firstT)
+      if (state === undefined) return { minutes: 0, ageMs }
+      const now = Math.floor(t / MINUTE_MS)
+      const complete = state.minutes.filter(({ at }) => at < now)
+      const begun = Math.floor(track.firstT / MINUTE_MS) + START_MINUTES
+      const settled = complete.filter(({ at }) => at >= begun)
+      return { minutes: complete.length, ageMs, ...peaks(complete), ...growths(settled, state.last), ...(state.last === undefined ? {} : { last: state.last }) }
+    },
+  }
+}
+
+function peaks(complete: readonly Minute[]): Pick<MemoryPast, 'peakBytes' | 'floorBytes'> {
+  const highest = complete.flatMap(({ peak }) => peak ?? [])
+  const lowest = complete.slice(-FLOOR_MINUTES).flatMap(({ floor }) => floor ?? [])
+  return {
+    ...(highest.length === 0 ? {} : { peakBytes: Math.max(...highest) }),
+    ...(lowest.length === 0 ? {} : { floorBytes: Math.min(...lowest) }),
+  }
+}
+
+function growths(settled: readonly Minute[], last: Moment | undefined): Pick<MemoryPast, 'own' | 'others' | 'outside'> {
+  const recent = settled.slice(-TREND_MINUTES)
+  const probed = recent.flatMap(({ peak }) => peak ?? [])
+  const rise = risePerStep(probed.length > 0 ? probed : recent.map(({ process }) => process))
+  const spanOf = (list: readonly Minute[]): number => ((list.at(-1)?.at ?? 0) - (list[0]?.at ?? 0) + 1) * MINUTE_MS
+  const own = rise === undefined ? undefined : { bytes: rise * recent.length, perHour: rise * 60, overMs: spanOf(recent) }
+  const above = (now: number | undefined, before: readonly number[]): Growth | undefined => {
+    const bytes = now === undefined || before.length === 0 ? 0 : now - Math.min(...before)
+    if (bytes <= 0) return undefined
+    const overMs = spanOf(settled)
+    return { bytes, perHour: (bytes / overMs) * 3_600_000, overMs }
+  }
+  const others = above(
+    last?.othersBytes,
+    settled.map((minute) => minute.others),
+  )
+  const outside = above(
+    last?.outsideBytes,
+    settled.flatMap((minute) => minute.outside ?? []),
+  )
+  return { ...(own === undefined ? {} : { own }), ...(others === undefined ? {} : { others }), ...(outside === undefined ? {} : { outside }) }
+}

@@ -1,0 +1,160 @@
+// Makes of a fault `cuda_oom` what all witnesses together say: the text, the probe, the driver's process table, and what grew before.
+import type { AllocatorOom } from '../../../model/event.ts'
+import type { Facts, Fault } from '../../../model/fault.ts'
+import type { ContainerSettings, IncidentKind, IncidentSubject } from '../../../model/incident.ts'
+import type { Track, Tracks } from '../../detectors/parts/tracks.ts'
+import { gib } from '../../faults/quantity.ts'
+import type { Place } from '../subject.ts'
+import { decide } from './decide.ts'
+import type { Pasts } from './past.ts'
+import { oomRemedies } from './remedies.ts'
+import { oomStateOf, type Neighbour, type OomState } from './state.ts'
+import { neighbourName, verdictOf } from './words.ts'
+
+export type OomVerdictOptions = {
+  readonly tracks: Tracks
+  readonly pasts: Pasts
+  readonly settingsOf: (containerId: string) => ContainerSettings | undefined
+}
+/** `lines`: what the log said shortly before, newest last. */
+export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: IncidentSubject, lines?: readonly string[]) => Fault<IncidentKind>
+
+/** The probe's word and the log's are of one failure when so close; a log is read a little later than the probe. */
+const SAME_FAILURE_MS = 10_000
+/** A process that died of it was listed shortly before. */
+const LISTED_WITHIN_MS = 20_000
+
+export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptions): OomVerdicts {
+  const listedAt = (track: Track): number => Math.max(track.nvml?.t ?? 0, track.sample?.t ?? 0, track.oom?.t ?? 0)
+  const present = (track: Track, t: number): boolean => track.endedT === undefined || Math.abs(t - listedAt(track)) <= LISTED_WITHIN_MS
+  const ofContainer = (track: Track, { container, containerId }: Place): boolean =>
+    containerId !== undefined && track.containerId !== undefined
+      ? track.containerId === containerId.slice(0, 12)
+      : container !== undefined && track.container === container
+
+  /** The failing process: whose OOM the probe told, else the only one of its container (or the named one) on that GPU. */
+  const trackOf = (fault: Fault<IncidentKind>, place: Place, { gpu, process, container }: IncidentSubject): Track | undefined => {
+    const here: Place =
+      container === undefined ? place : { ...place, container: container.name, ...(container.id === undefined ? {} : { containerId: container.id }) }
+    const mine: Track[] = []
+    for (const track of tracks.all()) {
+      if (gpu?.uuid !== undefined && track.uuid !== gpu.uuid) continue
+      if (!present(track, place.t)) continue
+      if (ofContainer(track, here) || (process !== undefined && track.pid === process.pid) || track.pid === fault.facts.pid) mine.push(track)
+    }
+    const told = mine.filter(({ oom }) => oom !== undefined && Math.abs(oom.t - place.t) <= SAME_FAILURE_MS)
+    if (told.length === 1) return told[0]
+    const named = mine.filter(({ pid }) => pid === process?.pid || pid === fault.facts.pid)
+    if (named.length === 1) return named[0]
+    if (mine.length === 1) return mine[0]
+    const listed = new Set((fault.facts.other_processes ?? []).map(({ pid }) => pid))
+    const bySize = mine.filter(({ pid, nvml }) => listed.has(pid) && nvml !== undefined)
+    return bySize.length === 1 ? bySize[0] : undefined
+  }
+  const neighboursOf = (uuid: string | undefined, track: Track | undefined, t: number): readonly Neighbour[] => {
+    if (uuid === undefined) return []
+    const found: Neighbour[] = []
+    for (const other of tracks.all()) {
+      if (other === track || other.uuid !== uuid || other.nvml === undefined || !present(other, t)) continue
+      const { pid, container, process } = other
+      found.push({ pid, bytes: other.nvml.bytes, ...(container === undefined ? {} : { container }), ...(process === undefined ? {} : { process }) })
+    }
+    return found.sort((a, b) => b.bytes - a.bytes)
+  }
+
+  return (fault, place, subject, lines = []) => {
+    const track = trackOf(fault, place, subject)
+    const uuid = track?.uuid ?? subject.gpu?.uuid
+    const oom = track?.oom !== undefined && Math.abs(track.oom.t - place.t) <= SAME_FAILURE_MS ? track.oom : undefined
+    const gpu = uuid === undefined ? undefined : tracks.gpu(uuid)
+    const past = track === undefined ? undefined : pasts.of(track, oom?.t ?? place.t)
+    const own = new Set<number>()
+    for (const other of tracks.all()) if (ofContainer(other, place)) own.add(other.pid)
+    const neighbours = neighboursOf(uuid, track, place.t)
+    const { facts } = fault
+    const state = oomStateOf({ facts, oom, track, gpu, moment: past?.last, neighbours, isOwn: (pid) => own.has(pid) })
+    // Of what other frameworks say the families know more, unless PyTorch's own probe saw it.
+    if (state === undefined) return withDriver(fault, track, neighbours, past?.last?.processBytes)
+    const decision = decide(state, past)
+    const exact = oom === undefined ? {} : exactFacts(oom, state)
+    const others = state.neighbours?.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }]))
+    const known: Facts = {
+      ...facts,
+      ...exact,
+      ...(state.processBytes === undefined ? {} : { process_bytes: state.processBytes }),
+      ...(others === undefined ? {} : { other_processes: others }),
+      ...(facts.allowed_bytes === undefined && state.capped ? { allowed_bytes: state.limit } : {}),
+      causes: decision.causes,
+    }
+    const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
+    const { other_processes: _listed, ...alone } = known
+    return {
+      ...fault,
+      verdict: verdictOf(known, state, decision, past),
+      facts: others?.length === 0 ? alone : known,
+      remedies: oomRemedies({
+        facts: known,
+        state,
+        decision,
+        past,
+        expandable: track?.sample?.expandable ?? expandableIn(settings),
+        backend: track?.sample?.backend,
+        hip: fault.evidence.some(({ text }) => /\bHIP out of memory/i.test(text)),
+        batch: batchIn(lines),
+      }),
+    }
+  }
+}
+
+function exactFacts(oom: AllocatorOom, { total, free, pools }: OomState): Facts {
+  const { allocated_bytes: allocated, reserved_bytes: reserved } = oom.stats
+  return {
+    requested_bytes: oom.request_bytes,
+    free_bytes: free,
+    total_bytes: total,
+    ...(allocated === undefined ? {} : { allocated_bytes: allocated }),
+    ...(reserved === undefined ? {} : { reserved_bytes: reserved }),
+    ...(allocated === undefined || reserved === undefined ? {} : { reserved_unallocated_bytes: Math.max(0, reserved - allocated - pools) }),
+    ...(pools === 0 ? {} : { private_pools_bytes: pools }),
+  }
+}
+
+/** A message without figures: what the driver said of that GPU just before stands beside it. */
+function withDriver(
+  fault: Fault<IncidentKind>,
+  track: Track | undefined,
+  neighbours: readonly Neighbour[],
+  processBytes: number | undefined,
+): Fault<IncidentKind> {
+  if (track === undefined || fault.facts.other_processes !== undefined) return fault
+  const [biggest] = neighbours
+  const held = processBytes === undefined ? [] : [`The driver counted ${gib(processBytes)} for this process just before`]
+  const others = biggest === undefined ? [] : [`${gib(biggest.bytes)} for ${neighbourName(biggest)} on the same GPU`]
+  const said = [...held, ...others]
+  return {
+    ...fault,
+    verdict: said.length < 1 ? fault.verdict : `${fault.verdict} ${held.length > 0 ? said.join(', and ') : `The driver counted ${said[0]}`}.`,
+    facts: {
+      ...fault.facts,
+      ...(fault.facts.process_bytes === undefined && processBytes !== undefined ? { process_bytes: processBytes } : {}),
+      ...(neighbours.length === 0 ? {} : { other_processes: neighbours.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }])) }),
+    },
+  }
+}
+
+function expandableIn(settings: ContainerSettings | undefined): boolean | undefined {
+  const set = settings?.env?.['PYTORCH_CUDA_ALLOC_CONF'] ?? settings?.env?.['PYTORCH_ALLOC_CONF']
+  return set === undefined ? undefined : /expandable_segments\s*:\s*true/i.test(set) ? true : undefined
+}
+
+const BATCH = /\b(?:(?:per_device_)?(?:train_)?(?:micro_)?batch[_ -]?size|batch)["']?\s{0,2}[=:]?\s{0,2}(\d{1,6})\b/gi
+
+/** The newest batch size that the log names. */
+function batchIn(lines: readonly string[]): number | undefined {
+  for (const line of lines.toReversed()) {
+    const found = [...line.matchAll(BATCH)].at(-1)?.[1]
+    const value = found === undefined ? 0 : Number(found)
+    if (value > 1) return value
+  }
+  return undefined
+}
