@@ -1,7 +1,7 @@
 // Reads a pickle of plain data (dicts, lists, tuples, numbers, text) without running anything in it: protocols 2 to 5 of Python, and
 // what PyTorch's C++ pickler writes (protocol 2, every integer above 32 bits as LONG1 of 8 bytes; torch/csrc/jit/serialization/pickler.cpp).
 import { SnapshotError } from './error.ts'
-import { LIMITS } from './limits.ts'
+import { LIMITS, type Limits } from './limits.ts'
 import { refusal } from './opcodes.ts'
 
 export type PickleDict = { readonly [key: string]: PickleValue }
@@ -19,10 +19,11 @@ Reflect.deleteProperty(Bare.prototype, 'constructor')
 export type PickleOptions = {
   /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that nobody reads. */
   readonly leaveEmpty?: (key: string, value: unknown) => boolean
+  readonly limits?: Limits
 }
 
 /** The value that the pickle holds. Throws a SnapshotError for whatever is not plain data, is damaged, or is larger than the limits. */
-export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {}): PickleValue {
+export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: PickleOptions = {}): PickleValue {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
   const end = bytes.length
   // What lies above `height` is left over and never read.
@@ -41,7 +42,7 @@ export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {
     return from
   }
   const push = (value: Item): void => {
-    if (height >= LIMITS.stack) throw fail(`expected at most ${LIMITS.stack} values in one list`)
+    if (height >= limits.stack) throw fail(`expected at most ${limits.stack} values in one list`)
     stack[height] = value
     height += 1
   }
@@ -65,8 +66,8 @@ export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {
   const grown = (newContainers: number, newValues: number): void => {
     containers += newContainers
     values += newValues
-    if (containers > LIMITS.containers || values > LIMITS.values)
-      throw fail(`expected at most ${LIMITS.containers} containers with ${LIMITS.values} values, came more (dump again with a smaller max_entries)`)
+    if (containers > limits.containers || values > limits.values)
+      throw fail(`expected at most ${limits.containers} containers with ${limits.values} values, came more (dump again with a smaller max_entries)`)
   }
   const listFrom = (from: number): Item[] => {
     grown(1, height - from)
@@ -84,8 +85,8 @@ export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {
     return value
   }
   const keep = (index: number): void => {
-    if (index > memo.length + LIMITS.memoGap || index >= LIMITS.memo)
-      throw fail(`expected values to be kept in order, at most ${LIMITS.memo}, came index ${index} after ${memo.length}`)
+    if (index > memo.length + limits.memoGap || index >= limits.memo)
+      throw fail(`expected values to be kept in order, at most ${limits.memo}, came index ${index} after ${memo.length}`)
     memo[index] = top()
   }
   const setAll = (from: number): void => {
@@ -112,13 +113,13 @@ export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {
     height = from
   }
   const text = (length: number): string => {
-    if (length > LIMITS.textBytes && length <= end - at) throw fail(`expected text of at most ${LIMITS.textBytes} bytes, came ${length}`)
+    if (length > limits.textBytes && length <= end - at) throw fail(`expected text of at most ${limits.textBytes} bytes, came ${length}`)
     const from = take(length)
     return bytes.toString('utf8', from, at)
   }
   const length8 = (): number => Number(bytes.readBigUInt64LE(take(8)))
   const long = (length: number): number | bigint => {
-    if (length > LIMITS.longBytes) throw fail(`expected an integer of at most ${LIMITS.longBytes} bytes, came one of ${length}`)
+    if (length > limits.longBytes) throw fail(`expected an integer of at most ${limits.longBytes} bytes, came one of ${length}`)
     const from = take(length)
     if (length === 0) return 0
     if (length <= 6) return bytes.readIntLE(from, length)
@@ -178,7 +179,7 @@ export function readPickle(source: Uint8Array, { leaveEmpty }: PickleOptions = {
         keep(bytes.readUInt32LE(take(4)))
         break
       case 0x28: // MARK
-        if (marks.length >= LIMITS.marks) throw fail(`expected at most ${LIMITS.marks} containers inside each other, came more`)
+        if (marks.length >= limits.marks) throw fail(`expected at most ${limits.marks} containers inside each other, came more`)
         floor = height
         marks.push(floor)
         break
