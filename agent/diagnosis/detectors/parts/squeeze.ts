@@ -29,7 +29,8 @@ export type Squeeze = {
 /** Length of a level: others that swing have their highest of so long as level. */
 const LEVEL = 3
 const OWN_WINDOW = 10
-const ASKS_WITHIN = 30
+/** For so many minutes a swing, and a card that was full, count. */
+const RECENT = 30
 const STALLED_MINUTES = 20
 /** Of the card: differences below are noise of contexts and libraries. */
 const NOISE = 0.005
@@ -90,8 +91,8 @@ export function squeezeOf(minutes: readonly View[], capacity: number, calm: Calm
     peak,
     left,
     lastsMs: steady && grown > 0 ? Math.max(0, (left * span) / grown) : undefined,
-    free: lowest(after, 'free'),
+    free: lowest(minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS > calm.t).slice(-RECENT), 'free'),
     stalled: minutes.length >= STALLED_MINUTES && othersNow - lowest(minutes.slice(-STALLED_MINUTES), 'others') <= NOISE * capacity,
-    asks: regained(minutes.slice(-ASKS_WITHIN)) >= SWING * capacity,
+    asks: regained(minutes.slice(-RECENT)) >= SWING * capacity,
   }
 }
