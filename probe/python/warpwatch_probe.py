@@ -20,6 +20,7 @@ _RETRY_S = 10.0  # between two looks for the agent ...
 _EAGER_S = 30.0  # ... and each period in this time after the start and after a loss
 _EXIT_WAIT_S = 0.25
 _LINE_BYTES = 64 * 1024
+_HELLO_BYTES = 16 * 1024  # before the agent knows who speaks
 _TEXT_BYTES = 8 * 1024
 _KEPT = 8
 _BLOCKS = 100_000  # 28 ms for a summary of this many in Python
@@ -386,7 +387,7 @@ class _Probe:
             return False
         self.version = _version(getattr(self.torch, "__version__", ""))
         try:
-            self.backend = str(self.cuda.get_allocator_backend())
+            self.backend = str(self.cuda.get_allocator_backend())[:80]
         except Exception:
             self.backend = "native" if self.version is not None and self.version < (2, 0) else None
         # Others fill allocated, reserved and active only; their zeros elsewhere are no readings.
@@ -550,10 +551,10 @@ class _Probe:
             uuid = str(properties.uuid)
             is_mig = " MIG " in str(getattr(properties, "name", "")) or listed.startswith("MIG-")
             device["uuid"] = uuid if uuid.startswith(("GPU-", "MIG-")) else ("MIG-" if is_mig else "GPU-") + uuid
-        elif listed.startswith(("GPU-", "MIG-")) and len(listed) >= 40:  # not one that is cut short
+        elif listed.startswith(("GPU-", "MIG-")) and 40 <= len(listed) <= 80:  # not one that is cut short
             device["uuid"] = listed
         else:
-            device["visible"] = visible
+            device["visible"] = visible and visible[:2000]
         try:
             device["pci_bus_id"] = "%08X:%02X:%02X.0" % (properties.pci_domain_id, properties.pci_bus_id, properties.pci_device_id)
         except Exception:
@@ -582,13 +583,19 @@ class _Probe:
             pass
         said["argv"] = _arguments(getattr(sys, "argv", None) or ())
         said["py"] = sys.version.split()[0]
-        said["torch"] = str(getattr(self.torch, "__version__", ""))[:100]
+        said["torch"] = str(getattr(self.torch, "__version__", ""))[:80]
         for name, value in (("backend", self.backend), ("settings", self.settings()), ("expandable", self.expandable())):
             if value is not None:
                 said[name] = value[:1000] if isinstance(value, str) else value
         said["devices"] = [self.used[i] for i in sorted(self.used)]
         said["env"] = {name: os.environ[name][:1000] for name in _ENV if name in os.environ}
-        return self.line(said)
+        line = self.line(said)
+        for name in ("argv", "settings", "env"):
+            if 0 < len(line) < _HELLO_BYTES:
+                break
+            said.pop(name, None)
+            line = self.line(said)
+        return line
 
     def line(self, said):
         """One line; of a message that is too long the list of pools gives way."""

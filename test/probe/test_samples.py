@@ -64,6 +64,14 @@ class Samples(ProbeTest):
         self.assertEqual(hello["devices"], [device])
         self.finish(program)
 
+    def test_a_hello_of_great_length_is_cut(self):
+        agent = self.agent()
+        program = self.program("", *["\U0001f600" * 300] * 9, CUDA_VISIBLE_DEVICES="9" * 5000, PYTORCH_ALLOC_CONF="\u20ac" * 5000, LOCAL_RANK="3")
+        hello = agent.wait("hello", lambda line: line["devices"])
+        self.assertLess(len(json.dumps(hello)), 16384)
+        self.assertEqual((hello["env"]["LOCAL_RANK"], hello["pid"]), ("3", program.pid))
+        self.finish(program)
+
     def test_which_device(self):
         whole = "MIG-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
         cases = [
