@@ -24,12 +24,12 @@ export const powerBrake = defineDetector({
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
   options: {
-    for_seconds: { default: 2, min: 0, max: 3_600, help: 'For how long the brake must be on.' },
+    for_seconds: { default: 1, min: 0, max: 3_600, help: 'For how long the brake must be on.' },
     clear_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long it must be off, until it is over.' },
     load_ratio: { default: 0.2, min: 0.01, max: 1, help: 'Utilization from which on the GPU works; on an idle one the brake is a warning.' },
   },
   // nvmlClocksEventReasonHwPowerBrakeSlowdown: "External Power Brake Assertion is triggered (e.g. by the system power supply)"; clocks fall by a factor of 2 or more.
-  expression: { promql: 'warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1', for: '2s' },
+  expression: { promql: 'warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1', for: '1s' },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const load = createLoad(options.load_ratio)

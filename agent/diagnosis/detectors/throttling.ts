@@ -102,7 +102,8 @@ export const throttling = defineDetector({
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
   options: {
-    for_seconds: { default: 2, min: 0, max: 3_600, help: 'For how long it must be held back.' },
+    // NVML's header of nvmlClocksEventReasonHwSlowdown: it "may be also reported during PState or clock change"; two readings running are none of that.
+    for_seconds: { default: 1, min: 0, max: 3_600, help: 'For how long it must be held back.' },
     clear_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long it must not be, until it is over.' },
     load_ratio: { default: 0.2, min: 0.01, max: 1, help: 'Utilization from which on the GPU works; an idle one is not held back.' },
     // Under the default limit a power cap is usual (nvidia-smi shows it on every busy card). No card's base clock, which NVIDIA guarantees at its power,
@@ -122,7 +123,7 @@ export const throttling = defineDetector({
   and on (gpu, uuid) ${loadPromql(0.2)})
 or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})
 or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_CELSIUS} unless on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})`,
-    for: '2s',
+    for: '1s',
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)

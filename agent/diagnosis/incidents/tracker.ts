@@ -107,6 +107,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       toldAt: elapsed,
       resolution: undefined,
       exitCode: undefined,
+      lost: undefined,
       logLines: [],
       logs: new Set(),
       series: [],
@@ -189,7 +190,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const joins = sighting.key === undefined || fault.kind === 'xid'
       const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
       const severity = open.members[0]?.fault.severity
+      const members = open.members.length
       add(open, sighting, key)
+      open.changed ||= open.members.length !== members
       open.held = sighting.key !== undefined
       open.lastSeenAt = Math.max(open.lastSeenAt, t)
       open.quietFrom = elapsed
