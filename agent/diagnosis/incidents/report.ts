@@ -1,11 +1,7 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
+import { bytesText } from '../../lib/bytes.ts'
 import { alertName, runbookPath, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
-export function bytesText(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
-  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(2)} ${UNITS[power] ?? 'B'}`
-}
 const at = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 /** Inline code around any text: a fence longer than the longest one inside. */
