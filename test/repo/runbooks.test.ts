@@ -1,7 +1,8 @@
-// Holds the runbooks: one page per kind of fault that a log can tell, each with its sections, and none for a kind that does not exist.
+// Holds the runbooks: one page per kind of fault that a log can tell and per kind that is linked, each with its sections, and none for a kind that does not exist.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { REASONS } from '../../agent/collectors/throttle.ts'
 import { LOG_KINDS } from '../../agent/model/fault.ts'
 import { INCIDENT_KINDS, runbookPath } from '../../agent/model/incident.ts'
 
@@ -12,7 +13,7 @@ const SECTIONS = ['What it means', 'How to confirm', 'What to do now', 'How to p
 const pages = readdirSync(folder)
   .filter((name) => name.endsWith('.md'))
   .map((name) => ({ kind: name.slice(0, -'.md'.length), text: readFileSync(join(folder, name), 'utf8') }))
-const known = new Set<string>(LOG_KINDS)
+const known = new Set<string>(INCIDENT_KINDS)
 
 /** The text under a heading of the second level, up to the next one. */
 const section = (text: string, title: string): string | undefined => text.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
@@ -45,7 +46,7 @@ describe('runbooks', () => {
     expect(pages.filter(({ text }) => !/```bash\n\s*\S/.test(section(text, 'How to confirm') ?? '')).map(({ kind }) => kind)).toEqual([])
   })
 
-  test('no page names a kind of log fault that does not exist', () => {
+  test('no page names a kind of fault that does not exist', () => {
     // A kind is written in code: words in lower case joined by underscores. Other names of this shape belong to programs, with a dot, dash or equals sign.
     const foreign = new Set([
       'set_per_process_memory_fraction',
@@ -56,10 +57,13 @@ describe('runbooks', () => {
       'set_memory_growth',
     ])
     const others = new Set(['device_map', 'main_process_first', 'find_executable_batch_size', 'shm_size'])
+    const reasons = new Set<string>(REASONS.map(([, reason]) => reason))
     const causes = new Set(['other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'])
     const named = pages.flatMap(({ kind, text }) => Array.from(text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g), (match) => ({ kind, name: match[1] ?? '' })))
     expect(named.length).toBeGreaterThan(20)
-    const wrong = named.filter(({ name }) => !known.has(name) && !foreign.has(name) && !others.has(name) && !causes.has(name) && !name.startsWith('warpwatch_'))
+    const wrong = named.filter(
+      ({ name }) => !known.has(name) && !foreign.has(name) && !others.has(name) && !causes.has(name) && !reasons.has(name) && !name.startsWith('warpwatch_'),
+    )
     expect(wrong).toEqual([])
   })
 })
