@@ -20,7 +20,7 @@ const OVER = 0.7
 /** Two flushes of one failing request are one. */
 const APART_MS = 60_000
 
-type Fold = { readonly minutes: Minutes<'idle'>; readonly record: FlushRecord }
+type Fold = { readonly sinceT: number; readonly minutes: Minutes<'idle'>; readonly record: FlushRecord }
 
 /**
  * Free bytes that no flush gives back. Of native segments the allocator says it itself (`inactive_split`); of expandable ones only an upper bound
@@ -86,7 +86,8 @@ export const fragmentationPressure = defineDetector({
       const { sample } = track
       if (sample === undefined || t - sample.t > FRESH_MS) return { ...said, state: 'unknown', why: 'the probe is silent' }
       const recent = fold.minutes.over(t, span)
-      if (recent.length < span * PRESENT) return { ...said, state: 'unknown', why: `less than ${span} minutes of the allocator are known` }
+      if (t - fold.sinceT < span * MINUTE_MS || recent.length < span * PRESENT)
+        return { ...said, state: 'unknown', why: `less than ${span} minutes of the allocator are known` }
       return judgeWhole(track, sample, fold, recent, t)
     }
 
@@ -103,7 +104,7 @@ export const fragmentationPressure = defineDetector({
         else if (record !== undefined) {
           const minutes = createMinutes(['idle'], Math.ceil(REMEMBERED_MS / MINUTE_MS))
           minutes.add(event.t, { idle })
-          folds.set(track, { minutes, record })
+          folds.set(track, { sinceT: event.t, minutes, record })
         }
       },
       judge(t) {

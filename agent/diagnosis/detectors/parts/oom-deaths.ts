@@ -99,9 +99,11 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
       program.peakBytes = 0
       program.endT = undefined
     } else if (action === 'oom') note(program, t, 'host')
-    else if ((action === 'die' || action === 'died') && code !== 0) {
+    else if (action === 'die' || action === 'died') {
       const { evidence } = program
-      if (evidence !== undefined && t - evidence.t <= END_WITHIN_MS) die(program, t, evidence)
+      // It ended well: what it had caught was no reason.
+      if (code === 0) program.evidence = undefined
+      else if (evidence !== undefined && t - evidence.t <= END_WITHIN_MS) die(program, t, evidence)
       else program.endT = t
     }
   }

@@ -35,9 +35,11 @@ const STALLED_MINUTES = 20
 /** Of the card: differences below are noise of contexts and libraries. */
 const NOISE = 0.005
 const SWING = 0.01
-/** Steady growth shows in both halves of the time, over so many minutes at least; a step does not. */
-const STEADY_PART = 0.25
-const STEADY_MINUTES = 8
+/** Steady growth shows in each third of the time, over so many minutes at least; a step does not, nor what has ended. */
+const STEADY_PART = 0.15
+const STEADY_MINUTES = 10
+/** And is carried on by so many times its length, no further. */
+const CARRIED_ON = 1.5
 
 /** The newest time at which others held as little as ever in these minutes. */
 export function calmOf(minutes: readonly View[], capacity: number): Calm | undefined {
@@ -80,9 +82,10 @@ export function squeezeOf(minutes: readonly View[], capacity: number, calm: Calm
   const left = capacity - othersNow - peak
   const now = ((minutes.at(-1)?.minute ?? 0) + 1) * MINUTE_MS
   const span = now - calm.t
-  const middle = minutes.find(({ minute }) => (minute + 0.5) * MINUTE_MS >= calm.t + span / 2)?.low.others
-  const steady =
-    middle !== undefined && span >= STEADY_MINUTES * MINUTE_MS && middle - calm.bytes >= STEADY_PART * grown && othersNow - middle >= STEADY_PART * grown
+  const at = (part: number): number => minutes.find(({ minute }) => (minute + 0.5) * MINUTE_MS >= calm.t + part * span)?.low.others ?? Number.NaN
+  const thirds = [at(1 / 3) - calm.bytes, at(2 / 3) - at(1 / 3), othersNow - at(2 / 3)]
+  const steady = span >= STEADY_MINUTES * MINUTE_MS && thirds.every((part) => part >= STEADY_PART * grown)
+  const lastsMs = steady && grown > 0 ? Math.max(0, (left * span) / grown) : undefined
   return {
     calm,
     othersNow,
@@ -90,7 +93,7 @@ export function squeezeOf(minutes: readonly View[], capacity: number, calm: Calm
     ownGrown,
     peak,
     left,
-    lastsMs: steady && grown > 0 ? Math.max(0, (left * span) / grown) : undefined,
+    lastsMs: lastsMs !== undefined && lastsMs <= CARRIED_ON * span ? lastsMs : undefined,
     free: lowest(minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS > calm.t).slice(-RECENT), 'free'),
     stalled: minutes.length >= STALLED_MINUTES && othersNow - lowest(minutes.slice(-STALLED_MINUTES), 'others') <= NOISE * capacity,
     asks: regained(minutes.slice(-RECENT)) >= SWING * capacity,
