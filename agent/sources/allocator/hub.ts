@@ -43,6 +43,8 @@ export type HubOptions = {
 
 type Entry = {
   readonly probed: Probed
+  /** As it was seen last. */
+  who: ProcessIdentity
   readonly connections: Set<Connection>
   speaker: Connection | undefined
   spokeAt: number
@@ -66,15 +68,17 @@ export function createHub(options: HubOptions): Hub {
   }
   const enter = (first: ProcessIdentity): Entry => {
     const { pid, startTicks } = first
-    let last = first
     // The last words of a process may be read after its end; who it was is known.
-    const who = (): ProcessIdentity => {
-      const found = identify(pid)
-      if (found?.startTicks === startTicks) last = found
-      return last
+    const probed = createProbed({ pid, startTicks, who: () => entry.who, view, emit, interesting, now, clock })
+    const entry: Entry = {
+      probed,
+      who: first,
+      connections: new Set(),
+      speaker: undefined,
+      spokeAt: Number.NEGATIVE_INFINITY,
+      aloneSince: clock(),
+      goneSince: undefined,
     }
-    const probed = createProbed({ pid, startTicks, who, view, emit, interesting, now, clock })
-    const entry: Entry = { probed, connections: new Set(), speaker: undefined, spokeAt: Number.NEGATIVE_INFINITY, aloneSince: clock(), goneSince: undefined }
     processes.set(keyOf(pid, startTicks), entry)
     return entry
   }
@@ -154,8 +158,11 @@ export function createHub(options: HubOptions): Hub {
       }
       for (const [key, entry] of processes) {
         const { probed } = entry
+        const who = identify(probed.pid)
+        const lives = who?.startTicks === probed.startTicks
+        if (lives) entry.who = who
         for (let lost = probed.retry(); lost > 0; lost--) refusals.add('gpu_unknown')
-        if (identify(probed.pid)?.startTicks === probed.startTicks) {
+        if (lives) {
           if (entry.connections.size > 0 || at - entry.aloneSince < FORGET_MS) continue
         } else {
           entry.goneSince ??= at
@@ -173,10 +180,7 @@ export function createHub(options: HubOptions): Hub {
         if (readings === undefined) byGpu.set(uuid, (readings = []))
         return readings
       }
-      for (const { probed } of processes.values()) {
-        const who = identify(probed.pid)
-        if (who?.startTicks === probed.startTicks) probed.tell(out, gaps, who)
-      }
+      for (const { probed, who, goneSince } of processes.values()) if (goneSince === undefined) probed.tell(out, gaps, who)
       return { byGpu, gaps }
     },
     close() {

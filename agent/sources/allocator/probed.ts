@@ -209,12 +209,12 @@ export function createProbed(options: ProbedOptions): Probed {
       }
     },
     retry() {
+      if (waiting.length === 0) return 0
       const at = clock()
-      const before = waiting.length
       waiting = waiting.filter(({ message, t }) => !tellOom(message, t))
       const kept = waiting.filter(({ since }) => at - since < OOM_WAIT_MS)
       const lost = waiting.length - kept.length
-      waiting = before === 0 ? waiting : kept
+      waiting = kept
       return lost
     },
   }
