@@ -7,7 +7,10 @@ import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
 import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
 import { createLogMemory, logKey } from './incidents/log-memory.ts'
+import { chargeLoss } from './incidents/charge.ts'
+import { createLostTimeBook, type Death } from './incidents/lost-time.ts'
 import { createPasts } from './incidents/oom/past.ts'
+import { createRepeatedWords } from './incidents/oom/repeated-words.ts'
 import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
 import { createPlacedPids } from './incidents/placed.ts'
@@ -15,7 +18,7 @@ import { createRings } from './incidents/rings.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
 import { createTracker } from './incidents/tracker.ts'
-import type { Via } from './incidents/members.ts'
+import { withFacts, type Via } from './incidents/members.ts'
 import { createWitness } from './incidents/witness.ts'
 import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 
@@ -56,13 +59,16 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   const ownTracks = createTracks()
   const tracks = detection?.tracks ?? ownTracks
   const pasts = createPasts(tracks)
+  const lostTime = createLostTimeBook(tracks)
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
+  const repeats = createRepeatedWords()
   const placed = createPlacedPids()
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()
   const fired = new Map<string, IncidentKind>()
   let firing: readonly IncidentSummary[] | undefined
   let second = -1
+  let lastT = 0
 
   const scopeOf = (open: OpenIncident): Scope => ({ subject: subjectOf(open), gpus: [...open.gpus] })
   const tell = (open: OpenIncident): void => {
@@ -90,7 +96,8 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   ): void => {
     const resolved = resolve(told, place)
     const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, line === undefined ? [] : linesOf(line)) : told
-    const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more })
+    const again = line !== undefined && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
+    const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     const first = open.logLines.length === 0 && open.processes.length === 0
     const seenBefore = line !== undefined && open.logs.has(logKey(line))
@@ -121,11 +128,16 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     if (line.stream === 'kernel') placed.note(line.text)
     const faults = judge(line)
     if (faults.length === 0) {
+      lostTime.line(line)
       following(line)
       return
     }
     const { container, container_id: named, path } = line.origin
-    for (const fault of faults) {
+    // An uncaught exception as the probe tells it; the program's own log may tell it too.
+    const probed = /^probe:(\d+)$/.exec(path ?? '')?.[1]
+    const via = line.stream === 'kernel' ? 'kernel' : probed === undefined ? 'log' : 'exception'
+    for (const found of faults) {
+      const fault = probed === undefined ? found : withFacts(found, { pid: Number(probed) })
       const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : placed.containerOf(fault.facts.pid))
       const place: Place = {
         t: line.t,
@@ -134,7 +146,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
         ...(containerId === undefined ? {} : { containerId }),
         ...(path === undefined ? {} : { path }),
       }
-      sighted(fault, line.stream === 'kernel' ? 'kernel' : 'log', place, line)
+      sighted(fault, via, place, line)
     }
   }
   /** A line that shows no fault, after one that did. */
@@ -159,11 +171,15 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       oomKill('event', t, container, id, `the container engine (${oomEventText(event)})`, 1)
     } else if (action === 'die' || action === 'died') {
       const { crashKey } = resolve(oomKillFault(container, undefined, ''), { t, stream: 'numbers', container, containerId: id })
-      if (crashKey !== undefined) tracker.ended(crashKey, t, event.exit_code)
+      if (crashKey !== undefined) {
+        lostTime.died(event, crashKey)
+        tracker.ended(crashKey, t, event.exit_code)
+      }
       for (const open of tracker.open()) if (open.changed && open.status === 'firing' && !fired.has(open.id)) tell(open)
     }
   }
 
+  const charge = (death: Death): IncidentKind | undefined => chargeLoss(tracker.open(), death)
   /** What a detector says: one incident per kind and key, which holds until the detector says that it is over. */
   const onFinding = (finding: Finding, t: number): void => {
     if (finding.state === 'unknown') return
@@ -194,8 +210,11 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   }
 
   const tick = (t: number): void => {
+    lastT = t
     pasts.sample(t)
     for (const finding of detection?.judge(t) ?? []) onFinding(finding, t)
+    lostTime.tick(t)
+    lostTime.settle(t, charge)
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
       // The engine's answer may come after the crash.
@@ -252,6 +271,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       totals,
       lastSeen,
       forecasts: detection?.forecasts() ?? [],
+      lost: lostTime.totals(),
     }),
     firing: () =>
       tracker
@@ -267,6 +287,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       firing = undefined
     },
     flush() {
+      lostTime.settle(lastT, charge)
       for (const open of tracker.open()) if (open.changed) tell(open)
     },
   }

@@ -86,9 +86,18 @@ export type Facts = {
   /** By how much it (or what others hold) grew since `since_ms`. */
   readonly grown_bytes?: number
   readonly since_ms?: number
+  /** Of a trend: how fast, what is left above the highest peak, from when to when that is used up, and what it is that grows. */
+  readonly slope_bytes_per_second?: number
+  readonly headroom_bytes?: number
+  readonly unreleasable_bytes?: number
+  readonly earliest_ms?: number
+  readonly latest_ms?: number
+  readonly grows?: string
   readonly source_line?: string
   readonly nccl_version?: string
   readonly active_reasons?: readonly string[]
+  /** Of the GPUs that a crash held, since its job's last saved state or its first sight. */
+  readonly gpu_seconds_lost?: number
   /** Who works on the card that a fault of the hardware hit, in words. */
   readonly affected?: readonly string[]
   readonly temperature_celsius?: number

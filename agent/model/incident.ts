@@ -147,8 +147,12 @@ export type IncidentsView = {
   readonly get: (id: string) => Incident | undefined
 }
 
+export type GpuSecondsLost = { readonly kind: IncidentKind; readonly uuid: string; readonly gpu: string; readonly seconds: number }
+
 /** What the metrics tell. */
 export type IncidentFigures = {
+  /** By crashes since the agent started, for each kind and GPU that had one. */
+  readonly lost: readonly GpuSecondsLost[]
   readonly firing: readonly IncidentSummary[]
   /** Incidents that fired since the agent started, by kind. */
   readonly totals: ReadonlyMap<IncidentKind, number>

@@ -32,11 +32,20 @@ export const incidentLast = defineMetric({
   labels: ['kind'],
   history: false,
 })
-const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast]
+export const gpuSecondsLost = defineMetric({
+  name: 'warpwatch_gpu_seconds_lost_total',
+  kind: 'counter',
+  unit: 's',
+  help: 'GPU time lost to crashes since the agent started: from the last state that the job saved, or its first sight on the GPU, to its end. By kind of the incident.',
+  labels: ['kind', 'gpu', 'uuid'],
+  history: false,
+})
+const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, gpuSecondsLost]
 
 export function createIncidentsSource(figures: () => IncidentFigures): Source {
   const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
   const lasts = new Map<IncidentKind, Series>()
+  const losses = new Map<string, Series>()
   let active: { readonly of: IncidentFigures['firing']; readonly series: readonly Series[] } = { of: [], series: [] }
 
   const activeSeries = (firing: IncidentFigures['firing']): readonly Series[] => {
@@ -61,16 +70,22 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
     if (series === undefined) lasts.set(kind, (series = makeSeries(incidentLast, { kind })))
     return series
   }
+  const lostSeries = (kind: IncidentKind, gpu: string, uuid: string): Series => {
+    let series = losses.get(`${kind} ${uuid}`)
+    if (series === undefined) losses.set(`${kind} ${uuid}`, (series = makeSeries(gpuSecondsLost, { kind, gpu, uuid })))
+    return series
+  }
   return {
     id: 'incidents',
     metrics,
     start({ emit, every }) {
       every(1_000, (t) => {
-        const { firing, totals: counts, lastSeen } = figures()
+        const { firing, totals: counts, lastSeen, lost } = figures()
         const readings: Reading[] = []
         for (const series of activeSeries(firing)) readings.push({ series, value: 1 })
         for (const [kind, series] of totals) readings.push({ series, value: counts.get(kind) ?? 0 })
         for (const [kind, at] of lastSeen) readings.push({ series: lastSeries(kind), value: at / 1_000 })
+        for (const { kind, gpu, uuid, seconds } of lost) readings.push({ series: lostSeries(kind, gpu, uuid), value: seconds })
         emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
       })
     },

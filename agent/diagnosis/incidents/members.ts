@@ -3,8 +3,8 @@ import type { Facts, Fault } from '../../model/fault.ts'
 import { SAME_KILL_MS } from './rules.ts'
 import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 
-/** How a fault became known; one kill can be told by several. */
-export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe' | 'detector'
+/** How a fault became known; one kill can be told by several. `exception`: the words of the log, as the probe saw them go out of the program. */
+export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe' | 'exception' | 'detector'
 
 export type Member = {
   fault: Fault<IncidentKind>
@@ -19,7 +19,7 @@ export type Member = {
 }
 
 /** A log was heard, which says more than numbers that there was something. */
-export const hasWords = ({ counts }: Member): boolean => counts.has('log') || counts.has('kernel')
+export const hasWords = ({ counts }: Member): boolean => counts.has('log') || counts.has('kernel') || counts.has('exception')
 
 export const countOf = ({ counts }: Member): number => Math.max(1, ...counts.values())
 

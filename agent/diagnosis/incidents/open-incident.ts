@@ -12,6 +12,7 @@ import type {
   IncidentStatus,
   IncidentSubject,
 } from '../../model/incident.ts'
+import { withoutLost, type LostSoFar } from './lost-time.ts'
 import { countOf, toConsequence, type Member } from './members.ts'
 
 export type OpenIncident = {
@@ -34,6 +35,8 @@ export type OpenIncident = {
   toldAt: number
   /** Why it is over, where that is not plain. */
   resolution: string | undefined
+  /** GPU time, by its crashes. */
+  lost: LostSoFar | undefined
   /** Of the container: when and how its first process ended. */
   exitCode: number | undefined
   logLines: readonly IncidentLogLine[]
@@ -94,7 +97,11 @@ function hostNumber(text: string, inside: number | undefined, { gpu, container }
 export function toIncident(open: OpenIncident): Incident {
   const root = rootOf(open)
   const fault: Fault<IncidentKind> = root.fault
-  const facts = open.exitCode === undefined || fault.facts.exit_code !== undefined ? fault.facts : { ...fault.facts, exit_code: open.exitCode }
+  const facts = {
+    ...fault.facts,
+    ...(open.exitCode === undefined || fault.facts.exit_code !== undefined ? {} : { exit_code: open.exitCode }),
+    ...(open.lost === undefined ? {} : { gpu_seconds_lost: Math.round(open.lost.seconds) }),
+  }
   const { kind, severity, title, verdict, remedies } = fault
   const subject = subjectOf(open)
   return {
@@ -104,7 +111,7 @@ export function toIncident(open: OpenIncident): Incident {
     status: open.status,
     subject,
     title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
-    verdict: redactDeep(hostNumber(verdict, facts.gpu_index, subject, true)),
+    verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
     facts: redactDeep(facts),
     remedies,
     started_at: open.startedAt,

@@ -1,6 +1,7 @@
 // An incident from before a restart of the agent, open again.
 import type { Fault } from '../../model/fault.ts'
 import { NUMBER_KINDS, type Incident, type IncidentKind, type IncidentSubject } from '../../model/incident.ts'
+import { withoutLost, type LostSoFar } from './lost-time.ts'
 import { faultKey, type Member } from './members.ts'
 import type { OpenIncident } from './open-incident.ts'
 import { crashKeyOf } from './subject.ts'
@@ -53,6 +54,7 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
     toldAt: elapsed,
     resolution: undefined,
     exitCode: facts.exit_code,
+    lost: lostBefore(incident),
     logLines: evidence.log_lines,
     logs: new Set(),
     series: evidence.series,
@@ -62,6 +64,11 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
     changed: false,
     countBefore: incident.count,
   }
+}
+
+/** How often it had crashed is not kept: as often as it was counted, at the most. */
+function lostBefore({ facts: { gpu_seconds_lost: seconds }, verdict, count }: Incident): LostSoFar | undefined {
+  return seconds === undefined ? undefined : { seconds, crashes: count, text: verdict.slice(withoutLost(verdict).length).trimStart() }
 }
 
 /** A detector's incident from before the restart, about the same subject; from now on it has the detector's key. */

@@ -136,7 +136,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       countSighting(member, via, t, fault.facts.pid, times)
       open.members.push(member)
     } else {
-      const first = (via === 'log' || via === 'kernel') && same.counts.size > 0 && !hasWords(same)
+      const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasWords(same)
       countSighting(same, via, t, fault.facts.pid, times)
       // A detector has the newest figures, but where a log told the same its words are better.
       if (via === 'detector') same.fault = hasWords(same) ? withFacts(same.fault, fault.facts) : fault

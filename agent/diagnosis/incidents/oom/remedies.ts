@@ -105,11 +105,7 @@ function ofNeighbours({ state, decision }: Case): readonly Remedy[] {
       : [
           {
             text: `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and ${gib(decision.lacking)} were lacking.`,
-            ...(enough.container !== undefined
-              ? { command: `docker inspect ${enough.container} --format '{{.HostConfig.DeviceRequests}}'` }
-              : enough.pid !== undefined
-                ? { command: `ps -o pid,user,lstart,args -p ${enough.pid}` }
-                : {}),
+            ...(enough.pid === undefined ? {} : { command: `ps -o pid,user,lstart,args -p ${enough.pid}` }),
           },
         ]
   return [
@@ -131,9 +127,8 @@ function ofCapacity(given: Case): readonly Remedy[] {
     decision.grew?.what === 'own'
       ? [
           {
-            text: 'Memory in use grows from step to step: look for tensors that are kept (losses added up without .item(), lists of outputs, caches without a limit), or for inputs that get longer. A snapshot shows what is kept and where it was allocated.',
-            command:
-              "python -c 'torch.cuda.memory._record_memory_history(max_entries=100000)'  # then torch.cuda.memory._dump_snapshot(FILE); warpwatch snapshot FILE",
+            text: 'Memory in use grows from step to step: look for tensors that are kept (losses added up without .item(), lists of outputs, caches without a limit), or for inputs that get longer. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.',
+            command: 'warpwatch snapshot FILE',
           },
         ]
       : []

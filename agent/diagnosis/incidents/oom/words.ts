@@ -64,7 +64,8 @@ function history({ causes, grew, holds }: Decision, past: MemoryPast | undefined
   if (past === undefined) return []
   if (grew !== undefined) {
     const { what, growth } = grew
-    const also = causes[0] === 'capacity' ? holds.find(({ cause }) => cause === causes[1]) : undefined
+    const wanted = causes[0] === 'capacity' ? causes[1] : causes[0]
+    const also = holds.find(({ cause }) => cause === wanted)
     const delay =
       what === 'own' && also !== undefined && Number.isFinite(also.longerMs)
         ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${timeText(also.longerMs)} later.`]

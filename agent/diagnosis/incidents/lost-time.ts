@@ -1,0 +1,155 @@
+// GPU time that a crash threw away: from the last state that the job saved, or from its first sight on the GPU, to its end, on each GPU that it held.
+import type { ContainerEvent, LogLine } from '../../model/event.ts'
+import { NUMBER_KINDS, type GpuSecondsLost, type IncidentKind } from '../../model/incident.ts'
+import type { Track, Tracks } from '../detectors/parts/tracks.ts'
+import { isProgressMark } from '../progress-marks.ts'
+
+/** What one crash lost. */
+export type Loss = {
+  readonly perGpu: readonly { readonly uuid: string; readonly gpu: string; readonly seconds: number }[]
+  readonly seconds: number
+  /** How long the longest-held GPU had worked for nothing. */
+  readonly spanMs: number
+  readonly since: 'saved' | 'start'
+  /** The job ran before the agent did. */
+  readonly atLeast: boolean
+}
+export type Death = { readonly t: number; readonly loss: Loss; readonly pid?: number; readonly container?: string; crashKey?: string }
+
+/** A container that ends soon after one of these did not end because of it. */
+const NOT_FATAL: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
+  ...NUMBER_KINDS,
+  'batch_halving',
+  'cache_permission',
+  'hub_rate_limited',
+  'precision_fallback',
+  'thermal_or_power',
+])
+export const isFatal = (kind: IncidentKind): boolean => !NOT_FATAL.has(kind)
+export type LostTimeBook = {
+  /** Of a line that shows no fault. */
+  readonly line: (line: LogLine) => void
+  readonly died: (event: ContainerEvent, crashKey: string) => void
+  /** Ends of processes that no engine tells of. */
+  readonly tick: (t: number) => void
+  /** Gives each end of the last minute to `take`, until it says that an incident was found for it. */
+  readonly settle: (t: number, take: (death: Death) => IncidentKind | undefined) => void
+  readonly totals: () => readonly GpuSecondsLost[]
+}
+
+/** A death belongs to a fault that was told within so long of it; logs come later than engines. */
+const KEPT_MS = 60_000
+/** The driver's list is up to so much older than the end of the container. */
+const LISTED_WITHIN_MS = 20_000
+/** What was there when the first events came may have been there for long. */
+const AGENT_START_MS = 15_000
+const MAX_MARKS = 2_000
+
+export function createLostTimeBook(tracks: Tracks): LostTimeBook {
+  const marks = new Map<string, number>()
+  const charged = new WeakSet<Track>()
+  const totals = new Map<string, { kind: IncidentKind; uuid: string; gpu: string; seconds: number }>()
+  let deaths: Death[] = []
+  let firstT: number | undefined
+
+  const lossOf = (held: readonly Track[], t: number, markedAt: number | undefined): Loss | undefined => {
+    const starts = new Map<string, number>()
+    for (const track of held) {
+      charged.add(track)
+      starts.set(track.uuid, Math.min(starts.get(track.uuid) ?? Infinity, track.firstT))
+    }
+    if (starts.size === 0) return undefined
+    const earliest = Math.min(...starts.values())
+    const saved = markedAt !== undefined && markedAt > earliest && markedAt <= t
+    const perGpu = [...starts].map(([uuid, start]) => {
+      const from = saved ? Math.max(start, markedAt) : start
+      return { uuid, gpu: String(tracks.gpu(uuid)?.index ?? ''), seconds: Math.max(0, t - from) / 1_000 }
+    })
+    return {
+      perGpu,
+      seconds: perGpu.reduce((sum, { seconds }) => sum + seconds, 0),
+      spanMs: t - (saved ? markedAt : earliest),
+      since: saved ? 'saved' : 'start',
+      atLeast: !saved && firstT !== undefined && earliest - firstT <= AGENT_START_MS,
+    }
+  }
+  const add = (t: number, who: Pick<Death, 'crashKey' | 'pid' | 'container'>, loss: Loss | undefined): void => {
+    if (loss !== undefined && loss.seconds > 0) deaths.push({ t, ...who, loss })
+  }
+
+  return {
+    line({ t, origin, text }) {
+      const whose = origin.container_id ?? origin.container
+      if (whose === undefined || !isProgressMark(text)) return
+      marks.delete(whose)
+      marks.set(whose, t)
+      const oldest = marks.size > MAX_MARKS ? marks.keys().next().value : undefined
+      if (oldest !== undefined) marks.delete(oldest)
+    },
+    died({ t, container, container_id: id, exit_code: code }, crashKey) {
+      const held: Track[] = []
+      for (const track of tracks.all()) {
+        const its = track.containerId === undefined ? track.container === container : track.containerId === id.slice(0, 12)
+        if (its && !charged.has(track) && (track.endedT === undefined || Math.abs(t - (track.nvml?.t ?? track.endedT)) <= LISTED_WITHIN_MS)) held.push(track)
+      }
+      const loss = lossOf(held, t, marks.get(id) ?? marks.get(container))
+      // What ended well has lost nothing; a process that was missed first has found its end.
+      deaths = deaths.filter((death) => code !== 0 || death.container !== container)
+      for (const death of deaths) if (death.container === container) death.crashKey ??= crashKey
+      if (code !== 0) add(t, { crashKey }, loss)
+    },
+    tick(t) {
+      firstT ??= t
+      for (const track of tracks.all()) {
+        const { endedT, container, containerId, pid } = track
+        if (endedT === undefined || charged.has(track)) continue
+        const ofPid: Track[] = []
+        for (const other of tracks.all()) if (other.pid === pid && other.endedT !== undefined && !charged.has(other)) ofPid.push(other)
+        const mark = marks.get(containerId ?? '') ?? marks.get(container ?? '')
+        add(endedT, { pid, ...(container === undefined ? {} : { container }) }, lossOf(ofPid, track.nvml?.t ?? endedT, mark))
+      }
+    },
+    settle(t, take) {
+      if (deaths.length === 0) return
+      deaths = deaths.filter((death) => {
+        const kind = take(death)
+        if (kind === undefined) return Math.abs(t - death.t) <= KEPT_MS
+        for (const { uuid, gpu, seconds } of death.loss.perGpu) {
+          const key = `${kind} ${uuid}`
+          const total = totals.get(key) ?? { kind, uuid, gpu, seconds: 0 }
+          total.seconds += seconds
+          totals.set(key, total)
+        }
+        return false
+      })
+    },
+    totals: () => [...totals.values()],
+  }
+}
+
+/** What an incident has lost so far. */
+export type LostSoFar = { readonly seconds: number; readonly crashes: number; readonly text: string }
+
+export function addLoss(before: LostSoFar | undefined, { seconds, spanMs, since, atLeast, perGpu }: Loss): LostSoFar {
+  const total = (before?.seconds ?? 0) + seconds
+  const crashes = (before?.crashes ?? 0) + 1
+  const gpus = perGpu.length === 1 ? 'one GPU' : `${perGpu.length} GPUs`
+  const from = since === 'saved' ? 'since the last state that was saved' : 'since the job was first seen there'
+  const text =
+    crashes === 1
+      ? `The crash lost ${atLeast ? 'at least ' : ''}${gpuTime(total)} (${gpus}, ${spanText(spanMs)} ${from}).`
+      : `The ${crashes} crashes lost ${gpuTime(total)} in all.`
+  return { seconds: total, crashes, text }
+}
+
+/** The sentence of `addLoss` stands at the end of a verdict that was kept. */
+export const withoutLost = (verdict: string): string => verdict.replace(/ The (?:crash|\d+ crashes) lost .*$/, '')
+
+function gpuTime(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} GPU seconds`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} GPU minutes` : `${(seconds / 3_600).toFixed(1)} GPU hours`
+}
+function spanText(ms: number): string {
+  const minutes = ms / 60_000
+  return minutes < 2 ? `${Math.round(ms / 1_000)} s` : minutes < 120 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`
+}
