@@ -74,7 +74,7 @@ export const oomOf = (second: number, pid: number, asked: number, probe: Probe, 
 })
 const idOf = (container: string): string => Buffer.from(container.padEnd(6, '-')).toString('hex').slice(0, 12)
 
-function eventsOf(second: number, { processes, events = [], unlisted = 0, blind }: Moment): readonly Event[] {
+export function eventsOf(second: number, { processes, events = [], unlisted = 0, blind }: Moment): readonly Event[] {
   const t = timeOf(second)
   const place = { gpu: '0', uuid: GPU }
   const listed = processes.flatMap(({ pid, name = 'python3', container, holds }) =>

@@ -35,7 +35,8 @@ const LEAST_WORK = 0.1
 
 type Slot = { readonly slot: number; low: number; high: number }
 type Trial = { readonly before: readonly Slot[]; attempt: number; t: number; ooms: number; slots: Slot[] }
-type Fold = { slots: Slot[]; last: AllocatorSample; trial: Trial | undefined }
+/** `ooms`: the counter as it was last told, by sample or event. */
+type Fold = { slots: Slot[]; last: AllocatorSample; ooms: number | undefined; trial: Trial | undefined }
 
 const peakOf = (slots: readonly Slot[]): number => Math.max(0, ...slots.map(({ high }) => high))
 const floorOf = (slots: readonly Slot[]): number => Math.min(...slots.map(({ low }) => low))
@@ -78,14 +79,14 @@ export function createHandled(tracks: Tracks): HandledOoms {
     if (active === undefined) return
     const fold = folds.get(track)
     if (fold === undefined || sample.t < fold.last.t) {
-      folds.set(track, { slots: [{ slot: Math.floor(sample.t / SLOT_MS), low: active, high: active }], last: sample, trial: undefined })
+      folds.set(track, { slots: [{ slot: Math.floor(sample.t / SLOT_MS), low: active, high: active }], last: sample, ooms, trial: undefined })
       return
     }
-    const then = fold.last.stats.num_ooms
     fold.last = sample
     // Counted by the sample where no event told it (PyTorch before 2.0, or an observer that could not be attached).
-    if (ooms !== undefined && then !== undefined && ooms > then && (fold.trial === undefined || sample.t - fold.trial.t > 2_000))
-      fail(fold, sample.t, 0, ooms - then)
+    const more = ooms === undefined || fold.ooms === undefined ? 0 : ooms - fold.ooms
+    fold.ooms = ooms ?? fold.ooms
+    if (more > 0) fail(fold, sample.t, 0, more)
     if (fold.trial === undefined) addTo(fold.slots, sample.t, active)
     else if (sample.t - fold.trial.t >= SETTLE_MS) addTo(fold.trial.slots, sample.t, active)
   }
@@ -110,7 +111,11 @@ export function createHandled(tracks: Tracks): HandledOoms {
       } else if (event.type === 'allocator_oom') {
         const track = tracks.get(event.uuid, event.pid)
         const fold = track === undefined ? undefined : folds.get(track)
-        if (fold !== undefined) fail(fold, event.t, (event.stats.active_bytes ?? event.stats.allocated_bytes ?? 0) + event.request_bytes, 1)
+        if (fold === undefined) return
+        const { num_ooms: ooms = (fold.ooms ?? 0) + 1, active_bytes: active, allocated_bytes: allocated } = event.stats
+        const more = Math.max(0, ooms - (fold.ooms ?? 0))
+        fold.ooms = Math.max(ooms, fold.ooms ?? 0)
+        fail(fold, event.t, (active ?? allocated ?? 0) + event.request_bytes, more)
       }
     },
     settled(t) {
