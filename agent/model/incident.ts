@@ -46,6 +46,10 @@ const PAGES_OF_NUMBERS: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
   'row_remap_failure',
   'pcie_degraded',
   'nvlink_errors',
+  'fragmentation_pressure',
+  'allocator_retry_storm',
+  'neighbour_pressure',
+  'oom_restart_loop',
 ])
 /** Where the agent serves what the kind means and what to do about it. */
 export const runbookPath = (kind: IncidentKind): string | undefined =>

@@ -1,8 +1,9 @@
-// Holds the runbooks: one page per kind of fault that a log can tell and per kind that is linked, each with its sections, and none for a kind that does not exist.
+// Holds the runbooks: one page per kind of fault that a log can tell, a detector raises or a report links to, each with its sections, and none for a kind that does not exist.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { REASONS } from '../../agent/collectors/throttle.ts'
+import * as detectors from '../../agent/diagnosis/detectors/index.ts'
 import { LOG_KINDS } from '../../agent/model/fault.ts'
 import { INCIDENT_KINDS, runbookPath } from '../../agent/model/incident.ts'
 
@@ -27,6 +28,12 @@ describe('runbooks', () => {
     const linked = INCIDENT_KINDS.filter((kind) => runbookPath(kind) !== undefined)
     expect(linked.filter((kind) => !pages.some((page) => `/runbooks/${page.kind}` === runbookPath(kind)))).toEqual([])
     expect(linked).toEqual(expect.arrayContaining([...LOG_KINDS]))
+  })
+
+  test('every kind that a detector raises has its page', () => {
+    const kinds = new Set(Object.values(detectors).flatMap((detector): readonly string[] => detector.kinds))
+    expect(kinds.size).toBeGreaterThan(5)
+    expect([...kinds].filter((kind) => !pages.some((page) => page.kind === kind))).toEqual([])
   })
 
   test('each page is headed by its kind', () => {
