@@ -1,6 +1,7 @@
 // One track per process and GPU: what the driver and the probe said of it last, and whether it still lives.
 import type { AllocatorOom, AllocatorSample, Event, Scrape } from '../../../model/event.ts'
 import type { Labels } from '../../../model/series.ts'
+import { createMemoryHistory, type MemoryHistory } from './memory-history.ts'
 
 export type Track = {
   /** `uuid pid`. */
@@ -22,6 +23,10 @@ export type Track = {
   endedT: number | undefined
   /** Lists of its GPU that came without it. */
   missed: number
+  /** A MIG instance: its card's figures are not its own. */
+  mig: boolean
+  /** Its memory in windows, for what judges trends. */
+  readonly memory: MemoryHistory
 }
 /** One GPU as its newest complete scrape tells it: used and free are of one reading, so that their sum does not waver. */
 export type GpuMemory = { readonly t: number; readonly index: number; readonly used: number; readonly free: number; readonly total: number | undefined }
@@ -73,6 +78,8 @@ export function createTracks(): TracksFold {
       oom: undefined,
       endedT: undefined,
       missed: 0,
+      mig: false,
+      memory: createMemoryHistory(),
     }
     tracks.delete(key)
     tracks.set(key, track)
@@ -95,6 +102,7 @@ export function createTracks(): TracksFold {
     track.containerId = labels['container_id'] ?? track.containerId
     track.process = labels['process'] ?? track.process
     track.missed = 0
+    track.mig ||= labels['gi'] !== undefined
     members.add(track)
   }
   const onScrape = (scrape: Scrape): void => {
@@ -107,11 +115,20 @@ export function createTracks(): TracksFold {
         listed(series.labels, t, value, list.members)
       } else if (name === USED || name === FREE || name === TOTAL) noteMemory(name, series.labels, t, value)
     }
+    noteHistory(t)
     if (list === undefined || scrape.gaps.some(({ metric }) => metric === PROCESS || metric === source)) return
     for (const track of list.members) {
       if (track.nvml?.t === t || ++track.missed < MISSED_TO_END) continue
       track.endedT ??= t
       list.members.delete(track)
+    }
+  }
+  /** The card's figures and the process's own must be of one time, whichever scrape brought them. */
+  const noteHistory = (t: number): void => {
+    for (const { nvml, uuid, endedT, mig, memory: history } of tracks.values()) {
+      if (nvml?.t !== t || endedT !== undefined || mig) continue
+      const gpu = gpus.get(uuid)
+      if (gpu?.t === t) history.onCard(t, gpu.used, gpu.free, nvml.bytes)
     }
   }
   /** Used and free come as readings of their own; they belong together when they are of one time. */
@@ -135,8 +152,11 @@ export function createTracks(): TracksFold {
   return {
     ingest(event) {
       if (event.type === 'scrape') onScrape(event)
-      else if (event.type === 'allocator') told(event).sample = event
-      else if (event.type === 'allocator_oom') told(event).oom = event
+      else if (event.type === 'allocator') {
+        const track = told(event)
+        track.sample = event
+        track.memory.onSample(event)
+      } else if (event.type === 'allocator_oom') told(event).oom = event
     },
     moveTo(t) {
       // A process that the driver never listed ends with its probe.

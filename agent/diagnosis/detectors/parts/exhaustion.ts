@@ -1,0 +1,145 @@
+// When the peaks of a process's memory meet the end of the card, if what grows goes on growing as it did: over the longest time in which it grew in a line.
+import { crossing, meanExcess } from './crossing.ts'
+import { growthOf, type Growth } from './growth.ts'
+import type { MemoryWindow } from './memory-history.ts'
+import { pointsOf, type Point } from './points.ts'
+import { fitLine, median } from './trend.ts'
+
+export type Exhaustion = {
+  /** From now, ms. */
+  readonly earliest: number
+  readonly latest: number
+  /** Bytes per ms, of the peaks. */
+  readonly slope: number
+  /** Above the highest peak, brought to now. */
+  readonly room: number
+  /** 1: the growth stays between the peaks, 0: only the peaks grow. */
+  readonly stays: number
+  readonly spanMs: number
+  readonly points: readonly Point[]
+}
+export type View = {
+  readonly windows: readonly MemoryWindow[]
+  readonly windowMs: number
+  readonly spansMs: readonly number[]
+  readonly capacity: number
+  /** Seen by the driver alone, a process answers only for what it took itself. */
+  readonly ownOnly: boolean
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * Found with the simulator of shared/tools/allocator-sim on suites of other seeds than it is judged by; what each is for stands beside it.
+ */
+export const RULES = {
+  /** Certainty of the trend; eight lookbacks are tried each half minute, so the usual 2.33 would speak by chance. */
+  z: 3,
+  /** Least rise over the lookback, as a share of the capacity. */
+  rise: 0.01,
+  /** Share of the rise that one step may be: stairs are growth from about four on. */
+  step: 0.45,
+  /** Share of the rise in the newer half. */
+  older: 0.3,
+  newer: 0.78,
+  /** No further ahead than the growth was seen, times this. What stays does not go away by itself; load does. */
+  horizon: 1.2,
+  loadHorizon: 0.6,
+  /** An interval that ends later than this many lookbacks says nothing. */
+  wide: 4,
+  /** Less of the growth than this stays: load. It is told only when it was seen for so long, and when its peaks are new ones. */
+  load: 0.5,
+  loadSpanMs: 18 * MINUTE_MS,
+  repeats: 0.25,
+  /** Of the capacity: the driver's granularity, segments' rounding. */
+  margin: 0.01,
+  /** Peaks last a tenth of a second and are sampled once a second: what was seen is less than what was. */
+  excess: 1.5,
+  earlyChance: 0.01,
+  early: 0.75,
+  lateChance: 0.95,
+  late: 1.2,
+  lateMs: 2 * MINUTE_MS,
+}
+
+/** Peaks that are as high as one of this long ago, to this share of the capacity. */
+const AGAIN_AFTER_MS = 4 * MINUTE_MS
+const AGAIN_WITHIN_MS = 10 * MINUTE_MS
+const SAME = 1e-4
+
+/**
+ * Share of the newest windows whose peak was there minutes before, to the byte: then it is of a known shape, and growth by new shapes ends when all have
+ * been seen. Peaks of growing load are new each time.
+ */
+function repeats(windows: readonly MemoryWindow[], now: number, capacity: number): number {
+  let [all, again] = [0, 0]
+  for (const { t, high } of windows) {
+    if (now - t > AGAIN_WITHIN_MS) continue
+    all += 1
+    if (windows.some((other) => t - other.t >= AGAIN_AFTER_MS && Math.abs(other.high - high) <= SAME * capacity)) again += 1
+  }
+  return all === 0 ? 0 : again / all
+}
+
+/** Cheap, before any statistics: has the newest third risen over the oldest at all? */
+function risen(points: readonly Point[]): boolean {
+  const third = Math.floor(points.length / 3)
+  const means = points.map(({ mean }) => mean)
+  return median(means.slice(-third)) > median(means.slice(0, third))
+}
+
+function bounds(
+  points: readonly Point[],
+  growth: Growth,
+  now: number,
+  capacity: number,
+): { readonly earliest: number; readonly latest: number; readonly room: number } {
+  const { line, values, gains } = growth
+  const level = line.at(0)
+  const brought = (height: (point: Point) => number): Float64Array =>
+    Float64Array.from(points, (point, i) => level + height(point) - (values[i] ?? 0) + gains * (now - point.t)).sort()
+  const peaks = brought(({ high }) => high)
+  const held = brought((point) => point.held)
+  const blockMs = ((points.at(-1)?.t ?? now) - (points[0]?.t ?? now)) / (points.length - 1)
+  // At the earliest with all that a flush does not give back, at the latest when the live bytes themselves no longer fit.
+  const unfavourable = { sorted: held, blockMs, excess: RULES.excess * meanExcess(held) }
+  return {
+    earliest: RULES.early * crossing(unfavourable, capacity * (1 - RULES.margin), growth.slopeHigh, RULES.earlyChance),
+    latest: RULES.late * crossing({ sorted: peaks, blockMs, excess: 0 }, capacity, growth.slopeLow, RULES.lateChance) + RULES.lateMs,
+    room: Math.max(0, capacity - (peaks.at(-1) ?? 0)),
+  }
+}
+
+function over({ windows, windowMs, capacity, ownOnly }: View, now: number, spanMs: number): Exhaustion | string {
+  const points = pointsOf(windows, windowMs, now, spanMs)
+  if (points === undefined) return 'too little was seen'
+  if (!risen(points)) return 'no rise'
+  const growth = growthOf(points, now, { ...RULES, rise: RULES.rise * capacity })
+  if (typeof growth === 'string') return growth
+  if (ownOnly) {
+    const own = fitLine(
+      points.map(({ t }) => t - now),
+      points.map(({ ownMean }) => ownMean),
+    )
+    if (own === undefined || own.z < RULES.z || own.slope < 0.5 * growth.line.slope) return 'others grow'
+  }
+  const span = (points.at(-1)?.t ?? now) - (points[0]?.t ?? now)
+  const load = growth.stays < RULES.load
+  if (load && span < RULES.loadSpanMs) return 'load, for a short time'
+  if (load && repeats(windows, now, capacity) >= RULES.repeats) return 'known shapes'
+  const { earliest, latest, room } = bounds(points, growth, now, capacity)
+  if (!(earliest <= (load ? RULES.loadHorizon : RULES.horizon) * span)) return 'too far ahead'
+  if (!(latest <= RULES.wide * span)) return 'too vague'
+  return { earliest, latest, room, slope: growth.slope, stays: growth.stays, spanMs: span, points }
+}
+
+/** A text says why there is nothing to tell. */
+export function foresee(view: View, now: number): Exhaustion | string {
+  let why = 'too little was seen'
+  for (const spanMs of view.spansMs) {
+    const found = over(view, now, spanMs)
+    if (typeof found !== 'string') return found
+    if (found !== 'too little was seen') why = found
+  }
+  return why
+}
