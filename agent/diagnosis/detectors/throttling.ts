@@ -30,7 +30,9 @@ const COLUMNS = {
 type Row = GpuRow<keyof typeof COLUMNS>
 
 /** Nearest to the cause first: the first that holds names the incident. The words of nvidia-smi's query fields, and one of ours for the memory. */
-const REASONS = {
+const ORDER = ['hw_thermal_slowdown', 'sw_thermal_slowdown', 'hw_slowdown', 'memory_temperature', 'sw_power_cap'] as const
+type Reason = (typeof ORDER)[number]
+const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: string; readonly severity: Severity; readonly heat: boolean }>> = {
   hw_thermal_slowdown: { title: 'the hardware slows it down for heat', text: 'its hardware thermal slowdown is on', severity: 'critical', heat: true },
   sw_thermal_slowdown: { title: 'held back by heat', text: "the driver's thermal slowdown is on", severity: 'warning', heat: true },
   hw_slowdown: {
@@ -39,11 +41,9 @@ const REASONS = {
     severity: 'critical',
     heat: true,
   },
-  memory_temperature: { title: 'its memory is too hot', text: 'its memory is hotter than it may be', severity: 'warning', heat: true },
+  memory_temperature: { title: 'its memory is too hot', text: 'its memory is as hot as it may be, or hotter', severity: 'warning', heat: true },
   sw_power_cap: { title: 'held back by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
-} as const satisfies Readonly<Record<string, { title: string; text: string; severity: Severity; heat: boolean }>>
-type Reason = keyof typeof REASONS
-const ORDER = Object.keys(REASONS) as Reason[]
+}
 
 const COOLING: readonly Remedy[] = [
   { text: 'See what holds it back, and the temperatures at which it slows down.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
@@ -157,7 +157,9 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
       const active = ORDER.filter((name) => holds[name])
       const { title, text, severity } = REASONS[active[0] ?? 'sw_thermal_slowdown']
       const users = usersOf(tracks, uuid)
-      const cost = speeds.cost(row)
+      // Memory that is hot costs nothing yet.
+      const slower = active.some((name) => name !== 'memory_temperature')
+      const cost = slower ? speeds.cost(row) : { facts: {}, text: '' }
       const heat = active.some((name) => REASONS[name].heat)
       const remedies = [...(heat ? COOLING : []), ...(active.includes('sw_power_cap') ? POWER : [])]
       return {
@@ -167,7 +169,7 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
         state: 'faulty',
         severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
         title: `GPU ${index}: ${title}`,
-        verdict: `${gpuText(row)} is slower than it could be while it works: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
+        verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and errors get likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
         remedies: filled(remedies, index, now.limitDefault),
       }

@@ -11,7 +11,7 @@ export type GpuRow<Name extends string> = {
   /** As `warpwatch_gpu_info` told it last; undefined before. */
   name: string | undefined
   /** Absent = not read now. Of several series of a column (MIG instances) the highest. */
-  readonly now: { [Key in Name]: number | undefined }
+  readonly now: { [Key in Name]?: number | undefined }
 }
 export type GpuRows<Name extends string> = { readonly read: () => ReadonlyMap<string, GpuRow<Name>> }
 
@@ -29,7 +29,8 @@ function fits({ labels = {}, instances = false }: Column, of: Labels): boolean {
 }
 
 export function createGpuRows<Name extends string>(present: Present, columns: Readonly<Record<Name, Column>>): GpuRows<Name> {
-  const names = Object.keys(columns) as Name[]
+  const isName = (key: string): key is Name => Object.hasOwn(columns, key)
+  const names = Object.keys(columns).filter(isName)
   const metrics = [...new Set(names.map((name) => columns[name].metric))]
   const rows = new Map<string, GpuRow<Name>>()
   /** Sources use the same Series in each tick: where its value goes is found once. */
@@ -39,12 +40,7 @@ export function createGpuRows<Name extends string>(present: Present, columns: Re
     const known = rows.get(uuid)
     if (known !== undefined) return known
     if (rows.size >= MAX_ROWS) for (const oldest of rows.keys()) if (rows.delete(oldest)) break
-    const row: GpuRow<Name> = {
-      uuid,
-      index,
-      name: undefined,
-      now: Object.fromEntries(names.map((name) => [name, undefined])) as GpuRow<Name>['now'],
-    }
+    const row: GpuRow<Name> = { uuid, index, name: undefined, now: {} }
     rows.set(uuid, row)
     return row
   }

@@ -9,7 +9,7 @@ export const LOAD_COLUMNS = {
   idle: { metric: 'warpwatch_gpu_throttle_active', labels: { reason: 'gpu_idle' } },
 } as const satisfies Readonly<Record<string, Column>>
 
-type LoadRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof LOAD_COLUMNS]: number | undefined } }
+type LoadRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof LOAD_COLUMNS]?: number | undefined } }
 export type Load = {
   /** True from the first busy reading until so long after the last; undefined where nobody can tell. */
   readonly of: (t: number, row: LoadRow) => boolean | undefined

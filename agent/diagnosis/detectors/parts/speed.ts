@@ -7,7 +7,7 @@ export const SPEED_COLUMNS = {
   clockMax: { metric: 'warpwatch_gpu_clock_max_hertz', labels: { domain: 'sm' } },
 } as const satisfies Readonly<Record<string, Column>>
 
-type SpeedRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof SPEED_COLUMNS]: number | undefined } }
+type SpeedRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof SPEED_COLUMNS]?: number | undefined } }
 export type Speeds = {
   /** To be called each second in which the card works and nothing holds it back. */
   readonly note: (row: SpeedRow) => void
