@@ -1,8 +1,9 @@
 // The answer of `snapshot` for people: what holds the memory, how fragmented it is, what a request would meet, what to change.
 import type { Analysis, DeviceAnalysis } from '../allocator/snapshot/analyse.ts'
 import { percent } from '../allocator/snapshot/advice.ts'
+import { callersOf, placeText, type Place } from '../allocator/snapshot/frames.ts'
 import { DEFAULT_POOL } from '../allocator/snapshot/model.ts'
-import { isUserFrame, type Frame, type Site } from '../allocator/snapshot/sites.ts'
+import type { Site } from '../allocator/snapshot/sites.ts'
 import { bytesText } from '../lib/bytes.ts'
 
 type Paint = (style: 'strong' | 'dim' | 'command', text: string) => string
@@ -18,21 +19,16 @@ function table(rows: readonly (readonly string[])[], left: number): string[] {
   return rows.map((row) => `  ${row.map((cell, i) => (i < left ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')}`.trimEnd())
 }
 
-function frameText({ file, line, function: name }: Frame): string {
-  return printable(`${file === '' ? '?' : file}${line === undefined ? '' : `:${line}`}${name === '' ? '' : ` ${name}`}`)
-}
+const indented = (text: string): string => `               ${text}`
+const placeLines = (place: Place, paint: Paint): string[] => [
+  indented(paint('strong', printable(placeText(place)))),
+  ...callersOf(place, 2).map((caller) => indented(paint('dim', `called from ${printable(caller)}`))),
+]
 
 function siteLines(site: Site, paint: Paint): string[] {
   const blocks = site.blocks === 1 ? 'one block' : `${site.blocks} blocks, the largest ${bytesText(site.largest_bytes)}`
   const head = `  ${bytesText(site.bytes).padStart(11)}  ${blocks}`
-  const [innermost] = site.frames
-  if (innermost === undefined) return [`${head}  ${paint('dim', '(no history recorded)')}`]
-  const place = site.user_frame ?? innermost
-  const lines = [head, `               ${paint('strong', frameText(place))}`]
-  // Who called: the next frames of the program itself.
-  const callers = site.frames.slice(site.frames.indexOf(place) + 1).filter(isUserFrame)
-  for (const caller of callers.slice(0, 2)) lines.push(`               ${paint('dim', `called from ${frameText(caller)}`)}`)
-  return lines
+  return site.frames.length === 0 ? [`${head}  ${paint('dim', '(no history recorded)')}`] : [head, ...placeLines(site, paint)]
 }
 
 function memoryLines(device: DeviceAnalysis): string[] {
@@ -105,11 +101,10 @@ function oomLines(analysis: Analysis, paint: Paint): string[] {
   if (oom === undefined) return []
   const when = oom.time_ms === undefined ? '' : ` at ${new Date(oom.time_ms).toISOString()}`
   const free = oom.device_free_bytes === undefined ? '' : `, with ${bytesText(oom.device_free_bytes)} free on the device`
-  const place = oom.frames.find(isUserFrame) ?? oom.frames[0]
   return [
     '',
     `Last out-of-memory error in the trace: ${bytesText(oom.rounded_request_bytes)} on device ${oom.device}${when}${free}.`,
-    ...(place === undefined ? [] : [`               ${paint('strong', frameText(place))}`]),
+    ...(oom.frames.length === 0 ? [] : placeLines(oom, paint)),
   ]
 }
 

@@ -1,12 +1,13 @@
 // Where the memory of a snapshot is, how fragmented, who holds it, and what a request would meet.
 import type { Remedy } from '../../model/fault.ts'
 import { adviceFor, verdictOf } from './advice.ts'
+import { placeFrom, type Place } from './frames.ts'
 import type { AllocatorSettings, ProbeOom, Segment, Snapshot } from './model.ts'
 import { poolsOf, total, type MemoryFigures, type PoolFigures } from './pools.ts'
 import { answerRequest, type RequestAnswer } from './request.ts'
 import { requestVerdict, unknowns } from './request-words.ts'
 import { roundRequest, rulesOf, type Rules } from './rules.ts'
-import { framesFrom, sitesOf, type Frame, type Ranked, type Sites } from './sites.ts'
+import { sitesOf, type Ranked, type Sites } from './sites.ts'
 
 export type FreeBelow = { readonly below_bytes: number; readonly bytes: number; readonly ratio: number }
 export type Internal = { readonly active_bytes: number; readonly requested_bytes: number; readonly waste_bytes: number; readonly waste_ratio: number }
@@ -27,12 +28,11 @@ export type DeviceAnalysis = MemoryFigures & {
   readonly remedies: readonly Remedy[]
 }
 
-export type LastOom = {
+export type LastOom = Place & {
   readonly device: number
   readonly rounded_request_bytes: number
   readonly device_free_bytes?: number
   readonly time_ms?: number
-  readonly frames: readonly Frame[]
 }
 
 export type Analysis = {
@@ -108,7 +108,7 @@ function lastOomOf(snapshot: Snapshot): LastOom | undefined {
     rounded_request_bytes: oom.requestBytes,
     ...(oom.deviceFreeBytes === undefined ? {} : { device_free_bytes: oom.deviceFreeBytes }),
     ...(oom.timeMs === undefined ? {} : { time_ms: oom.timeMs }),
-    frames: framesFrom(oom.frames ?? []),
+    ...placeFrom(oom.frames ?? []),
   }
 }
 

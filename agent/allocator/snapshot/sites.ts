@@ -1,85 +1,79 @@
 // The live allocations grouped by the place in the program that made them, the largest group first.
 import { isFields } from './fields.ts'
+import { MAX_STACK, placeFrom, tellingFrame, type Place, type TellingFrame } from './frames.ts'
 import type { Segment } from './model.ts'
 
-export type Frame = { readonly file: string; readonly line?: number; readonly function: string }
-export type Site = {
-  readonly bytes: number
-  readonly blocks: number
-  readonly largest_bytes: number
-  /** The innermost frame that is neither PyTorch's nor Python's own; absent where there is none. */
-  readonly user_frame?: Frame
-  /** Innermost first, at most 32. Empty for allocations of which no history was recorded. */
-  readonly frames: readonly Frame[]
-}
+export type Site = Place & { readonly bytes: number; readonly blocks: number; readonly largest_bytes: number }
 export type Sites = {
   readonly top: readonly Site[]
   readonly others: { readonly sites: number; readonly bytes: number; readonly blocks: number }
   readonly recorded_bytes: number
 }
 
-const MAX_FRAMES = 32
-const MAX_TEXT = 300
-const LIBRARY =
-  /(?:^|[\\/])(?:site-packages|dist-packages)[\\/]|[\\/]lib(?:64)?[\\/]python\d|(?:^|[\\/])torch[\\/](?:_\w+|nn|optim|autograd|utils|cuda|distributed|fx|jit|func)\b|\.(?:c|cc|cpp|cxx|h|hpp|cu|cuh|so|pyx)(?:$|\.)|^<(?:frozen|eval_with_key|unknown)|^\?\?$|^$/
+type Group = { bytes: number; blocks: number; largest: number; readonly raw: readonly unknown[] }
+type Numbered = TellingFrame & { readonly number: number }
 
-export const isUserFrame = (frame: Frame): boolean => !LIBRARY.test(frame.file)
+/** So many frames tell one place from another. */
+const KEY_FRAMES = 64
 
-function frameOf(value: unknown): Frame | undefined {
-  if (!isFields(value)) return undefined
-  const [file, name, line] = [value['filename'], value['name'], value['line']]
-  return {
-    file: typeof file === 'string' ? file.slice(0, MAX_TEXT) : '',
-    function: typeof name === 'string' ? name.slice(0, MAX_TEXT) : '',
-    ...(typeof line === 'number' && Number.isSafeInteger(line) && line > 0 ? { line } : {}),
+/** Gives numbers to what is equal. */
+function numbered(): (key: unknown) => number {
+  const numbers = new Map<unknown, number>()
+  return (key) => {
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, numbers.size)
+    return numbers.size - 1
   }
 }
-export const framesFrom = (raw: readonly unknown[]): readonly Frame[] =>
-  raw.slice(0, MAX_FRAMES).flatMap((value) => {
-    const frame = frameOf(value)
-    return frame === undefined ? [] : [frame]
-  })
-
-type Group = { bytes: number; blocks: number; largest: number; readonly raw: readonly unknown[] }
 
 /**
  * Gives the group of a block. Blocks of a pickle share their frames, so those are looked at once; JSON repeats them, so their text decides.
  * Texts and frames are numbered: a file can name one long text in a million places, and no key here may be longer than its place in the file.
  */
 function createGrouping(): { readonly groupOf: (raw: readonly unknown[] | undefined) => Group; readonly groups: () => readonly Group[] } {
-  const numbered = (): ((key: unknown) => number) => {
-    const numbers = new Map<unknown, number>()
-    return (key) => {
-      const known = numbers.get(key)
-      if (known !== undefined) return known
-      numbers.set(key, numbers.size)
-      return numbers.size - 1
-    }
-  }
-  const [textNumber, frameNumber] = [numbered(), numbered()]
-  const byFrame = new Map<unknown, number>()
+  const textNumber = numbered()
+  const known = new Map<string, Numbered>()
+  const byFrame = new Map<unknown, Numbered>()
   const byIdentity = new Map<readonly unknown[] | undefined, Group>()
-  const byFrames = new Map<string, Group>()
+  const byPlace = new Map<string, Group>()
 
-  const numberOf = (frame: unknown): number => {
-    const seen = byFrame.get(frame)
+  const look = (value: unknown): Numbered => {
+    const seen = byFrame.get(value)
     if (seen !== undefined) return seen
-    const fields = isFields(frame) ? frame : {}
-    const number = frameNumber(`${textNumber(fields['filename'])} ${textNumber(fields['name'])} ${textNumber(fields['line'])}`)
-    byFrame.set(frame, number)
-    return number
+    const fields = isFields(value) ? value : {}
+    const key = `${textNumber(fields['filename'])} ${textNumber(fields['name'])} ${textNumber(fields['line'])}`
+    let frame = known.get(key)
+    if (frame === undefined) known.set(key, (frame = { ...tellingFrame(value), number: known.size }))
+    byFrame.set(value, frame)
+    return frame
+  }
+  /** What the answer shows of a place: the innermost line, the lines of the program itself, the operation. The rest differs without meaning anything. */
+  const keyOf = (raw: readonly unknown[]): string => {
+    const stack = (raw.length > MAX_STACK ? raw.slice(0, MAX_STACK) : raw).map(look)
+    const innermost = stack.findIndex((one) => one.python)
+    const native = innermost === -1 ? stack : stack.slice(0, innermost)
+    const operation = native.findLast((one) => one.operation !== undefined)?.operation ?? ''
+    const backward = native.find((one) => one.backward !== undefined)?.backward ?? ''
+    const model = stack.find((one) => one.model)
+    const told = model === undefined ? stack.filter((one) => one.python) : stack.filter((one) => one === model || one.user)
+    const lines = told.length === 0 && operation === '' && backward === '' ? stack : told
+    return `${lines
+      .slice(0, KEY_FRAMES)
+      .map((one) => one.number)
+      .join(' ')}|${operation}|${backward}`
   }
   return {
     groupOf(raw) {
       const seen = byIdentity.get(raw)
       if (seen !== undefined) return seen
-      const key = (raw ?? []).slice(0, MAX_FRAMES).map(numberOf).join(' ')
-      let group = byFrames.get(key)
-      if (group === undefined) byFrames.set(key, (group = { bytes: 0, blocks: 0, largest: 0, raw: raw ?? [] }))
+      const key = raw === undefined ? '' : keyOf(raw)
+      let group = byPlace.get(key)
+      if (group === undefined) byPlace.set(key, (group = { bytes: 0, blocks: 0, largest: 0, raw: raw ?? [] }))
       byIdentity.set(raw, group)
       return group
     },
-    groups: () => [...byFrames.values()],
+    groups: () => [...byPlace.values()],
   }
 }
 
@@ -104,11 +98,7 @@ export function sitesOf(segments: readonly Segment[], top: number): Ranked {
   const rest = groups.slice(top)
   const ranks = new Map(groups.slice(0, top).flatMap((group, rank) => (group.raw.length === 0 ? [] : [[group, rank]])))
   const sites: Sites = {
-    top: groups.slice(0, top).map(({ bytes, blocks, largest, raw }) => {
-      const frames = framesFrom(raw)
-      const user = frames.find(isUserFrame)
-      return { bytes, blocks, largest_bytes: largest, ...(user === undefined ? {} : { user_frame: user }), frames }
-    }),
+    top: groups.slice(0, top).map(({ bytes, blocks, largest, raw }) => ({ bytes, blocks, largest_bytes: largest, ...placeFrom(raw) })),
     others: { sites: rest.length, bytes: rest.reduce((sum, group) => sum + group.bytes, 0), blocks: rest.reduce((sum, group) => sum + group.blocks, 0) },
     recorded_bytes: groups.reduce((sum, group) => sum + (group.raw.length === 0 ? 0 : group.bytes), 0),
   }

@@ -2,9 +2,9 @@
 import { bytesText } from '../../lib/bytes.ts'
 import type { DeviceAnalysis } from './analyse.ts'
 import { percent } from './advice.ts'
+import { placeText } from './frames.ts'
 import { DEFAULT_POOL } from './model.ts'
 import type { Picture, PicturePool, Run, RunState } from './picture.ts'
-import type { Site } from './sites.ts'
 
 const WIDTH = 1200
 const MARGIN = 24
@@ -90,15 +90,10 @@ function drawPool(pool: PicturePool, perRow: number, top: number): { readonly sv
   return { svg: head + said + runs.join('') + ticks.join(''), height: 10 + rows * (ROW + ROW_GAP) + 28 }
 }
 
-const placeOf = (site: Site): string => {
-  const frame = site.user_frame ?? site.frames[0]
-  return frame === undefined ? 'no history recorded' : `${frame.file.split('/').slice(-2).join('/')}:${frame.line ?? '?'} ${frame.function}`
-}
-
 function drawLegend(device: DeviceAnalysis, top: number): { readonly svg: string; readonly height: number } {
   const entries: (readonly [kind: string, text: string])[] = device.live.top
     .slice(0, GROUPS.length)
-    .flatMap((site, i) => (site.frames.length === 0 ? [] : [[`g${i}`, `${bytesText(site.bytes)}  ${placeOf(site)}`] as const]))
+    .flatMap((site, i) => (site.frames.length === 0 ? [] : [[`g${i}`, `${bytesText(site.bytes)}  ${placeText(site, 1)}`] as const]))
   const told = device.live.top.slice(0, GROUPS.length).reduce((sum, site) => sum + (site.frames.length === 0 ? 0 : site.bytes), 0)
   if (device.allocated_bytes - told > 0)
     entries.push(['allocated', `${bytesText(device.allocated_bytes - told)}  ${told === 0 ? 'live' : 'live, other places'}`])
