@@ -80,12 +80,12 @@ function onNewGroup(changed: () => void): Consumer {
   }
 }
 
-/** Asking for the sizes costs a few queries, so it is done every ten seconds. */
+/** Asking for the sizes costs a few queries, so it is done every ten seconds: every other time. */
 function historyFigures(history: History): () => readonly SelfFigure[] {
   let asked = 0
   let told: readonly SelfFigure[] = []
   return () => {
-    if (asked++ % 10 === 0) told = figuresOf(history.stats())
+    if (asked++ % 2 === 0) told = figuresOf(history.stats())
     return told
   }
 }
@@ -97,11 +97,14 @@ function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigu
   ]
 }
 
-/** A line that holds a literal of any fault family; sources may not know the families themselves. */
+/** A line that holds a literal of any fault family, or a mark of progress; sources may not know them themselves. */
 function interestingBytes(): Prefilter {
-  const { search } = logScanner()
-  let found = false
-  const hit = (): void => void (found = true)
+  const { search, familiesOf } = logScanner()
+  let found: boolean | 'mark' = false
+  const hit = (_: number, literal: number): void => {
+    if (familiesOf(literal).length > 0) found = true
+    else if (!found) found = 'mark'
+  }
   return (bytes, start, end) => {
     found = false
     search.inBytes(bytes, start, end, hit)

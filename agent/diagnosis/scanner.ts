@@ -5,16 +5,17 @@ import { createLiteralSearch, type LiteralSearch } from './literal-search.ts'
 export type Scanner = {
   readonly families: readonly FaultFamily[]
   readonly search: LiteralSearch
-  /** The families that have this literal. */
+  /** The families that have this literal; none for those that are looked for beside the faults. */
   readonly familiesOf: (literal: number) => readonly FaultFamily[]
 }
 
-export function createScanner(families: readonly FaultFamily[]): Scanner {
+/** `beside`: literals that show no fault. */
+export function createScanner(families: readonly FaultFamily[], beside: readonly string[] = []): Scanner {
   const owners = new Map<string, FaultFamily[]>()
   for (const family of families) {
     for (const literal of family.literals) owners.set(literal, [...(owners.get(literal) ?? []), family])
   }
-  const literals = [...owners.keys()]
+  const literals = [...owners.keys(), ...beside]
   const byId = literals.map((literal) => owners.get(literal) ?? [])
   return { families, search: createLiteralSearch(literals), familiesOf: (literal) => byId[literal] ?? [] }
 }
@@ -30,6 +31,7 @@ export function createCandidates(): {
   const byLine = new Map<number, Set<FaultFamily>>()
   return {
     add(line, families) {
+      if (families.length === 0) return
       const known = byLine.get(line)
       if (known === undefined) byLine.set(line, new Set(families))
       else for (const family of families) known.add(family)

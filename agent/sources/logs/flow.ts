@@ -39,6 +39,8 @@ export const MAX_LINE_BYTES = 64 * 1024
 const MAX_CONTEXT_BYTES = 2 * 1024
 /** Events in one go, and a second: a log that prints nothing but faults must not take the agent's time from sampling. */
 const BURST = 4_000
+/** A mark is told at most so often for one log: only the newest counts. */
+const MARK_EVERY_MS = 10_000
 const PER_SECOND = 500
 
 const ESCAPES = /\u001b\[[0-9;?]{0,32}[A-Za-z]/g
@@ -58,6 +60,7 @@ export function createLogFlow(options: FlowOptions): LogFlow {
   let waiting: (() => void) | undefined
   let tokens = BURST
   let refilled = performance.now()
+  let markedAt = Number.NEGATIVE_INFINITY
 
   const send = (t: number, text: string, mark: Mark, level: number | undefined): void => {
     const now = performance.now()
@@ -110,13 +113,16 @@ export function createLogFlow(options: FlowOptions): LogFlow {
       for (let at = 0; at < batch.count; at++) {
         const start = batch.starts[at] ?? 0
         const end = batch.ends[at] ?? 0
-        const hit = interesting(batch.bytes, start, end)
-        if (!hit && following === 0) {
+        const found = interesting(batch.bytes, start, end)
+        const hit = found === true
+        const mark = found === 'mark' && performance.now() - markedAt >= MARK_EVERY_MS
+        if (mark) markedAt = performance.now()
+        if (!hit && !mark && following === 0) {
           rememberOne(batch, facts, at)
           continue
         }
         if (hit) tellRing()
-        following = hit ? after : following - 1
+        following = hit ? after : Math.max(0, following - 1)
         const length = Math.min(end - start, hit ? MAX_LINE_BYTES : MAX_CONTEXT_BYTES)
         tell(batch.bytes.toString('utf8', start, start + length), facts.timeOf(batch, at), batch.parts[at] ?? 0, facts.cursorOf?.(batch, at))
       }

@@ -129,3 +129,33 @@ describe('pauses between reads of a busy stream', () => {
     expect(pause).toBe(0)
   })
 })
+
+describe('marks of progress', () => {
+  const saved = (bytes: Uint8Array, start: number, end: number): boolean | 'mark' =>
+    interesting(bytes, start, end) || (Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes('Saved') ? 'mark' : false)
+  const marking = () => {
+    const told: LogLine[] = []
+    const flow = createLogFlow({
+      stream: 'file',
+      origin: () => ({ path: '/x' }),
+      interesting: saved,
+      emit: (line) => void told.push(line),
+      counters: createLogCounters('file'),
+    })
+    return { flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => told.map(({ text }) => text) }
+  }
+
+  test('are told alone, without the lines around them, and not each of a burst', () => {
+    const { take, flow, texts } = marking()
+    take([...numbered(5, 'a'), 'Saved 1', ...numbered(5, 'b'), 'Saved 2', 'Saved 3'])
+    flow.end()
+    expect(texts()).toEqual(['Saved 1'])
+  })
+
+  test('take nothing from the lines around a fault', () => {
+    const { take, flow, texts } = marking()
+    take([...numbered(3, 'a'), 'Saved 1', ...numbered(3, 'b'), 'FAULT', 'Saved 2', ...numbered(20, 'c')])
+    flow.end()
+    expect(texts()).toEqual(['Saved 1', ...numbered(3, 'a'), ...numbered(3, 'b'), 'FAULT', 'Saved 2', ...numbered(9, 'c')])
+  })
+})
