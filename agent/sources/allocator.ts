@@ -52,7 +52,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
     const ownership = createOwnership({ procRoot, likely: view.pids })
     const interesting = (text: string): boolean => {
       const bytes = Buffer.from(text)
-      return options.interesting(bytes, 0, bytes.length)
+      return options.interesting(bytes, 0, bytes.length) === true
     }
     const hub = createHub({ identify, ownership, view, refusals, emit, interesting })
     const listener =

@@ -6,11 +6,12 @@ import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
 import { createGpuScraper } from './simulated/gpu-scrapes.ts'
 import { createHostScraper } from './simulated/host-scrapes.ts'
+import { createProbes } from './simulated/probes.ts'
 import { createRandom } from './simulated/random.ts'
 import type { Scenario } from './simulated/scenario.ts'
 import * as registry from './simulated/scenarios/index.ts'
 import { createStage } from './simulated/stage.ts'
-import { createWorld, isAlive, type World } from './simulated/world.ts'
+import { createWorld } from './simulated/world.ts'
 import { createTeller } from './simulated/teller.ts'
 import type { SourceDefinition } from './definition.ts'
 
@@ -58,6 +59,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   const teller = createTeller(options.metricNamed)
   const gpuScrapes = createGpuScraper(world, teller)
   const hostScrapes = createHostScraper(world, teller, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
+  const probes = createProbes(world)
   const act = scenario.begin(stage)
   const wallSeconds = 1 / speed
 
@@ -80,27 +82,10 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
       for (let n = 0; n < speed; n++) step(t)
       const scrapes = [...gpuScrapes(ticks, t), ...hostScrapes(t)]
       ticks += 1
-      return [...stage.takeEvents(), ...scrapes, ...allocatorSamples(world, t)]
+      return [...stage.takeEvents(), ...scrapes, ...probes(t)]
     },
     missing: teller.missing,
   }
-}
-
-function allocatorSamples(world: World, t: number): readonly Event[] {
-  return world.processes
-    .filter((process) => process.probe && isAlive(process))
-    .map((process) => ({
-      type: 'allocator',
-      t,
-      pid: process.pid,
-      uuid: process.mig?.uuid ?? process.card.uuid,
-      ...(process.owner === undefined ? {} : { container: process.owner.name }),
-      backend: 'native',
-      expandable: false,
-      limit_bytes: null,
-      stats: process.allocator.stats(),
-      peaks: process.allocator.peaks(),
-    }))
 }
 
 export function createSimulatedSource(options: SimulatedOptions): Source {
