@@ -59,7 +59,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   const ownTracks = createTracks()
   const tracks = detection?.tracks ?? ownTracks
   const pasts = createPasts(tracks)
-  const lostTime = createLostTimeBook(tracks)
+  const lostTime = createLostTimeBook(tracks, (uuid) => witness.gpuByUuid(uuid)?.index)
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
   const repeats = createRepeatedWords()
   const placed = createPlacedPids()

@@ -45,7 +45,8 @@ const LISTED_WITHIN_MS = 20_000
 const AGENT_START_MS = 15_000
 const MAX_MARKS = 2_000
 
-export function createLostTimeBook(tracks: Tracks): LostTimeBook {
+/** `indexOf`: of a GPU, as the host counts. */
+export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => number | undefined): LostTimeBook {
   const marks = new Map<string, number>()
   const charged = new WeakSet<Track>()
   const totals = new Map<string, { kind: IncidentKind; uuid: string; gpu: string; seconds: number }>()
@@ -63,7 +64,7 @@ export function createLostTimeBook(tracks: Tracks): LostTimeBook {
     const saved = markedAt !== undefined && markedAt > earliest && markedAt <= t
     const perGpu = [...starts].map(([uuid, start]) => {
       const from = saved ? Math.max(start, markedAt) : start
-      return { uuid, gpu: String(tracks.gpu(uuid)?.index ?? ''), seconds: Math.max(0, t - from) / 1_000 }
+      return { uuid, gpu: String(indexOf(uuid) ?? tracks.gpu(uuid)?.index ?? ''), seconds: Math.max(0, t - from) / 1_000 }
     })
     return {
       perGpu,
