@@ -12,7 +12,10 @@ import { ALL, powerOf } from '../setup/agent-scenes.ts'
 import { poll } from '../setup/poll.ts'
 
 /** Longer than the detectors wait before they call a fault over that they have seen end. */
-const QUIET_MS = 15_000
+const QUIET_MS = 35_000
+
+/** A second is judged when the next one begins, and a busy machine may miss one. */
+const SLACK_MS = RATE_MS.fast
 
 type Told = z.infer<typeof incidentSummary>
 type Fault = {
@@ -138,7 +141,7 @@ describe.skipIf(compiler === undefined)('hardware faults on the API (needs a C c
       expect(incident?.title).toContain(`GPU ${gpu}`)
       expect(incident?.verdict).toContain('NVIDIA H100 80GB HBM3')
       expect(incident?.remedies.some(({ command }) => command !== undefined)).toBe(true)
-      expect((incident?.fired_at ?? Infinity) - toldAt, `${kind} of GPU ${gpu}: ms until it fired`).toBeLessThanOrEqual(3 * everyMs)
+      expect((incident?.fired_at ?? Infinity) - toldAt, `${kind} of GPU ${gpu}: ms until it fired`).toBeLessThanOrEqual(3 * everyMs + SLACK_MS)
     }
   })
 
@@ -165,16 +168,16 @@ describe.skipIf(compiler === undefined)('hardware faults on the API (needs a C c
     )
     const silentFrom = Date.now()
     await poll(async () => Date.now() - silentFrom >= QUIET_MS && (await agent.get('/healthz')).status === 200, {
-      what: 'a silence',
+      what: 'a silence longer than the detectors wait',
       deadlineMs: 2 * QUIET_MS,
       everyMs: 250,
     })
     expect((await firing()).map(({ id }) => id).sort()).toEqual(before)
-  })
+  }, 120_000)
 
   test('GPUs that answer again and are well end their incidents', async () => {
     agent.tell(well)
-    await reached('all to be resolved', 60_000, (all) => all.every(({ status }) => status === 'resolved'))
+    await reached('all to be resolved', 80_000, (all) => all.every(({ status }) => status === 'resolved'))
     expect(await ours()).toHaveLength(FAULTS.length + 1)
-  })
+  }, 90_000)
 })

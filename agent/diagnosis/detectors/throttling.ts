@@ -104,7 +104,9 @@ export const throttling = defineDetector({
   options: {
     // NVML's header of nvmlClocksEventReasonHwSlowdown: it "may be also reported during PState or clock change"; two readings running are none of that.
     for_seconds: { default: 1, min: 0, max: 3_600, help: 'For how long it must be held back.' },
-    clear_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long it must not be, until it is over.' },
+    // A hot card goes up and down around its limit.
+    clear_seconds: { default: 30, min: 0, max: 3_600, help: 'For how long it must work without being held back, until it is over.' },
+    rest_seconds: { default: 60, min: 0, max: 86_400, help: 'A card that rests cools: after so long it is over too, sooner it says nothing.' },
     load_ratio: { default: 0.2, min: 0.01, max: 1, help: 'Utilization from which on the GPU works; an idle one is not held back.' },
     // Under the default limit a power cap is usual (nvidia-smi shows it on every busy card). No card's base clock, which NVIDIA guarantees at its power,
     // is below 0.36 of the highest: T4 585 of 1590 MHz, L4 795 of 2040 MHz, A100 PCIe 765 of 1410 MHz (NVIDIA's data sheets).
@@ -133,6 +135,7 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
       hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
       capped: createHold({ forMs: options.power_seconds * 1_000, clearMs: 0 }),
       memoryRead: false,
+      restsSince: undefined as number | undefined,
       teller: createTeller({ kind: 'throttling', key: uuid, about: { uuid } }),
     }))
 
@@ -188,13 +191,16 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
           const memoryLimit = now.memoryMax ?? options.memory_celsius
           const hot = now.memory !== undefined && now.memory >= memoryLimit
           state.memoryRead ||= now.memory !== undefined
+          if (loaded !== false || slowed) state.restsSince = undefined
+          else state.restsSince ??= t
+          const resting = state.restsSince !== undefined && t - state.restsSince < options.rest_seconds * 1_000
+          const unread = !told || (state.memoryRead && now.memory === undefined)
           // Bits that stay while nothing runs say nothing of the speed, and not that it has cooled either.
-          const faulty =
-            (slowed && loaded === true) || capped || hot ? true : slowed || !told || (state.memoryRead && now.memory === undefined) ? undefined : false
+          const faulty = (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
           if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
           const held = state.hold.see(t, faulty)
           if (held === 'faulty') state.teller.faulty(found, tell(row, capped, hot, memoryLimit))
-          else if (held === 'healthy') state.teller.healthy(found, loaded === false ? 'it is no longer held back; nothing works on it now' : undefined)
+          else if (held === 'healthy') state.teller.healthy(found, loaded === false ? 'nothing works on it any more' : undefined)
         }
         return found
       },

@@ -16,6 +16,8 @@ const KEPT: ReadonlySet<string> = new Set([
   'warpwatch_gpu_temperature_celsius',
   'warpwatch_gpu_memory_temperature_celsius',
   'warpwatch_gpu_power_watts',
+  'warpwatch_gpu_clock_hertz',
+  'warpwatch_gpu_throttle_reasons',
   'warpwatch_process_gpu_memory_bytes',
   'warpwatch_container_gpu_memory_bytes',
   'warpwatch_container_memory_bytes',

@@ -30,9 +30,9 @@ describe('throttling', () => {
       'warning',
       /heat/,
     ],
-  ])('%s: told within three seconds, over ten seconds after its end', (_, values, severity, title) => {
-    const turns = watch(throttling, 60, during(10, 30, values))
-    expect(story(turns)).toEqual([`11 faulty ${severity}`, '40 healthy'])
+  ])('%s: told within three seconds, over thirty seconds after its end', (_, values, severity, title) => {
+    const turns = watch(throttling, 80, during(10, 30, values))
+    expect(story(turns)).toEqual([`11 faulty ${severity}`, '60 healthy'])
     expect(faults(turns)[0]?.title).toMatch(title)
   })
 
@@ -40,8 +40,8 @@ describe('throttling', () => {
     ['a power limit that somebody lowered, and 45 % of the clock', { gpu_power_limit_watts: 300, 'gpu_clock_hertz domain=sm': 900e6 }],
     ['the default limit, and less than any base clock', { 'gpu_clock_hertz domain=sm': 600e6 }],
   ])('%s: a power cap that is not usual, told after ten seconds more', (_, values) => {
-    const turns = watch(throttling, 60, during(10, 40, values))
-    expect(story(turns)).toEqual(['21 faulty warning', '50 healthy'])
+    const turns = watch(throttling, 80, during(10, 40, values))
+    expect(story(turns)).toEqual(['21 faulty warning', '70 healthy'])
     expect(faults(turns)[0]).toMatchObject({ title: expect.stringContaining('power limit'), facts: { active_reasons: ['sw_power_cap'] } })
   })
 
@@ -88,7 +88,7 @@ describe('throttling', () => {
     const silent = watch(throttling, 300, (second) => [second < 10 ? hot : 'gone'])
     expect(story(silent)).toEqual(['1 faulty critical'])
     const idle = watch(throttling, 300, (second) => [second < 10 ? hot : { ...IDLE, ...(second < 100 ? hot : {}) }])
-    expect(story(idle)).toEqual(['1 faulty critical', '110 healthy'])
+    expect(story(idle)).toEqual(['1 faulty critical', '190 healthy'])
   })
 
   test('hot memory that cannot be read any more has not cooled', () => {
@@ -110,7 +110,7 @@ describe('throttling', () => {
     const turns = watch(throttling, 60, (second) => [second < 20 ? { [reason('sw_thermal_slowdown')]: 1, ...SLOW } : {}])
     expect(faults(turns)[0]?.facts).toMatchObject({ speed_loss_ratio: 0.5 })
     expect(faults(turns)[0]?.facts).not.toHaveProperty('sm_clock_before_hertz')
-    expect(watch(throttling, 60, () => [{}])).toEqual([{ second: 10, gpu: 0, state: 'healthy' }])
+    expect(watch(throttling, 60, () => [{}])).toEqual([{ second: 30, gpu: 0, state: 'healthy' }])
   })
 })
 
