@@ -66,7 +66,7 @@ export const oomRestartLoop = defineDetector({
     deaths: { default: 3, min: 2, max: 50, help: 'ends for want of memory from which it is a loop' },
     gap_minutes: { default: 15, min: 1, max: 1440, help: 'minutes within which the next life must begin' },
   },
-  expression: { promql: 'increase(warpwatch_incidents_total{kind="cuda_oom"}[1h]) > 0 and on() increase(warpwatch_container_restarts_total[1h]) >= 2' },
+  expression: { promql: 'increase(warpwatch_container_restarts_total[1h]) >= 2 and on(container) warpwatch_incident_active{kind="cuda_oom"} > 0' },
   create: ({ deaths: least, gap_minutes: gapMinutes }, { tracks, present }) => {
     const deaths = createOomDeaths(tracks)
     const told = new Set<string>()
@@ -74,6 +74,12 @@ export const oomRestartLoop = defineDetector({
 
     const runs = (program: Program): boolean =>
       program.alive || present.of(CONTAINERS).some(({ series: { labels } }) => labels['container'] === program.container && labels['state'] === 'running')
+
+    /** Somebody would see it if it ran. */
+    const watched = ({ uuid }: Program, t: number): boolean => {
+      const readT = uuid === undefined ? undefined : tracks.gpu(uuid)?.t
+      return present.of(CONTAINERS).length > 0 || (readT !== undefined && t - readT < MINUTE_MS)
+    }
 
     const faulty = (program: Program, loop: readonly Death[]): Finding => {
       const first = loop[0]?.t ?? 0
@@ -116,7 +122,7 @@ export const oomRestartLoop = defineDetector({
         const age = t - born
         if (runs(program) && age >= Math.max(OUTLASTS_AT_LEAST_MS, OUTLASTS * Math.max(0, ...livesOf(loop))))
           return over(`it has run for ${spanText(age)}, longer than before`)
-      } else if (t - last.t > gapMs && !runs(program)) {
+      } else if (t - last.t > gapMs && !runs(program) && watched(program, t)) {
         return over('it was not started again')
       }
       if (loop.length < least) return undefined

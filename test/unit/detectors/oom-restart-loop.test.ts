@@ -117,4 +117,11 @@ describe('OOM restart loop', () => {
     })
     expect(stopped.at(-1)).toMatchObject({ state: 'healthy', why: 'it was not started again' })
   })
+
+  test('stays while nobody would see it run again', () => {
+    const turns = watch(oomRestartLoop, 60 * MINUTES, (second) =>
+      second < 4 * 220 - 10 ? lives({ ...usual, lives: 4 })(second) : { processes: [], blind: true },
+    )
+    expect(statesOf(turns)).toEqual(['faulty critical'])
+  })
 })

@@ -25,7 +25,8 @@ export function createRooms(tracks: Tracks): Rooms {
       for (const track of tracks.all()) {
         const gpu = tracks.gpu(track.uuid)
         const { nvml, sample } = track
-        if (gpu === undefined || nvml === undefined || track.endedT !== undefined) continue
+        // In a MIG instance nobody else can take anything; the card's own figures are not its room.
+        if (gpu === undefined || nvml === undefined || track.endedT !== undefined || track.mig) continue
         if (Math.abs(t - gpu.t) > FRESH_MS || Math.abs(nvml.t - gpu.t) > TOGETHER_MS) continue
         const own = nvml.bytes
         const { reserved_bytes: reserved, active_bytes: active, inactive_split_bytes: split } = sample?.stats ?? {}
