@@ -96,7 +96,7 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   ): void => {
     const resolved = resolve(told, place)
     const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, line === undefined ? [] : linesOf(line)) : told
-    const again = line !== undefined && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
+    const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     const first = open.logLines.length === 0 && open.processes.length === 0

@@ -179,6 +179,16 @@ describe('the verdict of an OOM', () => {
     expect(only(scene).count).toBe(2)
   })
 
+  test('in a MIG instance is not taken for a fraction, nor are the other tenants for neighbours', () => {
+    const scene = createScene()
+    const t = minutes(scene, 10, () => ({ allocated: 4 * GIB, reserved: 4.3 * GIB, notebook: 12 * GIB }), { mig_uuid: 'MIG-1' })
+    scene.feed({ ...oomOf(t, 4 * GIB, 4.3 * GIB, GIB, 100 * MIB, 5 * GIB), mig_uuid: 'MIG-1' }, happened(t + 500, 'die', trainer, 1))
+    const { facts, verdict } = only(scene)
+    expect(facts).toMatchObject({ causes: ['capacity'], total_bytes: 5 * GIB })
+    expect(facts.allowed_bytes).toBeUndefined()
+    expect(verdict).not.toContain('notebook')
+  })
+
   test('words without figures stand beside what the driver counted', () => {
     const scene = createScene()
     const t = minutes(scene, 2, () => ({ allocated: 0, reserved: 5 * GIB, notebook: 17 * GIB, probe: false }))

@@ -21,7 +21,13 @@ export type MemoryPast = {
   /** As long as it was alive: of one second. */
   readonly last?: Moment
 }
-export type Moment = { readonly t: number; readonly processBytes: number; readonly othersBytes: number; readonly outsideBytes: number | undefined }
+export type Moment = {
+  readonly t: number
+  readonly processBytes: number
+  readonly othersBytes: number
+  readonly outsideBytes: number | undefined
+  readonly freeBytes: number | undefined
+}
 
 export type Pasts = { readonly sample: (t: number) => void; readonly of: (track: Track, t: number) => MemoryPast }
 
@@ -68,7 +74,11 @@ export function createPasts(tracks: Tracks): Pasts {
     if (!fresh && used === undefined) return
     const processBytes = state.processBytes
     const others = Math.max(0, onGpu - processBytes)
-    if (fresh) state.last = { t, processBytes, othersBytes: others, outsideBytes: outside ?? state.last?.outsideBytes }
+    if (fresh) {
+      const gpu = tracks.gpu(track.uuid)
+      const freeBytes = gpu !== undefined && Math.abs(t - gpu.t) <= FRESH_MS ? gpu.free : undefined
+      state.last = { t, processBytes, othersBytes: others, outsideBytes: outside ?? state.last?.outsideBytes, freeBytes }
+    }
     const at = Math.floor(t / MINUTE_MS)
     let minute = state.minutes.at(-1)
     if (minute?.at !== at) {

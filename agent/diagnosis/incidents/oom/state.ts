@@ -57,7 +57,7 @@ export function oomStateOf(seen: Seen): OomState | undefined {
   const others = neighboursOf(seen, own)
   const base = {
     neighbours: others,
-    driverFree: gpu?.free,
+    driverFree: moment?.freeBytes,
   }
   const cardTotal = gpu === undefined ? undefined : gpu.used + gpu.free
   if (oom !== undefined) {
@@ -110,8 +110,10 @@ export function oomStateOf(seen: Seen): OomState | undefined {
 
 function limitOf({ facts, oom, track }: Seen, cardTotal: number | undefined): { readonly limit?: number; readonly capped: boolean } {
   if (facts.allowed_bytes !== undefined) return { limit: facts.allowed_bytes, capped: true }
-  const said = track?.sample?.limit_bytes ?? oom?.limit_bytes
-  const total = facts.total_bytes ?? cardTotal
+  const sampled = track?.sample?.limit_bytes
+  // null: the probe knows that there is none. What the event says is the total where no limit is set, and a MIG instance has a total of its own.
+  const said = sampled === null || (sampled === undefined && oom?.mig_uuid !== undefined) ? undefined : (sampled ?? oom?.limit_bytes)
+  const total = facts.total_bytes ?? cardTotal ?? (sampled === undefined ? undefined : oom?.limit_bytes)
   return said !== undefined && total !== undefined && said < CAP_BELOW * total ? { limit: said, capped: true } : { capped: false }
 }
 

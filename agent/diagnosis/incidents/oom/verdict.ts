@@ -2,11 +2,11 @@
 import type { AllocatorOom } from '../../../model/event.ts'
 import type { Facts, Fault } from '../../../model/fault.ts'
 import type { ContainerSettings, IncidentKind, IncidentSubject } from '../../../model/incident.ts'
-import type { Track, Tracks } from '../../detectors/parts/tracks.ts'
+import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { gib } from '../../faults/quantity.ts'
 import type { Place } from '../subject.ts'
 import { decide } from './decide.ts'
-import type { Pasts } from './past.ts'
+import type { MemoryPast, Pasts } from './past.ts'
 import { oomRemedies } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
 import { neighbourName, verdictOf } from './words.ts'
@@ -21,6 +21,8 @@ export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: In
 
 /** The probe's word and the log's are of one failure when so close; a log is read a little later than the probe. */
 const SAME_FAILURE_MS = 10_000
+/** A program that is told of less than the card has sees a part of it. */
+const SLICE_BELOW = 0.9
 /** A process that died of it was listed shortly before. */
 const LISTED_WITHIN_MS = 20_000
 
@@ -66,11 +68,15 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     const track = trackOf(fault, place, subject)
     const uuid = track?.uuid ?? subject.gpu?.uuid
     const oom = track?.oom !== undefined && Math.abs(track.oom.t - place.t) <= SAME_FAILURE_MS ? track.oom : undefined
-    const gpu = uuid === undefined ? undefined : tracks.gpu(uuid)
-    const past = track === undefined ? undefined : pasts.of(track, oom?.t ?? place.t)
+    const card = uuid === undefined ? undefined : tracks.gpu(uuid)
+    // Of a MIG instance the card's figures, and those of its other tenants, say nothing.
+    const slice = isSlice(fault.facts, oom, track, card)
+    const gpu = slice ? undefined : card
+    const known = track === undefined ? undefined : pasts.of(track, oom?.t ?? place.t)
+    const past = slice && known !== undefined ? ofSlice(known) : known
     const own = new Set<number>()
     for (const other of tracks.all()) if (ofContainer(other, place)) own.add(other.pid)
-    const neighbours = neighboursOf(uuid, track, place.t)
+    const neighbours = slice ? [] : neighboursOf(uuid, track, place.t)
     const { facts } = fault
     const state = oomStateOf({ facts, oom, track, gpu, moment: past?.last, neighbours, isOwn: (pid) => own.has(pid) })
     // Of what other frameworks say the families know more, unless PyTorch's own probe saw it.
@@ -78,7 +84,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     const decision = decide(state, past)
     const exact = oom === undefined ? {} : exactFacts(oom, state)
     const others = state.neighbours?.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }]))
-    const known: Facts = {
+    const told: Facts = {
       ...facts,
       ...exact,
       ...(state.processBytes === undefined ? {} : { process_bytes: state.processBytes }),
@@ -87,13 +93,13 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       causes: decision.causes,
     }
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
-    const { other_processes: _listed, ...alone } = known
+    const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
-      verdict: verdictOf(known, state, decision, past),
-      facts: others?.length === 0 ? alone : known,
+      verdict: verdictOf(told, state, decision, past),
+      facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
-        facts: known,
+        facts: told,
         state,
         decision,
         past,
@@ -104,6 +110,14 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       }),
     }
   }
+}
+
+function isSlice({ total_bytes: total }: Facts, oom: AllocatorOom | undefined, track: Track | undefined, card: GpuMemory | undefined): boolean {
+  if (oom?.mig_uuid !== undefined || track?.sample?.mig_uuid !== undefined) return true
+  return total !== undefined && card !== undefined && total < SLICE_BELOW * (card.used + card.free)
+}
+function ofSlice({ others: _others, last, ...past }: MemoryPast): MemoryPast {
+  return last === undefined ? past : { ...past, last: { ...last, othersBytes: 0, freeBytes: undefined } }
 }
 
 function exactFacts(oom: AllocatorOom, { total, free, pools }: OomState): Facts {
