@@ -19,6 +19,7 @@ _PERIOD_S = 1.0
 _RETRY_S = 10.0  # between two looks for the agent ...
 _EAGER_S = 30.0  # ... and each period in this time after the start and after a loss
 _EXIT_WAIT_S = 0.25
+_SEND_WAIT_S = 0.02  # of a thread that ran out of memory, for the probe's thread to finish a send: the process may end at once
 _LINE_BYTES = 64 * 1024
 _HELLO_BYTES = 16 * 1024  # before the agent knows who speaks
 _TEXT_BYTES = 8 * 1024
@@ -430,7 +431,7 @@ class _Probe:
                     self.due = max(self.due + _PERIOD_S, _monotonic() + _PERIOD_S / 10)
                     self.tick()
                 else:
-                    self.flush(True)
+                    self.flush()
             except Exception:
                 self.drop += 1
             if self.interrupted:
@@ -445,7 +446,7 @@ class _Probe:
             link.next_try, link.next_listen = 0.0, _monotonic() + _RETRY_S
             with self.sending:
                 link.look()
-        self.flush(True)
+        self.flush()
         if link.conn is not None and self.greeted == link.number:
             link.send(self.line({"type": "bye", "t": _wall()}))
 
@@ -463,7 +464,7 @@ class _Probe:
                 for item in list(self.kept):
                     if item[1] == self.link.number and item[2] + 2 <= self.seq:
                         self.kept.remove(item)
-        self.flush(True)
+        self.flush()
         sample = {"type": "sample", "seq": self.seq, "t": _wall(), "took_ms": round(took * 1000, 3), "drop": self.drop, "cpu_s": round(_thread_cpu(), 4)}
         sample["devices"] = devices
         with self.sending:
@@ -616,12 +617,12 @@ class _Probe:
         while len(self.kept) > _KEPT:
             if self.kept.popleft()[1] == 0:
                 self.drop += 1
-        self.flush(False)
+        self.flush(_SEND_WAIT_S)
         self.rouse()
 
-    def flush(self, may_wait):
-        """Greets, and sends what was kept and this connection has not had. Nobody holds the lock for longer than a send that never blocks."""
-        if self.link is None or not self.sending.acquire(may_wait):
+    def flush(self, wait_s=-1):
+        """Greets, and sends what was kept and this connection has not had. Nobody waits for the other side while holding the lock."""
+        if self.link is None or not self.sending.acquire(True, wait_s):
             return
         try:
             link = self.link

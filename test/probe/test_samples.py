@@ -196,6 +196,19 @@ class Samples(ProbeTest):
         program.go()
         self.assertEqual(program.end(), (0, "", ""))
 
+    def test_a_second_that_fails_altogether_is_counted_and_the_next_one_comes(self):
+        agent = self.agent()
+        program = self.program("""
+    until(lambda: w._probe and w._probe.seq > 2)
+    def broken():
+        w._probe.read = type(w._probe).read.__get__(w._probe)
+        raise MemoryError()
+    w._probe.read = broken
+    """)
+        agent.wait("sample", lambda line: line["drop"] == 1 and line["devices"])
+        program.go()
+        self.assertEqual(program.end(), (0, "", ""))
+
     def test_versions_as_they_come(self):
         code, out, _ = self.run_program("print([w._version(v) for v in ('2.4.0a0+3bcc3cddb5.nv24.07', '1.13.1', '2', '', 'git', 'a.b')])")
         self.assertEqual((code, out), (0, "[(2, 4), (1, 13), None, None, None, None]\n"))
