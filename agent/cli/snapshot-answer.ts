@@ -111,7 +111,7 @@ function oomLines(analysis: Analysis, paint: Paint): string[] {
 export function answerText(analysis: Analysis, file: string, coloured: boolean): string {
   const paint: Paint = (style, text) => (coloured ? `${STYLES[style]}${text}\u001b[0m` : text)
   const counted = analysis.devices.reduce((sum, device) => sum + device.segments, 0)
-  const expandable = `expandable segments ${analysis.expandable_segments ? 'on' : 'off'}${analysis.settings?.expandable === undefined ? ' as far as the segments show' : ''}`
+  const expandable = `expandable segments ${analysis.expandable_segments ? 'on' : 'off'}${analysis.settings?.expandable_segments === undefined ? ' as far as the segments show' : ''}`
   const trace = analysis.trace === undefined || analysis.trace.entries === 0 ? '' : `, ${analysis.trace.entries} trace entries`
   const lines = [
     printable(

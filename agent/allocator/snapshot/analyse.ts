@@ -35,9 +35,18 @@ export type LastOom = Place & {
   readonly time_ms?: number
 }
 
+export type Settings = {
+  readonly text?: string
+  readonly expandable_segments?: boolean
+  readonly max_split_bytes?: number
+  readonly roundup_power2_divisions?: readonly number[]
+}
+
 export type Analysis = {
   readonly format: Snapshot['format']
-  readonly settings?: AllocatorSettings
+  /** As the file has them; what it lacks is absent. */
+  readonly settings?: Settings
+  /** By the settings, or else by what the segments are. */
   readonly expandable_segments: boolean
   readonly devices: readonly DeviceAnalysis[]
   readonly trace?: { readonly entries: number; readonly last_oom?: LastOom }
@@ -99,6 +108,13 @@ function strandedRatios(figures: MemoryFigures, pools: readonly PoolFigures[]): 
     ...(ofNative === undefined ? {} : { stranded_native_ratio: ofNative / figures.reserved_bytes }),
   }
 }
+
+const settingsShown = ({ text, expandable, maxSplitBytes, roundupDivisions }: AllocatorSettings): Settings => ({
+  ...(text === undefined ? {} : { text }),
+  ...(expandable === undefined ? {} : { expandable_segments: expandable }),
+  ...(maxSplitBytes === undefined ? {} : { max_split_bytes: maxSplitBytes }),
+  ...(roundupDivisions === undefined ? {} : { roundup_power2_divisions: roundupDivisions }),
+})
 
 function lastOomOf(snapshot: Snapshot): LastOom | undefined {
   const oom = snapshot.trace?.lastOom
@@ -178,7 +194,7 @@ export function analyse(snapshot: Snapshot, asked: Question = {}): Analysed {
         })
   const analysis: Analysis = {
     format: snapshot.format,
-    ...(snapshot.settings === undefined ? {} : { settings: snapshot.settings }),
+    ...(snapshot.settings === undefined ? {} : { settings: settingsShown(snapshot.settings) }),
     expandable_segments: rules.expandable,
     devices: analysed,
     ...(snapshot.trace === undefined ? {} : { trace: { entries: snapshot.trace.entries, ...(lastOom === undefined ? {} : { last_oom: lastOom }) } }),

@@ -212,7 +212,7 @@ describe('other forms', () => {
     for (const none of [-1, 2n ** 64n - 1n]) {
       expect(analysed(snapshot([], { allocator_settings: { max_split_size: none } })).settings).toEqual({})
     }
-    expect(analysed(snapshot([], { allocator_settings: { max_split_size: 200 * MIB } })).settings).toEqual({ maxSplitBytes: 200 * MIB })
+    expect(analysed(snapshot([], { allocator_settings: { max_split_size: 200 * MIB } })).settings).toEqual({ max_split_bytes: 200 * MIB })
   })
   test('blocks that do not fill their segment are counted, and it is said', () => {
     const found = analysed(snapshot([segment([block(MIB)], { total_size: 2 * MIB })]))
