@@ -179,6 +179,15 @@ describe('the verdict of an OOM', () => {
     expect(only(scene).count).toBe(2)
   })
 
+  test('does not take the figures of a failure that the program caught just before', () => {
+    const scene = createScene()
+    const t = minutes(scene, 3, () => ({ allocated: 12 * GIB, reserved: 13 * GIB }))
+    scene.feed(oomOf(t, 12 * GIB, 13 * GIB, 12 * GIB, 9 * GIB), line(t + 3_000, trainer, message(20 * GIB, 21 * GIB, 4 * GIB, 2 * GIB)))
+    const { facts, verdict } = only(scene)
+    expect(facts).toMatchObject({ requested_bytes: 4 * GIB, free_bytes: 2 * GIB, allocated_bytes: 20 * GIB })
+    expect(verdict).toContain('from the message')
+  })
+
   test('in a MIG instance is not taken for a fraction, nor are the other tenants for neighbours', () => {
     const scene = createScene()
     const t = minutes(scene, 10, () => ({ allocated: 4 * GIB, reserved: 4.3 * GIB, notebook: 12 * GIB }), { mig_uuid: 'MIG-1' })

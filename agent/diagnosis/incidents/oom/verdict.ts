@@ -21,6 +21,8 @@ export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: In
 
 /** The probe's word and the log's are of one failure when so close; a log is read a little later than the probe. */
 const SAME_FAILURE_MS = 10_000
+/** Messages print two decimals of a GiB. */
+const SAME_REQUEST_BYTES = 0.006 * 2 ** 30
 /** A program that is told of less than the card has sees a part of it. */
 const SLICE_BELOW = 0.9
 /** A process that died of it was listed shortly before. */
@@ -44,7 +46,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       if (!present(track, place.t)) continue
       if (ofContainer(track, here) || (process !== undefined && track.pid === process.pid) || track.pid === fault.facts.pid) mine.push(track)
     }
-    const told = mine.filter(({ oom }) => oom !== undefined && Math.abs(oom.t - place.t) <= SAME_FAILURE_MS)
+    const told = mine.filter(({ oom }) => oom !== undefined && isOf(fault.facts, oom, place.t))
     if (told.length === 1) return told[0]
     const named = mine.filter(({ pid }) => pid === process?.pid || pid === fault.facts.pid)
     if (named.length === 1) return named[0]
@@ -67,7 +69,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
   return (fault, place, subject, lines = []) => {
     const track = trackOf(fault, place, subject)
     const uuid = track?.uuid ?? subject.gpu?.uuid
-    const oom = track?.oom !== undefined && Math.abs(track.oom.t - place.t) <= SAME_FAILURE_MS ? track.oom : undefined
+    const oom = track?.oom !== undefined && isOf(fault.facts, track.oom, place.t) ? track.oom : undefined
     const card = uuid === undefined ? undefined : tracks.gpu(uuid)
     // Of a MIG instance the card's figures, and those of its other tenants, say nothing.
     const slice = isSlice(fault.facts, oom, track, card)
@@ -110,6 +112,11 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       }),
     }
   }
+}
+
+/** A failure that the program caught a moment before is another one: it asked for something else. */
+function isOf({ requested_bytes: asked }: Facts, oom: AllocatorOom, t: number): boolean {
+  return Math.abs(oom.t - t) <= SAME_FAILURE_MS && (asked === undefined || Math.abs(asked - oom.request_bytes) <= SAME_REQUEST_BYTES)
 }
 
 function isSlice({ total_bytes: total }: Facts, oom: AllocatorOom | undefined, track: Track | undefined, card: GpuMemory | undefined): boolean {
