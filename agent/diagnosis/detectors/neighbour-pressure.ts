@@ -4,16 +4,14 @@ import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { highest, lowest, MINUTE_MS } from './parts/minutes.ts'
-import { createRooms, KEPT_MINUTES, ROOM_MINUTES, type Rooms } from './parts/room.ts'
+import { createRooms, KEPT_MINUTES, ROOM_MINUTES, SETTLE_MS, type Rooms } from './parts/room.ts'
 import { calmOf, squeezeOf, type Calm, type Squeeze } from './parts/squeeze.ts'
 import { aboutOf, gpuText, percent, processText, spanText } from './parts/who.ts'
 import type { Track, Tracks } from './parts/tracks.ts'
 
-/** A process takes what it needs in its first minutes; nothing is said of it before. */
-const SETTLE_MS = 2 * MINUTE_MS
 const LEAST_MINUTES = 6
 /** Others must have grown so much more than the process itself. */
-const MORE_THAN_OWN = 2
+const MORE_THAN_OWN = 4
 /** What is left, as a share of the card, from which there is pressure; and with so much more it is over. */
 const OVER_FACTOR = 2
 /** Of the card: with less than this free at times, the process lives on what it gives back itself. */
@@ -82,7 +80,7 @@ export const neighbourPressure = defineDetector({
   everyMs: 5_000,
   options: {
     grown_share: { default: 0.03, min: 0.01, max: 0.9, help: 'share of the card by which others must have grown within the hour' },
-    left_share: { default: 0.05, min: 0, max: 0.5, help: 'share of the card that may be left beside the highest need of the last hour' },
+    left_share: { default: 0.05, min: 0, max: 0.5, help: 'share of the card that may be left beside the highest need so far' },
     lasts_minutes: { default: 30, min: 1, max: 240, help: 'or how many minutes the rest must last when the growth goes on' },
   },
   expression: { none: 'it compares, over an hour, what one process needs with what all others of its card hold' },
@@ -92,7 +90,7 @@ export const neighbourPressure = defineDetector({
     let judged = -1
 
     const faulty = (track: Track, squeeze: Squeeze, held: Begun['held'], capacity: number, t: number): Finding => {
-      const { calm, grown, peak, left, lastsMs, othersNow, free } = squeeze
+      const { calm, grown, ownGrown, peak, left, lastsMs, othersNow, free } = squeeze
       const { growers, unattributed } = growersOf(tracks, rooms, track, grown, held, t)
       const where = gpuText(tracks, track.uuid)
       const who = [
@@ -110,7 +108,7 @@ export const neighbourPressure = defineDetector({
         state: 'faulty',
         severity: 'warning',
         title: `Neighbours take the GPU memory that ${processText(track)} needs`,
-        verdict: `Other processes on ${where} hold ${gib(grown)} more than ${spanText(t - calm.t)} ago (${who === '' ? 'who is not known' : who}), while ${processText(track)} needs no more than before. It needed up to ${gib(peak)} in the last hour; if it does again, ${rest}. At times of the last minutes only ${gib(free)} of the card were free.`,
+        verdict: `Other processes on ${where} hold ${gib(grown)} more than ${spanText(t - calm.t)} ago (${who === '' ? 'who is not known' : who}), while ${processText(track)} needs ${ownGrown < 0.01 * capacity ? 'no more than before' : `only ${gib(ownGrown)} more than before`}. It needed up to ${gib(peak)} so far; if it does again, ${rest}. At times of the last minutes only ${gib(free)} of the card were free.`,
         facts: {
           grown_bytes: grown,
           since_ms: calm.t,
@@ -138,7 +136,7 @@ export const neighbourPressure = defineDetector({
       const begun = told.get(track)
       const calm = begun?.calm ?? calmOf(minutes, capacity)
       if (calm === undefined) return { ...said, state: 'unknown', why: 'too few minutes are known' }
-      const squeeze = squeezeOf(minutes, capacity, calm)
+      const squeeze = squeezeOf(minutes, room.peak, capacity, calm)
       const { grown, ownGrown, left, lastsMs, asks, stalled, free } = squeeze
       const full = free < FULL * capacity
       const scarce = full || left < leftShare * capacity || (lastsMs !== undefined && lastsMs < lastsMinutes * MINUTE_MS)

@@ -5,7 +5,8 @@ import type { Track, Tracks } from './tracks.ts'
 
 /** own: its bytes on the card. others: all that is used and not its own. need: what it cannot give back (from the probe; else its own bytes). */
 export type RoomFigure = 'own' | 'others' | 'need' | 'free'
-export type Room = { readonly minutes: Minutes<RoomFigure>; readonly sinceT: number }
+/** `peak`: the most that it needed since its first minutes. */
+export type Room = { readonly minutes: Minutes<RoomFigure>; readonly sinceT: number; peak: number }
 export type Rooms = {
   readonly sample: (t: number) => void
   readonly of: (track: Track) => Room | undefined
@@ -17,6 +18,8 @@ const FRESH_MS = 5_000
 /** Minutes that are looked at; a few more are kept, to know the level before them. */
 export const ROOM_MINUTES = 60
 export const KEPT_MINUTES = 66
+/** A process takes what it needs in its first minutes; nothing is said of it before. */
+export const SETTLE_MS = 120_000
 
 export function createRooms(tracks: Tracks): Rooms {
   const rooms = new WeakMap<Track, Room>()
@@ -34,7 +37,8 @@ export function createRooms(tracks: Tracks): Rooms {
         // What PyTorch could give back is no need; the context and the libraries are.
         const need = probed ? Math.max(0, own - Math.max(0, reserved - active - (split ?? 0))) : own
         let room = rooms.get(track)
-        if (room === undefined) rooms.set(track, (room = { minutes: createMinutes(['own', 'others', 'need', 'free'], KEPT_MINUTES), sinceT: t }))
+        if (room === undefined) rooms.set(track, (room = { minutes: createMinutes(['own', 'others', 'need', 'free'], KEPT_MINUTES), sinceT: t, peak: 0 }))
+        if (t - room.sinceT >= SETTLE_MS) room.peak = Math.max(room.peak, need)
         room.minutes.add(t, { own, others: Math.max(0, gpu.used - own), need, free: gpu.free })
       }
     },

@@ -12,13 +12,13 @@ export type Squeeze = {
   readonly grown: number
   /** By how much the process's own need grew since then: floor and peak both. */
   readonly ownGrown: number
-  /** The most it needed in the last hour. */
+  /** The most it ever needed. */
   readonly peak: number
   /** What would be left of the card if it needed its peak again; negative: it no longer fits. */
   readonly left: number
   /** Until nothing is left, where the growth goes on steadily. */
   readonly lastsMs: number | undefined
-  /** It gave memory back and took it again lately: one that only sits on what it has is under no pressure. */
+  /** It gave memory back and took it again lately, or its need varies: one that only sits on what it has is under no pressure. */
   readonly asks: boolean
   /** The least that was free lately: near nothing, each request must be met from what the process gives back itself. */
   readonly free: number
@@ -35,6 +35,7 @@ const STALLED_MINUTES = 20
 /** Of the card: differences below are noise of contexts and libraries. */
 const NOISE = 0.005
 const SWING = 0.01
+const UNSTEADY = 0.02
 /** Steady growth shows in each third of the time, over so many minutes at least; a step does not, nor what has ended. */
 const STEADY_PART = 0.15
 const STEADY_MINUTES = 10
@@ -55,7 +56,7 @@ export function calmOf(minutes: readonly View[], capacity: number): Calm | undef
   return levels.findLast(({ bytes }) => bytes <= least + NOISE * capacity)
 }
 
-/** The most that it gave back and took again: who needs room is who has to ask for it again. A single rise is growth, not a swing. */
+/** The most that it gave back and took again: who needs room is who has to ask for it again. A single rise is growth. */
 function regained(minutes: readonly View[]): number {
   let top = Number.NEGATIVE_INFINITY
   let floor = Number.POSITIVE_INFINITY
@@ -68,17 +69,23 @@ function regained(minutes: readonly View[]): number {
   }
   return most
 }
+/** How much the most that it needs in a minute differs from minute to minute; known only where a probe tells it apart from what is held. */
+function unsteady(minutes: readonly View[]): number {
+  const told = minutes.filter(({ low }) => low.need < low.own)
+  return told.length === 0 ? 0 : highest(told, 'need') - Math.min(...told.map(({ high }) => high.need))
+}
 
-export function squeezeOf(minutes: readonly View[], capacity: number, calm: Calm): Squeeze {
+export function squeezeOf(minutes: readonly View[], peak: number, capacity: number, calm: Calm): Squeeze {
   const othersNow = lowest(minutes.slice(-2), 'others')
   const grown = othersNow - calm.bytes
   const before = minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS <= calm.t).slice(-OWN_WINDOW)
-  const after = minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS > calm.t).slice(-OWN_WINDOW)
+  const since = minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS > calm.t)
+  const after = since.slice(-OWN_WINDOW)
+  const recent = minutes.slice(-RECENT)
   const ownGrown =
     before.length === 0 || after.length === 0
       ? 0
       : Math.max(0, Math.min(lowest(after, 'need') - lowest(before, 'need'), highest(after, 'need') - highest(before, 'need')))
-  const peak = highest(minutes, 'need')
   const left = capacity - othersNow - peak
   const now = ((minutes.at(-1)?.minute ?? 0) + 1) * MINUTE_MS
   const span = now - calm.t
@@ -94,8 +101,8 @@ export function squeezeOf(minutes: readonly View[], capacity: number, calm: Calm
     peak,
     left,
     lastsMs: lastsMs !== undefined && lastsMs <= CARRIED_ON * span ? lastsMs : undefined,
-    free: lowest(minutes.filter(({ minute }) => (minute + 1) * MINUTE_MS > calm.t).slice(-RECENT), 'free'),
+    free: lowest(since.slice(-RECENT), 'free'),
     stalled: minutes.length >= STALLED_MINUTES && othersNow - lowest(minutes.slice(-STALLED_MINUTES), 'others') <= NOISE * capacity,
-    asks: regained(minutes.slice(-RECENT)) >= SWING * capacity,
+    asks: regained(recent) >= SWING * capacity || unsteady(recent) >= UNSTEADY * capacity,
   }
 }
