@@ -1,4 +1,4 @@
-// The agent about itself: what each source did, what was dropped, what it all costs. Once per second, from /proc and its own books.
+// The agent about itself: what each source did, what was dropped, what it all costs. Every five seconds, from /proc and its own books.
 import { readFileSync, readdirSync } from 'node:fs'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
@@ -13,6 +13,10 @@ export type AgentSelfOptions = { readonly ledger: Ledger; readonly reports: read
 
 /** The slowest source, nvidia-smi, speaks each 5 s; three of its periods. */
 const UP_WITHIN_MS = 15_000
+/** Nobody acts within seconds on what these tell, and each time costs as much as a second of sampling a GPU does. */
+const EVERY_MS = 5_000
+/** At first each second: what is wrong from the start is told soon. */
+const OFTEN_MS = 5_000
 /** Counting descriptors walks a directory, so it is done seldom. */
 const FDS_EVERY_MS = 10_000
 
@@ -63,13 +67,18 @@ export function createAgentSelfSource({ ledger, reports }: AgentSelfOptions): So
     id: 'agent',
     metrics: figures.selfMetrics,
     start({ emit, every }) {
+      let [begunAt, saidAt] = [0, 0]
       every(1_000, (t) => {
+        if (begunAt === 0) begunAt = t
+        // A clock that was set back is no reason to fall silent.
+        if (t - begunAt > OFTEN_MS && t - saidAt < EVERY_MS && t > saidAt) return
+        saidAt = t
         const begun = performance.now()
         const readings: Reading[] = []
         books(t, readings)
         ownProcess(t, readings)
         for (const report of reports) for (const { metric, labels, value } of report()) readings.push(reading(metric, labels, value))
-        emit({ type: 'scrape', t, source: 'agent', group: '', ttlMs: 3_000, durationMs: performance.now() - begun, readings, gaps: [] })
+        emit({ type: 'scrape', t, source: 'agent', group: '', ttlMs: 2 * EVERY_MS + 2_000, durationMs: performance.now() - begun, readings, gaps: [] })
       })
     },
     stop: () => {},

@@ -112,12 +112,18 @@ export function createContainersSource(options: ContainersOptions): Source {
       const seen = new Set<string>()
       for (const found of currentHierarchy().walk()) {
         const path = join('/', found.path)
+        const known = tracked.get(found.id)
+        // Its engine tells of its life; the path is all that is wanted of it here.
+        if (known?.engine !== undefined) {
+          known.seenAt = path
+          seen.add(found.id)
+          continue
+        }
         const firstPid = firstProcess(currentHierarchy(), path)
         if (firstPid === undefined) continue
         seen.add(found.id)
-        const known = tracked.get(found.id)
         if (known !== undefined) known.seenAt = path
-        if (known?.engine !== undefined || (known === undefined && engines?.anyAnswers() === true && !seenBefore.has(found.id))) continue
+        if (known === undefined && engines?.anyAnswers() === true && !seenBefore.has(found.id)) continue
         const place = parseCgroup(`0::${path}`)
         const identity = directory.resolve(found.id, place.podUid)
         const container = trackedOf(found.id, identity)

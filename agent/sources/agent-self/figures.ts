@@ -79,7 +79,7 @@ export const eventLoopBusy = defineMetric({
   name: 'warpwatch_agent_event_loop_utilization_ratio',
   kind: 'gauge',
   unit: '1',
-  help: 'Share of the last second in which the main event loop was busy.',
+  help: 'Share of the last five seconds in which the main event loop was busy.',
   labels: [],
 })
 export const cpuSeconds = defineMetric({ name: 'process_cpu_seconds_total', kind: 'counter', unit: 's', help: 'CPU time of the main process.', labels: [] })

@@ -31,6 +31,8 @@ export type TrackedContainer = {
 const GRACE_MS = 3_000
 /** A cgroup that was not found at once is looked for at this pace. */
 const RETRY_MS = 10_000
+/** Device nodes are made before a container's first process runs; a walk that sees it again and again need not look each time. */
+const NODES_MS = 60_000
 
 export type TrackOptions = { readonly id: string; readonly procRoot: string; readonly cgroupRoot: string; readonly hierarchy: () => CgroupHierarchy }
 
@@ -40,6 +42,8 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
   let series: ContainerSeries = createContainerSeries(identity)
   let facts: ContainerFacts = {}
   let wish: GpuWish | undefined
+  let toldWish: GpuWish | undefined
+  let nodesReadAt = Number.NEGATIVE_INFINITY
   let reader: CgroupReader | undefined
   let missingSince: number | undefined
   let nextTry = 0
@@ -64,10 +68,15 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
     seenAt: undefined,
     update(next, nextFacts, nextWish) {
       if (next !== current) series = createContainerSeries(next)
+      const now = performance.now()
+      const changed = nextFacts.pid !== facts.pid || nextWish !== toldWish
       // A new first process means a new cgroup, though of the same name: files open from before would tell nothing any more.
       if (nextFacts.pid !== facts.pid) release()
       current = next
       facts = nextFacts
+      if (!changed && now - nodesReadAt < NODES_MS) return
+      toldWish = nextWish
+      nodesReadAt = now
       wish = withNodes(nextWish, nextFacts.pid, id, procRoot)
     },
     numbers(t, out) {

@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
 import { MAX_BODY_BYTES } from '../../../agent/http/guards.ts'
+import { defineMetric } from '../../../agent/model/metric.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 import { awkward, fillStore, GPU0, scrape, T } from './fixture.ts'
 import { INCIDENT } from './incident-fixture.ts'
@@ -73,6 +74,10 @@ describe('health', () => {
     expect([ready.status, json(ready)]).toEqual([200, { status: 'ready', newest_sample_age_ms: 400 }])
     running.clock.now = T + 5_100
     running.latest.expire(T + 5_100)
+    // What the agent itself goes on saying is no sample of the host.
+    const series = makeSeries(defineMetric({ name: 'warpwatch_own', kind: 'gauge', unit: '1', help: 'x', labels: [] }), {})
+    for (const source of ['agent', 'incidents', 'container-logs', 'kernel-log'])
+      running.latest.apply({ type: 'scrape', t: T + 5_000, source, group: '', ttlMs: 3_000, durationMs: 0, readings: [{ series, value: 1 }], gaps: [] })
     const stale = await get(`${running.url}/readyz`)
     expect([stale.status, json(stale)]).toEqual([
       503,
