@@ -54,7 +54,13 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
       const bytes = Buffer.from(text)
       return options.interesting(bytes, 0, bytes.length) === true
     }
-    const hub = createHub({ identify, ownership, view, refusals, emit, interesting })
+    let failures = 0
+    const onFailure = (error: unknown): void => {
+      // Powers of ten: the first is told at once, a storm of them does not fill the log.
+      if (/^10*$/.test(String(++failures)))
+        log.error(`a probe's words could not be taken in (${failures} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    }
+    const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure })
     const listener =
       options.socket === undefined
         ? undefined
@@ -66,6 +72,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
           hears: hub.hears,
           onSocket: hub.add,
           onNotSocket: () => refusals.add('not_a_socket'),
+          onFailure,
         })
       : undefined
 

@@ -25,6 +25,8 @@ export type ConnectionOptions = {
   /** Whether this connection's samples count: of several for one process one does. */
   readonly speaks: (connection: Connection) => boolean
   readonly refuse: (reason: Refusal) => void
+  /** What should not happen whatever comes; the connection ends. */
+  readonly onFailure: (error: unknown) => void
   readonly onClose: (connection: Connection) => void
   readonly clock: () => number
 }
@@ -41,7 +43,7 @@ const claimOf = ({ pid, pidns, start_ticks: startTicks }: Hello): Claim => ({ pi
 const sameClaim = (a: Claim, b: Claim): boolean => a.pid === b.pid && a.pidns === b.pidns && a.startTicks === b.startTicks
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { socket, shared, admit, speaks, refuse, onClose, clock } = options
+  const { socket, shared, admit, speaks, refuse, onFailure, onClose, clock } = options
   const own = createBudget(PER_CONNECTION)
   const bornAt = clock()
   let heardAt = bornAt
@@ -54,17 +56,30 @@ export function createConnection(options: ConnectionOptions): Connection {
     refuse(reason)
     close()
   }
+  const guarded = (run: () => void): void => {
+    try {
+      run()
+    } catch (error) {
+      onFailure(error)
+      close()
+    }
+  }
   const introduce = async (hello: Hello): Promise<void> => {
     const mine = claimOf(hello)
     claim = mine
     reader.hold()
-    const admitted = await admit(mine, connection)
+    const admitted = await admit(mine, connection).catch((error: unknown): Refusal => {
+      onFailure(error)
+      return 'not_owned'
+    })
     if (socket.destroyed) return
     if (typeof admitted === 'string') return refused(admitted)
     probed = admitted
     heardAt = clock()
-    probed.hello(hello)
-    reader.release()
+    guarded(() => {
+      admitted.hello(hello)
+      reader.release()
+    })
   }
   const onMessage = (message: Message): void => {
     if (probed === undefined) {
@@ -91,7 +106,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const onLine = (line: string): void => {
     heardAt = clock()
     const message = parseMessage(line)
-    if (message.type !== 'refused') return onMessage(message)
+    if (message.type !== 'refused') return guarded(() => onMessage(message))
     if (message.why === 'bad_json' || probed === undefined || ++bad > MAX_BAD_MESSAGES) return refused(message.why)
     refuse(message.why)
   }

@@ -17,6 +17,8 @@ export type DiscoveryOptions = {
   readonly hears: (claim: { readonly pid: number; readonly startTicks: number }) => boolean
   readonly onSocket: (socket: Socket, ownerUid: number) => void
   readonly onNotSocket: () => void
+  /** What should not happen at all; the search goes on. */
+  readonly onFailure: (error: unknown) => void
   readonly clock?: () => number
 }
 
@@ -40,7 +42,7 @@ function placeKey({ pid, container, slurmJob, unit }: ProcessIdentity): string {
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { procRoot, identify, hears, onSocket, onNotSocket, clock = () => performance.now() } = options
+  const { procRoot, identify, hears, onSocket, onNotSocket, onFailure, clock = () => performance.now() } = options
   const places = new Map<string, Place>()
   /** When each socket was tried last. */
   const tried = new Map<string, number>()
@@ -81,7 +83,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const looking = findSockets(`${procRoot}/${pid}/root`, (inner, startTicks) => !hears({ pid: inner, startTicks }))
       .then(take, (error: unknown) => {
         // Gone, not ours to see, or no directory: nothing can be found there, as if it were empty.
-        if (errnoName(error) === undefined) throw error
+        if (errnoName(error) === undefined) onFailure(error)
       })
       .finally(() => {
         if (answered) stuck--
@@ -133,7 +135,9 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       for (const [key, place] of places) if (!present.has(key) && at - place.seenAt > 60_000) places.delete(key)
       if (due.length === 0) return
       busy = true
-      chain = round(due).finally(() => (busy = false))
+      chain = round(due)
+        .catch(onFailure)
+        .finally(() => (busy = false))
     },
     close: () => void (closed = true),
     settled: () => chain,

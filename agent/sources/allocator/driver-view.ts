@@ -5,8 +5,8 @@ import type { DriverMemory, GpuPlace } from './readings.ts'
 
 export type Holding = GpuPlace & { readonly t: number; readonly bytes: number }
 export type DriverView = {
-  /** Looks again. To be called once a second. */
-  readonly refresh: () => void
+  /** Looks again, unless the last look is no older than `maxAgeMs`. To be called once a second. */
+  readonly refresh: (maxAgeMs?: number) => void
   /** Of the GPU or its instance, with what the driver counts for the process. */
   readonly memory: (place: GpuPlace, pid: number) => DriverMemory | undefined
   /** Where the driver lists this process. */
@@ -58,7 +58,11 @@ export function createDriverView(latest: LatestStore): DriverView {
   }
   const scrapes = new WeakMap<Memory, object>()
 
-  const refresh = (): void => {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  const refresh = (maxAgeMs = -1): void => {
+    const at = performance.now()
+    if (at - lookedAt <= maxAgeMs) return
+    lookedAt = at
     memories = new Map()
     held = new Map()
     gpus = new Map()

@@ -15,6 +15,8 @@ export const MAX_PER_PROCESS = 16
 /** A process without a connection is remembered so long, as long as it lives: what it said of an OOM may come again. */
 const FORGET_MS = 600_000
 const MAX_PROCESSES = 4_096
+/** Many probes come at once when the agent has started. */
+const RECENT_MS = 200
 /** What a process that has ended had sent before is read within so long; what comes later is not its own. */
 const LAST_WORDS_MS = 2_000
 
@@ -37,6 +39,7 @@ export type HubOptions = {
   readonly refusals: Refusals
   readonly emit: (event: Event) => void
   readonly interesting: (text: string) => boolean
+  readonly onFailure: (error: unknown) => void
   readonly now?: () => number
   readonly clock?: () => number
 }
@@ -54,7 +57,7 @@ type Entry = {
 }
 
 export function createHub(options: HubOptions): Hub {
-  const { identify, ownership, view, refusals, emit, interesting, now = () => Date.now(), clock = () => performance.now() } = options
+  const { identify, ownership, view, refusals, emit, interesting, onFailure, now = () => Date.now(), clock = () => performance.now() } = options
   /** In the order in which they were served last. */
   const connections = new Set<Connection>()
   const processes = new Map<string, Entry>()
@@ -93,7 +96,7 @@ export function createHub(options: HubOptions): Hub {
     const entry = known ?? enter(who)
     if (entry.connections.size >= MAX_PER_PROCESS) return 'too_many_per_process'
     entry.connections.add(connection)
-    view.refresh()
+    view.refresh(RECENT_MS)
     return entry.probed
   }
   /** The first one that speaks goes on to; another takes over when it falls silent. */
@@ -129,6 +132,7 @@ export function createHub(options: HubOptions): Hub {
         admit: (claim, asking) => admit(claim, asking, ownerUid),
         speaks,
         refuse: refusals.add,
+        onFailure,
         onClose,
         clock,
       })

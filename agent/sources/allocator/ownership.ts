@@ -86,11 +86,13 @@ export function createOwnership({ procRoot, likely, now = () => performance.now(
       () => {
         timer = undefined
         walking = true
-        void walk().finally(() => {
-          walking = false
-          walkedAt = now()
-          schedule()
-        })
+        void walk()
+          .catch(() => settle(waiting, new Map())) // nobody is left waiting, whatever /proc did
+          .finally(() => {
+            walking = false
+            walkedAt = now()
+            schedule()
+          })
       },
       Math.max(0, walkedAt + pauseMs - now()),
     )

@@ -124,6 +124,9 @@ describe('when it is looked for', () => {
         socket.resume()
       },
       onNotSocket: () => {},
+      onFailure(error) {
+        throw error
+      },
       clock: () => now,
     })
     const look = async (pids: readonly number[]): Promise<number> => {
