@@ -130,6 +130,34 @@ export type Facts = {
   readonly links_down?: readonly string[]
   readonly links_total?: number
   readonly error_types?: readonly string[]
+  /** Which of several patterns of one kind it is, such as `two_jobs_on_one_gpu`. */
+  readonly pattern?: string
+  /** Memory of a GPU that no living process holds, and who held it last in words. */
+  readonly unattributed_bytes?: number
+  readonly used_bytes?: number
+  /** `nobody`, or `hidden`: somebody whom the agent or the driver cannot name. */
+  readonly holder?: string
+  readonly left_by?: string
+  /** How long a GPU has done nothing while its memory is held. */
+  readonly idle_seconds?: number
+  /** Mean of the time looked at, and the share of its seconds in which the GPU did next to nothing, 0 to 1. */
+  readonly utilization_ratio?: number
+  readonly low_ratio?: number
+  readonly drops_per_minute?: number
+  /** What holds the input back, in words: `CPU limit of the container`, `disk nvme0n1`. */
+  readonly bottlenecks?: readonly string[]
+  /** The host's numbers of the GPUs that it is about, and of those that stand idle meanwhile. */
+  readonly gpus?: readonly string[]
+  readonly idle_gpus?: readonly string[]
+  /** The jobs that it is about, in words. */
+  readonly jobs?: readonly string[]
+  /** Medians of the other GPUs of the same job. */
+  readonly sm_clock_peers_hertz?: number
+  readonly temperature_peers_celsius?: number
+  readonly power_peers_watts?: number
+  /** CPU cores in use, mean of the time looked at. */
+  readonly cpu_cores?: number
+  readonly mig_instance?: string
 }
 
 export type Remedy = { readonly text: string; readonly command?: string }
