@@ -13,6 +13,8 @@ const OUTSIDE_UNUSUAL = 2 * GIB
 /** A rise of less is noise. */
 const GROWTH_COUNTS = 0.01
 const HIDDEN_CAP_SPARE = 0.1
+/** Share of the highest use so far from which on a job is at its usual peak. */
+const USUAL = 0.8
 
 /** One thing that, had it not been there, would have let the request succeed. */
 export type Hold = {
@@ -78,8 +80,9 @@ export function decide(state: OomState, past: MemoryPast | undefined): Decision 
     if (mayLead) leading.push(held)
     else if (mayBeTold) mentioned.push(held.cause)
   }
-  // Pieces that would have served this request, but not the next one like it, only hasten what was coming.
-  const piecesLead = holds.stranded !== undefined && stranded >= LEADS * limit && holds.stranded.spare >= requested && lasts(holds.stranded)
+  // Of a new kind of demand more is to come: pieces that would have served this request, but not the next one like it, only hasten it.
+  const next = isNewDemand(state, past) ? requested : 0
+  const piecesLead = holds.stranded !== undefined && stranded >= LEADS * limit && holds.stranded.spare >= next && lasts(holds.stranded)
   consider(holds.stranded, piecesLead, stranded >= MENTIONED * limit)
   consider(holds.pools, holds.pools !== undefined && pools >= LEADS * limit && lasts(holds.pools), pools >= MENTIONED * limit)
   const othersGrew = grew?.what === 'others' && grew.growth.bytes >= lackingOnCard
@@ -106,6 +109,12 @@ export function decide(state: OomState, past: MemoryPast | undefined): Decision 
     enoughWasFree,
     lacking: Math.max(0, lacking),
   }
+}
+
+/** Asked for while less than usual was in use, and going beyond all that was ever in use: not the peak of what the job always does. */
+function isNewDemand({ allocated, requested }: OomState, past: MemoryPast | undefined): boolean {
+  const peak = past?.peakBytes
+  return peak !== undefined && allocated !== undefined && allocated < USUAL * peak && allocated + requested > peak
 }
 
 /** PyTorch 2.1 to 2.8 do not print a memory fraction; that much was free, and the driver saw it before too. */
