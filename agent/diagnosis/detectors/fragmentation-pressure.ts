@@ -19,6 +19,12 @@ const SCARCE = 0.15
 const OVER = 0.7
 /** Two flushes of one failing request are one. */
 const APART_MS = 60_000
+/**
+ * Where ten minutes do not show it: so many times the threshold must lie stranded after half of the flushes of the last half hour. A second after a flush some of it is
+ * new, and growing loads strand 12 to 24 % (pytorch-allocator.md, section 11).
+ */
+const AT_FLUSHES = 2
+const PROOF_MS = 1_800_000
 
 type Fold = { readonly sinceT: number; readonly minutes: Minutes<'idle'>; readonly record: FlushRecord }
 
@@ -51,12 +57,12 @@ export const fragmentationPressure = defineDetector({
     const folds = new WeakMap<Track, Fold>()
     const told = new Set<Track>()
 
-    /** Of an expandable process two flushes, well apart, must each have left so much: between flushes warm cache looks the same. */
-    const provenByFlushes = (flushes: readonly Flush[], usable: number): boolean => {
-      const proofs = flushes.filter(({ after }) => (after.reserved_bytes ?? 0) - (after.active_bytes ?? Infinity) >= threshold * usable)
-      const [first] = proofs
-      const last = proofs.at(-1)
-      return first !== undefined && last !== undefined && last.t - first.t >= APART_MS
+    /** What half of these flushes left stranded at least, where there were some, well apart. */
+    const leftByFlushes = (flushes: readonly Flush[], sample: AllocatorSample, least: number): number => {
+      const span = (flushes.at(-1)?.t ?? 0) - (flushes[0]?.t ?? 0)
+      if (flushes.length < least || span < APART_MS) return 0
+      const left = flushes.map(({ after }) => idleBytes({ ...sample, stats: after }) ?? 0).sort((x, y) => x - y)
+      return left[Math.floor((left.length - 1) / 2)] ?? 0
     }
 
     const judgeWhole = (track: Track, sample: AllocatorSample, { record }: Fold, recent: readonly Minute<'idle'>[], t: number): Finding => {
@@ -70,12 +76,22 @@ export const fragmentationPressure = defineDetector({
       // A memory fraction may be used up while the card is not.
       const room = Math.min(free, Math.max(0, usable - (sample.stats.reserved_bytes ?? 0)))
       const tight = flushes.length > 0 || room < SCARCE * usable
-      const proven = sample.expandable === true ? provenByFlushes(flushes, usable) : tight
+      const recentFlushes = flushes.filter((flush) => t - flush.t <= PROOF_MS)
+      const expandable = sample.expandable === true
+      // Of an expandable process warm cache looks the same between flushes, so flushes must show it.
+      const proven = expandable ? leftByFlushes(recentFlushes, sample, 2) >= threshold * usable : tight
+      const seen = { track, tracks, sample, usable, room, flushes }
       if (share >= threshold && proven) {
         told.add(track)
-        return { ...said, state: 'faulty', ...fragmentationFault({ track, tracks, sample, stranded, share, usable, room, flushes, minutes: span }) }
+        return { ...said, state: 'faulty', ...fragmentationFault({ ...seen, stranded, minutes: span }) }
       }
-      if (share >= OVER * threshold) return { ...said, state: 'unknown', why: 'neither clearly fragmented nor clearly not' }
+      const left = expandable ? 0 : leftByFlushes(recentFlushes, sample, 3)
+      if (left >= AT_FLUSHES * threshold * usable) {
+        told.add(track)
+        return { ...said, state: 'faulty', ...fragmentationFault({ ...seen, stranded: left, minutes: undefined }) }
+      }
+      if (share >= OVER * threshold || (told.has(track) && recentFlushes.length > 0))
+        return { ...said, state: 'unknown', why: 'neither clearly fragmented nor clearly not' }
       told.delete(track)
       return { ...said, state: 'healthy' }
     }

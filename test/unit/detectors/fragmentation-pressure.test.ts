@@ -16,6 +16,10 @@ const quiet: readonly Case[] = [
   { name: 'pieces that each step uses again', tell: (s) => trainer({ active: 40, reserved: 76, split: swing(s, 0.5, 30) }) },
   { name: 'nearly: 9 % for good', tell: (s) => trainer({ active: 40, reserved: 76, split: swing(s, 7, 30), retries: s > 100 ? 1 : 0 }) },
   { name: 'nearly: 20 %, but each nine minutes it is used', tell: (s) => trainer({ active: 40, reserved: 76, split: s % 540 < 5 ? 2 : 16, retries: 3 }) },
+  {
+    name: 'nearly: 15 % at each flush, used between',
+    tell: (s) => trainer({ active: 40, reserved: 76, split: s % 300 < 5 ? 12 : swing(s, 1, 12), retries: Math.floor(s / 300) }),
+  },
   { name: '20 % stranded of a card with much room', tell: () => trainer({ active: 10, reserved: 30, split: 16 }) },
   { name: 'expandable: much unused, no flush ever', tell: () => trainer({ active: 40, reserved: 76, expandable: true }) },
   { name: 'expandable: one flush alone', tell: (s) => trainer({ active: 40, reserved: 76, expandable: true, retries: s < 300 ? 0 : 1 }) },
@@ -34,6 +38,10 @@ const firing: readonly Case[] = [
   {
     name: 'expandable: each flush leaves it',
     tell: (s) => trainer({ active: 50, reserved: 66, expandable: true, retries: Math.floor(s / 240) }),
+  },
+  {
+    name: 'a quarter at each flush, though it is used between',
+    tell: (s) => trainer({ active: 40, reserved: 76, split: s % 300 < 5 ? 20 : swing(s, 1, 20), retries: Math.floor(s / 300) }),
   },
   {
     name: 'with samples missing now and then',

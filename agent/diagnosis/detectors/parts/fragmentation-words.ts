@@ -11,15 +11,14 @@ export type Fragmentation = {
   readonly track: Track
   readonly tracks: Tracks
   readonly sample: AllocatorSample
-  /** The least in all of the minutes. */
+  /** The least in all of the minutes, or after half of the flushes. */
   readonly stranded: number
-  /** Of what the process can use. */
-  readonly share: number
   readonly usable: number
   /** What the driver would still give it. */
   readonly room: number
   readonly flushes: readonly Flush[]
-  readonly minutes: number
+  /** For how long it was so; undefined: flushes showed it. */
+  readonly minutes: number | undefined
 }
 
 function remedies({ expandable }: AllocatorSample): readonly Remedy[] {
@@ -41,7 +40,8 @@ function remedies({ expandable }: AllocatorSample): readonly Remedy[] {
 }
 
 export function fragmentationFault(seen: Fragmentation): Pick<Faulty, 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'> {
-  const { track, tracks, sample, stranded, share, usable, room, flushes, minutes } = seen
+  const { track, tracks, sample, stranded, usable, room, flushes, minutes } = seen
+  const share = stranded / usable
   const where = gpuText(tracks, track.uuid)
   const expandable = sample.expandable === true
   const count = flushes.reduce((sum, flush) => sum + flush.count, 0)
@@ -49,12 +49,17 @@ export function fragmentationFault(seen: Fragmentation): Pick<Faulty, 'severity'
   const pieces = expandable
     ? 'pieces between live blocks, which it can neither use for its requests nor give back'
     : 'free pieces of segments that are partly in use, which no request fitted into and which cannot be given back'
+  const of = `${percent(share)} of the ${gib(usable)} that it can use on ${where}`
   const flushed =
     count === 0 ? '' : ` It had to flush its cache ${count === 1 ? 'once' : `${count} times`} in the last hour${expandable ? ', which did not free them' : ''}.`
   return {
     severity: 'warning',
     title: `${percent(share)} of the GPU memory of ${processText(track)} is lost to fragmentation`,
-    verdict: `${upperFirst(processText(track))} holds ${expandable ? 'up to ' : ''}${gib(stranded)} (${percent(share)} of the ${gib(usable)} that it can use on ${where}) that have been of no use for ${minutes} minutes: ${pieces}. ${gib(room)} are left.${flushed}`,
+    verdict: `${upperFirst(processText(track))} ${
+      minutes === undefined
+        ? `found no memory for a request again and again in the last half hour, while mostly ${gib(stranded)} and more (${of}) lay in ${pieces}`
+        : `holds ${expandable ? 'up to ' : ''}${gib(stranded)} (${of}) that have been of no use for ${minutes} minutes: ${pieces}`
+    }. ${gib(room)} are left.${flushed}`,
     facts: {
       stranded_bytes: stranded,
       stranded_ratio: Math.round(share * 1_000) / 1_000,
