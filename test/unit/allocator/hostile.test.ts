@@ -58,7 +58,7 @@ describe('who it claims to be', () => {
     await using run = listening().run
     const pid = living()
     const { pidns, start_ticks: ticks } = trueClaim(pid)
-    const claims: readonly Wire[] = [{ pidns: pidns + 1 }, { start_ticks: ticks + 1 }, { pid: living() }, { pid: 4_000_000 }, { pid: 1 }]
+    const claims: readonly Wire[] = [{ pidns: pidns + 1 }, { start_ticks: ticks + 1 }, { pid: process.pid }, { pid: 4_000_000 }, { pid: 1 }]
     const clients: Client[] = []
     for (const wrong of claims) {
       const client = await run.client()
