@@ -1,4 +1,5 @@
 // Looks for probes that cannot reach the agent: in the /tmp of the containers (or of the host) whose processes hold GPU memory.
+import { readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { errnoName } from '../../attribution/small-file.ts'
 import type { IdentifyProcess, ProcessIdentity } from '../../model/identity.ts'
@@ -34,11 +35,14 @@ const MAX_TRIED = 10_000
 
 type Place = { pids: Set<number>; step: number; dueAt: number; seenAt: number }
 
-/** Processes with one /tmp: of a container, a job, a unit (PrivateTmp=); each other one is asked for itself. */
-function placeKey({ pid, container, slurmJob, unit }: ProcessIdentity): string {
+/** Processes with one /tmp: of a container, or else with one view of the file system (PrivateTmp= and such make their own). */
+function placeKey(procRoot: string, { pid, container }: ProcessIdentity): string {
   if (container !== undefined) return `container ${container.id}`
-  if (slurmJob !== undefined) return `job ${slurmJob}`
-  return unit === undefined ? `pid ${pid}` : `unit ${unit}`
+  try {
+    return readlinkSync(`${procRoot}/${pid}/ns/mnt`)
+  } catch {
+    return `pid ${pid}` // another user's, or just gone: then nothing will be found there either
+  }
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -46,6 +50,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const places = new Map<string, Place>()
   /** When each socket was tried last. */
   const tried = new Map<string, number>()
+  /** An identity stays the same object as long as nothing about the process changed. */
+  const keys = new WeakMap<ProcessIdentity, string>()
   let stuck = 0
   let closed = false
   let chain: Promise<void> = Promise.resolve()
@@ -110,7 +116,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       for (const pid of pids) {
         const who = identify(pid)
         if (who === undefined) continue
-        const key = placeKey(who)
+        const key = keys.get(who) ?? placeKey(procRoot, who)
+        keys.set(who, key)
         const mine = present.get(key)
         if (mine === undefined) present.set(key, new Set([pid]))
         else mine.add(pid)
