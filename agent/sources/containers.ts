@@ -36,7 +36,7 @@ export type ContainersOptions = {
 const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
 /** Pressure costs three files per container, so it is read less often. */
 const PRESSURE = { group: 'pressure', everyMs: 10_000, ttlMs: 25_000 } as const
-/** Said again whenever something changes, and at this pace so that it does not expire. */
+/** With limits and counts of processes. Said again whenever something changes, and at this pace so that it does not expire. */
 const IDENTITY = { group: 'identity', everyMs: 10_000, ttlMs: 25_000 } as const
 const WALK_MS = 10_000
 
@@ -96,11 +96,12 @@ export function createContainersSource(options: ContainersOptions): Source {
     const sayNumbers = (t: number): void => {
       emit(NUMBERS, t, (out) => {
         for (const container of tracked.values()) {
+          const change = container.numbers(t, out)
+          if (change === undefined) continue
           // While its engine answers, the engine says when a container has ended: a restart also removes the cgroup for a moment.
-          if (container.numbers(t, out) === 'gone' && !engines?.answers(container.engine)) {
-            drop(container.id)
-            identityChanged()
-          }
+          if (change === 'gone' && engines?.answers(container.engine) === true) continue
+          if (change === 'gone') drop(container.id)
+          identityChanged()
         }
       })
       if (gpusSaid === 0 && options.gpus().length > 0) identityChanged()

@@ -10,7 +10,10 @@ const [cgroupRoot = '', pid = '', output = ''] = process.argv.slice(2)
 const directory = createContainerDirectory()
 const identity = createProcessIdentifier({ procRoot: '/proc', directory })(Number(pid))
 const run = runSource(createContainersSource({ sockets: [], cgroupRoot, procRoot: '/proc', directory, gpus: () => [] }))
-await poll(() => run.of('warpwatch_container_memory_bytes').length >= 2, { what: 'both containers', deadlineMs: 30_000 })
+await poll(() => run.of('warpwatch_container_memory_bytes').length >= 2 && run.of('warpwatch_container_pids').length >= 2, {
+  what: 'both containers',
+  deadlineMs: 30_000,
+})
 const limits = Object.fromEntries(run.of('warpwatch_container_memory_limit_bytes').map(({ series, value }) => [series.labels['container_id'], value]))
 await run.stop()
 writeFileSync(`${output}.part`, JSON.stringify({ container: identity?.container, innerPid: identity?.innerPid, limits }))

@@ -3,24 +3,23 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { errnoName, readOpenFile, readSmallFile } from '../../attribution/small-file.ts'
 import type { GapReason } from '../../model/reading.ts'
-import { parseKeyed, parseLimit, parseNumber, parsePressure, workingSet } from './cgroup-files.ts'
+import { parseCpuMax, parseKeyed, parseLimit, parseNumber, parsePressure, parseQuota, workingSet } from './cgroup-files.ts'
 import type { ContainerCgroup } from './cgroup-hierarchy.ts'
 
 export type Unread = { readonly reason: GapReason; readonly detail: string }
 /** A number, or why there is none; `unlimited` for limits only. */
 export type Measured = number | Unread
-export type ContainerNumbers = {
-  readonly cpuSeconds: Measured
-  readonly memoryBytes: Measured
-  readonly memoryLimitBytes: Measured | 'unlimited'
-  readonly oomKills: Measured
-  readonly pids: Measured
-}
+export type ContainerNumbers = { readonly cpuSeconds: Measured; readonly memoryBytes: Measured; readonly oomKills: Measured }
+/** What changes seldom, or matters little from second to second. */
+export type ContainerBounds = { readonly memoryLimitBytes: Measured | 'unlimited'; readonly pids: Measured }
 export type ContainerPressure = { readonly resource: string; readonly kind: string; readonly seconds: Measured }
 
 export type CgroupReader = {
   /** `gone` when the cgroup was removed: the container has ended. */
   readonly read: () => ContainerNumbers | 'gone'
+  readonly readBounds: () => ContainerBounds | 'gone'
+  /** In cores; read seldom, since it seldom changes. Undefined where this cgroup has no such controller. */
+  readonly readCpuLimit: () => Measured | 'unlimited' | undefined
   /** Pressure stall totals; empty with v1, which has none. */
   readonly readPressure: () => readonly ContainerPressure[] | 'gone'
   readonly close: () => void
@@ -74,6 +73,8 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     return slot
   }
   const cpu = slotOf(cgroup.cpu, names.cpu)
+  const quota = cgroup.version === 2 ? slotOf(cgroup.cpuLimit, 'cpu.max') : slotOf(cgroup.cpuLimit, 'cpu.cfs_quota_us')
+  const period = cgroup.version === 2 ? undefined : slotOf(cgroup.cpuLimit, 'cpu.cfs_period_us')
   const usage = slotOf(cgroup.memory, names.usage)
   const stat = slotOf(cgroup.memory, 'memory.stat')
   const limit = slotOf(cgroup.memory, names.limit)
@@ -119,19 +120,23 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       const numbers: ContainerNumbers = {
         cpuSeconds: measure(cpu, names.cpu, cpuSeconds),
         memoryBytes: readMemory(),
-        memoryLimitBytes: measure(limit, names.limit, parseLimit),
         oomKills: measure(oom, names.oom, oomKill),
-        pids: measure(pids, 'pids.current', parseNumber),
       }
-      const failed =
-        typeof numbers.cpuSeconds === 'object' ||
-        typeof numbers.memoryBytes === 'object' ||
-        typeof numbers.memoryLimitBytes === 'object' ||
-        typeof numbers.oomKills === 'object' ||
-        typeof numbers.pids === 'object'
+      const failed = typeof numbers.cpuSeconds === 'object' || typeof numbers.memoryBytes === 'object' || typeof numbers.oomKills === 'object'
       if (!failed || !isGone()) return numbers
       close()
       return 'gone'
+    },
+    readBounds() {
+      const bounds: ContainerBounds = { memoryLimitBytes: measure(limit, names.limit, parseLimit), pids: measure(pids, 'pids.current', parseNumber) }
+      const failed = typeof bounds.memoryLimitBytes === 'object' || typeof bounds.pids === 'object'
+      return failed && isGone() ? 'gone' : bounds
+    },
+    readCpuLimit() {
+      if (quota === undefined) return undefined
+      if (cgroup.version === 2) return measure(quota, 'cpu.max', parseCpuMax)
+      const [us, of] = [measure(quota, 'cpu.cfs_quota_us', parseQuota), measure(period, 'cpu.cfs_period_us', parseNumber)]
+      return typeof us !== 'number' ? us : typeof of !== 'number' ? of : us / of
     },
     readPressure() {
       const found: ContainerPressure[] = []

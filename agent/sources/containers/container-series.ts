@@ -4,10 +4,11 @@ import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Labels, Series } from '../../model/series.ts'
-import type { ContainerNumbers, ContainerPressure, Measured, Unread } from './cgroup-reader.ts'
+import type { ContainerBounds, ContainerNumbers, ContainerPressure, Measured, Unread } from './cgroup-reader.ts'
 import type { GpuRequest } from './gpu-request.ts'
 import {
   containerCpu,
+  containerCpuLimit,
   containerGpuRequested,
   containerInfo,
   containerMemory,
@@ -30,9 +31,11 @@ export type ContainerFacts = {
 
 export type ContainerSeries = {
   readonly numbers: (numbers: ContainerNumbers, out: Output) => void
+  readonly bounds: (bounds: ContainerBounds, out: Output) => void
   /** All numbers are unknown for one reason. */
   readonly noNumbers: (why: Unread, out: Output) => void
   readonly pressure: (pressure: readonly ContainerPressure[], out: Output) => void
+  readonly cpuLimit: (cores: Measured | 'unlimited', out: Output) => void
   readonly facts: (facts: ContainerFacts, out: Output) => void
   readonly gpus: (request: GpuRequest, out: Output) => void
 }
@@ -54,6 +57,7 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
   const labels = containerLabels(identity)
   const cpu = makeSeries(containerCpu, labels)
   const memory = makeSeries(containerMemory, labels)
+  const cpuLimit = makeSeries(containerCpuLimit, labels)
   const limit = makeSeries(containerMemoryLimit, labels)
   const oom = makeSeries(containerOomKills, labels)
   const pids = makeSeries(containerPids, labels)
@@ -80,15 +84,20 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
     numbers(numbers, out) {
       put(cpu, numbers.cpuSeconds, out)
       put(memory, numbers.memoryBytes, out)
-      if (numbers.memoryLimitBytes !== 'unlimited') put(limit, numbers.memoryLimitBytes, out)
       put(oom, numbers.oomKills, out)
-      put(pids, numbers.pids, out)
+    },
+    bounds(bounds, out) {
+      if (bounds.memoryLimitBytes !== 'unlimited') put(limit, bounds.memoryLimitBytes, out)
+      put(pids, bounds.pids, out)
     },
     noNumbers(why, out) {
       for (const metric of [containerCpu, containerMemory, containerMemoryLimit, containerOomKills, containerPids]) gap(metric, why, out)
     },
     pressure(pressure, out) {
       for (const { resource, kind, seconds } of pressure) put(seriesOf(containerPressure, { resource, kind }), seconds, out)
+    },
+    cpuLimit(cores, out) {
+      if (cores !== 'unlimited') put(cpuLimit, cores, out)
     },
     facts(facts, out) {
       const own: Record<string, string> = {}

@@ -18,8 +18,8 @@ export type TrackedContainer = {
   /** The engine that told of it, by its socket; undefined: only its cgroup tells. */
   engine: string | undefined
   readonly update: (identity: ContainerIdentity, facts: ContainerFacts, wish: GpuWish | undefined) => void
-  /** `gone` when its cgroup was there and has been removed. */
-  readonly numbers: (t: number, out: Output) => 'gone' | undefined
+  /** `found` when its cgroup is there for the first time, `gone` when it was there and has been removed. */
+  readonly numbers: (t: number, out: Output) => 'found' | 'gone' | undefined
   readonly pressure: (out: Output) => void
   readonly facts: (gpus: readonly HostGpu[], out: Output) => void
   /** Where the walk over the tree saw it. */
@@ -80,13 +80,14 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
       wish = withNodes(nextWish, nextFacts.pid, id, procRoot)
     },
     numbers(t, out) {
+      const before = reader
       reader ??= locate(t)
       if (reader !== undefined) {
         const numbers = reader.read()
         if (numbers !== 'gone') {
           missingSince = undefined
           series.numbers(numbers, out)
-          return undefined
+          return before === undefined ? 'found' : undefined
         }
         release()
         missingSince ??= t
@@ -104,6 +105,10 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
     },
     facts(gpus, out) {
       series.facts(facts, out)
+      const cores = reader?.readCpuLimit()
+      if (cores !== undefined) series.cpuLimit(cores, out)
+      const bounds = reader?.readBounds()
+      if (bounds !== undefined && bounds !== 'gone') series.bounds(bounds, out)
       // Without a list of GPUs nothing can be said of any; it comes with the first scrape of the gpu source.
       const request = wish === undefined || gpus.length === 0 ? undefined : resolveGpuRequest(wish, gpus)
       if (request !== undefined) series.gpus(request, out)

@@ -32,10 +32,11 @@ describe('numbers', () => {
     if (cgroup === undefined) throw new Error('expected a cgroup, found none')
     expect(cgroup.version).toBe(version)
     reader = createCgroupReader(cgroup)
-    expect(reader.read()).toEqual({ cpuSeconds: 2.5, memoryBytes: 7_000, memoryLimitBytes: limit, oomKills: 3, pids: 2 })
+    expect(reader.read()).toEqual({ cpuSeconds: 2.5, memoryBytes: 7_000, oomKills: 3 })
+    expect(reader.readBounds()).toEqual({ memoryLimitBytes: limit, pids: 2 })
     // Read anew each time, also through files kept open.
     writeFileSync(join(cgroup.pids ?? '', 'pids.current'), '11\n')
-    expect(reader.read()).toMatchObject({ pids: 11 })
+    expect(reader.readBounds()).toMatchObject({ pids: 11 })
     expect(reader.readPressure()).toEqual(
       version === 1
         ? []
@@ -57,8 +58,10 @@ describe('numbers', () => {
     expect(reader.read()).toMatchObject({
       cpuSeconds: { reason: 'parse_error' },
       memoryBytes: { reason: 'not_supported' },
-      memoryLimitBytes: 'unlimited',
       oomKills: 3,
+    })
+    expect(reader.readBounds()).toMatchObject({
+      memoryLimitBytes: 'unlimited',
       pids: { reason: 'not_supported', detail: expect.stringContaining('pids.current') },
     })
   })
@@ -71,6 +74,7 @@ describe('numbers', () => {
     reader = createCgroupReader(cgroup)
     expect(reader.read()).toBe('gone')
     expect(reader.readPressure()).toBe('gone')
+    expect(reader.readBounds()).toBe('gone')
   })
 
   test('v1 with a controller that is not mounted', () => {
@@ -79,7 +83,8 @@ describe('numbers', () => {
     const hierarchy = openCgroupHierarchy(tree.root, tree.proc)
     tree.write(`memory/docker/${A}`, { 'cgroup.procs': '7\n', 'memory.usage_in_bytes': '5\n' })
     reader = createCgroupReader(hierarchy.at(`/docker/${A}`))
-    expect(reader.read()).toMatchObject({ pids: { reason: 'not_supported' }, cpuSeconds: { reason: 'not_supported' } })
+    expect(reader.read()).toMatchObject({ cpuSeconds: { reason: 'not_supported' } })
+    expect(reader.readBounds()).toMatchObject({ pids: { reason: 'not_supported' } })
   })
 })
 

@@ -51,7 +51,7 @@ describe('containers source', () => {
     tree.process(4242, `0::/docker/${A}\n`)
     server.handle = serveContainers(new Map([[A, web()]]))
     const run = start([server.socketPath])
-    await poll(() => run.value('warpwatch_container_memory_bytes', LABELS), { what: 'the numbers' })
+    await poll(() => run.value('warpwatch_container_pids', LABELS), { what: 'the numbers' })
     expect(run.value('warpwatch_container_memory_bytes', LABELS)).toBe(7_000)
     expect(run.value('warpwatch_container_cpu_seconds_total', LABELS)).toBe(2.5)
     expect(run.value('warpwatch_container_memory_limit_bytes', LABELS)).toBe(65_536)
