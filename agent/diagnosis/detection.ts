@@ -1,11 +1,10 @@
 // Runs the detectors over the events: shared folds once, each detector at its own pace, findings out. Pure: time comes from the events.
+import type { DetectorSettings } from '../model/detector-settings.ts'
 import type { Event } from '../model/event.ts'
 import type { Finding, Forecast, ForecastInterval } from '../model/finding.ts'
 import type { DetectorDefinition, OptionValues, OptionDefs } from './detectors/definition.ts'
 import { createPresent } from './detectors/parts/present.ts'
 import { createTracks, type Tracks } from './detectors/parts/tracks.ts'
-
-export type DetectorSettings = Readonly<Record<string, { readonly enabled?: boolean; readonly options?: Readonly<Record<string, number>> }>>
 
 export type Detection = {
   /** The processes on the GPUs, for others that judge by them. */
@@ -24,6 +23,8 @@ export type DetectionOptions = {
   readonly onFailure?: (id: string, error: unknown) => void
 }
 
+/** What is at most so far ahead is now. */
+const NOW_MS = 60_000
 const SILENT: ForecastInterval = { earliestMs: null, latestMs: null }
 
 function optionsOf(definition: DetectorDefinition, settings: DetectorSettings | undefined): OptionValues<OptionDefs> {
@@ -35,6 +36,8 @@ function optionsOf(definition: DetectorDefinition, settings: DetectorSettings | 
 function differs(before: ForecastInterval, after: ForecastInterval, t: number): boolean {
   const moved = (a: number | null, b: number | null): boolean => {
     if (a === null || b === null) return a !== b
+    // Both say "from now on".
+    if (Math.max(a, b) - t <= NOW_MS) return false
     return Math.abs(a - b) > 0.1 * Math.max(60_000, Math.abs(a - t))
   }
   return moved(before.earliestMs, after.earliestMs) || moved(before.latestMs, after.latestMs)

@@ -6,6 +6,7 @@ import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { SourceDefinition } from './definition.ts'
+import { createForecastReadings, forecastMetrics } from './incidents/forecasts.ts'
 
 // The store of incidents keeps all of them with their times, so history need not.
 export const incidentActive = defineMetric({
@@ -40,12 +41,13 @@ export const gpuSecondsLost = defineMetric({
   labels: ['kind', 'gpu', 'uuid'],
   history: false,
 })
-const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, gpuSecondsLost]
+const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, gpuSecondsLost, ...forecastMetrics]
 
 export function createIncidentsSource(figures: () => IncidentFigures): Source {
   const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
   const lasts = new Map<IncidentKind, Series>()
   const losses = new Map<string, Series>()
+  const forecastReadings = createForecastReadings()
   let active: { readonly of: IncidentFigures['firing']; readonly series: readonly Series[] } = { of: [], series: [] }
 
   const activeSeries = (firing: IncidentFigures['firing']): readonly Series[] => {
@@ -80,12 +82,14 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
     metrics,
     start({ emit, every }) {
       every(1_000, (t) => {
-        const { firing, totals: counts, lastSeen, lost } = figures()
+        const now = figures()
+        const { firing, totals: counts, lastSeen, lost } = now
         const readings: Reading[] = []
         for (const series of activeSeries(firing)) readings.push({ series, value: 1 })
         for (const [kind, series] of totals) readings.push({ series, value: counts.get(kind) ?? 0 })
         for (const [kind, at] of lastSeen) readings.push({ series: lastSeries(kind), value: at / 1_000 })
         for (const { kind, gpu, uuid, seconds } of lost) readings.push({ series: lostSeries(kind, gpu, uuid), value: seconds })
+        readings.push(...forecastReadings(now, t))
         emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
       })
     },

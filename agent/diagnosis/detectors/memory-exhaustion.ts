@@ -4,6 +4,7 @@ import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { foresee, type Exhaustion, type View } from './parts/exhaustion.ts'
 import { CHECKPOINT, growerOf, perMinute, REMEDIES, type Grower } from './parts/growth-words.ts'
+import { median } from './parts/trend.ts'
 import { COARSE_MS, FINE_MS } from './parts/memory-history.ts'
 import { aboutOf, gpuText, processText, spanText, upperFirst } from './parts/who.ts'
 import type { Track, Tracks } from './parts/tracks.ts'
@@ -21,7 +22,19 @@ const FRESH_MS = 2 * MINUTE_MS
 const TO_SPEAK = 3
 const TO_FALL_SILENT = 4
 
-type Told = { seen: number; missed: number; result: Exhaustion | undefined; at: number; critical: boolean }
+/** Newest last; the median of so many is told, so that one window's noise moves nothing. */
+const KEPT_INTERVALS = 5
+
+type Told = {
+  seen: number
+  missed: number
+  result: Exhaustion | undefined
+  /** When the result was found. */
+  at: number
+  critical: boolean
+  readonly earliest: number[]
+  readonly latest: number[]
+}
 
 function foreseeTrack({ memory, firstT }: Track, now: number, capacity: number): Exhaustion | string {
   const from = firstT + WARM_UP_MS
@@ -35,8 +48,12 @@ function foreseeTrack({ memory, firstT }: Track, now: number, capacity: number):
 }
 
 /** By the driver alone a full card may still hold warm cache, so that only the near end is known. */
-function intervalOf({ earliest, latest }: Exhaustion, at: number, byDriver: boolean): ForecastInterval {
-  return { earliestMs: Math.round(at + earliest), latestMs: byDriver ? null : Math.round(at + latest) }
+function intervalOf({ earliest, latest }: Told, byDriver: boolean): ForecastInterval {
+  return { earliestMs: Math.round(median(earliest)), latestMs: byDriver ? null : Math.round(median(latest)) }
+}
+function keep(list: number[], value: number): void {
+  list.push(value)
+  if (list.length > KEPT_INTERVALS) list.shift()
 }
 
 const GROWS: Readonly<Record<Grower, (slope: string) => string>> = {
@@ -68,10 +85,10 @@ export const memoryExhaustion = defineDetector({
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
     const states = new WeakMap<Track, Told>()
 
-    const faulty = (track: Track, { at, critical: urgent }: Told, found: Exhaustion, t: number): Finding => {
+    const faulty = (track: Track, told: Told, found: Exhaustion, t: number): Finding => {
       const { memory, nvml, sample } = track
       const byDriver = memory.view() === 'driver'
-      const forecast = intervalOf(found, at, byDriver)
+      const forecast = intervalOf(told, byDriver)
       const grower = growerOf(found.points, found.stays, byDriver)
       const capacity = memory.capacity()
       const unreleasable = sample === undefined || byDriver ? undefined : (sample.stats.active_bytes ?? 0) + (sample.stats.inactive_split_bytes ?? 0)
@@ -80,7 +97,7 @@ export const memoryExhaustion = defineDetector({
         key: track.key,
         about: aboutOf(track),
         state: 'faulty',
-        severity: urgent ? 'critical' : 'warning',
+        severity: told.critical ? 'critical' : 'warning',
         title: `${upperFirst(processText(track))} runs out of GPU memory ${when(forecast, t)}`,
         verdict: `${upperFirst(processText(track))} on ${gpuText(tracks, track.uuid)} runs out of memory ${when(forecast, t)} if this goes on: for ${spanText(found.spanMs)} ${GROWS[grower](perMinute(found.slope))}; ${gib(Math.round(found.room))} are left above the highest peak.`,
         facts: {
@@ -88,7 +105,7 @@ export const memoryExhaustion = defineDetector({
           headroom_bytes: Math.round(found.room),
           ...(forecast.earliestMs === null ? {} : { earliest_ms: forecast.earliestMs }),
           ...(forecast.latestMs === null ? {} : { latest_ms: forecast.latestMs }),
-          since_ms: Math.round(at - found.spanMs),
+          since_ms: Math.round(told.at - found.spanMs),
           grows: grower,
           ...(unreleasable === undefined ? {} : { unreleasable_bytes: unreleasable }),
           ...(nvml === undefined ? {} : { process_bytes: nvml.bytes }),
@@ -122,10 +139,12 @@ export const memoryExhaustion = defineDetector({
         }
         return faulty(track, told, told.result, t)
       }
-      const state: Told = told ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false }
+      const state: Told = told ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false, earliest: [], latest: [] }
       states.set(track, state)
       state.seen += 1
       state.missed = 0
+      keep(state.earliest, t + found.earliest)
+      keep(state.latest, t + found.latest)
       if (state.seen < TO_SPEAK)
         return state.result === undefined ? { ...said, state: 'unknown', why: 'seen for the first time' } : faulty(track, state, state.result, t)
       state.result = found
@@ -155,7 +174,7 @@ function probedGpus(tracks: Tracks): ReadonlySet<string> {
   return found
 }
 const WHY: Readonly<Record<string, string>> = {
-  'no rise': 'it has stopped growing',
+  'no rise that matters': 'it has stopped growing',
   'no trend': 'it has stopped growing',
   'the rise slows down': 'it grows more slowly',
   'too far ahead': 'it grows too slowly to matter soon',

@@ -36,7 +36,7 @@ export const RULES = {
   /** Certainty of the trend; eight lookbacks are tried each half minute, so the usual 2.33 would speak by chance. */
   z: 3,
   /** Least rise over the lookback, as a share of the capacity. */
-  rise: 0.01,
+  rise: 0.004,
   /** Share of the rise that one step may be: stairs are growth from about four on. */
   step: 0.45,
   /** Share of the rise in the newer half. */
@@ -44,22 +44,22 @@ export const RULES = {
   newer: 0.78,
   /** No further ahead than the growth was seen, times this. What stays does not go away by itself; load does. */
   horizon: 1.2,
-  loadHorizon: 0.6,
+  loadHorizon: 0.4,
   /** An interval that ends later than this many lookbacks says nothing. */
-  wide: 4,
+  wide: 3,
   /** Less of the growth than this stays: load. It is told only when it was seen for so long, and when its peaks are new ones. */
   load: 0.5,
   loadSpanMs: 18 * MINUTE_MS,
-  repeats: 0.25,
+  repeats: 0.15,
   /** Of the capacity: the driver's granularity, segments' rounding. */
   margin: 0.01,
   /** Peaks last a tenth of a second and are sampled once a second: what was seen is less than what was. */
   excess: 1.5,
-  earlyChance: 0.01,
-  early: 0.75,
-  lateChance: 0.95,
-  late: 1.2,
-  lateMs: 2 * MINUTE_MS,
+  earlyChance: 0.02,
+  early: 0.85,
+  lateChance: 0.8,
+  late: 1,
+  lateMs: 3 * MINUTE_MS,
 }
 
 /** Peaks that are as high as one of this long ago, to this share of the capacity. */
@@ -81,11 +81,25 @@ function repeats(windows: readonly MemoryWindow[], now: number, capacity: number
   return all === 0 ? 0 : again / all
 }
 
-/** Cheap, before any statistics: has the newest third risen over the oldest at all? */
-function risen(points: readonly Point[]): boolean {
+/**
+ * Cheap, before any statistics: has anything risen, and could it reach the end within the horizon if it rose three times as fast? A healthy process ends here.
+ */
+function inReach(points: readonly Point[], capacity: number): boolean {
   const third = Math.floor(points.length / 3)
-  const means = points.map(({ mean }) => mean)
-  return median(means.slice(-third)) > median(means.slice(0, third))
+  const rise = (of: (point: Point) => number): number => median(points.slice(-third).map(of)) - median(points.slice(0, third).map(of))
+  const mean = rise((point) => point.mean)
+  if (mean <= 0) return false
+  const held = Float64Array.from(points, (point) => point.held).sort()
+  const room = capacity * (1 - RULES.margin) - (held.at(-1) ?? 0) - 3 * meanExcess(held)
+  // The rise from the middle of the first third to that of the last one is two thirds of the whole.
+  const whole =
+    1.5 *
+    Math.max(
+      mean,
+      rise((point) => point.low),
+      rise((point) => point.high),
+    )
+  return (RULES.early * room) / RULES.horizon <= 3 * whole
 }
 
 function bounds(
@@ -94,10 +108,10 @@ function bounds(
   now: number,
   capacity: number,
 ): { readonly earliest: number; readonly latest: number; readonly room: number } {
-  const { line, values, gains } = growth
+  const { line, gains } = growth
   const level = line.at(0)
   const brought = (height: (point: Point) => number): Float64Array =>
-    Float64Array.from(points, (point, i) => level + height(point) - (values[i] ?? 0) + gains * (now - point.t)).sort()
+    Float64Array.from(points, (point) => level + height(point) - line.at(point.t - now) + gains * (now - point.t)).sort()
   const peaks = brought(({ high }) => high)
   const held = brought((point) => point.held)
   const blockMs = ((points.at(-1)?.t ?? now) - (points[0]?.t ?? now)) / (points.length - 1)
@@ -113,7 +127,7 @@ function bounds(
 function over({ windows, windowMs, capacity, ownOnly }: View, now: number, spanMs: number): Exhaustion | string {
   const points = pointsOf(windows, windowMs, now, spanMs)
   if (points === undefined) return 'too little was seen'
-  if (!risen(points)) return 'no rise'
+  if (!inReach(points, capacity)) return 'no rise that matters'
   const growth = growthOf(points, now, { ...RULES, rise: RULES.rise * capacity })
   if (typeof growth === 'string') return growth
   if (ownOnly) {

@@ -1,7 +1,7 @@
 // Whether what a process keeps, even when it is idle, has grown in a straight line over a long time.
 import type { MemoryWindow } from './memory-history.ts'
 import { pointsOf, type Point } from './points.ts'
-import { fitLine, largestStep, newerShare } from './trend.ts'
+import { fitLine, largestStep, median, newerShare, type Line } from './trend.ts'
 
 export type Leak = {
   /** Bytes per ms. */
@@ -21,42 +21,69 @@ export type LeakView = {
   readonly share: number
 }
 
+/** Found with the simulator of shared/tools/allocator-sim; leaks and load lie well apart in all of these. */
 export const LEAK_RULES = {
+  /** Certainty of the calmest of floor, mean and peaks; and of the floor itself, which must take part. */
   z: 3,
-  /** The floor must rise by so much of what the mean does: with load the mean rises more. */
-  stays: 0.6,
+  floorZ: 1.5,
+  /** Of the mean's rise the floor must make so much. */
+  stays: 0.7,
+  /** With load the peaks move away from the floor: surer than this, and by more than this part of the floor's rise. */
+  spreadZ: 2,
+  spread: 0.35,
   older: 0.3,
   newer: 0.8,
   step: 0.35,
-  /** By the driver alone: the newer half must not fall behind, and steps must be small. */
+  /** By the driver alone a cache that fills looks like a leak but for its shape: it slows down, and it grows by leaps at random. */
   driverOlder: 0.42,
   driverNewer: 0.7,
   driverStep: 0.25,
+  driverWaver: 0.12,
+}
+
+const SLOWS = 'the rise slows down'
+
+/** Whether floor, mean and peaks rise together, as they do when something is kept. */
+function together(points: readonly Point[], xs: readonly number[], floor: Line): string | undefined {
+  const mean = fitLine(
+    xs,
+    points.map(({ ownMean, outside }) => ownMean + outside),
+  )
+  const tops = points.map(({ high, others }) => high - others)
+  const top = fitLine(xs, tops)
+  const spread = fitLine(
+    xs,
+    points.map(({ ownLow, outside }, i) => (tops[i] ?? 0) - ownLow - outside),
+  )
+  if (mean === undefined || top === undefined || spread === undefined) return 'too little was seen'
+  if (Math.max(floor.z, mean.z, top.z) < LEAK_RULES.z || floor.z < LEAK_RULES.floorZ || !(floor.slope > 0)) return 'no trend'
+  if (floor.slope < LEAK_RULES.stays * mean.slope) return 'the mean grows more than what stays'
+  if (spread.z > LEAK_RULES.spreadZ && spread.slope > LEAK_RULES.spread * floor.slope) return 'the peaks grow more than what stays'
+  return undefined
 }
 
 function over({ windows, windowMs, capacity, byDriver, share: leastShare }: LeakView, now: number, spanMs: number): Leak | string {
   const points = pointsOf(windows, windowMs, now, spanMs)
   if (points === undefined) return 'too little was seen'
   const xs = points.map(({ t }) => t - now)
-  const kept = (point: Point): number => point.ownLow + point.outside
-  const floors = points.map(kept)
-  if ((floors.at(-1) ?? 0) <= (floors[0] ?? 0)) return 'no rise'
+  const floors = points.map(({ ownLow, outside }) => ownLow + outside)
+  // Cheap first: most processes do not grow at all.
+  const third = Math.floor(points.length / 3)
+  if (2 * (median(floors.slice(-third)) - median(floors.slice(0, third))) < leastShare * capacity) return 'hardly any rise'
   const floor = fitLine(xs, floors)
-  if (floor === undefined || floor.z < LEAK_RULES.z || !(floor.slopeLow > 0)) return 'no trend'
+  if (floor === undefined) return 'too little was seen'
+  const apart = together(points, xs, floor)
+  if (apart !== undefined) return apart
   const span = (xs.at(-1) ?? 0) - (xs[0] ?? 0)
   const grown = floor.slope * span
   if (grown < leastShare * capacity) return 'hardly any rise'
-  const mean = fitLine(
-    xs,
-    points.map(({ ownMean, outside }) => ownMean + outside),
-  )
-  if (mean === undefined || floor.slope < LEAK_RULES.stays * mean.slope) return 'the peaks grow more than what stays'
   const noise = floor.residual(0.68)
   const waver = (1.5 * noise) / Math.sqrt(points.length / 3) / grown
   const share = newerShare(floors)
-  if (share < (byDriver ? LEAK_RULES.driverOlder : LEAK_RULES.older) - waver) return 'the rise slows down'
+  if (share < (byDriver ? LEAK_RULES.driverOlder : LEAK_RULES.older - waver)) return SLOWS
   if (share > (byDriver ? LEAK_RULES.driverNewer : LEAK_RULES.newer) + waver) return 'the rise has just begun'
   if (largestStep(floors, grown, 2 * noise) > (byDriver ? LEAK_RULES.driverStep : LEAK_RULES.step)) return 'few steps'
+  if (byDriver && floor.residual(0.9) > LEAK_RULES.driverWaver * grown) return 'leaps at random'
   return { slope: floor.slope, grown, since: points[0]?.t ?? now, spanMs: span }
 }
 
@@ -66,6 +93,8 @@ export function leakOf(view: LeakView, now: number): Leak | string {
   for (const spanMs of view.spansMs) {
     const found = over(view, now, spanMs)
     if (typeof found !== 'string') return found
+    // What slows down over a longer time looks straight over a shorter one.
+    if (view.byDriver && found === SLOWS) return found
     if (found !== 'too little was seen') why = found
   }
   return why

@@ -96,7 +96,6 @@ export function createMemoryHistory(): MemoryHistory {
       fine.clear()
       coarse.clear()
       view = seen
-      outside = undefined
     }
     if (fine.list.length === 0) sinceT = t
     lastT = t
