@@ -48,10 +48,17 @@ export type GpuMemoryAttribution = {
   readonly forget: (uuid: string) => void
 }
 
+export type AttributionOptions = {
+  /** Whether the agent sees all processes of the host (`host-pids.ts`); absent = not known, then the list itself must show it. */
+  readonly seesAllProcesses?: boolean
+}
+
 type ProcessEntry = { readonly who: ProcessIdentity | undefined; readonly type: string; readonly series: Series; readonly gap: Gap; seen: number }
 type ContainerEntry = { readonly who: ContainerIdentity; readonly series: Series; readonly gap: Gap; seen: number; bytes: number; unknown: number }
 /** So many rounds in a row in which no listed process is in /proc; a single process that just ended is no sign of anything. */
 const ROUNDS_OF_STRANGERS = 3
+/** Less in use is what the driver itself takes; no process need be behind it. */
+const HIDDEN_LEAST_BYTES = 2 ** 30
 type GpuEntry = {
   readonly labels: Labels
   readonly unattributed: Series
@@ -112,7 +119,7 @@ function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow>
   return merged
 }
 
-export function createGpuMemoryAttribution(identify: IdentifyProcess): GpuMemoryAttribution {
+export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllProcesses }: AttributionOptions = {}): GpuMemoryAttribution {
   const gpus = new Map<string, GpuEntry>()
 
   const processEntry = (gpu: GpuEntry, key: string, row: ProcessRow, place: () => Labels): ProcessEntry => {
@@ -207,14 +214,17 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess): GpuMemory
       if (row.bytes === null) sum.unknown++
       else sum.bytes += row.bytes
     }
-    gpu.strangers = processes.length > 0 && identified === 0 ? gpu.strangers + 1 : 0
+    // Since R535.113 the driver leaves out what the caller's pid namespace does not show; older ones list pids that are in no /proc there.
+    const leftOut = seesAllProcesses === false && processes.length === 0 && (usedBytes ?? 0) >= HIDDEN_LEAST_BYTES
+    gpu.strangers = leftOut || (processes.length > 0 && identified === 0 && seesAllProcesses !== true) ? gpu.strangers + 1 : 0
     if (gpu.strangers >= ROUNDS_OF_STRANGERS)
       gaps.push({
         metric: processGpuMemory.name,
         labels: gpu.labels,
         reason: 'no_permission',
-        detail:
-          'none of the processes that the driver lists is in /proc: inside a container start the agent with --pid=host (hostPID: true), and mind hidepid on the host',
+        detail: leftOut
+          ? 'memory is in use, but the driver lists no process to the agent, which does not see the processes of the host: inside a container start it with --pid=host (hostPID: true), and mind hidepid on the host'
+          : 'none of the processes that the driver lists is in /proc: inside a container start the agent with --pid=host (hostPID: true), and mind hidepid on the host',
       })
     for (const [key, entry] of gpu.processes) if (entry.seen !== round) gpu.processes.delete(key)
     for (const [key, sum] of gpu.containers) {

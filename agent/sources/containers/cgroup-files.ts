@@ -16,6 +16,18 @@ export function parseLimit(text: string): number | 'unlimited' | undefined {
   return value !== undefined && value >= UNLIMITED_FROM ? 'unlimited' : value
 }
 
+/** v2's cpu.max, microseconds: `400000 100000` are four cores, `max 100000` is no limit. */
+export function parseCpuMax(text: string): number | 'unlimited' | undefined {
+  const match = /^(max|\d{1,15}) (\d{1,15})$/.exec(text.trim())
+  if (match?.[1] === 'max') return 'unlimited'
+  const period = Number(match?.[2])
+  return match === null || period <= 0 ? undefined : Number(match[1]) / period
+}
+/** v1's cpu.cfs_quota_us, microseconds; -1 is no limit. */
+export function parseQuota(text: string): number | 'unlimited' | undefined {
+  return text.trim().startsWith('-') ? 'unlimited' : parseNumber(text)
+}
+
 /** The value of a line `key value`, as in memory.stat, cpu.stat, memory.events and v1 memory.oom_control. */
 export function parseKeyed(text: string, key: string): number | undefined {
   const needle = `${key} `

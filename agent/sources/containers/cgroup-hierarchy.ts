@@ -9,6 +9,8 @@ export type ContainerCgroup = {
   readonly version: 1 | 2
   readonly memory: string | undefined
   readonly cpu: string | undefined
+  /** Where the CPU limit stands; with v1 the controller `cpu` may be mounted apart from `cpuacct`. */
+  readonly cpuLimit?: string | undefined
   readonly pids: string | undefined
 }
 export type FoundContainer = { readonly id: string; readonly runtime?: string; readonly path: string }
@@ -52,13 +54,16 @@ const isSafe = (path: string): boolean => path.startsWith('/') && !path.split('/
 export function openCgroupHierarchy(cgroupRoot: string, procRoot: string): CgroupHierarchy {
   // Only the root of a v2 mount has this file; with hybrid mounts it lies under `unified`, where no controller that we read lives.
   const version = existsSync(join(cgroupRoot, 'cgroup.controllers')) ? 2 : 1
-  const mounts = version === 2 ? undefined : { memory: v1Mount(cgroupRoot, 'memory'), cpu: v1Mount(cgroupRoot, 'cpuacct'), pids: v1Mount(cgroupRoot, 'pids') }
+  const mounts =
+    version === 2
+      ? undefined
+      : { memory: v1Mount(cgroupRoot, 'memory'), cpu: v1Mount(cgroupRoot, 'cpuacct'), cpuLimit: v1Mount(cgroupRoot, 'cpu'), pids: v1Mount(cgroupRoot, 'pids') }
   const existing = (mount: string | undefined, path: string | undefined): string | undefined => {
     if (mount === undefined || path === undefined || path === '/' || !isSafe(path)) return undefined
     const directory = join(mount, path)
     return existsSync(join(directory, 'cgroup.procs')) ? directory : undefined
   }
-  const same = (directory: string | undefined): ContainerCgroup => ({ version: 2, memory: directory, cpu: directory, pids: directory })
+  const same = (directory: string | undefined): ContainerCgroup => ({ version: 2, memory: directory, cpu: directory, cpuLimit: directory, pids: directory })
 
   return {
     version,
@@ -80,13 +85,20 @@ export function openCgroupHierarchy(cgroupRoot: string, procRoot: string): Cgrou
       const found = {
         memory: existing(mounts.memory, pathOf('memory')),
         cpu: existing(mounts.cpu, pathOf('cpuacct')),
+        cpuLimit: existing(mounts.cpuLimit, pathOf('cpu')),
         pids: existing(mounts.pids, pathOf('pids')),
       }
       return found.memory === undefined && found.cpu === undefined && found.pids === undefined ? undefined : { version: 1, ...found }
     },
     at(path) {
       if (mounts === undefined) return same(existing(cgroupRoot, path))
-      return { version: 1, memory: existing(mounts.memory, path), cpu: existing(mounts.cpu, path), pids: existing(mounts.pids, path) }
+      return {
+        version: 1,
+        memory: existing(mounts.memory, path),
+        cpu: existing(mounts.cpu, path),
+        cpuLimit: existing(mounts.cpuLimit, path),
+        pids: existing(mounts.pids, path),
+      }
     },
     walk() {
       const root = mounts === undefined ? cgroupRoot : (mounts.memory ?? mounts.cpu ?? mounts.pids)

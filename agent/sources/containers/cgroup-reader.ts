@@ -134,9 +134,12 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     },
     readCpuLimit() {
       if (quota === undefined) return undefined
-      if (cgroup.version === 2) return measure(quota, 'cpu.max', parseCpuMax)
-      const [us, of] = [measure(quota, 'cpu.cfs_quota_us', parseQuota), measure(period, 'cpu.cfs_period_us', parseNumber)]
-      return typeof us !== 'number' ? us : typeof of !== 'number' ? of : us / of
+      const limit = measure(quota, 'the CPU limit', cgroup.version === 2 ? parseCpuMax : parseQuota)
+      // The controller is off here: then this cgroup limits nothing.
+      if (typeof limit === 'object' && limit.reason === 'not_supported') return undefined
+      if (typeof limit !== 'number' || cgroup.version === 2) return limit
+      const us = measure(period, 'cpu.cfs_period_us', parseNumber)
+      return typeof us === 'number' && us > 0 ? limit / us : us
     },
     readPressure() {
       const found: ContainerPressure[] = []

@@ -21,6 +21,14 @@ export const containerCpu = defineMetric({
   labels: CONTAINER_LABELS,
 })
 
+export const containerCpuLimit = defineMetric({
+  name: 'warpwatch_container_cpu_limit_cores',
+  kind: 'gauge',
+  unit: '{cpu}',
+  help: "CPU limit of the container's own cgroup in cores (cgroup v2 cpu.max, v1 cpu.cfs_quota_us by cpu.cfs_period_us); absent when unlimited, limits of a pod or slice above it are not included.",
+  labels: CONTAINER_LABELS,
+})
+
 export const containerMemory = defineMetric({
   name: 'warpwatch_container_memory_bytes',
   kind: 'gauge',
@@ -81,6 +89,7 @@ export const containerGpuRequested = defineMetric({
 export const containerMetrics = [
   containerInfo,
   containerCpu,
+  containerCpuLimit,
   containerMemory,
   containerMemoryLimit,
   containerOomKills,

@@ -22,6 +22,8 @@ export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
   /** Metrics that the child's collectors may announce. */
   readonly collectorMetrics: readonly MetricDef[]
   readonly identify: IdentifyProcess
+  /** Whether the agent sees all processes of the host; absent = not known. */
+  readonly seesAllProcesses?: boolean
   /** Hears of every change of the state. */
   readonly onState?: (state: GpuSourceState) => void
 }
@@ -39,7 +41,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
   const roster = createRoster(now)
-  const owners = createGpuMemoryAttribution(options.identify)
+  const owners = createGpuMemoryAttribution(options.identify, options)
   const xids = createXidCounts()
   const counts = createSamplerCounts()
   let context: SourceContext | undefined

@@ -80,6 +80,20 @@ describe('memory of one GPU', () => {
     expect(ask()[0]).toMatchObject({ reason: 'no_permission', labels: GPU })
     expect(ask()[0]?.detail).toContain('--pid=host')
   })
+
+  test('an agent that sees all processes of the host gives no such hint: who is in no /proc has ended', () => {
+    const attribution = createGpuMemoryAttribution(() => undefined, { seesAllProcesses: true })
+    const ask = () => attribution.attribute({ ...GPU, usedBytes: 10, processes: [row(1, 1)] }).gaps
+    expect([ask(), ask(), ask(), ask()].flat()).toEqual([])
+  })
+
+  test('an agent in a pid namespace of its own, memory in use and an empty list: the hint', () => {
+    const attribution = createGpuMemoryAttribution(() => undefined, { seesAllProcesses: false })
+    const ask = (usedBytes: number) => attribution.attribute({ ...GPU, usedBytes, processes: [] }).gaps
+    expect([ask(4e9), ask(4e9), ask(1e8)].flat(), 'too little to be more than the driver itself').toEqual([])
+    expect([ask(4e9), ask(4e9)].flat()).toEqual([])
+    expect(ask(4e9)[0]).toMatchObject({ reason: 'no_permission', labels: GPU, detail: expect.stringContaining('--pid=host') })
+  })
 })
 
 describe('from tick to tick', () => {

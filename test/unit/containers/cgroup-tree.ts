@@ -9,6 +9,7 @@ export const V2_FILES: CgroupFiles = {
   'cgroup.procs': '4242\n4243\n',
   'cgroup.events': 'populated 1\nfrozen 0\n',
   'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n',
+  'cpu.max': '400000 100000\n',
   'memory.current': '10000\n',
   'memory.stat': 'anon 5000\nfile 4000\ninactive_anon 1\nactive_file 1000\ninactive_file 3000\n',
   'memory.max': '65536\n',
@@ -26,6 +27,7 @@ export const V1_FILES: Readonly<Record<string, CgroupFiles>> = {
     'memory.limit_in_bytes': '9223372036854771712\n',
     'memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 3\n',
   },
+  cpu: { 'cgroup.procs': '4242\n', 'cpu.cfs_quota_us': '150000\n', 'cpu.cfs_period_us': '100000\n' },
   cpuacct: { 'cgroup.procs': '4242\n', 'cpuacct.usage': '2500000000\n' },
   pids: { 'cgroup.procs': '4242\n', 'pids.current': '2\n' },
 }

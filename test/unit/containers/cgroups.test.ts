@@ -22,9 +22,9 @@ const begin = (version: 1 | 2) => {
 
 describe('numbers', () => {
   test.each([
-    { version: 2, path: `/system.slice/docker-${A}.scope`, lines: '0::', limit: 65_536 },
-    { version: 1, path: `/docker/${A}`, lines: '7:memory:', limit: 'unlimited' },
-  ] as const)('cgroup v$version', ({ version, path, limit }) => {
+    { version: 2, path: `/system.slice/docker-${A}.scope`, lines: '0::', limit: 65_536, cores: 4 },
+    { version: 1, path: `/docker/${A}`, lines: '7:memory:', limit: 'unlimited', cores: 1.5 },
+  ] as const)('cgroup v$version', ({ version, path, limit, cores }) => {
     const hierarchy = begin(version)
     tree.add(path)
     tree.process(7, version === 2 ? `0::${path}\n` : `12:pids:${path}\n7:memory:${path}\n3:cpu,cpuacct:${path}\n0::/docker/nothing\n`)
@@ -34,6 +34,9 @@ describe('numbers', () => {
     reader = createCgroupReader(cgroup)
     expect(reader.read()).toEqual({ cpuSeconds: 2.5, memoryBytes: 7_000, oomKills: 3 })
     expect(reader.readBounds()).toEqual({ memoryLimitBytes: limit, pids: 2 })
+    expect(reader.readCpuLimit()).toBe(cores)
+    writeFileSync(join(cgroup.cpuLimit ?? '', version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us'), version === 2 ? 'max 100000\n' : '-1\n')
+    expect(reader.readCpuLimit()).toBe('unlimited')
     // Read anew each time, also through files kept open.
     writeFileSync(join(cgroup.pids ?? '', 'pids.current'), '11\n')
     expect(reader.readBounds()).toMatchObject({ pids: 11 })
