@@ -67,25 +67,65 @@ const allocator = fc
     maybe('expandable', fc.boolean()),
     maybe('limit_bytes', fc.oneof(size, fc.constant(null))),
     stats,
+    maybe('mig_uuid', text),
   )
-  .map(([t, pid, uuid, box, backend, expandable, limit, stats]) => ({
+  .map(([t, pid, uuid, box, backend, expandable, limit, stats, mig]) => ({
     type: 'allocator' as const,
     t,
     pid,
     uuid,
+    ...mig,
     ...box,
     ...backend,
     ...expandable,
     ...limit,
     stats,
   }))
+const pool = fc
+  .tuple(size, size, fc.constantFrom('small', 'large'), fc.boolean(), fc.array(size, { minLength: 10, maxLength: 10 }))
+  .map(
+    ([
+      first,
+      second,
+      kind,
+      expandable,
+      [stream = 0, segments = 0, total = 0, active = 0, pending = 0, free = 0, blocks = 0, largest = 0, whole = 0, fitting = 0],
+    ]) => ({
+      pool: [first, second] as const,
+      kind,
+      expandable,
+      stream,
+      segments,
+      total_bytes: total,
+      active_bytes: active,
+      pending_bytes: pending,
+      free_bytes: free,
+      free_blocks: blocks,
+      largest_free_bytes: largest,
+      free_segments: whole,
+      fitting_bytes: fitting,
+    }),
+  )
 const oom = fc
-  .tuple(t, fc.nat(), text, maybe('container', text), size, maybe('limit_bytes', size), maybe('free_bytes', size), stats)
-  .map(([t, pid, uuid, box, request, limit, free, stats]) => ({
+  .tuple(
+    t,
+    fc.nat(),
+    text,
+    maybe('container', text),
+    size,
+    maybe('limit_bytes', size),
+    maybe('free_bytes', size),
+    stats,
+    maybe('mig_uuid', text),
+    maybe('pools', fc.array(pool, { maxLength: 3 })),
+  )
+  .map(([t, pid, uuid, box, request, limit, free, stats, mig, pools]) => ({
     type: 'allocator_oom' as const,
     t,
     pid,
     uuid,
+    ...mig,
+    ...pools,
     ...box,
     request_bytes: request,
     ...limit,
