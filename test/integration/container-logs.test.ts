@@ -139,6 +139,16 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     expect(faults(events, 'stalled')).toEqual([...Array.from({ length: 50 }, (_, n) => `FAULT-${1_200 * (n + 1)}`), 'FAULT-end'])
   })
 
+  test('pauses of a program, read late: nothing twice, nothing lost, and the stream goes on', async () => {
+    const { events } = start()
+    await ready()
+    await docker.run({ name: 'pausing', command: sh('i=0; while [ $i -lt 12 ]; do echo FAULT-$i; i=$((i+1)); sleep 0.7; done; sleep 600') })
+    await poll(() => faults(events, 'pausing').length > 1, { what: 'the first faults' })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
+    await poll(() => faults(events, 'pausing').includes('FAULT-11'), { what: () => `its end, came ${faults(events, 'pausing').at(-1)}`, deadlineMs: 30_000 })
+    expect(faults(events, 'pausing')).toEqual(Array.from({ length: 12 }, (_, n) => `FAULT-${n}`))
+  })
+
   test('a container with a terminal: its log has no frames, its lines end as a terminal ends them', async () => {
     const { events } = start()
     await ready()
