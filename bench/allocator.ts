@@ -8,6 +8,7 @@ import { parseStat } from '../agent/attribution/proc-files.ts'
 import { fakeLibrary } from '../test/fakes/nvml/build.ts'
 import { eightH100, fakeUuid, scenarioFile } from '../test/fakes/nvml/scenario.ts'
 import { get, startAgentProcess } from './lib/agent-process.ts'
+import { floodConnections, floodLines, type Flood } from './lib/probe-flood.ts'
 import { percentile, printTable } from './lib/table.ts'
 
 const PROCESSES = 64
@@ -17,6 +18,7 @@ const SETTLE_S = 4
 /** Turn by turn, so that what else the machine does falls on both sides. */
 const ROUNDS = 4
 const MEASURE_S = Number(process.env['BENCH_SECONDS'] ?? 25)
+const FLOOD_S = 8
 const GIB = 2 ** 30
 
 const sleep = (s: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, s * 1000))
@@ -30,7 +32,7 @@ function hello({ pid, gpu }: Job): string {
   return `${JSON.stringify({ type: 'hello', v: 1, pid, pidns, start_ticks: startTicks, torch: '2.6.0', backend: 'native', expandable: false, devices, env: {} })}\n`
 }
 /** Figures that move as those of a training do. */
-function sample(seq: number, { bytes }: Job): string {
+function sample(seq: number, bytes: number): string {
   const allocated = Math.floor(bytes * (0.5 + 0.3 * Math.random()))
   const stats = {
     allocated_bytes: [allocated, bytes],
@@ -56,7 +58,7 @@ function speak(path: string, jobs: readonly Job[]): () => void {
     socket.write(hello(job))
     sockets.push(socket)
     let seq = 0
-    const start = setTimeout(() => timers.push(setInterval(() => socket.write(sample(++seq, job)), 1_000)), (index * 1_000) / jobs.length)
+    const start = setTimeout(() => timers.push(setInterval(() => socket.write(sample(++seq, job.bytes)), 1_000)), (index * 1_000) / jobs.length)
     timers.push(start)
   }
   return () => {
@@ -118,12 +120,44 @@ export async function run(): Promise<void> {
     )
     const count = (name: string): number => page.split('\n').filter((line) => line.startsWith(`${name}{`)).length
     const [rows, refusals] = [count('warpwatch_allocator_headroom_bytes'), page.match(/^warpwatch_agent_probe_refusals_total\{.*\} [1-9].*$/gm) ?? []]
+    const under = async (flood: Flood): Promise<number> => {
+      await sleep(SETTLE_S)
+      const before = { cpu: agent.cpuSeconds(), at: performance.now() }
+      await sleep(FLOOD_S)
+      const share = ((agent.cpuSeconds() - before.cpu) * 1000) / (performance.now() - before.at)
+      flood()
+      await sleep(SETTLE_S)
+      return share
+    }
+    const floods = [
+      await under(
+        floodLines(
+          socket,
+          jobs.flatMap((job) => [hello(job), hello(job)]),
+          Buffer.from(sample(1, GIB).repeat(200)),
+        ),
+      ),
+      await under(
+        floodLines(
+          socket,
+          Array.from({ length: 200 }, () => ''),
+          Buffer.from('x'),
+        ),
+      ),
+      await under(floodConnections(socket, 50)),
+    ]
     const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
     printTable([
       { what: `CPU of the agent, ${PROCESSES} processes without probes (median of ${ROUNDS} × ${MEASURE_S} s)`, figure: percent(without) },
       { what: '… with a probe in each', figure: percent(without + more) },
       { what: '… more, of one core', figure: percent(more), limit: '1 %', ok: more <= 0.01 },
       { what: '… as a ratio', figure: ((without + more) / without).toFixed(2) },
+      {
+        what: 'CPU under a flood of lines · of single bytes · of connections, of one core',
+        figure: floods.map(percent).join(' · '),
+        limit: '10 % each (ours)',
+        ok: Math.max(...floods) <= 0.1,
+      },
       {
         what: 'processes with a headroom on the page · refusals',
         figure: `${rows} · ${refusals.length}`,
