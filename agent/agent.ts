@@ -5,6 +5,7 @@ import { createContainerDirectory } from './attribution/directory.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
 import type { Config } from './config/schema.ts'
+import { customThresholds } from './diagnosis/custom-thresholds.ts'
 import { createDetection } from './diagnosis/detection.ts'
 import * as detectors from './diagnosis/detectors/index.ts'
 import { createDiagnosis } from './diagnosis/diagnosis.ts'
@@ -123,7 +124,8 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const settings = createContainerSettingsBook()
   const incidents = createIncidentStore({ directory: config.data_dir, log: logFor('incidents') })
   const detection = createDetection({
-    definitions: Object.values(detectors),
+    definitions: [...Object.values(detectors), ...customThresholds(config.detectors.custom)],
+    settings: config.detectors.settings,
     onFailure: (id, error) => log.error(`detector ${id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
   })
   const diagnosis = createDiagnosis({

@@ -1,4 +1,5 @@
 // Judges the events of a recording: the same incidents as the agent would have had, on each run the same.
+import { customThresholds } from '../diagnosis/custom-thresholds.ts'
 import { createDetection } from '../diagnosis/detection.ts'
 import type { DetectorDefinition } from '../diagnosis/detectors/definition.ts'
 import * as detectors from '../diagnosis/detectors/index.ts'
@@ -6,6 +7,7 @@ import { createDiagnosis } from '../diagnosis/diagnosis.ts'
 import { subjectText } from '../diagnosis/incidents/report.ts'
 import { createLogJudge } from '../diagnosis/live-judge.ts'
 import { logScanner } from '../diagnosis/log-scanner.ts'
+import type { DetectorsConfig } from '../model/detector-settings.ts'
 import type { Event } from '../model/event.ts'
 import type { Forecast } from '../model/finding.ts'
 import type { Incident, IncidentSubject } from '../model/incident.ts'
@@ -31,11 +33,12 @@ export const forecastRow = ({ t, about: { uuid, pid, container }, earliestMs, la
   latest_ms: latestMs,
 })
 
-export function createReplayJudge(hostname: string): ReplayJudge {
+/** Without a configuration each detector judges by its defaults, so that a recording gives the same on every machine. */
+export function createReplayJudge(hostname: string, { settings, custom }: DetectorsConfig = { settings: {}, custom: [] }): ReplayJudge {
   const found = new Map<string, Incident>()
   const forecasts: ForecastRow[] = []
-  const definitions: readonly DetectorDefinition[] = Object.values(detectors)
-  const detection = createDetection({ definitions, onForecast: (forecast) => void forecasts.push(forecastRow(forecast)) })
+  const definitions: readonly DetectorDefinition[] = [...Object.values(detectors), ...customThresholds(custom)]
+  const detection = createDetection({ definitions, settings, onForecast: (forecast) => void forecasts.push(forecastRow(forecast)) })
   const diagnosis = createDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     detection,

@@ -1,9 +1,11 @@
 // `warpwatch replay FILE`: judges a recording again at full speed, and tells what it holds.
 import { accessSync, constants, statSync } from 'node:fs'
 import { messageOf, UsageError, type Command } from './command.ts'
+import type { DetectorsConfig } from '../model/detector-settings.ts'
 import type { Incident } from '../model/incident.ts'
 import type { ForecastRow } from './replay-incidents.ts'
 import { createSummary, type Summary } from './replay-summary.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 
 function assertReadable(file: string): void {
   try {
@@ -16,7 +18,7 @@ function assertReadable(file: string): void {
 
 type Judged = Summary & { readonly incidents: readonly Incident[]; readonly forecasts: readonly ForecastRow[]; readonly lines: readonly string[] }
 
-async function judge(file: string): Promise<Judged> {
+async function judge(file: string, config: DetectorsConfig | undefined): Promise<Judged> {
   assertReadable(file)
   const [{ readRecording, RecordingError }, { metricNamed }, { createReplayJudge, incidentLines }] = await Promise.all([
     import('../sources/recording.ts'),
@@ -30,7 +32,7 @@ async function judge(file: string): Promise<Judged> {
   try {
     for await (const event of recording) {
       summary.add(event)
-      judge ??= createReplayJudge(recording.host() ?? 'host')
+      judge ??= createReplayJudge(recording.host() ?? 'host', config)
       judge.add(event)
     }
   } catch (error) {
@@ -51,9 +53,22 @@ export const replay: Command = {
   name: 'replay',
   summary: 'judges a recording again, at full speed',
   positionals: ['FILE'],
-  flags: { json: { kind: 'switch', help: 'print {"incidents":[…],"forecasts":[…]}' } },
+  flags: {
+    config: {
+      ...CONFIG_FLAG['config'],
+      kind: 'value',
+      help: 'judge with the detectors of this configuration (default: as they come, whatever this machine has)',
+    },
+    json: { kind: 'switch', help: 'print {"incidents":[…],"forecasts":[…]}' },
+  },
   async run(args, io) {
-    const { incidents, forecasts, lines, text, skipped } = await judge(args.positionals[0] ?? '')
+    // Only when it is named: a recording gives the same on every machine.
+    const loaded = args.flags.has('config') ? await settingsFor(args, io) : undefined
+    if (loaded !== undefined && !isLoaded(loaded)) {
+      io.err(problemLines(loaded))
+      return 2
+    }
+    const { incidents, forecasts, lines, text, skipped } = await judge(args.positionals[0] ?? '', loaded?.config.detectors)
     if (args.flags.has('json')) io.out(`${JSON.stringify({ incidents, forecasts })}\n`)
     else io.out(`${text}Incidents ${incidents.length}\n${lines.map((line) => `  ${line}\n`).join('')}`)
     if (skipped !== '') io.err(`warpwatch: replay: ${skipped}\n`)

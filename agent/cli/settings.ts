@@ -26,7 +26,8 @@ export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig
   }
   const file = args.flags.get('config')
   try {
-    return await loadConfig({ env: io.env, cwd: io.cwd, flags, ...(typeof file === 'string' ? { file } : {}) })
+    const { judgeDetectors } = await import('./detector-settings.ts')
+    return await loadConfig({ detectors: judgeDetectors, env: io.env, cwd: io.cwd, flags, ...(typeof file === 'string' ? { file } : {}) })
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     if (error instanceof ConfigFileError) throw new UsageError(error.message, { cause: error })

@@ -1,4 +1,5 @@
 // The environment: WARPWATCH_<SECTION>__<KEY>, and WARPWATCH_<KEY> for the keys outside sections.
+import { DETECTORS } from './detector-settings.ts'
 import type { Problem } from './problem.ts'
 import { KEYS } from './schema.ts'
 import { unknownKey, type Setting } from './setting.ts'
@@ -9,6 +10,14 @@ const SERVICE_LINK = /^WARPWATCH_(SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?|PORT(_\d+_(T
 
 export function variableOf(path: string): string {
   return `${PREFIX}${path.replace('.', '__').toUpperCase()}`
+}
+
+/** WARPWATCH_DETECTORS__MEMORY_LEAK__ENABLED is `detectors.memory-leak.enabled`: names of detectors have dashes. */
+function pathOf(variable: string): string {
+  const path = variable.slice(PREFIX.length).toLowerCase()
+  if (!path.startsWith(`${DETECTORS}__`)) return path.replace('__', '.')
+  const [section = '', id = '', ...option] = path.split('__')
+  return [section, id.replaceAll('_', '-'), ...option].join('.')
 }
 
 /** Loads the YAML parser only where a value is neither text nor of a plain form. */
@@ -37,8 +46,8 @@ export async function environmentSettings(
   for (const name of Object.keys(env).sort()) {
     const text = env[name]
     if (text === undefined || !name.startsWith(PREFIX) || SERVICE_LINK.test(name)) continue
-    const path = name.slice(PREFIX.length).toLowerCase().replace('__', '.')
-    if (!KEYS.has(path)) {
+    const path = pathOf(name)
+    if (!KEYS.has(path) && !path.startsWith(`${DETECTORS}.`)) {
       const { text: problem } = unknownKey(path, name)
       problems.push({ where: name, text: problem.replace(/is (\S+)$/, (_, key: string) => `is ${KEYS.has(key) ? variableOf(key) : `in section ${key}`}`) })
       continue

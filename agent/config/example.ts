@@ -1,6 +1,7 @@
-// Writes warpwatch.example.yaml from the declarations: `node agent/config/example.ts > warpwatch.example.yaml`. A test holds the two equal.
+// The text of warpwatch.example.yaml from the declarations; scripts/example-config.ts writes it. A test holds the two equal.
 import { yamlValue } from './print.ts'
-import { GENERAL, SECTIONS, type Key } from './schema.ts'
+import { CUSTOM, DETECTORS } from './detector-settings.ts'
+import { GENERAL, LISTS, SECTIONS, type Key } from './schema.ts'
 import type { Fields, Section } from './field.ts'
 
 function keyLines(fields: Fields, indent: string): string {
@@ -16,7 +17,39 @@ function exampleOf(field: Key['field']): string {
   return field.kind === 'number' ? '8' : '""'
 }
 
-export function exampleYaml(): string {
+/** What the example tells of a detector. */
+export type ExampleDetector = {
+  readonly id: string
+  readonly title: string
+  readonly options: Readonly<Record<string, { readonly default: number; readonly min: number; readonly max: number; readonly help: string }>>
+}
+
+const CUSTOM_LINES = `  # Thresholds of your own: each series of the metric that passes the value for long enough is an incident of kind "custom". name, metric, comparison
+  # (> >= < <=), value (in the metric's unit, see docs/metrics.md), for and severity (info, warning, critical) must be set; labels narrow it down;
+  # clear_for says for how long it must be well again (as long as "for" unless set); summary says what it means.
+  # - {name: hot, metric: gpu_temperature_celsius, labels: {gpu: "0"}, comparison: ">", value: 85, for: 5m, clear_for: 1m, severity: warning, summary: Look after the fans}
+  #${CUSTOM}: []
+`
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.?$/, '.')}`
+
+function detectorLines(detectors: readonly ExampleDetector[]): string {
+  const groups = detectors.map(({ id, title, options }) => {
+    const lines = Object.entries(options).map(
+      ([name, { default: value, min, max, help }]) => `    # ${sentence(help)} Expected: a number from ${min} to ${max}.\n    #${name}: ${value}\n`,
+    )
+    return `  # ${title}.\n  ${id}:\n    #enabled: true\n${lines.join('')}`
+  })
+  return `\n# ${LISTS.detectors.description}\n${DETECTORS}:\n${groups.join('')}${CUSTOM_LINES}`
+}
+
+function targetLines(): string {
+  const { description, example = [], default: value } = LISTS.targets
+  return `\n# ${description}\n${example.map((line) => `# ${line}\n`).join('')}#targets: ${yamlValue(value)}\n`
+}
+
+/** `detectors`: those that there are, which this room does not know. */
+export function exampleYaml(detectors: readonly ExampleDetector[]): string {
   let text = `# Warpwatch's configuration: every key with its default. Take away the "#" before a key to set it.
 # Read from --config FILE, else ./warpwatch.yaml, else /etc/warpwatch/warpwatch.yaml.
 # A variable goes before the file: WARPWATCH_<SECTION>__<KEY>, such as WARPWATCH_HTTP__LISTEN; flags go before both.
@@ -24,7 +57,5 @@ export function exampleYaml(): string {
 
 ${keyLines(GENERAL, '')}`
   for (const [name, section] of Object.entries<Section>(SECTIONS)) text += `\n# ${section.description}\n${name}:\n${keyLines(section.fields, '  ')}`
-  return text
+  return `${text}${targetLines()}${detectorLines(detectors)}`
 }
-
-if (import.meta.main) process.stdout.write(exampleYaml())

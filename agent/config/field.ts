@@ -3,7 +3,12 @@
 import * as z from 'zod/mini'
 
 /** How text from the environment or a flag becomes a value; `text` and `choice` take it as it stands, the others as a YAML scalar. */
-export type FieldKind = 'text' | 'choice' | 'number' | 'switch' | 'list'
+export type FieldKind = 'text' | 'choice' | 'number' | 'switch' | 'list' | 'parts'
+
+/** What is wrong with one part of a value, such as the `url` of the second target. */
+export type PartProblem = { readonly path: readonly (string | number)[]; readonly text: string }
+/** How a value with parts is read. */
+export type ReadParts<T> = (value: unknown) => { readonly value: T } | { readonly problems: readonly PartProblem[] }
 
 export type Field<T> = {
   readonly kind: FieldKind
@@ -15,6 +20,12 @@ export type Field<T> = {
   readonly description: string
   /** Shown as `(hidden)` wherever a value is printed. */
   readonly secret: boolean
+  /** Of a value with parts: reads it and says of each part what is wrong. `schema` then only holds the form. */
+  readonly read?: ReadParts<T>
+  /** How the value is printed, secrets hidden. A method, so that a field of any type still is a field. */
+  shown?(value: T): unknown
+  /** Lines of the example file, where the default alone says too little. */
+  readonly example?: readonly string[]
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
 export type Section<F extends Fields = Fields> = { readonly description: string; readonly fields: F }
@@ -56,4 +67,29 @@ export function onOff(about: About<boolean>): Field<boolean> {
 export function list(about: About<readonly string[]> & { readonly expected?: string }): Field<readonly string[]> {
   const { expected = 'a list of texts' } = about
   return { kind: 'list', schema: z.array(z.string()), expected, default: about.default, description: about.description, secret: false }
+}
+
+/** A number with a fraction. */
+export function anyNumber(about: About<number> & Partial<Bounds>): Field<number> {
+  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = about
+  const expected = about.min === undefined && about.max === undefined ? 'a number' : within('a number', { min, max })
+  return { kind: 'number', schema: z.number().check(z.gte(min), z.lte(max)), expected, default: about.default, description: about.description, secret: false }
+}
+
+/** Texts by name; YAML's numbers and switches are taken as they are written. */
+export function texts(
+  about: About<Readonly<Record<string, string>>> & { readonly expected: string; readonly valid?: (name: string, value: string) => boolean },
+) {
+  const { expected, valid = () => true } = about
+  const scalar = z.pipe(z.union([z.string(), z.number(), z.boolean()]), z.transform(String))
+  const schema = z.record(z.string(), scalar).check(z.refine((found) => Object.entries(found).every(([name, value]) => valid(name, value))))
+  const field: Field<Readonly<Record<string, string>>> = {
+    kind: 'parts',
+    schema,
+    expected,
+    default: about.default,
+    description: about.description,
+    secret: about.secret ?? false,
+  }
+  return field
 }

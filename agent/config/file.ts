@@ -2,6 +2,7 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml'
 import type { Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES } from './schema.ts'
+import { DETECTORS } from './detector-settings.ts'
 import { unknownKey, type Setting } from './setting.ts'
 
 export type FileContent = { readonly settings: readonly Setting[]; readonly problems: readonly Problem[] }
@@ -23,15 +24,33 @@ export function readFileSettings(text: string, name: string): FileContent {
     key: isScalar(pair.key) ? String(pair.key.value) : '(a key that is no text)',
     where: isScalar(pair.key) ? at(pair.key.range?.[0]) : name,
   })
+  /** Of the innermost part of `path` that the file holds. */
+  const placeOf = (path: readonly (string | number)[]): string => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true)
+      if (isNode(node) && node.range) return at(node.range[0])
+    }
+    return name
+  }
+  const setting = (path: readonly string[], value: unknown, where: string): void =>
+    void settings.push({ path: path.join('.'), value: plain(value), where, at: (part) => (part.length === 0 ? where : placeOf([...path, ...part])) })
   for (const top of contents.items) {
     const { key, where } = keyOf(top)
-    if (!SECTION_NAMES.includes(key)) {
+    if (key === DETECTORS && isMap(top.value)) {
+      // A group in a group: each figure has its line.
+      for (const inner of top.value.items) {
+        const { key: id, where: idWhere } = keyOf(inner)
+        if (!isMap(inner.value) || inner.value.items.length === 0) setting([key, id], inner.value, idWhere)
+        else for (const figure of inner.value.items) setting([key, id, keyOf(figure).key], figure.value, keyOf(figure).where)
+      }
+    } else if (key === DETECTORS && plain(top.value) === null) continue
+    else if (!SECTION_NAMES.includes(key)) {
       if (isMap(top.value) && !KEYS.has(key)) problems.push(unknownKey(key, where))
-      else settings.push({ path: key, value: plain(top.value), where })
+      else setting([key], top.value, where)
     } else if (isMap(top.value)) {
       for (const inner of top.value.items) {
         const { key: innerKey, where: innerWhere } = keyOf(inner)
-        settings.push({ path: `${key}.${innerKey}`, value: plain(inner.value), where: innerWhere })
+        setting([key, innerKey], inner.value, innerWhere)
       }
     } else if (plain(top.value) !== null) {
       // An empty section is one whose keys are all commented out.

@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { DetectorsConfig } from '../model/detector-settings.ts'
+import { asOptions, DETECTORS } from './detector-settings.ts'
 import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { ruleProblems } from './rules.ts'
@@ -15,7 +17,11 @@ export type LoadOptions = {
   /** What the command line sets, by key. */
   readonly flags?: readonly Setting[]
   readonly cwd: string
+  /** Judges what is set under `detectors`: which detectors, options and metrics there are is not known in this room. Without it none is known. */
+  readonly detectors?: JudgeDetectors
 }
+/** Each setting is of one option (`detectors.throttling.load_ratio`), of `detectors.custom`, or of an unusable value in the place of a group. */
+export type JudgeDetectors = (settings: readonly Setting[]) => { readonly value: DetectorsConfig; readonly problems: readonly Problem[] }
 export type LoadedConfig = {
   readonly config: Config
   /** The file that was read, if any. */
@@ -58,6 +64,14 @@ function defaultDataDir(env: LoadOptions['env'], simulated: boolean): string {
   return simulated ? join(base, 'simulated') : base
 }
 
+const isOfDetectors = ({ path }: Setting): boolean => path === DETECTORS || path.startsWith(`${DETECTORS}.`)
+const noDetectors: JudgeDetectors = (settings) => ({
+  value: { settings: {}, custom: [] },
+  problems: settings
+    .filter(({ value }) => !(Array.isArray(value) && value.length === 0))
+    .map(({ path, where }) => ({ where, text: `unknown key ${path}; no detectors are known here` })),
+})
+
 /** Throws a ConfigError that lists every problem, or a ConfigFileError. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const problems: Problem[] = []
@@ -76,10 +90,16 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const values = new Map<string, unknown>()
   const origins = new Map<string, string>()
-  for (const setting of settings) {
+  const { detectors: judgeDetectors = noDetectors } = options
+  const [ofDetectors, others] = [settings.filter(isOfDetectors).flatMap(asOptions), settings.filter((setting) => !isOfDetectors(setting))]
+  const detectors = judgeDetectors(ofDetectors)
+  problems.push(...detectors.problems)
+  values.set(DETECTORS, detectors.value)
+  for (const { path, where } of ofDetectors) origins.set(path, where)
+  for (const setting of others) {
     const judged = judge(setting)
-    if ('text' in judged) {
-      problems.push(judged)
+    if ('problems' in judged) {
+      problems.push(...judged.problems)
       continue
     }
     values.set(judged.key.path, judged.value)

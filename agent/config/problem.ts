@@ -25,3 +25,7 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return value.length > 5 ? `a list of ${value.length}` : `the list ${JSON.stringify(value)}`
   return 'a group of keys'
 }
+
+/** The same of a value that may be a secret. */
+export const cameInstead = ({ secret }: { readonly secret: boolean }, value: unknown): string =>
+  secret ? 'a value of another kind (hidden)' : describeValue(value)

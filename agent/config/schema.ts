@@ -11,13 +11,17 @@ import { log } from './sections/log.ts'
 import { logs } from './sections/logs.ts'
 import { metrics } from './sections/metrics.ts'
 import { simulate } from './sections/simulate.ts'
+import { detectors } from './sections/detectors.ts'
+import { targets } from './sections/targets.ts'
 
 /** In the order in which the example file tells them. */
 export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate }
 export { general as GENERAL }
+/** Values with parts of their own, told after the sections. */
+export const LISTS = { targets, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */
-export type Config = ValuesOf<typeof general> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }
+export type Config = ValuesOf<typeof general> & ValuesOf<typeof LISTS> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }
 
 /** One key by its full name: `http.listen`, `data_dir`. */
 export type Key = { readonly path: string; readonly section: string | undefined; readonly key: string; readonly field: Fields[string] }
@@ -27,6 +31,7 @@ function gather(): ReadonlyMap<string, Key> {
   for (const [key, field] of Object.entries<Fields[string]>(general)) keys.set(key, { path: key, section: undefined, key, field })
   for (const [section, { fields }] of Object.entries<Section>(SECTIONS))
     for (const [key, field] of Object.entries(fields)) keys.set(`${section}.${key}`, { path: `${section}.${key}`, section, key, field })
+  for (const [key, field] of Object.entries<Fields[string]>(LISTS)) keys.set(key, { path: key, section: undefined, key, field })
   return keys
 }
 

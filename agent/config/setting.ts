@@ -1,12 +1,14 @@
 // One value that somebody set, and where; judged against its key's field.
 import { nearest } from '../lib/nearest.ts'
-import { describeValue, type Problem } from './problem.ts'
+import { cameInstead, type Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES, type Key } from './schema.ts'
 
 export type Setting = {
   readonly path: string
   readonly value: unknown
   readonly where: string
+  /** Where a part of the value stands; without it all of it stands at `where`. */
+  readonly at?: (path: readonly (string | number)[]) => string
 }
 
 /** The valid key that was probably meant by `http.lisen`, `listen` or `gpu.listen`. */
@@ -27,13 +29,23 @@ function forChoice(key: Key, value: unknown): unknown {
   return key.field.kind === 'choice' && typeof value === 'number' ? String(value) : value
 }
 
-/** The checked value, or the problem with it. */
-export function judge(setting: Setting): { readonly key: Key; readonly value: unknown } | Problem {
-  const key = KEYS.get(setting.path)
-  if (key === undefined) return unknownKey(setting.path, setting.where)
+/** `targets[1].url`. */
+export const partName = (key: string, path: readonly (string | number)[]): string =>
+  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}.${part}`), key)
+
+export type Judged = { readonly key: Key; readonly value: unknown } | { readonly problems: readonly Problem[] }
+
+/** The checked value, or the problems with it. */
+export function judge({ path, value, where, at = () => where }: Setting): Judged {
+  const key = KEYS.get(path)
+  if (key === undefined) return { problems: [unknownKey(path, where)] }
   const { field } = key
-  const result = field.schema.safeParse(forChoice(key, setting.value))
-  if (result.success && setting.value !== null && setting.value !== undefined) return { key, value: result.data }
-  const came = field.secret ? 'a value of another kind (hidden)' : describeValue(setting.value)
-  return { where: setting.where, text: `${key.path}: expected ${field.expected}, came ${came}` }
+  if (field.read !== undefined) {
+    const found = field.read(value)
+    if ('value' in found) return { key, value: found.value }
+    return { problems: found.problems.map((problem) => ({ where: at(problem.path), text: `${partName(key.path, problem.path)}: ${problem.text}` })) }
+  }
+  const result = field.schema.safeParse(forChoice(key, value))
+  if (result.success && value !== null && value !== undefined) return { key, value: result.data }
+  return { problems: [{ where, text: `${key.path}: expected ${field.expected}, came ${cameInstead(field, value)}` }] }
 }

@@ -15,6 +15,7 @@ import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
 import { createPlacedPids } from './incidents/placed.ts'
 import { createRings } from './incidents/rings.ts'
+import { HELD_LOG_KINDS } from './incidents/rules.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
 import { createTracker } from './incidents/tracker.ts'
@@ -185,10 +186,10 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     if (finding.state === 'unknown') return
     const { kind, about } = finding
     // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
-    const asLog = kind !== 'xid' && LOG_KINDS.some((known) => known === kind)
+    const asLog = !HELD_LOG_KINDS.has(kind) && LOG_KINDS.some((known) => known === kind)
     if (asLog && finding.state === 'healthy') return
     // An Xid that the driver goes on telling is the incident that the kernel's line made, and is over when the driver says so.
-    const key = kind === 'xid' ? finding.key : `${kind} @ ${finding.key}`
+    const key = HELD_LOG_KINDS.has(kind) ? finding.key : `${kind} @ ${finding.key}`
     const place: Place = {
       t,
       stream: 'numbers',
@@ -205,7 +206,11 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
     if (!tracker.open().some(({ members }) => members.some(({ fault }) => fault.kind === kind))) return
     const facts = about.pid === undefined ? {} : { pid: about.pid }
     const { subject } = resolve({ kind, severity: 'info', title: '', verdict: '', facts, remedies: [], evidence: [] }, place)
-    const closed = tracker.clear({ key, kind, subject, ...(finding.why === undefined ? {} : { why: finding.why }) }, t)
+    const { named } = about
+    const closed = tracker.clear(
+      { key, kind, subject, ...(named === undefined ? {} : { named }), ...(finding.why === undefined ? {} : { why: finding.why }) },
+      t,
+    )
     if (closed !== undefined) tell(closed)
   }
 

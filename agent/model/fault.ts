@@ -129,6 +129,17 @@ export type Facts = {
   /** Numbers of the NVLinks that are down. */
   readonly links_down?: readonly string[]
   readonly links_total?: number
+  /** GPUs that the driver lists, and that there should be. */
+  readonly gpus_present?: number
+  readonly gpus_expected?: number
+  /** Numbers of the GPUs that a container cannot reach any more. */
+  readonly gpus_lost?: readonly string[]
+  /** How old the newest reading is, the native call that does not return, and how often that was seen. */
+  readonly sample_age_seconds?: number
+  readonly function?: string
+  readonly hangs?: number
+  /** The source of readings that is silent. */
+  readonly source?: string
   readonly error_types?: readonly string[]
   /** Which of several patterns of one kind it is, such as `two_jobs_on_one_gpu`. */
   readonly pattern?: string
@@ -158,7 +169,21 @@ export type Facts = {
   /** CPU cores in use, mean of the time looked at. */
   readonly cpu_cores?: number
   readonly mig_instance?: string
+  /** A service whose health is asked, why that fails, and how often it did without a break. */
+  readonly target?: string
+  readonly reason?: string
+  readonly failed_checks?: number
+  readonly latency_ms?: number
+  /** A threshold of the user's own: its name, the metric and the series that passed it, how far, and the bound. */
+  readonly name?: string
+  readonly metric?: string
+  readonly series?: string
+  readonly value?: number
+  readonly threshold?: number
 }
+
+/** What a fault is about beside GPU, container and process: two faults of a kind that differ in this are two. */
+export const namedBy = ({ target, name, series }: Facts): string | undefined => target ?? (series === undefined ? undefined : `${name} ${series}`)
 
 export type Remedy = { readonly text: string; readonly command?: string }
 /** A line that shows the fault; `line` counts from 1 in the text that was read. */

@@ -8,6 +8,8 @@ export type About = {
   readonly pid?: number
   readonly container?: string
   readonly containerId?: string
+  /** What it is about where that is none of these, or more than these say, such as a target's name; also in the facts, see `namedBy`. */
+  readonly named?: string
 }
 
 /** From when to when memory runs out if the trend goes on: Unix ms, null = open end. */

@@ -26,10 +26,12 @@ export const NUMBER_KINDS = [
   'container_lost_gpu',
   'telemetry_stale',
   'target_down',
+  // A threshold of the user's own (`detectors.custom`).
+  'custom',
 ] as const
 export type NumberKind = (typeof NUMBER_KINDS)[number]
 /** Kinds that a detector may raise: those of numbers, and what the numbers show though no log told it. */
-export type DetectedKind = NumberKind | 'batch_halving' | 'xid'
+export type DetectedKind = NumberKind | 'batch_halving' | 'xid' | 'nvml_driver_mismatch'
 
 /** All kinds of incident, those of logs first. */
 export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const
@@ -46,10 +48,20 @@ const PAGES_OF_NUMBERS: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
   'row_remap_failure',
   'pcie_degraded',
   'nvlink_errors',
+  'gpu_missing',
+  'driver_hung',
+  'container_lost_gpu',
+  'telemetry_stale',
   'fragmentation_pressure',
   'allocator_retry_storm',
   'neighbour_pressure',
   'oom_restart_loop',
+  'unattributed_memory',
+  'idle_gpu_held',
+  'input_bound',
+  'straggler_gpu',
+  'target_down',
+  'custom',
 ])
 /** Where the agent serves what the kind means and what to do about it. */
 export const runbookPath = (kind: IncidentKind): string | undefined =>

@@ -1,5 +1,5 @@
 // An incident from before a restart of the agent, open again.
-import type { Fault } from '../../model/fault.ts'
+import { namedBy, type Fault } from '../../model/fault.ts'
 import { NUMBER_KINDS, type Incident, type IncidentKind, type IncidentSubject } from '../../model/incident.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
 import { faultKey, type Member } from './members.ts'
@@ -77,9 +77,10 @@ export function adoptRestored(
   key: string,
   kind: IncidentKind,
   { gpu, container, process }: IncidentSubject,
+  named?: string,
 ): OpenIncident | undefined {
   const open = incidents.find(({ held, members: [root] }) => {
-    if (held || root?.key !== RESTORED || root.fault.kind !== kind) return false
+    if (held || root?.key !== RESTORED || root.fault.kind !== kind || namedBy(root.fault.facts) !== named) return false
     const { subject } = root
     return subject.gpu?.uuid === gpu?.uuid && subject.container?.name === container?.name && subject.process?.pid === process?.pid
   })

@@ -33,6 +33,9 @@ const NO_GPU: ReadonlySet<string> = new Set([
   'nvml_driver_mismatch',
   'cuda_version_mismatch',
   'gpu_not_visible',
+  // These name their GPU where they have one.
+  'target_down',
+  'custom',
 ])
 
 export type SubjectOptions = {

@@ -1,11 +1,11 @@
 // Sightings of faults become incidents: the same fault counts up, the faults of one crash are one incident with its root first, quiet resolves it.
 // Pure: time comes with the sightings and ticks.
-import type { Fault } from '../../model/fault.ts'
+import { namedBy, type Fault } from '../../model/fault.ts'
 import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
-import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, HARDWARE_NUMBERS, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
+import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, HARDWARE_NUMBERS, HELD_LOG_KINDS, JOINING_FINDINGS, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
 
 export type Sighting = {
   readonly fault: Fault<IncidentKind>
@@ -31,7 +31,7 @@ export type Tracker = {
   readonly see: (sighting: Sighting) => OpenIncident
   /** A detector says that what it found under this key is over; the incident that this resolves. */
   readonly clear: (
-    finding: { readonly key: string; readonly kind: IncidentKind; readonly subject: IncidentSubject; readonly why?: string },
+    finding: { readonly key: string; readonly kind: IncidentKind; readonly subject: IncidentSubject; readonly named?: string; readonly why?: string },
     t: number,
   ) => OpenIncident | undefined
   readonly ended: (crashKey: string, t: number, exitCode: number | undefined) => void
@@ -77,6 +77,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       // A kill that one teller cannot place is the one that another told of at the same time.
       if (fault.kind === 'host_oom_kill' && kinds.includes('host_oom_kill') && !apart) return near(open, t, SAME_KILL_MS) || samePid(open, subject)
       if (!apart && via !== 'event' && samePid(open, subject)) return true
+      // The versions are the host's: what a detector holds and what a container's log says are one.
+      if (fault.kind === 'nvml_driver_mismatch' && kinds.includes(fault.kind) && (via === 'detector' || open.held)) return true
       // One hardware fault is felt by every program on its GPU, whichever container it runs in.
       const shared = gpus.some((uuid) => open.gpus.has(uuid))
       const hardware = HARDWARE.has(fault.kind) || kinds.some((kind) => HARDWARE.has(kind))
@@ -186,8 +188,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     see(sighting) {
       const { fault, t, subject, crashKey } = sighting
       const key = sighting.key ?? faultKey(fault, subject, crashKey)
-      const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject))
-      const joins = sighting.key === undefined || fault.kind === 'xid'
+      const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject, namedBy(fault.facts)))
+      const joins = sighting.key === undefined || JOINING_FINDINGS.has(fault.kind)
       const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
       const severity = open.members[0]?.fault.severity
       const members = open.members.length
@@ -201,11 +203,11 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       applyExit(open, crashKey, t)
       return open
     },
-    clear({ key, kind, subject, why }, t) {
+    clear({ key, kind, subject, named, why }, t) {
       const open =
         // An Xid of before a restart is known by its own key, and held by nobody until its detector speaks.
-        incidents.find((candidate) => (candidate.held || kind === 'xid') && candidate.members.some((member) => member.key === key)) ??
-        adoptRestored(incidents, key, kind, subject)
+        incidents.find((candidate) => (candidate.held || HELD_LOG_KINDS.has(kind)) && candidate.members.some((member) => member.key === key)) ??
+        adoptRestored(incidents, key, kind, subject, named)
       if (open === undefined) return undefined
       open.resolution = why
       close(open, t)

@@ -2,29 +2,56 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { exampleYaml } from '../../../agent/config/example.ts'
+import { parse } from 'yaml'
+import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/detector-settings.ts'
 import { readFileSettings } from '../../../agent/config/file.ts'
 import { KEYS } from '../../../agent/config/schema.ts'
 import { judge } from '../../../agent/config/setting.ts'
 import { SCENARIO_CHOICES } from '../../../agent/config/sections/simulate.ts'
 import { SCENARIOS } from '../../../agent/sources/simulated.ts'
+import { exampleConfig } from '../../../scripts/example-config.ts'
 
-test('warpwatch.example.yaml is the generated one (node agent/config/example.ts > warpwatch.example.yaml)', () => {
-  expect(readFileSync(join(import.meta.dirname, '../../../warpwatch.example.yaml'), 'utf8')).toBe(exampleYaml())
+const example = exampleConfig()
+
+test('warpwatch.example.yaml is the generated one (node scripts/example-config.ts writes it)', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../../warpwatch.example.yaml'), 'utf8')).toBe(example)
 })
 
 test('as it stands it sets nothing', () => {
-  expect(readFileSettings(exampleYaml(), 'example')).toEqual({ settings: [], problems: [] })
+  const { settings, problems } = readFileSettings(example, 'example')
+  expect(problems).toEqual([])
+  // A detector whose options are all commented out stands there without any.
+  expect(settings.filter(({ value }) => value !== null)).toEqual([])
+  expect(judgeDetectors(settings)).toEqual(judgeDetectors([]))
 })
 
+const whole = readFileSettings(example.replace(/^( *)#(\w+: )/gm, '$1$2'), 'example')
+
 test('with every "#" before a key taken away it names each key once, with a valid value: its default', () => {
-  const { settings, problems } = readFileSettings(exampleYaml().replace(/^( *)#(\w+: )/gm, '$1$2'), 'example')
-  expect(problems).toEqual([])
-  expect(settings.map(({ path }) => path).sort()).toEqual([...KEYS.keys()].sort())
-  const judged = settings.map(judge).map((found) => ('text' in found ? found : { path: found.key.path, value: found.value }))
+  const settings = whole.settings.filter(({ path }) => !path.startsWith('detectors.'))
+  expect(whole.problems).toEqual([])
+  expect([...settings.map(({ path }) => path), 'detectors'].sort()).toEqual([...KEYS.keys()].sort())
+  const judged = settings.map(judge).map((found) => ('problems' in found ? found : { path: found.key.path, value: found.value }))
   // A key without a default stands there with an example.
   const expected = settings.map(({ path, value }) => ({ path, value: KEYS.get(path)?.field.default ?? value }))
   expect(judged).toEqual(expected)
+})
+
+test('and every option of every detector, with its default', () => {
+  const settings = whole.settings.filter(({ path }) => path.startsWith('detectors.'))
+  const options = DETECTOR_LIST.flatMap(({ id, options: its }) => ['enabled', ...Object.keys(its)].map((name) => `detectors.${id}.${name}`))
+  expect(settings.map(({ path }) => path).sort()).toEqual([...options, 'detectors.custom'].sort())
+  expect(judgeDetectors(settings)).toEqual(judgeDetectors([]))
+})
+
+test('the entries that it shows as examples are valid', () => {
+  const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
+  expect(shown).toHaveLength(2)
+  expect(judge({ path: 'targets', value: [shown[0]], where: 'example' })).toMatchObject({ value: [{ name: 'ui', container: 'trainer' }] })
+  expect(judgeDetectors([{ path: 'detectors.custom', value: [shown[1]], where: 'example' }])).toMatchObject({
+    value: { custom: [{ name: 'hot', metric: 'warpwatch_gpu_temperature_celsius', forMs: 300_000, clearMs: 60_000 }] },
+    problems: [],
+  })
 })
 
 test('the scenarios that may be configured are those that exist', () => {

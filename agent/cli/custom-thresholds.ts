@@ -1,0 +1,89 @@
+// Reads `detectors.custom`: thresholds of the user's own, against the metrics that there are.
+import * as z from 'zod/mini'
+import { catalogue, metricNamed } from '../catalogue.ts'
+import { anyNumber, choice, text, texts, type Field, type PartProblem, type ReadParts } from '../config/field.ts'
+import { readGroups } from '../config/groups.ts'
+import { nearest } from '../lib/nearest.ts'
+import { COMPARISONS, type CustomThreshold } from '../model/detector-settings.ts'
+import { SEVERITIES } from '../model/fault.ts'
+import type { MetricDef } from '../model/metric.ts'
+
+const PREFIX = 'warpwatch_'
+/** Each costs a look at its metric's series a second. */
+const MAX_THRESHOLDS = 100
+/** Thirty days: beyond it a threshold would outlive the history that explains it. */
+const MAX_DURATION_MS = 30 * 86_400_000
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `90s`, `5m`, `2h`, `1d`, or seconds as a plain number; undefined where it is none. */
+export function parseDuration(value: string | number): number | undefined {
+  const [, figure = '', unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)([smhd])?$/.exec(String(value).trim()) ?? []
+  const ms = Math.round(Number(figure) * (UNIT_MS[unit] ?? 1_000))
+  return figure === '' || ms > MAX_DURATION_MS ? undefined : ms
+}
+
+function duration(description: string): Field<string | number | undefined> {
+  const schema = z.optional(z.union([z.string(), z.number()]).check(z.refine((value) => parseDuration(value) !== undefined)))
+  return { kind: 'text', schema, expected: 'a time such as 90s, 5m or 2h, at most 30d', default: undefined, description, secret: false }
+}
+
+const fields = {
+  name: text({
+    default: '',
+    pattern: /^[A-Za-z0-9](?:[A-Za-z0-9 _.:/-]{0,61}[A-Za-z0-9])?$/,
+    expected: 'a name of at most 63 letters, digits and - _ . : / between them',
+    description: 'How it is called.',
+  }),
+  metric: text({ default: '', expected: "a metric's name", description: 'Of which each series is compared.' }),
+  labels: texts({ default: {}, expected: 'label names and their values', description: 'Only series that carry these are meant.' }),
+  comparison: choice(COMPARISONS, { default: '>', description: 'When it is told.' }),
+  value: anyNumber({ default: 0, description: "In the metric's unit." }),
+  for: duration('For how long it must hold before it is told.'),
+  clear_for: duration('For how long it must not hold before it is over; as `for` unless set.'),
+  severity: choice(SEVERITIES, { default: 'warning', description: 'Of the incident.' }),
+  summary: text({ default: '', description: 'What it means, for whoever reads the incident.' }),
+}
+const REQUIRED = ['name', 'metric', 'comparison', 'value', 'for', 'severity'] as const
+
+/** With or without the prefix. */
+function metricOf(name: string): MetricDef | undefined {
+  return metricNamed(name) ?? metricNamed(`${PREFIX}${name}`)
+}
+function nearestMetric(name: string): string {
+  const full = name.startsWith(PREFIX) || name.startsWith('process_') ? name : `${PREFIX}${name}`
+  return (
+    nearest(
+      full,
+      catalogue.map((def) => def.name),
+    ) ?? ''
+  )
+}
+
+export const readThresholds: ReadParts<readonly CustomThreshold[]> = (value) => {
+  if (value === null) return { value: [] }
+  const { groups, problems: found } = readGroups(value, { fields, required: REQUIRED, expected: 'a list of thresholds', max: MAX_THRESHOLDS })
+  const problems: PartProblem[] = [...found]
+  const names = new Set<string>()
+  const thresholds = groups.flatMap(({ at, values }): readonly CustomThreshold[] => {
+    const { name, comparison, severity, summary, labels } = values
+    const forMs = parseDuration(values.for ?? 0) ?? 0
+    const clearMs = parseDuration(values.clear_for ?? values.for ?? 0) ?? 0
+    if (names.has(name)) problems.push({ path: [at, 'name'], text: `expected a name that no other threshold has, came ${JSON.stringify(name)} again` })
+    names.add(name)
+    const metric = metricOf(values.metric)
+    if (metric === undefined) {
+      problems.push({ path: [at, 'metric'], text: `unknown metric ${values.metric}; the nearest valid one is ${nearestMetric(values.metric)}` })
+      return []
+    }
+    for (const label of Object.keys(labels)) {
+      if (metric.labels.includes(label)) continue
+      const near = nearest(label, metric.labels)
+      problems.push({
+        path: [at, 'labels', label],
+        text: `${metric.name} has no such label; ${near === undefined ? 'it has none' : `the nearest one is ${near}`}`,
+      })
+    }
+    return [{ name, metric: metric.name, labels, comparison, value: values.value, forMs, clearMs, severity, ...(summary === '' ? {} : { summary }) }]
+  })
+  return problems.length === 0 ? { value: thresholds } : { problems }
+}

@@ -1,0 +1,46 @@
+// What is judged from the numbers. Which detectors there are is not known here: who loads the configuration says so.
+import * as z from 'zod/mini'
+import type { DetectorsConfig } from '../../model/detector-settings.ts'
+import type { Field } from '../field.ts'
+
+const NONE: DetectorsConfig = { settings: {}, custom: [] }
+
+/** A time as a person writes it: `90s`, `5m`, `2h`. */
+export function durationText(ms: number): string {
+  const [unit, length] = (
+    [
+      ['d', 86_400_000],
+      ['h', 3_600_000],
+      ['m', 60_000],
+      ['s', 1_000],
+    ] as const
+  ).find(([, long]) => ms >= long && ms % long === 0) ?? ['s', 1_000]
+  return `${ms / length}${unit}`
+}
+
+/** As it stands in the file. */
+function shown({ settings, custom }: DetectorsConfig): unknown {
+  const thresholds = custom.map(({ name, metric, labels, comparison, value, forMs, clearMs, severity, summary }) => ({
+    name,
+    metric,
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    comparison,
+    value,
+    for: durationText(forMs),
+    clear_for: durationText(clearMs),
+    severity,
+    ...(summary === undefined ? {} : { summary }),
+  }))
+  const groups = Object.entries(settings).map(([id, { enabled, options }]) => [id, { enabled: enabled ?? true, ...options }])
+  return { ...Object.fromEntries(groups), custom: thresholds }
+}
+
+export const detectors: Field<DetectorsConfig> = {
+  kind: 'parts',
+  schema: z.custom<DetectorsConfig>((value) => typeof value === 'object' && value !== null),
+  expected: 'detectors with their options, and custom: a list of thresholds',
+  default: NONE,
+  description: 'What is judged from the numbers: each detector can be switched off, and its figures changed.',
+  secret: false,
+  shown,
+}
