@@ -1,0 +1,135 @@
+// A MIG instance that is full, so that programs in it are refused memory, while the card's other instances have plenty.
+// Of the contract's kinds fragmentation_pressure is nearest: the card has room, but cut into pieces in which the job cannot use it. `facts.pattern` tells it apart.
+import type { Finding } from '../../model/finding.ts'
+import { gib } from '../faults/quantity.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
+import { createHold } from './parts/hold.ts'
+import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createRise } from './parts/rise.ts'
+import { percent, processText } from './parts/who.ts'
+
+const COLUMNS = { total: { metric: 'warpwatch_gpu_memory_total_bytes' } }
+const [TOTAL, USED] = ['warpwatch_gpu_memory_total_bytes', 'warpwatch_gpu_memory_used_bytes']
+/** A full instance alone is what a server that takes all at its start looks like: these tell that somebody wanted more. */
+const REFUSALS = ['warpwatch_allocator_retries_total', 'warpwatch_allocator_ooms_total'] as const
+const WINDOW_MS = 600_000
+
+type Instance = { total: number | undefined; used: number | undefined; fullT: number | undefined; refusals: number; users: Set<string> }
+
+export const migFull = defineDetector({
+  id: 'mig-full',
+  kinds: ['fragmentation_pressure'],
+  title: 'A MIG instance is full while the card has room',
+  severity: 'warning',
+  watches: [...new Set([...metricsOf(COLUMNS), TOTAL, USED, ...REFUSALS])],
+  everyMs: 5_000,
+  options: {
+    full_ratio: { default: 0.95, min: 0.5, max: 1, help: 'Share of the instance in use from which on it is full.' },
+    free_ratio: { default: 0.25, min: 0.05, max: 0.95, help: 'Share of the card that must be free in other instances.' },
+    refusals: { default: 1, min: 1, max: 100_000, help: 'Requests refused within ten minutes (flushes of the cache, or errors).' },
+  },
+  expression: {
+    promql: `max by (gpu, uuid, gi) (max_over_time(warpwatch_gpu_memory_used_bytes{gi!=""}[10m])) >= 0.95 * max by (gpu, uuid, gi) (warpwatch_gpu_memory_total_bytes{gi!=""})
+and on (gpu, uuid, gi) sum by (gpu, uuid, gi) (increase(warpwatch_allocator_retries_total{gi!=""}[10m])) > 0
+and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) - on (gpu, uuid) min by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) >= on (gpu, uuid) 0.25 * max by (gpu, uuid) (warpwatch_gpu_memory_total_bytes{gi=""})`,
+  },
+  create(options, { present }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const cards = createPerGpu(() => new Map<string, Instance>())
+    const states = createPerGpu((key) => ({
+      hold: createHold({ forMs: 0, clearMs: 60_000 }),
+      teller: createTeller({ kind: 'fragmentation_pressure', key, about: { uuid: key.split(' ')[0] ?? '' } }),
+    }))
+    const rises = createPerGpu(() => createRise(WINDOW_MS))
+    const instanceOf = (uuid: string, gi: string): Instance => {
+      const card = cards.of(uuid)
+      let found = card.get(gi)
+      if (found === undefined) card.set(gi, (found = { total: undefined, used: undefined, fullT: undefined, refusals: 0, users: new Set() }))
+      return found
+    }
+
+    return {
+      judge(t) {
+        const found: Finding[] = []
+        const uuids = new Set<string>()
+        for (const metric of [TOTAL, USED]) {
+          for (const { series, value } of present.of(metric)) {
+            const { uuid = '', gi } = series.labels
+            if (gi === undefined) continue
+            const instance = instanceOf(uuid, gi)
+            if (!uuids.has(uuid)) for (const each of cards.of(uuid).values()) [each.total, each.used, each.refusals] = [undefined, undefined, 0]
+            uuids.add(uuid)
+            if (metric === TOTAL) instance.total = value
+            else instance.used = value
+          }
+        }
+        if (uuids.size === 0) return found
+        for (const metric of REFUSALS) {
+          for (const { series, value } of present.of(metric)) {
+            const { uuid = '', gi, pid, process, container } = series.labels
+            if (gi === undefined || !uuids.has(uuid)) continue
+            const risen = rises.of(`${metric} ${uuid} ${gi} ${pid}`).see(t, value) ?? 0
+            if (risen === 0) continue
+            const instance = instanceOf(uuid, gi)
+            instance.refusals += risen
+            instance.users.add(processText({ pid: Number(pid), process, container }))
+          }
+        }
+        const all = rows.read()
+        for (const uuid of uuids) {
+          const row = all.get(uuid)
+          const instances = cards.of(uuid)
+          for (const [gi, instance] of instances) {
+            const { total, used } = instance
+            const key = `${uuid} ${gi}`
+            const state = states.of(key)
+            const card = row?.now.total
+            if (total === undefined || used === undefined || card === undefined || row === undefined) {
+              state.hold.see(t, undefined)
+              continue
+            }
+            if (used >= options.full_ratio * total) instance.fullT = t
+            let free = 0
+            for (const [other, { total: size, used: taken }] of instances) if (other !== gi && size !== undefined && taken !== undefined) free += size - taken
+            const full = instance.fullT !== undefined && t - instance.fullT <= WINDOW_MS
+            const faulty = full && instance.refusals >= options.refusals && free >= options.free_ratio * card
+            const held = state.hold.see(t, faulty)
+            if (!faulty) instance.users.clear()
+            if (held === 'healthy') state.teller.healthy(found, 'nobody in it is refused memory any more, or the card has no room either')
+            else if (held === 'faulty') {
+              const users = [...instance.users].slice(0, 3)
+              state.teller.faulty(found, {
+                kind: 'fragmentation_pressure',
+                key,
+                about: { uuid },
+                state: 'faulty',
+                severity: 'warning',
+                title: `GPU ${row.index}: MIG instance ${gi} is full, while ${gib(free)} of the card are free in others`,
+                verdict: `MIG instance ${gi} of ${gpuText(row)} is full (${gib(used)} of ${gib(total)}), and ${users.join(', ')} ${users.length === 1 ? 'was' : 'were'} refused memory ${instance.refusals} times in ten minutes. The other instances have ${gib(free)} (${percent(free / card)} of the card) free, which a program in this one can never use.`,
+                facts: {
+                  pattern: 'mig_instance_full',
+                  mig_instance: gi,
+                  used_bytes: used,
+                  total_bytes: total,
+                  free_bytes: free,
+                  retries: instance.refusals,
+                  jobs: users,
+                },
+                remedies: [
+                  { text: 'Move the job into a larger instance, or one that is empty.', command: `nvidia-smi -L; nvidia-smi mig -lgi -i ${row.index}` },
+                  {
+                    text: 'Or cut the card anew when nobody uses it: fewer and larger instances.',
+                    command: `sudo nvidia-smi mig -dci -i ${row.index}; sudo nvidia-smi mig -dgi -i ${row.index}; sudo nvidia-smi mig -lgip -i ${row.index}`,
+                  },
+                  { text: 'Or let the job need less: a smaller batch, or a cap by torch.cuda.set_per_process_memory_fraction.' },
+                ],
+              })
+            }
+          }
+        }
+        return found
+      },
+    }
+  },
+})
