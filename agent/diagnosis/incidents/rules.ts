@@ -21,6 +21,9 @@ export const HARDWARE_NUMBERS: ReadonlySet<IncidentKind> = new Set<IncidentKind>
   'power_brake',
   'pcie_degraded',
   'nvlink_errors',
+  'gpu_missing',
+  'driver_hung',
+  'telemetry_stale',
 ])
 /** What a program says when its GPU had a hardware or driver fault. */
 export const GPU_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
@@ -61,6 +64,10 @@ const QUIET_MINUTES: Readonly<Partial<Record<IncidentKind, number>>> = {
   row_remap_failure: 24 * 60,
   pcie_degraded: 24 * 60,
   nvlink_errors: 24 * 60,
+  gpu_missing: 24 * 60,
+  driver_hung: 24 * 60,
+  telemetry_stale: 24 * 60,
+  container_lost_gpu: 24 * 60,
   precision_fallback: 10,
   batch_halving: 10,
   hub_rate_limited: 10,
@@ -71,9 +78,21 @@ export function joinWindowMs(fault: Fault<IncidentKind>): number {
   return fault.kind === 'nccl_error' ? (fault.facts.timeout_ms ?? NCCL_TIMEOUT_MS) + CRASH_WINDOW_MS : CRASH_WINDOW_MS
 }
 
+/** Kinds that logs tell and that a detector holds: their incident ends when the detector says so. */
+export const HELD_LOG_KINDS: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['xid', 'nvml_driver_mismatch'])
+/** What a detector finds looks for no crash, but these do. */
+export const JOINING_FINDINGS: ReadonlySet<IncidentKind> = new Set<IncidentKind>([...HELD_LOG_KINDS, 'container_lost_gpu'])
+/** What programs in a container say when its access to a GPU was taken away. */
+const LOST_ACCESS_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['nvml_unknown_error', 'gpu_not_visible'])
+/** The loss and its echoes are one story, whichever came first. */
+const isLostAccess = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
+  kind === 'container_lost_gpu'
+    ? others.some((other) => LOST_ACCESS_ECHOES.has(other))
+    : LOST_ACCESS_ECHOES.has(kind) && others.includes('container_lost_gpu')
+
 /** Whether a fault can be a part of a crash with others: equal kinds always, notes only with themselves. */
 export const canJoin = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
-  others.includes(kind) || (!NOTES.has(kind) && !others.every((other) => NOTES.has(other)))
+  others.includes(kind) || isLostAccess(kind, others) || (!NOTES.has(kind) && !others.every((other) => NOTES.has(other)))
 
 /** The lower the nearer to the cause: what the hardware and the system say comes before what a program makes of it. */
 const RANK: Readonly<Partial<Record<IncidentKind, number>>> = {
@@ -87,6 +106,7 @@ const RANK: Readonly<Partial<Record<IncidentKind, number>>> = {
   nvml_allocator_assert: 4.5,
   cuda_oom: 5,
   xid: 6,
+  container_lost_gpu: 7,
   allocator_internal: 8,
   gpu_not_visible: 9,
   cuda_version_mismatch: 9,

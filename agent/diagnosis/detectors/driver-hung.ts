@@ -1,0 +1,146 @@
+// The driver does not answer: a native call about a GPU, or about all of them, does not return.
+import type { Finding } from '../../model/finding.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
+import { isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
+import { createHold } from './parts/hold.ts'
+import { createTeller } from './parts/per-gpu.ts'
+import { concerns, usersOf } from './parts/users.ts'
+
+const HANGS = 'warpwatch_agent_sampler_hangs_total'
+const COLUMNS = {
+  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
+  age: { metric: 'warpwatch_gpu_sample_age_seconds' },
+}
+/** More GPUs than any host has. */
+const MAX_STATES = 1_024
+
+type State = ReturnType<typeof makeState>
+const makeState = (
+  key: string,
+  { uuid, index }: Pick<Trouble, 'uuid' | 'index'>,
+  options: { readonly for_seconds: number; readonly clear_seconds: number },
+) => ({
+  key,
+  uuid,
+  index,
+  hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
+  teller: createTeller({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
+  trouble: undefined as Trouble | undefined,
+  /** First seen at: how long it hangs when the age cannot tell. */
+  sinceT: 0,
+})
+
+export const driverHung = defineDetector({
+  id: 'driver-hung',
+  kinds: ['driver_hung'],
+  title: 'The driver hangs',
+  severity: 'critical',
+  watches: [...metricsOf(COLUMNS), HANGS],
+  everyMs: 1_000,
+  options: {
+    for_seconds: { default: 1, min: 0, max: 3_600, help: 'For how long after the first call that did not return in time (gpu.deadline_ms).' },
+    clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long the GPU must answer again, until it is over.' },
+  },
+  expression: {
+    promql: 'warpwatch_gpu_sample_age_seconds > 5 and on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0',
+  },
+  create(options, { present, tracks }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const states = new Map<string, State>()
+    /** An incident from before a restart waits to hear once that a GPU answers. */
+    const stateOf = (key: string, trouble: Pick<Trouble, 'uuid' | 'index'>): State => {
+      let state = states.get(key)
+      if (state === undefined) {
+        if (states.size >= MAX_STATES) for (const oldest of states.keys()) if (states.delete(oldest)) break
+        states.set(key, (state = makeState(key, trouble, options)))
+      }
+      return state
+    }
+    const callOf = (uuid: string | undefined): { readonly function?: string; readonly hangs?: number } => {
+      let [name, hangs] = ['', 0]
+      for (const { series, value } of present.of(HANGS)) {
+        if (series.labels['uuid'] !== uuid || value < hangs) continue
+        ;[name, hangs] = [series.labels['function'] ?? '', value]
+      }
+      return { ...(name === '' || name === 'unknown' ? {} : { function: name }), ...(hangs === 0 ? {} : { hangs }) }
+    }
+    const tell = (found: Finding[], t: number, state: State, trouble: Trouble): void => {
+      const { key, uuid, index } = state
+      const row = uuid === undefined ? undefined : rows.read().get(uuid)
+      const users = uuid === undefined ? [] : usersOf(tracks, uuid)
+      const all = index === undefined
+      const whom = all ? 'The NVIDIA driver' : gpuText({ index, name: row?.name })
+      const age = row?.now.age ?? (t - state.sinceT) / 1_000
+      const call = callOf(uuid)
+      const which = call.function === undefined ? 'A call of NVML' : `The NVML call ${call.function}`
+      const pick = all ? '' : ` -i ${index}`
+      state.teller.faulty(found, {
+        kind: 'driver_hung',
+        key,
+        about: uuid === undefined ? {} : { uuid },
+        state: 'faulty',
+        severity: 'critical',
+        title: all ? 'The NVIDIA driver hangs' : `GPU ${index}: the driver hangs`,
+        verdict: `${whom} has not answered for ${Math.round(age)} s. ${which} does not return; nvidia-smi and new programs will hang there too. ${reasonText(trouble)}${concerns(users)}`,
+        facts: { ...(all ? {} : { gpu_index: index }), sample_age_seconds: Math.round(age), ...call, ...(users.length === 0 ? {} : { affected: users }) },
+        remedies: [
+          {
+            text: 'See what the kernel says of it: Xids, hung tasks, GSP time-outs.',
+            command: "sudo dmesg -T | grep -iE 'NVRM|Xid|GSP|blocked for more' | tail -30",
+          },
+          { text: 'See which processes wait in the driver (state D) and where.', command: "ps -eo pid,stat,wchan:32,comm | awk '$2 ~ /^D/'" },
+          {
+            text: `End what works on ${all ? 'the GPUs' : 'the GPU'}, then reset ${all ? 'them' : 'it'}.`,
+            command: `sudo timeout 60 nvidia-smi --gpu-reset${pick}`,
+          },
+          {
+            text: 'When processes in state D hold on to the driver only a reboot helps; Warpwatch tries the GPU again by itself until then.',
+            command: 'sudo reboot',
+          },
+        ],
+      })
+    }
+
+    return {
+      judge(t) {
+        const found: Finding[] = []
+        const cards = rows.read()
+        for (const state of states.values()) state.trouble = undefined
+        let allHang: Trouble | undefined
+        for (const trouble of troublesOf(present)) {
+          if (trouble.kind !== 'hung') continue
+          const { uuid, index } = trouble
+          if (isWide(trouble)) allHang = trouble
+          const state = stateOf(uuid ?? (index === undefined ? 'driver' : `gpu ${index}`), trouble)
+          state.trouble = trouble
+        }
+        let anyAnswers = false
+        for (const { uuid, index, now } of cards.values()) {
+          if (now.used === undefined) continue
+          anyAnswers = true
+          stateOf(uuid, { uuid, index })
+        }
+        if (anyAnswers) stateOf('driver', { uuid: undefined, index: undefined })
+        for (const state of states.values()) {
+          const { uuid, index, trouble, hold, teller } = state
+          // While all of it hangs, that one is told: nothing is said of a single card.
+          const hidden = allHang !== undefined && trouble !== allHang
+          const answers =
+            index === undefined
+              ? anyAnswers
+              : uuid === undefined
+                ? [...cards.values()].some((card) => card.index === index && card.now.used !== undefined)
+                : cards.get(uuid)?.now.used !== undefined
+          const held = hold.see(t, hidden ? undefined : trouble !== undefined ? true : answers ? false : undefined)
+          if (trouble !== undefined && state.sinceT === 0) state.sinceT = t
+          if (held === 'healthy') {
+            state.sinceT = 0
+            teller.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
+          } else if (held === 'faulty' && trouble !== undefined) tell(found, t, state, trouble)
+        }
+        return found
+      },
+    }
+  },
+})

@@ -1,0 +1,197 @@
+// A source that told before is silent though nothing hangs and nothing is gone: what it would say is unknown, which nobody should take for well.
+import type { Finding } from '../../model/finding.ts'
+import type { Facts } from '../../model/fault.ts'
+import { defineDetector } from './definition.ts'
+import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
+import { concernsGpu, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
+import { createHold } from './parts/hold.ts'
+import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { concerns, usersOf } from './parts/users.ts'
+
+const COLUMNS = {
+  /** What every card tells that tells at all; a card that never told it (unified memory) is not judged. */
+  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
+  listed: { metric: 'warpwatch_gpu_present' },
+}
+const PRESENT = 'warpwatch_gpus_present'
+const EXPECTED = 'warpwatch_gpus_expected'
+/** Sources that speak each second, whatever happens. Logs, engines' events and probes speak when there is something to say. */
+const STEADY = ['host', 'containers'] as const
+/** So old is the word of a steady source at most. */
+const LATE_MS = 5_000
+/** Period of the fast readings (agent/sampler/protocol.ts). */
+const INTERVAL_MS = 1_000
+
+const CHECK = {
+  text: 'See what the agent says of it, and which gaps it reports.',
+  command: 'journalctl -u warpwatch -n 50; curl -s localhost:9839/api/v1/gaps',
+}
+const GPU_REMEDIES = [
+  { text: 'See whether the driver tells it to others.', command: 'nvidia-smi; cat /proc/driver/nvidia/version' },
+  { text: 'See whether the kernel module is loaded, and what it said.', command: "lsmod | grep nvidia; sudo dmesg -T | grep -iE 'NVRM|nvidia' | tail" },
+  CHECK,
+]
+
+export const telemetryStale = defineDetector({
+  id: 'telemetry-stale',
+  kinds: ['telemetry_stale'],
+  title: 'A source has fallen silent',
+  severity: 'warning',
+  watches: [...metricsOf(COLUMNS), PRESENT, EXPECTED],
+  everyMs: 1_000,
+  options: {
+    intervals: { default: 10, min: 3, max: 3_600, help: 'Intervals of one second without a complete reading of a GPU.' },
+    source_seconds: { default: 60, min: 5, max: 86_400, help: 'For how long the source of the host or of containers must be silent.' },
+    clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must tell again, until it is over.' },
+  },
+  expression: {
+    promql: `(warpwatch_gpu_sample_age_seconds > 10 unless on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0 unless on (gpu, uuid) warpwatch_gpu_present == 0)
+or warpwatch_agent_source_up{source=~"host|containers"} == 0`,
+  },
+  create(options, { present, tracks }) {
+    const rows = createGpuRows(present, COLUMNS)
+    const clearMs = options.clear_seconds * 1_000
+    const holdOf = (forMs: number) => createHold({ forMs, clearMs })
+    const gpuMs = options.intervals * INTERVAL_MS
+    const states = createPerGpu((uuid) => ({
+      hold: holdOf(gpuMs),
+      teller: createTeller({ kind: 'telemetry_stale', key: uuid, about: { uuid } }),
+      told: false,
+      /** Another detector tells why it is silent, until it speaks again. */
+      explained: false,
+      raw: undefined as boolean | undefined,
+      why: undefined as Trouble | undefined,
+    }))
+    const all = { hold: holdOf(gpuMs), teller: createTeller({ kind: 'telemetry_stale', key: 'gpu', about: {} }), explained: false }
+    const steady = STEADY.map((source) => ({
+      source,
+      hold: holdOf(options.source_seconds * 1_000),
+      teller: createTeller({ kind: 'telemetry_stale', key: source, about: {} }),
+      wasWell: false,
+    }))
+    const hostFinding = (
+      key: string,
+      severity: 'warning' | 'critical',
+      title: string,
+      verdict: string,
+      remedies: typeof GPU_REMEDIES,
+      facts: Facts,
+    ): Finding => ({
+      kind: 'telemetry_stale',
+      key,
+      about: {},
+      state: 'faulty',
+      severity,
+      title,
+      verdict,
+      facts,
+      remedies,
+    })
+
+    /** It began as silence, and now another detector knows why. */
+    const superseded = (found: Finding[], { hold, teller }: Pick<typeof all, 'hold' | 'teller'>): void => {
+      if (hold.settled() !== 'faulty') return
+      hold.settle('unknown')
+      teller.healthy(found, 'another incident tells its cause')
+    }
+
+    const gpus = (t: number, found: Finding[]): void => {
+      const troubles = troublesOf(present)
+      const cards = rows.read()
+      const wide = troubles.find(isWide)
+      // A reader that hangs on one card may keep the others waiting.
+      const hangs = troubles.some(({ kind }) => kind === 'hung')
+      let [told, silent, explained] = [0, 0, 0]
+      for (const { uuid, index, now } of cards.values()) {
+        const state = states.of(uuid)
+        state.raw = undefined
+        if (now.used !== undefined) {
+          state.told = true
+          state.explained = false
+          state.raw = false
+          told++
+          continue
+        }
+        if (!state.told) continue
+        told++
+        const why = troubles.length === 0 ? undefined : troubles.find((trouble) => !isWide(trouble) && concernsGpu(trouble, uuid, index))
+        state.why = why
+        if ((why !== undefined && why.kind !== 'failing') || now.listed === 0) state.explained = true
+        if (state.explained) {
+          explained++
+          superseded(found, state)
+        } else {
+          state.raw = true
+          silent++
+        }
+      }
+      if (silent + explained < told) all.explained = false
+      // A driver that hangs, is of another version or lists no card has incidents of its own kind.
+      else if (wide !== undefined && (wide.kind !== 'failing' || present.of(PRESENT)[0]?.value === 0)) {
+        all.explained = true
+        superseded(found, all)
+      }
+      const wanted = told > 0 || (present.of(EXPECTED)[0]?.value ?? 0) > 0
+      const down = wide !== undefined && silent + explained === told && (told === 0 || silent > 0)
+      const nothing = wanted && !all.explained && !hangs && (down || (silent > 1 && silent + explained === told))
+      const held = all.hold.see(t, nothing ? true : told > silent + explained ? false : undefined)
+      if (held === 'healthy') all.teller.healthy(found, 'GPUs are read again')
+      else if (held === 'faulty') {
+        const because = wide === undefined ? 'No source of GPU readings has spoken, and none says why.' : reasonText(wide)
+        const title = 'No GPU is read any more'
+        all.teller.faulty(found, hostFinding('gpu', 'critical', title, `Nothing is known of any GPU of this host. ${because}`, GPU_REMEDIES, { source: 'gpu' }))
+      }
+      for (const { uuid, index, name } of cards.values()) {
+        const state = states.of(uuid)
+        // What concerns all is told once.
+        const one = state.hold.see(t, nothing || ((all.explained || hangs) && state.raw === true) ? undefined : state.raw)
+        if (one === 'healthy') state.teller.healthy(found, 'the GPU is read again')
+        if (one !== 'faulty') continue
+        const users = usersOf(tracks, uuid)
+        const because = state.why === undefined ? '' : ` ${reasonText(state.why)}`
+        state.teller.faulty(found, {
+          kind: 'telemetry_stale',
+          key: uuid,
+          about: { uuid },
+          state: 'faulty',
+          severity: 'warning',
+          title: `GPU ${index}: no readings any more`,
+          verdict: `${gpuText({ index, name })} has given no complete reading for more than ${options.intervals} s, though no call hangs and the driver still has it: whether it is well is not known.${because}${concerns(users)}`,
+          facts: { gpu_index: index, source: 'gpu', ...(users.length === 0 ? {} : { affected: users }) },
+          remedies: GPU_REMEDIES,
+        })
+      }
+    }
+    const others = (t: number, found: Finding[]): void => {
+      for (const entry of steady) {
+        const { source, hold, teller } = entry
+        const heard = present.heard(source)
+        if (heard === undefined) continue
+        const late = Math.abs(t - heard) > LATE_MS
+        // A host without an engine has none to lose.
+        const gap = present.gapsOf(source).find(({ reason }) => reason !== 'not_supported')
+        const well = !late && gap === undefined
+        entry.wasWell ||= well
+        // What never worked is a matter of setting up, not a fault.
+        if (!entry.wasWell) continue
+        const held = hold.see(t, !well)
+        if (held === 'healthy') teller.healthy(found, 'it tells again')
+        if (held !== 'faulty') continue
+        const what = source === 'host' ? 'the host' : 'containers'
+        const because = gap === undefined ? `Its last word is ${Math.round((t - heard) / 1_000)} s old.` : `${gap.detail ?? gap.reason}.`
+        const title = gap === undefined ? `No readings of ${what} any more` : `Readings of ${what} are incomplete`
+        const verdict = `The source of ${what} told before and does not any more; what it would tell is not known. ${because}`
+        teller.faulty(found, hostFinding(source, 'warning', title, verdict, [CHECK], { source }))
+      }
+    }
+
+    return {
+      judge(t) {
+        const found: Finding[] = []
+        gpus(t, found)
+        others(t, found)
+        return found
+      },
+    }
+  },
+})

@@ -1,0 +1,140 @@
+// Can each container still reach the GPUs that it was given? Its device nodes and its device cgroup, every ten seconds.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineMetric } from '../model/metric.ts'
+import type { Gap, Reading } from '../model/reading.ts'
+import { makeSeries, type Labels, type Series } from '../model/series.ts'
+import type { Source } from '../model/source.ts'
+import type { LatestStore } from '../store/latest.ts'
+import { CONTAINER_LABELS } from './containers/metrics.ts'
+import type { HostGpu, SourceDefinition } from './definition.ts'
+import { allowedBy, CONTROL, nodeOf, openBox, type Box } from './device-access/probe.ts'
+
+const LABELS = [...CONTAINER_LABELS, 'gpu', 'uuid'] as const
+
+export const gpuAccessible = defineMetric({
+  name: 'warpwatch_container_gpu_accessible',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 while a container can reach a GPU that it was given, 0 when its device node or the permission of its device cgroup is gone; absent where that cannot be told (cgroup v2 hides its rules).',
+  labels: LABELS,
+})
+export const gpuNode = defineMetric({
+  name: 'warpwatch_container_gpu_node',
+  kind: 'gauge',
+  unit: '1',
+  help: 'Whether the device node of a GPU that the container was given is in its /dev.',
+  labels: LABELS,
+  history: false,
+})
+export const accessMetrics = [gpuAccessible, gpuNode] as const
+
+export type DeviceAccessOptions = {
+  readonly procRoot: string
+  readonly cgroupRoot: string
+  readonly latest: Pick<LatestStore, 'of'>
+  readonly gpus: () => readonly HostGpu[]
+}
+
+const EVERY_MS = 10_000
+const MAX_CONTAINERS = 2_000
+
+type Given = {
+  readonly accessible: Series
+  readonly node: Series
+  readonly labels: Labels
+  readonly minor: number
+  /** Its node was seen in this life of the container. */
+  seen: boolean
+  /** Its node was gone, or a node of the container's control device was. */
+  lost: boolean
+}
+type Tracked = { readonly pid: string; readonly gpus: Map<string, Given>; control: boolean }
+
+/** cgroup v1 may mount the controller alone or joined with others. */
+function devicesMount(cgroupRoot: string): string | undefined {
+  const alone = join(cgroupRoot, 'devices')
+  return existsSync(join(alone, 'cgroup.procs')) ? alone : undefined
+}
+
+export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }: DeviceAccessOptions): Source {
+  const tracked = new Map<string, Tracked>()
+  let said = false
+
+  /** What it was given is remembered: with the node goes the sign that it was given. */
+  const learn = (running: ReadonlyMap<string, string>): void => {
+    const minors = new Map(gpus().flatMap(({ uuid, minor }) => (minor === undefined ? [] : [[uuid, minor] as const])))
+    for (const { series } of latest.of('warpwatch_container_gpu_requested')) {
+      const { container_id: id, uuid, by, ...rest } = series.labels
+      // A privileged container has all devices, whether it wants them or not.
+      if (id === undefined || uuid === undefined || by === 'privileged') continue
+      const [pid, minor] = [running.get(id), minors.get(uuid)]
+      if (pid === undefined || minor === undefined) continue
+      let container = tracked.get(id)
+      if (container?.pid !== pid) {
+        if (tracked.size >= MAX_CONTAINERS) continue
+        tracked.set(id, (container = { pid, gpus: new Map(), control: false }))
+      }
+      if (container.gpus.has(uuid)) continue
+      const labels: Labels = { ...rest, container_id: id, uuid }
+      container.gpus.set(uuid, { accessible: makeSeries(gpuAccessible, labels), node: makeSeries(gpuNode, labels), labels, minor, seen: false, lost: false })
+    }
+    for (const [id, { pid }] of tracked) if (running.get(id) !== pid) tracked.delete(id)
+  }
+  const judge = (box: Box, container: Tracked, given: Given, readings: Reading[], gaps: Gap[]): void => {
+    const { accessible, node: nodeSeries, labels, minor } = given
+    const unknown = (why: Pick<Gap, 'reason' | 'detail'>): void => void gaps.push({ metric: gpuAccessible.name, labels, ...why })
+    const node = nodeOf(box, `nvidia${minor}`)
+    const control = nodeOf(box, CONTROL.name)
+    if (typeof node === 'object') return unknown(node)
+    if (node === 'there') given.seen = true
+    if (control === 'there') container.control = true
+    readings.push({ series: nodeSeries, value: node === 'there' ? 1 : 0 })
+    const own = allowedBy(box, minor)
+    const ctl = container.control ? allowedBy(box, CONTROL.minor) : true
+    const missing = (node === 'missing' && given.seen) || (control === 'missing' && container.control)
+    if (missing) given.lost = true
+    if (missing || own === false || ctl === false) readings.push({ series: accessible, value: 0 })
+    else if (node === 'missing') unknown({ reason: 'not_supported', detail: `no /dev/nvidia${minor} was seen in this container since it started` })
+    else if (own === true && ctl === true) readings.push({ series: accessible, value: 1 })
+    // What was lost with its node and has it again is as it was before, though the rules cannot be read.
+    else if (given.lost) readings.push({ series: accessible, value: 1 })
+    else unknown(typeof own === 'object' ? own : typeof ctl === 'object' ? ctl : { reason: 'not_supported' })
+  }
+
+  return {
+    id: 'device-access',
+    metrics: accessMetrics,
+    start({ emit, every }) {
+      const mount = devicesMount(cgroupRoot)
+      every(EVERY_MS, (t) => {
+        const begun = performance.now()
+        const running = new Map<string, string>()
+        for (const { series } of latest.of('warpwatch_container_info')) {
+          const { container_id: id, pid } = series.labels
+          if (id !== undefined && pid !== undefined) running.set(id, pid)
+        }
+        learn(running)
+        if (tracked.size === 0 && !said) return
+        said = tracked.size > 0
+        const readings: Reading[] = []
+        const gaps: Gap[] = []
+        for (const [id, container] of tracked) {
+          const box = openBox(procRoot, mount, container.pid, id)
+          if (box !== undefined) for (const given of container.gpus.values()) judge(box, container, given, readings, gaps)
+        }
+        emit({ type: 'scrape', t, source: 'device-access', group: '', ttlMs: 2.5 * EVERY_MS, durationMs: performance.now() - begun, readings, gaps })
+      })
+    },
+    stop: () => {},
+  }
+}
+
+export const deviceAccess: SourceDefinition = {
+  id: 'device-access',
+  metrics: accessMetrics,
+  create({ config, latest, gpus }) {
+    if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
+    return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, latest, gpus })
+  },
+}

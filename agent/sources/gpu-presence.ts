@@ -1,0 +1,149 @@
+// Which cards this host has, remembered over restarts: one that does not come back after a reboot is missed, though nobody saw it go.
+import * as z from 'zod/mini'
+import { defineMetric } from '../model/metric.ts'
+import type { Reading } from '../model/reading.ts'
+import { makeSeries, type Labels } from '../model/series.ts'
+import type { Source } from '../model/source.ts'
+import type { CursorStore } from '../store/cursors.ts'
+import type { LatestStore } from '../store/latest.ts'
+import type { NvmlState, SourceDefinition } from './definition.ts'
+
+export const gpuPresent = defineMetric({
+  name: 'warpwatch_gpu_present',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 for a GPU that the driver lists, also while it hangs; 0 for one that was here and is not listed any more. Absent while the driver tells nothing.',
+  labels: ['gpu', 'uuid'],
+})
+export const gpusPresent = defineMetric({
+  name: 'warpwatch_gpus_present',
+  kind: 'gauge',
+  unit: '{gpu}',
+  help: 'GPUs that the driver lists; absent while the driver tells nothing.',
+  labels: [],
+})
+export const gpusExpected = defineMetric({
+  name: 'warpwatch_gpus_expected',
+  kind: 'gauge',
+  unit: '{gpu}',
+  help: 'GPUs that this host should have: gpu.expected_gpus, or as many as it had before.',
+  labels: [],
+})
+export const presenceMetrics = [gpuPresent, gpusPresent, gpusExpected] as const
+
+export type PresenceOptions = {
+  readonly latest: Pick<LatestStore, 'of' | 'gaps'>
+  readonly memory: Pick<CursorStore, 'get' | 'set'>
+  readonly nvml: () => NvmlState
+  readonly expected?: number
+}
+
+const EVERY_MS = 5_000
+const KEY = 'gpu-presence'
+/** A scrape may come between two halves of a change: what is missed in two looks running is gone. */
+const MISSED_TO_GO = 2
+/** A card that was taken out on purpose is not missed for ever. */
+const FORGET_MS = 7 * 24 * 3_600_000
+/** So old may "seen last" on disk be. */
+const NOTE_EVERY_MS = 3_600_000
+const MAX_KNOWN = 256
+
+const remembered = z.array(z.object({ uuid: z.string(), index: z.number(), bus: z.optional(z.string()), seenAt: z.number() }))
+type Known = { readonly uuid: string; index: number; bus?: string | undefined; seenAt: number; missed: number }
+
+function recall(text: string | undefined): readonly Known[] {
+  if (text === undefined) return []
+  try {
+    const read = z.safeParse(remembered, JSON.parse(text))
+    return read.success ? read.data.slice(0, MAX_KNOWN).map((known) => ({ ...known, missed: 0 })) : []
+  } catch {
+    return [] // torn, or of another version: the cards that are here are learnt again
+  }
+}
+
+export function createGpuPresenceSource({ latest, memory, nvml, expected }: PresenceOptions): Source {
+  const known = new Map(recall(memory.get(KEY)).map((gpu) => [gpu.uuid, gpu]))
+  let notedAt = 0
+  let said = false
+
+  const learn = ({ uuid = '', gpu, pci_bus_id: bus }: Labels, t: number): boolean => {
+    if (uuid === '') return false
+    const before = known.get(uuid)
+    if (before !== undefined) {
+      const changed = before.index !== Number(gpu) || before.bus !== bus
+      Object.assign(before, { index: Number(gpu), bus, seenAt: t, missed: 0 })
+      return changed
+    }
+    if (known.size >= MAX_KNOWN) return false
+    known.set(uuid, { uuid, index: Number(gpu), bus, seenAt: t, missed: 0 })
+    return true
+  }
+  const look = (t: number): readonly Reading[] => {
+    const told: Reading[] = []
+    const infos = latest.of('warpwatch_gpu_info')
+    if (infos.length === 0 && nvml() !== 'sampling') {
+      for (const gpu of known.values()) gpu.missed = 0
+    } else {
+      let changed = false
+      const buses = new Set<string>()
+      for (const { series } of infos) {
+        changed = learn(series.labels, t) || changed
+        const bus = series.labels['pci_bus_id']
+        if (bus !== undefined) buses.add(bus)
+      }
+      // One that hangs or crashes its reader is there, it only does not answer.
+      const stuck = latest.gaps().filter(({ metric, reason }) => metric === 'gpu' && (reason === 'timeout' || reason === 'driver_error'))
+      const here: Known[] = []
+      const away: Known[] = []
+      for (const gpu of known.values()) {
+        const isStuck = stuck.some(({ labels }) => (labels['uuid'] === undefined ? labels['gpu'] === String(gpu.index) : labels['uuid'] === gpu.uuid))
+        if (gpu.seenAt === t || isStuck) {
+          gpu.missed = 0
+          here.push(gpu)
+        } else away.push(gpu)
+      }
+      for (const gpu of away) {
+        const replaced = gpu.bus !== undefined && buses.has(gpu.bus)
+        if (replaced || t - gpu.seenAt > FORGET_MS || (expected !== undefined && here.length >= expected)) {
+          changed = known.delete(gpu.uuid) || changed
+        } else if (++gpu.missed >= MISSED_TO_GO) told.push({ series: seriesOf(gpu), value: 0 })
+      }
+      for (const gpu of here) told.push({ series: seriesOf(gpu), value: 1 })
+      if (here.length + away.length > 0 || expected !== undefined) told.push({ series: makeSeries(gpusPresent, {}), value: here.length })
+      if (changed || t - notedAt >= NOTE_EVERY_MS || t < notedAt) {
+        notedAt = t
+        memory.set(KEY, JSON.stringify([...known.values()].map(({ uuid, index, bus, seenAt }) => ({ uuid, index, bus, seenAt }))))
+      }
+    }
+    const should = expected ?? known.size
+    if (should > 0) told.push({ series: makeSeries(gpusExpected, {}), value: should })
+    return told
+  }
+  const seriesOf = ({ index, uuid }: Known) => makeSeries(gpuPresent, { gpu: String(index), uuid })
+
+  return {
+    id: 'gpu-presence',
+    metrics: presenceMetrics,
+    start({ emit, every }) {
+      every(EVERY_MS, (t) => {
+        const begun = performance.now()
+        const readings = look(t)
+        // A host that never had a GPU has nothing to say here.
+        if (readings.length === 0 && !said) return
+        said = readings.length > 0
+        emit({ type: 'scrape', t, source: 'gpu-presence', group: '', ttlMs: 3 * EVERY_MS, durationMs: performance.now() - begun, readings, gaps: [] })
+      })
+    },
+    stop: () => {},
+  }
+}
+
+export const gpuPresence: SourceDefinition = {
+  id: 'gpu-presence',
+  metrics: presenceMetrics,
+  create({ config, latest, cursors, nvml }) {
+    if (config.gpu.source === 'off' || config.simulate.scenario !== 'off') return undefined
+    const { expected_gpus: expected } = config.gpu
+    return createGpuPresenceSource({ latest, memory: cursors, nvml: nvml.get, ...(expected === undefined ? {} : { expected }) })
+  },
+}
