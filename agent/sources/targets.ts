@@ -1,0 +1,95 @@
+// Services beside the GPUs: each target is asked by HTTP on the scheduler's grid, and what came of it is a scrape of its own.
+import type { TargetConfig } from '../config/sections/targets.ts'
+import { shownUrl } from '../lib/shown-url.ts'
+import type { Gap, Reading } from '../model/reading.ts'
+import { makeSeries, type Series } from '../model/series.ts'
+import type { Source } from '../model/source.ts'
+import type { SourceDefinition } from './definition.ts'
+import { checkTarget, type Checked } from './targets/check.ts'
+import { targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
+
+const ID = 'targets'
+/** Which targets there are is told again so often, however seldom they are asked: a source that is silent for long counts as down. */
+const RENEW_MS = 10_000
+
+/** What one check says, as readings and gaps. */
+const infoOf = ({ name, url, container }: TargetConfig): Reading => ({
+  series: makeSeries(targetInfo, { target: name, url: shownUrl(url), ...(container === undefined ? {} : { container }) }),
+  value: 1,
+})
+
+function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
+  const labels = { target: name }
+  const [up, latency, status] = [makeSeries(targetUp, labels), makeSeries(targetLatency, labels), makeSeries(targetStatus, labels)]
+  const failing = new Map<string, Series>()
+  const failingFor = (reason: string): Series => {
+    let series = failing.get(reason)
+    if (series === undefined) failing.set(reason, (series = makeSeries(targetFailing, { ...labels, reason })))
+    return series
+  }
+  const gap = (metric: string, reason: Gap['reason'], detail: string): Gap => ({ metric, labels, reason, detail })
+  return (checked) => {
+    if (checked.up === undefined)
+      return { readings: [], gaps: [targetUp, targetLatency, targetStatus].map((metric) => gap(metric.name, 'driver_error', checked.detail)) }
+    const readings: Reading[] = [{ series: up, value: checked.up ? 1 : 0 }]
+    if (checked.latencyMs !== undefined) readings.push({ series: latency, value: checked.latencyMs / 1_000 })
+    if (checked.status !== undefined) readings.push({ series: status, value: checked.status })
+    if (checked.up) return { readings, gaps: [] }
+    readings.push({ series: failingFor(checked.reason), value: 1 })
+    // Also where there was an answer: the words stand nowhere else.
+    return { readings, gaps: [gap(targetFailing.name, checked.reason === 'timeout' ? 'timeout' : 'driver_error', checked.detail)] }
+  }
+}
+
+export function createTargetsSource(targets: readonly TargetConfig[]): Source {
+  const stops: (() => void)[] = []
+  const infos = targets.map(infoOf)
+  let ending = new AbortController()
+  return {
+    id: ID,
+    metrics: targetMetrics,
+    start({ emit, every, log }) {
+      ending = new AbortController()
+      const { signal } = ending
+      const renew = (t: number): void => emit({ type: 'scrape', t, source: ID, group: '', ttlMs: 3 * RENEW_MS, durationMs: 0, readings: infos, gaps: [] })
+      stops.push(every(RENEW_MS, renew))
+      renew(Math.floor(Date.now() / 1_000) * 1_000)
+      for (const target of targets) {
+        const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
+        const tell = createTeller(target)
+        const options = { url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
+        let before: string | undefined
+        let busy = false
+        const check = async (): Promise<void> => {
+          if (busy) return // the first one, which no grid knows of
+          busy = true
+          const begunAt = performance.now()
+          const checked = await checkTarget(options)
+          busy = false
+          if (signal.aborted) return
+          const state = checked.up === true ? 'up' : checked.up === undefined ? checked.detail : `${checked.reason}: ${checked.detail}`
+          if (checked.up !== true && state !== before) log.warn(`target ${name} is not well: ${state}`)
+          else if (checked.up === true && before !== undefined && before !== 'up') log.info(`target ${name} is well again`)
+          before = state
+          // The second in which the answer came: a time of the past would move the judges back.
+          const t = Math.floor(Date.now() / 1_000) * 1_000
+          emit({ type: 'scrape', t, source: ID, group: name, ttlMs: 3 * intervalMs, durationMs: performance.now() - begunAt, ...tell(checked) })
+        }
+        stops.push(every(intervalMs, check))
+        // The first answer must not wait for the grid.
+        void check()
+      }
+    },
+    stop() {
+      ending.abort()
+      for (const stop of stops.splice(0)) stop()
+    },
+  }
+}
+
+export const targets: SourceDefinition = {
+  id: ID,
+  metrics: targetMetrics,
+  // A simulated host has no services of its own.
+  create: ({ config }) => (config.targets.length > 0 && config.simulate.scenario === 'off' ? createTargetsSource(config.targets) : undefined),
+}

@@ -1,0 +1,40 @@
+// What the checks of services tell.
+import { defineMetric, type MetricDef } from '../../model/metric.ts'
+
+export const targetInfo = defineMetric({
+  name: 'warpwatch_target_info',
+  kind: 'info',
+  unit: '1',
+  help: 'A service whose health is asked: its URL without credentials and query, and the container that it runs in.',
+  labels: ['target', 'url', 'container'],
+  history: false,
+})
+export const targetUp = defineMetric({
+  name: 'warpwatch_target_up',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 when the newest check of the service was answered as expected, else 0.',
+  labels: ['target'],
+})
+export const targetLatency = defineMetric({
+  name: 'warpwatch_target_latency_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'From the start of the newest check to the end of its answer; absent when there was no whole answer.',
+  labels: ['target'],
+})
+export const targetStatus = defineMetric({
+  name: 'warpwatch_target_status',
+  kind: 'gauge',
+  unit: '1',
+  help: 'HTTP status of the answer to the newest check; absent when there was none.',
+  labels: ['target'],
+})
+export const targetFailing = defineMetric({
+  name: 'warpwatch_target_failing',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 with the reason why the newest check failed; absent when it did not.',
+  labels: ['target', 'reason'],
+})
+export const targetMetrics: readonly MetricDef[] = [targetInfo, targetUp, targetLatency, targetStatus, targetFailing]

@@ -1,0 +1,50 @@
+// Why a check failed, from the error codes of Node, OpenSSL and the system.
+
+/** In the words of the metrics. */
+export type FailureReason = 'dns' | 'refused' | 'unreachable' | 'reset' | 'timeout' | 'tls' | 'status' | 'redirect' | 'protocol' | 'other'
+/** `own`: the agent itself could not ask, which says nothing of the service. */
+export type ErrorMeaning = FailureReason | 'own'
+
+const BY_CODE: Readonly<Record<string, ErrorMeaning>> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  EAI_NODATA: 'dns',
+  EAI_NONAME: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ENETDOWN: 'unreachable',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  ETIMEDOUT: 'timeout',
+  // errno(3): out of descriptors, memory or local ports, or not allowed to connect.
+  EMFILE: 'own',
+  ENFILE: 'own',
+  ENOMEM: 'own',
+  ENOBUFS: 'own',
+  EADDRNOTAVAIL: 'own',
+  EACCES: 'own',
+  EPERM: 'own',
+}
+/** OpenSSL's verification errors and handshake alerts as Node names them (tls.md, "X509 certificate error codes"). */
+const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|EPROTO$)/
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+
+export function meaningOf(error: unknown): ErrorMeaning {
+  const code = codeOf(error)
+  if (Object.hasOwn(BY_CODE, code)) return BY_CODE[code] ?? 'other'
+  if (code.startsWith('HPE_')) return 'protocol'
+  return TLS.test(code) ? 'tls' : 'other'
+}
+
+/** One line; an AggregateError (several addresses of one name) has no words of its own. */
+export function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const parts = error instanceof AggregateError ? error.errors.map((part: unknown) => (part instanceof Error ? part.message : String(part))) : [error.message]
+  const text = parts.filter((part) => part !== '').join('; ')
+  return (text === '' ? codeOf(error) || error.name : text).replaceAll('\n', ' ').slice(0, 300)
+}
