@@ -25,6 +25,7 @@ const PROCESS = HOLDER_METRICS[0]
 /** Memory may go unnamed a little before the driver's list is known to be without the process, and a process takes a while to be torn down. */
 const BEFORE_MS = 30_000
 const AFTER_MS = 90_000
+const UNLISTED_MS = 10_000
 /** A process whose memory is what is left held at least this share of it. */
 const LEFT_SHARE = 0.2
 
@@ -113,17 +114,19 @@ unless on () warpwatch_host_info{wsl!=""}`,
       return { bytes, dead: dead ?? [], living }
     }
     /** The process whose end left it: still listed, or ended when the memory lost its holder. */
-    const leaver = (uuid: string, { bytes, dead }: Lost, sinceT: number): State['leftBy'] => {
+    const leaver = (t: number, uuid: string, { bytes, dead }: Lost, sinceT: number): State['leftBy'] => {
       const listed = dead.map(({ pid }) => tracks.get(uuid, pid)).find((track) => track?.process !== undefined)
       if (listed !== undefined) return { text: processText(listed), endedT: undefined }
-      let found: Track | undefined
+      let found: { readonly track: Track; readonly bytes: number; readonly goneT: number } | undefined
       for (const track of tracks.all()) {
-        const { endedT, nvml, process } = track
-        if (track.uuid !== uuid || endedT === undefined || nvml === undefined || process === undefined) continue
-        if (endedT < sinceT - BEFORE_MS || endedT > sinceT + AFTER_MS || nvml.bytes < LEFT_SHARE * bytes) continue
-        if (found?.nvml === undefined || nvml.bytes > found.nvml.bytes) found = track
+        const { nvml, process } = track
+        if (track.uuid !== uuid || nvml === undefined || process === undefined || nvml.bytes < LEFT_SHARE * bytes) continue
+        // A list with a gap ends nobody, but it is without this one.
+        const goneT = track.endedT ?? (t - nvml.t > UNLISTED_MS ? nvml.t : undefined)
+        if (goneT === undefined || goneT < sinceT - BEFORE_MS || goneT > sinceT + AFTER_MS) continue
+        if (found === undefined || nvml.bytes > found.bytes) found = { track, bytes: nvml.bytes, goneT }
       }
-      return found === undefined ? undefined : { text: processText(found), endedT: found.endedT }
+      return found === undefined ? undefined : { text: processText(found.track), endedT: found.goneT }
     }
 
     const tell = (t: number, row: Row, lost: Lost, state: State, hidden: boolean): Finding => {
@@ -193,7 +196,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
             continue
           }
           state.sinceT ??= t
-          state.leftBy ??= leaver(uuid, lost, state.sinceT)
+          state.leftBy ??= leaver(t, uuid, lost, state.sinceT)
           // Somebody works there whom nobody names: with an agent that cannot see other processes that is usual, and no fault.
           const hidden = state.leftBy === undefined && (blind || (works === true && lost.living === 0 && lost.dead.length === 0))
           const faulty = hidden && blind && works !== false ? undefined : true
