@@ -85,10 +85,11 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       for (const gpu of known.values()) gpu.missed = 0
     } else {
       let changed = false
-      const buses = new Set<string>()
+      const [uuids, buses] = [new Set<string>(), new Set<string>()]
       for (const { series } of infos) {
         changed = learn(series.labels, t) || changed
-        const bus = series.labels['pci_bus_id']
+        const { uuid, pci_bus_id: bus } = series.labels
+        if (uuid !== undefined) uuids.add(uuid)
         if (bus !== undefined) buses.add(bus)
       }
       // One that hangs or crashes its reader is there, it only does not answer.
@@ -97,7 +98,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       const away: Known[] = []
       for (const gpu of known.values()) {
         const isStuck = stuck.some(({ labels }) => (labels['uuid'] === undefined ? labels['gpu'] === String(gpu.index) : labels['uuid'] === gpu.uuid))
-        if (gpu.seenAt === t || isStuck) {
+        if (uuids.has(gpu.uuid) || isStuck) {
           gpu.missed = 0
           here.push(gpu)
         } else away.push(gpu)
