@@ -34,6 +34,8 @@ export const LEAK_RULES = {
   older: 0.3,
   newer: 0.8,
   step: 0.35,
+  /** Nine of ten points lie so near to the line, as a part of the rise. */
+  waver: 0.3,
   /** By the driver alone a cache that fills looks like a leak but for its shape: it slows down, and it grows by leaps at random. */
   driverOlder: 0.42,
   driverNewer: 0.7,
@@ -43,48 +45,52 @@ export const LEAK_RULES = {
 
 const SLOWS = 'the rise slows down'
 
-/** Whether floor, mean and peaks rise together, as they do when something is kept. */
-function together(points: readonly Point[], xs: readonly number[], floor: Line): string | undefined {
-  const mean = fitLine(
-    xs,
-    points.map(({ ownMean, outside }) => ownMean + outside),
-  )
-  const tops = points.map(({ high, others }) => high - others)
-  const top = fitLine(xs, tops)
-  const spread = fitLine(
-    xs,
-    points.map(({ ownLow, outside }, i) => (tops[i] ?? 0) - ownLow - outside),
-  )
-  if (mean === undefined || top === undefined || spread === undefined) return 'too little was seen'
-  if (Math.max(floor.z, mean.z, top.z) < LEAK_RULES.z || floor.z < LEAK_RULES.floorZ || !(floor.slope > 0)) return 'no trend'
-  if (floor.slope < LEAK_RULES.stays * mean.slope) return 'the mean grows more than what stays'
-  if (spread.z > LEAK_RULES.spreadZ && spread.slope > LEAK_RULES.spread * floor.slope) return 'the peaks grow more than what stays'
-  return undefined
+type Course = { readonly line: Line; readonly values: readonly number[] }
+
+/** The calmest of floor, mean and peaks, when they rise together as they do when something is kept; a text when they do not. */
+function together(points: readonly Point[], xs: readonly number[], byDriver: boolean): Course | string {
+  const course = (values: readonly number[]): Course | undefined => {
+    const line = fitLine(xs, values)
+    return line === undefined ? undefined : { line, values }
+  }
+  const floor = course(points.map(({ ownLow, outside }) => ownLow + outside))
+  const mean = course(points.map(({ ownMean, outside }) => ownMean + outside))
+  const top = course(points.map(({ high, others }) => high - others))
+  const spread = course(points.map(({ high, others, ownLow, outside }) => high - others - ownLow - outside))
+  if (floor === undefined || mean === undefined || top === undefined || spread === undefined) return 'too little was seen'
+  if (Math.max(floor.line.z, mean.line.z, top.line.z) < LEAK_RULES.z || floor.line.z < LEAK_RULES.floorZ || !(floor.line.slope > 0)) return 'no trend'
+  if (floor.line.slope < LEAK_RULES.stays * mean.line.slope) return 'the mean grows more than what stays'
+  if (spread.line.z > LEAK_RULES.spreadZ && spread.line.slope > LEAK_RULES.spread * floor.line.slope) return 'the peaks grow more than what stays'
+  // A mean hides the leaps by which a cache grows.
+  if (byDriver) return floor
+  const vague = ({ line }: Course): number => (line.slope > 0 ? line.residual(0.9) / line.slope : Infinity)
+  return [floor, mean, top].reduce((best, next) => (vague(next) < vague(best) ? next : best))
 }
 
 function over({ windows, windowMs, capacity, byDriver, share: leastShare }: LeakView, now: number, spanMs: number): Leak | string {
   const points = pointsOf(windows, windowMs, now, spanMs)
   if (points === undefined) return 'too little was seen'
   const xs = points.map(({ t }) => t - now)
-  const floors = points.map(({ ownLow, outside }) => ownLow + outside)
   // Cheap first: most processes do not grow at all.
   const third = Math.floor(points.length / 3)
-  if (2 * (median(floors.slice(-third)) - median(floors.slice(0, third))) < leastShare * capacity) return 'hardly any rise'
-  const floor = fitLine(xs, floors)
-  if (floor === undefined) return 'too little was seen'
-  const apart = together(points, xs, floor)
-  if (apart !== undefined) return apart
+  const rise =
+    median(points.slice(-third).map(({ ownMean, outside }) => ownMean + outside)) -
+    median(points.slice(0, third).map(({ ownMean, outside }) => ownMean + outside))
+  if (2 * rise < leastShare * capacity) return 'hardly any rise'
+  const course = together(points, xs, byDriver)
+  if (typeof course === 'string') return course
+  const { line, values } = course
   const span = (xs.at(-1) ?? 0) - (xs[0] ?? 0)
-  const grown = floor.slope * span
+  const grown = line.slope * span
   if (grown < leastShare * capacity) return 'hardly any rise'
-  const noise = floor.residual(0.68)
+  const noise = line.residual(0.68)
   const waver = (1.5 * noise) / Math.sqrt(points.length / 3) / grown
-  const share = newerShare(floors)
+  const share = newerShare(values)
   if (share < (byDriver ? LEAK_RULES.driverOlder : LEAK_RULES.older - waver)) return SLOWS
   if (share > (byDriver ? LEAK_RULES.driverNewer : LEAK_RULES.newer) + waver) return 'the rise has just begun'
-  if (largestStep(floors, grown, 2 * noise) > (byDriver ? LEAK_RULES.driverStep : LEAK_RULES.step)) return 'few steps'
-  if (byDriver && floor.residual(0.9) > LEAK_RULES.driverWaver * grown) return 'leaps at random'
-  return { slope: floor.slope, grown, since: points[0]?.t ?? now, spanMs: span }
+  if (largestStep(values, grown, 2 * noise) > (byDriver ? LEAK_RULES.driverStep : LEAK_RULES.step)) return 'few steps'
+  if (line.residual(0.9) > (byDriver ? LEAK_RULES.driverWaver : LEAK_RULES.waver) * grown) return 'leaps at random'
+  return { slope: line.slope, grown, since: points[0]?.t ?? now, spanMs: span }
 }
 
 /** Over the longest time; a text says why it is none. */
