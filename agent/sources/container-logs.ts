@@ -36,6 +36,22 @@ const FIRST_LOOK_MS = 600_000
 const ALIVE_KEY = 'alive:container-logs'
 const ALIVE_MARGIN_MS = 15_000
 
+/** Streams that are opened anew because lines may be missing, over all containers. */
+const LOOKS_AGAIN = { burst: 6, everyMs: 5_000 } as const
+
+function createAllowance({ burst, everyMs }: { readonly burst: number; readonly everyMs: number }): () => boolean {
+  let left: number = burst
+  let gainedAt = performance.now()
+  return () => {
+    const gained = Math.floor((performance.now() - gainedAt) / everyMs)
+    left = Math.min(burst, left + gained)
+    gainedAt += gained * everyMs
+    if (left === 0) return false
+    left--
+    return true
+  }
+}
+
 export function createContainerLogsSource(options: ContainerLogsOptions): Source {
   const { roster, directory, cursors, interesting, maxStreams, maxTracked, containerFiles = [] } = options
   const counters = createLogCounters('container')
@@ -66,18 +82,26 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     const leftOut = (id: string): boolean => isSelf(id) || inFile(id)
     const warned = new Set<string>()
     const work = (budget = createBudget())
+    const mayLookAgain = createAllowance(LOOKS_AGAIN)
     const reading = (followers = createFollowers({
       maxStreams,
       ...(maxTracked === undefined ? {} : { maxTracked }),
-      create: (socketPath, id) => createFollower({ socketPath, id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work }),
+      create: (socketPath, id) =>
+        createFollower({ socketPath, id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
+      onSilent: (id) => onSilent(id),
       onFailure(id, error) {
         const kind = `${error.reason} ${error.nativeCode ?? ''}`
         if (!warned.has(kind)) log.warn(`log of container ${directory.resolve(id).name}: ${error.message}; others that fail alike are not told of`)
         warned.add(kind)
       },
     }))
+    const onSilent = (id: string): void => {
+      if (!warned.has('silent'))
+        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed anew; further ones are not told of`)
+      warned.add('silent')
+    }
     const backfill = async (socketPath: string): Promise<void> => {
       try {
         for (const identity of await endedSince(socketPath, sinceMs, stopping.signal)) {
@@ -91,6 +115,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     }
     const report = (t: number): void => {
       cursors.set(ALIVE_KEY, String(t))
+      void reading.check()
       const began = performance.now()
       const gaps: Gap[] = []
       for (const [id, error] of reading.failures()) {

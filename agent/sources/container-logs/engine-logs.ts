@@ -10,6 +10,8 @@ export type LogRequest = {
   readonly follow: boolean
   /** Unix seconds with decimals. */
   readonly since: string | undefined
+  /** Only so many of the newest lines, which engines find from the end. */
+  readonly tail?: number
   readonly signal: AbortSignal
   readonly budget: Budget
   /** The chunk is not kept after the call. A throw ends the stream and rejects. */
@@ -40,7 +42,7 @@ const LITTLE_BYTES = 8 * 1024
 const MUCH_BYTES = 16 * 1024
 
 export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
-  const { socketPath, id, follow, since, signal, budget, onChunk } = request
+  const { socketPath, id, follow, since, tail, signal, budget, onChunk } = request
   const doing = `GET /containers/${id.slice(0, 12)}/logs on ${socketPath}`
   const { promise, resolve, reject } = Promise.withResolvers<LogEnd>()
   let head: Buffer | undefined = Buffer.alloc(0)
@@ -118,7 +120,7 @@ export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
       status === 401 || status === 403 ? 'no_permission' : status === 501 || /does not support reading/.test(refusal) ? 'not_supported' : 'driver_error'
     reject(new EngineError(reason, `${doing}: expected status 200, got ${status} ${refusal.slice(0, 200).trim()}`, { code: status }))
   })
-  const from = since === undefined ? '' : `&since=${since}`
+  const from = `${since === undefined ? '' : `&since=${since}`}${tail === undefined ? '' : `&tail=${tail}`}`
   socket.write(`GET /containers/${id}/logs?stdout=1&stderr=1&timestamps=1${follow ? '&follow=1' : ''}${from} HTTP/1.0\r\nHost: docker\r\n\r\n`)
   try {
     return await promise

@@ -25,10 +25,14 @@ export type FollowerOptions = {
   readonly emit: (line: LogLine) => void
   readonly counters: LogCounters
   readonly budget: Budget
+  /** Whether a stream may be looked at again now: each look costs the engine a pass over the whole log, and an overloaded one must not drown in them. */
+  readonly mayLookAgain: () => boolean
 }
 export type Follower = {
   /** Resolves at the end of the log as it is now (`follow: false`), or of the container's run. */
   readonly read: (follow: boolean, signal: AbortSignal) => Promise<LogEnd>
+  /** Asks for the newest line when the stream has been silent for a while; one that the stream left out ends it. Resolves with whether it did. */
+  readonly check: (signal: AbortSignal) => Promise<boolean>
 }
 
 /** A cursor so far ahead of the clock means that the clock was set back: lines since then bear earlier times. */
@@ -37,12 +41,21 @@ const CLOCK_SET_BACK_MS = 60_000
  * A follower of Docker (20.10.24) that is behind when a log is turned over twice goes on with the newest file and leaves out what lies between.
  * So where a stream that had kept up is read late and then leaps in time, it is looked at again: a new stream reads the files in their order.
  */
-const LEAP_MS = 500
-const LATE_MS = 1_000
+const LEAP_MS = 1_500
+const LATE_MS = 1_500
 const KEPT_UP_MS = 500
 /** Each new stream costs the engine a look through all of the log: a log with many pauses of its own is not looked at for ever. */
 const MAX_LEAPS = 5
 const DOUBT_MS = 10_000
+/**
+ * The same engine may never say anything more on a stream after it turned the log over (seen once in 20 minutes of 5 MB/s). So a stream that falls
+ * silent is compared with the end of the log: at most once a minute while lines come between, and each ten minutes while none do.
+ */
+const SILENT_MS = 5_000
+const CHECK_MS = 60_000
+const RARE_CHECK_MS = 600_000
+/** A younger line may still be on its way. */
+const DELIVERED_MS = 2_000
 
 export const cursorKey = (id: string): string => `container:${id}`
 
@@ -70,6 +83,9 @@ export function createFollower(options: FollowerOptions): Follower {
   let leaps = 0
   let leaptTo = 0
   let openedAt = 0
+  /** Ends the open stream. */
+  let stream: AbortController | undefined
+  let checkedAt = 0
   /** The engine may leave out a file also between what it reads from the files and what it follows. */
   const inDoubt = (nowMs: number): boolean => leaps > 0 && nowMs - openedAt < DOUBT_MS
   const watchForLeap = (batch: LineBatch, nowMs: number): void => {
@@ -80,9 +96,13 @@ export function createFollower(options: FollowerOptions): Follower {
     for (let at = 0; at < batch.count; at++) {
       const time = stampMs(stampAt(batch, at)) ?? before
       if ((doubt || beforeReadAt - before >= LATE_MS) && time - before >= LEAP_MS && time !== leaptTo) {
+        leaptTo = time
+        if (!options.mayLookAgain()) {
+          counters.skip('gone')
+          continue
+        }
         leapt = true
         leaps++
-        leaptTo = time
         throw new Error('the engine leapt over a part of the log')
       }
       before = Math.max(before, time)
@@ -126,22 +146,41 @@ export function createFollower(options: FollowerOptions): Follower {
       keptUp = false
       leapt = false
       openedAt = Date.now()
+      const own = new AbortController()
+      if (follow) stream = own
       const frames = createFrameReader({ onBatch, onCut: () => counters.skip('cut') })
       let whole = false
       try {
-        const end = await readEngineLog({ socketPath, id, follow, since: since(), signal, budget, onChunk: frames.push })
+        const end = await readEngineLog({ socketPath, id, follow, since: since(), signal: AbortSignal.any([signal, own.signal]), budget, onChunk: frames.push })
         whole = true
         return end
       } catch (error) {
         // Not a failure: the next stream begins where this one leapt.
-        if (leapt) return 'end'
+        if (leapt || (own.signal.aborted && !signal.aborted)) return 'end'
         throw error
       } finally {
+        if (stream === own) stream = undefined
         // A stream that broke comes again from the cursor: half a line of it must not be judged twice.
         if (whole) frames.end()
         flow.end()
         commit()
       }
+    },
+    async check(signal) {
+      const checked = stream
+      const now = Date.now()
+      const pause = readAt > checkedAt ? CHECK_MS : RARE_CHECK_MS
+      if (checked === undefined || now - readAt < SILENT_MS || now - openedAt < SILENT_MS || now - checkedAt < pause) return false
+      checkedAt = now
+      let last = 0
+      const onBatch = (batch: LineBatch): void => void (last = Math.max(last, stampMs(stampAt(batch, batch.count - 1)) ?? 0))
+      const frames = createFrameReader({ onBatch, onCut: () => {} })
+      await readEngineLog({ socketPath, id, follow: false, since: undefined, tail: 1, signal, budget, onChunk: frames.push })
+      frames.end()
+      // What came meanwhile shows that the stream lives.
+      if (last <= newestMs || last > now - DELIVERED_MS || readAt > now || checked !== stream) return false
+      checked.abort()
+      return true
     },
   }
 }

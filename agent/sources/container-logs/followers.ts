@@ -14,6 +14,8 @@ export type FollowersOptions = {
   /** It was removed before its log could be read. */
   readonly onLost: (id: string) => void
   readonly onFailure: (id: string, error: EngineError) => void
+  /** Its engine had stopped to say anything on its stream, though it was written to; it is followed anew. */
+  readonly onSilent: (id: string) => void
 }
 export type Followers = {
   /** It runs (again): follow its log. */
@@ -29,6 +31,8 @@ export type Followers = {
   /** Containers whose logs are not read because so many others are. */
   readonly waiting: () => number
   readonly maxTracked: number
+  /** Compares streams that have fallen silent with their logs. */
+  readonly check: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -75,6 +79,7 @@ export function createFollowers(options: FollowersOptions): Followers {
   let short = 0
   let timer: NodeJS.Timeout | undefined
   let timerDue = Infinity
+  let checking = false
 
   const entryOf = (socketPath: string, id: string): Entry | undefined => {
     const known = entries.get(id)
@@ -235,6 +240,20 @@ export function createFollowers(options: FollowersOptions): Followers {
     streams: () => streams,
     waiting: () => waiting.size,
     maxTracked,
+    async check() {
+      if (checking) return
+      checking = true
+      // One after the other: it is not urgent.
+      for (const entry of entries.values()) {
+        if (!entry.running || !entry.reading || stopping.signal.aborted) continue
+        try {
+          if (await entry.follower.check(stopping.signal)) options.onSilent(entry.id)
+        } catch {
+          // An engine that fails shows on the stream itself.
+        }
+      }
+      checking = false
+    },
     async stop() {
       stopping.abort()
       clearTimeout(timer)
