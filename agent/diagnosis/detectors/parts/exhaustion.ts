@@ -60,6 +60,8 @@ export const RULES = {
   lateChance: 0.8,
   late: 1,
   lateMs: 3 * MINUTE_MS,
+  /** What grows outside of PyTorch gets only what PyTorch's cache leaves, so that it grows more slowly once the card is full. */
+  outsideLate: 1.2,
 }
 
 /** Peaks that are as high as one of this long ago, to this share of the capacity. */
@@ -102,6 +104,11 @@ function inReach(points: readonly Point[], capacity: number): boolean {
   return (RULES.early * room) / RULES.horizon <= 3 * whole
 }
 
+function outsideGrows(points: readonly Point[]): boolean {
+  const [first, last] = [points[0], points.at(-1)]
+  return first !== undefined && last !== undefined && last.outside - first.outside > 0.5 * (last.mean - first.mean)
+}
+
 function bounds(
   points: readonly Point[],
   growth: Growth,
@@ -114,12 +121,13 @@ function bounds(
     Float64Array.from(points, (point) => level + height(point) - line.at(point.t - now) + gains * (now - point.t)).sort()
   const peaks = brought(({ high }) => high)
   const held = brought((point) => point.held)
+  const late = outsideGrows(points) ? RULES.outsideLate : RULES.late
   const blockMs = ((points.at(-1)?.t ?? now) - (points[0]?.t ?? now)) / (points.length - 1)
   // At the earliest with all that a flush does not give back, at the latest when the live bytes themselves no longer fit.
   const unfavourable = { sorted: held, blockMs, excess: RULES.excess * meanExcess(held) }
   return {
     earliest: RULES.early * crossing(unfavourable, capacity * (1 - RULES.margin), growth.slopeHigh, RULES.earlyChance),
-    latest: RULES.late * crossing({ sorted: peaks, blockMs, excess: 0 }, capacity, growth.slopeLow, RULES.lateChance) + RULES.lateMs,
+    latest: late * crossing({ sorted: peaks, blockMs, excess: 0 }, capacity, growth.slopeLow, RULES.lateChance) + RULES.lateMs,
     room: Math.max(0, capacity - (peaks.at(-1) ?? 0)),
   }
 }
