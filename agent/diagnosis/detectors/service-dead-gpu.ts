@@ -38,6 +38,7 @@ export const serviceDeadGpu = defineDetector({
     const used = createContainerGpus(present, tracks)
     const states = new Map<string, State>()
     const ended = new Set<string>()
+    const numbers = new Map<string, number>()
     let tied = false
 
     const stateOf = ({ target, container }: TargetChecks, uuid: string): State => {
@@ -157,8 +158,17 @@ export const serviceDeadGpu = defineDetector({
         if (!tied) return found
         if (ended.size > 0) endAll(found)
         const read = new Set<string>()
-        for (const { series, value } of present.of(AGE)) if (value <= READ_WITHIN_S && series.labels['uuid'] !== undefined) read.add(series.labels['uuid'])
-        used.look(t, (uuid) => read.has(uuid))
+        for (const { series, value } of present.of(AGE)) {
+          const { uuid, gpu } = series.labels
+          if (uuid === undefined) continue
+          numbers.set(uuid, Number(gpu))
+          if (value <= READ_WITHIN_S) read.add(uuid)
+        }
+        used.look(
+          t,
+          (uuid) => numbers.get(uuid) ?? Number.NaN,
+          (uuid) => read.has(uuid),
+        )
         for (const of of checks.all()) if (of.container !== undefined) for (const gpu of used.of(of.container)) judgeOne(t, of, gpu, read, found)
         return found
       },

@@ -38,9 +38,8 @@ function run(targets: readonly TargetConfig[]) {
     due,
     source,
     scrapes,
-    async next(group: string, count: number): Promise<Scrape> {
-      return poll(() => scrapes(group)[count - 1], { what: () => `scrape ${count} of ${group}; so far ${scrapes(group).length}`, deadlineMs: 15_000 })
-    },
+    next: async (group: string, count: number): Promise<Scrape> =>
+      poll(() => scrapes(group)[count - 1], { what: () => `scrape ${count} of ${group}; so far ${scrapes(group).length}`, deadlineMs: 15_000 }),
   }
 }
 const values = (scrape: Scrape): Readonly<Record<string, number>> => Object.fromEntries(scrape.readings.map(({ series, value }) => [series.key, value]))

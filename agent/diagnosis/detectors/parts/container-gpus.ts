@@ -4,8 +4,8 @@ import type { Track, Tracks } from './tracks.ts'
 
 export type UsedGpu = { readonly uuid: string; index: number; lastT: number; pids: Set<number> }
 export type ContainerGpus = {
-  /** Looks at what holds now; `wellRead` says whether a GPU is read now. */
-  readonly look: (t: number, wellRead: (uuid: string) => boolean) => void
+  /** Looks at what holds now; `isRead` says whether a GPU is read now. */
+  readonly look: (t: number, indexOf: (uuid: string) => number, isRead: (uuid: string) => boolean) => void
   readonly of: (container: string) => Iterable<UsedGpu>
   readonly forget: (container: string) => void
 }
@@ -34,11 +34,11 @@ export function createContainerGpus(present: Present, tracks: Tracks): Container
   const worksNow = ({ endedT, nvml }: Track, t: number): boolean => endedT === undefined && nvml !== undefined && Math.abs(t - nvml.t) <= FRESH_MS
 
   return {
-    look(t, wellRead) {
+    look(t, indexOf, isRead) {
       for (const track of tracks.all()) {
         const { container, uuid, pid } = track
         if (container === undefined || !worksNow(track, t)) continue
-        const gpu = note(container, uuid, tracks.gpu(uuid)?.index ?? Number.NaN, t)
+        const gpu = note(container, uuid, indexOf(uuid), t)
         gpu.pids.add(pid)
         if (gpu.pids.size > 64) for (const old of gpu.pids) if (tracks.get(uuid, old)?.endedT !== undefined) gpu.pids.delete(old)
       }
@@ -49,7 +49,7 @@ export function createContainerGpus(present: Present, tracks: Tracks): Container
         const used = known.get(container)
         if (used === undefined || [...used.values()].every(({ pids }) => pids.size === 0)) note(container, uuid, Number(gpu), t)
       }
-      for (const gpus of known.values()) for (const { uuid, lastT } of gpus.values()) if (t - lastT > LEFT_MS && wellRead(uuid)) gpus.delete(uuid)
+      for (const gpus of known.values()) for (const { uuid, lastT } of gpus.values()) if (t - lastT > LEFT_MS && isRead(uuid)) gpus.delete(uuid)
     },
     of: (container) => known.get(container)?.values() ?? [],
     forget: (container) => void known.delete(container),
