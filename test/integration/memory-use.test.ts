@@ -1,0 +1,134 @@
+// Two jobs on one card, a process killed while its memory stays, a GPU that idles: real Docker containers, the fake NVML's process list, the whole agent.
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
+import { compiler } from '../fakes/nvml/build.ts'
+import { fakeUuid, h100, type FakeProcess, type FakeScenario, type Values } from '../fakes/nvml/scenario.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { dockerMissing, startDocker, type TestDocker } from '../setup/docker.ts'
+import { poll } from '../setup/poll.ts'
+
+const GIB = 1024 ** 3
+const missing = dockerMissing ?? (compiler === undefined ? 'needs a C compiler' : undefined)
+/** What takes minutes by default takes seconds here. */
+const CONFIG = `detectors:
+  unattributed-memory: { for_minutes: 0.05, clear_seconds: 2 }
+  idle-gpu-held: { for_minutes: 0.2 }
+  shared-gpu: { for_minutes: 0, clear_seconds: 2 }
+`
+/** The detectors look each five or ten seconds. */
+const WITHIN_MS = 40_000
+const KINDS = new Set(['unattributed_memory', 'idle_gpu_held', 'neighbour_pressure'])
+type Told = z.infer<typeof incidentSummary>
+
+const card = (index: number, util: number, usedGib: number, processes: readonly FakeProcess[], more: Values = {}) =>
+  h100(index, { util, util_mem: util / 2, mem_used: usedGib * GIB, ...more }, processes)
+
+describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefined ? '' : ` (${missing})`}`, () => {
+  let docker: TestDocker
+  let agent: RunningAgent
+  let ids: readonly string[]
+  let pids: readonly number[]
+  const host = (...gpus: FakeScenario['gpus']): FakeScenario => ({ values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus })
+  const pid = (index: number): number => pids[index] ?? 0
+  const shared = (): FakeScenario =>
+    host(
+      card(0, 95, 30, [
+        { pid: pid(0), bytes: 19 * GIB },
+        { pid: pid(1), bytes: 10.5 * GIB },
+      ]),
+      card(1, 0, 0.1, []),
+    )
+  /** The first job is gone, its memory is not. */
+  const left = (): FakeScenario => host(card(0, 60, 30, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, []))
+
+  beforeAll(async () => {
+    docker = await startDocker()
+    ids = await Promise.all(['job-a', 'job-b'].map((name) => docker.run({ name, command: ['sleep', '6000'] })))
+    pids = await Promise.all(ids.map((id) => docker.inspectPid(id)))
+    agent = await startAgent({
+      main: join(import.meta.dirname, '../../agent/main.ts'),
+      scenario: shared(),
+      config: CONFIG,
+      env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath },
+    })
+  }, 90_000)
+  afterAll(async () => {
+    await agent?.[Symbol.asyncDispose]()
+    await docker?.close()
+  })
+
+  const incidents = async (): Promise<readonly Told[]> =>
+    z
+      .array(incidentSummary)
+      .parse(await agent.json('/api/v1/incidents?limit=1000'))
+      .filter(({ kind }) => KINDS.has(kind))
+  const find = async (what: string, holds: (told: Told) => boolean): Promise<Told> => {
+    let last: readonly Told[] = []
+    return await poll(
+      async () => {
+        last = await incidents()
+        return last.find(holds)
+      },
+      {
+        what: () => `${what}; there are: ${last.map(({ kind, status, title }) => `${kind} ${status} ${title}`).join('; ')}`,
+        deadlineMs: WITHIN_MS,
+        everyMs: 200,
+      },
+    )
+  }
+  const firing = (kind: string) => find(`${kind} to fire`, (told) => told.kind === kind && told.status === 'firing')
+  const resolved = (id: string) => find(`${id} to resolve`, (told) => told.id === id && told.status === 'resolved')
+
+  test('two jobs on one card while the other stands empty: told with the names of both containers', async () => {
+    const told = await firing('neighbour_pressure')
+    expect(told).toMatchObject({
+      severity: 'info',
+      subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
+      facts: { pattern: 'two_jobs_on_one_gpu', gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
+    })
+    expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
+  }, 60_000)
+
+  test('a process that is killed while its memory stays: told with the name of who left it, and the shared card is over', async () => {
+    const pair = await firing('neighbour_pressure')
+    await docker.call('POST', `/containers/${ids[0]}/kill`)
+    agent.tell(left())
+    const told = await firing('unattributed_memory')
+    expect(told).toMatchObject({
+      severity: 'warning',
+      subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
+      facts: { pattern: 'held_by_nobody', left_by: `process sleep (${pid(0)}) of container job-a` },
+    })
+    expect(told.facts.unattributed_bytes).toBeCloseTo(19.5 * GIB, -8)
+    expect((await resolved(pair.id)).subject.gpu?.index).toBe(0)
+  }, 120_000)
+
+  test('a GPU that falls silent heals nothing; memory that is given back does', async () => {
+    const { id } = await firing('unattributed_memory')
+    agent.tell(host(card(0, 60, 30, [], { lost: 1 }), card(1, 0, 0.1, [])))
+    await poll(async () => (await agent.metrics()).value('warpwatch_gpu_memory_unattributed_bytes', { gpu: '0' }) === undefined, { what: 'silence' })
+    const from = Date.now()
+    await poll(async () => Date.now() - from > 15_000 && (await agent.get('/healthz')).status === 200, {
+      what: 'three looks',
+      deadlineMs: 30_000,
+      everyMs: 250,
+    })
+    expect((await incidents()).find((told) => told.id === id)?.status).toBe('firing')
+    agent.tell(host(card(0, 60, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
+    expect((await resolved(id)).count).toBeGreaterThan(0)
+  }, 120_000)
+
+  test('a GPU that is held and idle: told with the container, over with the first work', async () => {
+    agent.tell(host(card(0, 0, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
+    const told = await firing('idle_gpu_held')
+    expect(told).toMatchObject({
+      severity: 'info',
+      subject: { gpu: { index: 0, uuid: fakeUuid(0) }, container: { name: 'job-b' }, process: { pid: pid(1) } },
+      facts: { pattern: 'held_without_work', process_bytes: 10.5 * GIB },
+    })
+    agent.tell(host(card(0, 3, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
+    expect((await resolved(told.id)).resolved_at).toBeGreaterThan(told.started_at)
+  }, 120_000)
+})
