@@ -51,6 +51,8 @@ const MISSED_TO_END = 3
 const KEEP_ENDED_MS = 3_600_000
 /** Known by the probe alone and silent for so long. */
 const PROBE_SILENT_MS = 60_000
+/** A source may read the card and its processes a moment apart; the next round is further away. */
+const ONE_TIME_MS = 400
 const MAX_TRACKS = 4_000
 
 export function createTracks(): TracksFold {
@@ -126,9 +128,9 @@ export function createTracks(): TracksFold {
   /** The card's figures and the process's own must be of one time, whichever scrape brought them. */
   const noteHistory = (t: number): void => {
     for (const { nvml, uuid, endedT, mig, memory: history } of tracks.values()) {
-      if (nvml?.t !== t || endedT !== undefined || mig) continue
+      if (nvml === undefined || endedT !== undefined || mig) continue
       const gpu = gpus.get(uuid)
-      if (gpu?.t === t) history.onCard(t, gpu.used, gpu.free, nvml.bytes)
+      if (gpu !== undefined && (nvml.t === t || gpu.t === t) && Math.abs(gpu.t - nvml.t) <= ONE_TIME_MS) history.onCard(gpu.t, gpu.used, gpu.free, nvml.bytes)
     }
   }
   /** Used and free come as readings of their own; they belong together when they are of one time. */
