@@ -13,7 +13,7 @@ export type SummaryBuilder = {
   readonly finish: (host: string | undefined, counts: RecordingCounts) => Summary
 }
 
-const TYPES = ['scrape', 'log', 'container', 'allocator', 'allocator_oom'] as const
+const TYPES = ['scrape', 'log', 'container', 'allocator', 'allocator_oom', 'operator'] as const
 
 /** `1 h 2 min 3 s`, from the largest unit that is not zero. */
 export function duration(ms: number): string {

@@ -1,11 +1,13 @@
 // Judges events as they pass and keeps the incidents that follow from them. A consumer of the pipeline: no clock, no I/O, time comes from the events.
-import type { ContainerEvent, Event, LogLine } from '../model/event.ts'
-import { LOG_KINDS, type Fault } from '../model/fault.ts'
-import type { Finding } from '../model/finding.ts'
+import type { ContainerEvent, Event, LogLine, OperatorEvent } from '../model/event.ts'
+import type { Fault } from '../model/fault.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
+import type { Accepted } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
+import { createAcceptedBook } from './incidents/accepted.ts'
 import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
+import { createFindings, resolutionText } from './incidents/findings.ts'
 import { createLogMemory, logKey } from './incidents/log-memory.ts'
 import { chargeLoss } from './incidents/charge.ts'
 import { createLostTimeBook, type Death } from './incidents/lost-time.ts'
@@ -15,7 +17,7 @@ import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
 import { createPlacedPids } from './incidents/placed.ts'
 import { createRings } from './incidents/rings.ts'
-import { HELD_LOG_KINDS } from './incidents/rules.ts'
+import { createStories } from './incidents/stories.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
 import { createTracker } from './incidents/tracker.ts'
@@ -32,6 +34,8 @@ export type DiagnosisOptions = {
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
   /** Called when an incident fires, changes (at most once a second each) or resolves; pending ones are not told. */
   readonly onChange?: (incident: Incident) => void
+  /** Called with all that stands though it was declared healthy, to be kept for `restore`. */
+  readonly onAccepted?: (accepted: readonly Accepted[]) => void
 }
 export type Diagnosis = {
   readonly name: string
@@ -39,7 +43,7 @@ export type Diagnosis = {
   readonly figures: () => IncidentFigures
   /** Firing now, root and evidence as known so far. */
   readonly firing: () => readonly Incident[]
-  readonly restore: (incidents: readonly Incident[]) => void
+  readonly restore: (incidents: readonly Incident[], accepted?: readonly Accepted[]) => void
   /** Tells what has changed since the last tick. To be called at the end. */
   readonly flush: () => void
 }
@@ -47,7 +51,8 @@ export type Diagnosis = {
 /** Readings come up to a tick after their second. */
 const COMPLETE_AFTER_MS = AFTER_MS + 1_500
 
-export function createDiagnosis({ judge, detection, hostname, settingsOf = () => undefined, onChange = () => {} }: DiagnosisOptions): Diagnosis {
+export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
+  const { judge, detection, hostname, settingsOf = () => undefined, onChange = () => {}, onAccepted = () => {} } = options
   const witness = createWitness()
   const rings = createRings()
   const logs = createLogMemory()
@@ -64,6 +69,8 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
   const repeats = createRepeatedWords()
   const placed = createPlacedPids()
+  const stories = createStories()
+  const accepted = createAcceptedBook(onAccepted)
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()
   const fired = new Map<string, IncidentKind>()
@@ -84,6 +91,10 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
       fired.set(open.id, kind)
     }
     if (open.status === 'resolved') fired.delete(open.id)
+    for (const other of stories.place(open)) {
+      if (other.status === 'resolved') onChange(toIncident(other))
+      else other.changed = true
+    }
     onChange(toIncident(open))
   }
 
@@ -181,37 +192,12 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
   }
 
   const charge = (death: Death): IncidentKind | undefined => chargeLoss(tracker.open(), death)
-  /** What a detector says: one incident per kind and key, which holds until the detector says that it is over. */
-  const onFinding = (finding: Finding, t: number): void => {
-    if (finding.state === 'unknown') return
-    const { kind, about } = finding
-    // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
-    const asLog = !HELD_LOG_KINDS.has(kind) && LOG_KINDS.some((known) => known === kind)
-    if (asLog && finding.state === 'healthy') return
-    // An Xid that the driver goes on telling is the incident that the kernel's line made, and is over when the driver says so.
-    const key = HELD_LOG_KINDS.has(kind) ? finding.key : `${kind} @ ${finding.key}`
-    const place: Place = {
-      t,
-      stream: 'numbers',
-      ...(about.uuid === undefined ? {} : { uuid: about.uuid }),
-      ...(about.container === undefined ? {} : { container: about.container }),
-      ...(about.containerId === undefined ? {} : { containerId: about.containerId }),
-    }
-    if (finding.state === 'faulty') {
-      const { severity, title, verdict, remedies } = finding
-      const facts = about.pid === undefined ? finding.facts : { pid: about.pid, ...finding.facts }
-      sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, asLog ? {} : { key })
-      return
-    }
-    if (!tracker.open().some(({ members }) => members.some(({ fault }) => fault.kind === kind))) return
-    const facts = about.pid === undefined ? {} : { pid: about.pid }
-    const { subject } = resolve({ kind, severity: 'info', title: '', verdict: '', facts, remedies: [], evidence: [] }, place)
-    const { named } = about
-    const closed = tracker.clear(
-      { key, kind, subject, ...(named === undefined ? {} : { named }), ...(finding.why === undefined ? {} : { why: finding.why }) },
-      t,
-    )
-    if (closed !== undefined) tell(closed)
+  const onFinding = createFindings({ tracker, resolve, accepted, sighted, tell })
+  const repaired = ({ incident, t, by, note }: OperatorEvent): void => {
+    const open = tracker.settle(incident, t, resolutionText(by, note))
+    if (open === undefined) return
+    for (const { fault, subject } of open.members) accepted.accept(fault, { ...subjectOf(open), ...subject }, t)
+    tell(open)
   }
 
   const tick = (t: number): void => {
@@ -264,6 +250,8 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
             tick(event.t)
           }
           return
+        case 'operator':
+          return repaired(event)
         case 'allocator':
           return
       }
@@ -283,9 +271,10 @@ export function createDiagnosis({ judge, detection, hostname, settingsOf = () =>
         .open()
         .filter(({ status }) => status === 'firing')
         .map(toIncident),
-    restore(incidents) {
+    restore(incidents, standing = []) {
+      accepted.restore(standing)
       for (const incident of incidents) {
-        tracker.restore(incident)
+        stories.restore(tracker.restore(incident))
         fired.set(incident.id, incident.kind)
         lastSeen.set(incident.kind, Math.max(lastSeen.get(incident.kind) ?? 0, incident.last_seen_at))
       }

@@ -100,4 +100,15 @@ export type AllocatorOom = {
   readonly pools?: readonly AllocatorPool[]
 }
 
-export type Event = Scrape | LogLine | ContainerEvent | AllocatorSample | AllocatorOom
+/** Somebody says that what an incident tells of is repaired. An event, so that a recording gives the same incidents again. */
+export type OperatorEvent = {
+  readonly type: 'operator'
+  readonly t: number
+  readonly action: 'set_healthy'
+  /** Id of the incident. */
+  readonly incident: string
+  readonly by?: string
+  readonly note?: string
+}
+
+export type Event = Scrape | LogLine | ContainerEvent | AllocatorSample | AllocatorOom | OperatorEvent

@@ -1,6 +1,7 @@
 // What an incident is: a fault (or several of one crash) with who it hit, when, how often, and what was seen around it.
 import type { Forecast } from './finding.ts'
 import { LOG_KINDS, SEVERITIES, type Facts, type Fault, type Severity } from './fault.ts'
+import type { Acknowledgement, Silenced } from './maintenance.ts'
 import type { Labels } from './series.ts'
 
 /** Kinds that the numbers can tell; names are public. */
@@ -127,6 +128,9 @@ export type IncidentEvidence = {
   readonly container?: ContainerSettings
 }
 
+/** Another incident of the same story. */
+export type IncidentLink = { readonly id: string; readonly kind: IncidentKind }
+
 export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   readonly id: string
   readonly status: IncidentStatus
@@ -140,6 +144,14 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   readonly last_seen_at: number
   readonly count: number
   readonly consequences: readonly Consequence[]
+  /** Id of the incident with which its story began, which may be itself; absent where it stands alone. */
+  readonly story?: string
+  /** What led to it. */
+  readonly part_of?: IncidentLink
+  readonly led_to?: readonly IncidentLink[]
+  /** What people said of it; added when it is told, not part of the judgment. */
+  readonly silenced?: Silenced
+  readonly acknowledged?: Acknowledgement
   readonly evidence: IncidentEvidence
 }
 /** An incident as lists and the stream tell it: of the evidence only the log lines. */
@@ -176,6 +188,8 @@ export type IncidentFigures = {
   readonly lastSeen: ReadonlyMap<IncidentKind, number>
   /** What is being told now of when memory runs out. */
   readonly forecasts: readonly Forecast[]
+  /** How many of those that fire are silenced; absent where nobody can silence them. */
+  readonly silenced?: number
 }
 
 export type IncidentMessage = { readonly type: 'incident'; readonly incident: IncidentSummary }

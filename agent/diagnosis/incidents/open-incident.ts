@@ -6,6 +6,7 @@ import type {
   ContainerSettings,
   Incident,
   IncidentKind,
+  IncidentLink,
   IncidentLogLine,
   IncidentProcess,
   IncidentSeries,
@@ -49,6 +50,10 @@ export type OpenIncident = {
   complete: boolean
   /** Not yet told to anybody in this form. */
   changed: boolean
+  /** Id of the incident with which its story began, and its neighbours there. */
+  story: string | undefined
+  partOf: IncidentLink | undefined
+  ledTo: readonly IncidentLink[]
   /** Counted on top by what was known before a restart of the agent. */
   readonly countBefore: number
 }
@@ -121,6 +126,9 @@ export function toIncident(open: OpenIncident): Incident {
     last_seen_at: open.lastSeenAt,
     count: open.countBefore === 0 ? countOf(root) : open.countBefore + Math.max(0, ...root.counts.values()),
     consequences: redactDeep(open.members.slice(1).map(toConsequence)),
+    ...(open.story === undefined ? {} : { story: open.story }),
+    ...(open.partOf === undefined ? {} : { part_of: open.partOf }),
+    ...(open.ledTo.length === 0 ? {} : { led_to: open.ledTo }),
     evidence: {
       log_lines: open.logLines,
       series: open.series,

@@ -62,6 +62,9 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
     container: evidence.container,
     complete: true,
     changed: false,
+    story: incident.story,
+    partOf: incident.part_of,
+    ledTo: incident.led_to ?? [],
     countBefore: incident.count,
   }
 }

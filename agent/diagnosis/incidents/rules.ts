@@ -86,9 +86,7 @@ export const JOINING_FINDINGS: ReadonlySet<IncidentKind> = new Set<IncidentKind>
 const LOST_ACCESS_ECHOES: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['nvml_unknown_error', 'gpu_not_visible'])
 /** The loss and its echoes are one story, whichever came first. */
 const isLostAccess = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
-  kind === 'container_lost_gpu'
-    ? others.some((other) => LOST_ACCESS_ECHOES.has(other))
-    : LOST_ACCESS_ECHOES.has(kind) && others.includes('container_lost_gpu')
+  kind === 'container_lost_gpu' ? others.some((other) => LOST_ACCESS_ECHOES.has(other)) : LOST_ACCESS_ECHOES.has(kind) && others.includes('container_lost_gpu')
 
 /** Whether a fault can be a part of a crash with others: equal kinds always, notes only with themselves. */
 export const canJoin = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
@@ -126,6 +124,9 @@ const RANK: Readonly<Partial<Record<IncidentKind, number>>> = {
 const FOLLOWING_XIDS: ReadonlySet<number> = new Set([43, 45, 109, 154])
 /** The GPU is off the bus, or needs a reset: nothing a program says is nearer to the cause. */
 const DECISIVE_XIDS: ReadonlySet<number> = new Set([48, 62, 64, 74, 79, 92, 94, 95, 119, 120, 140])
+
+/** Of the board, not of a program that runs on it. */
+export const isDecisiveXid = (xid: number | undefined): boolean => xid !== undefined && DECISIVE_XIDS.has(xid)
 
 export function rootRank({ kind, facts: { xid } }: Fault<IncidentKind>): number {
   if (kind === 'xid' && xid !== undefined) {

@@ -5,7 +5,19 @@ import type { Incident, IncidentKind, IncidentSubject } from '../../model/incide
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
-import { canJoin, CRASH_WINDOW_MS, GPU_ECHOES, HARDWARE, HARDWARE_NUMBERS, HELD_LOG_KINDS, JOINING_FINDINGS, joinWindowMs, quietMs, rootRank, SAME_KILL_MS } from './rules.ts'
+import {
+  canJoin,
+  CRASH_WINDOW_MS,
+  GPU_ECHOES,
+  HARDWARE,
+  HARDWARE_NUMBERS,
+  HELD_LOG_KINDS,
+  JOINING_FINDINGS,
+  joinWindowMs,
+  quietMs,
+  rootRank,
+  SAME_KILL_MS,
+} from './rules.ts'
 
 export type Sighting = {
   readonly fault: Fault<IncidentKind>
@@ -34,6 +46,8 @@ export type Tracker = {
     finding: { readonly key: string; readonly kind: IncidentKind; readonly subject: IncidentSubject; readonly named?: string; readonly why?: string },
     t: number,
   ) => OpenIncident | undefined
+  /** Somebody says that it is repaired; undefined where it does not fire. */
+  readonly settle: (id: string, t: number, why: string) => OpenIncident | undefined
   readonly ended: (crashKey: string, t: number, exitCode: number | undefined) => void
   /** Moves time on; returns what resolved or was given up. */
   readonly tick: (t: number) => readonly OpenIncident[]
@@ -41,7 +55,7 @@ export type Tracker = {
   /** Milliseconds of ticks so far, without the pauses and jumps between them. */
   readonly elapsed: () => number
   /** What fired before the agent was started again. */
-  readonly restore: (incident: Incident) => void
+  readonly restore: (incident: Incident) => OpenIncident
 }
 
 /** More time between two ticks than this is silence of the sources or a jump of the clock, and neither is quiet. */
@@ -117,6 +131,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       container: undefined,
       complete: false,
       changed: true,
+      story: undefined,
+      partOf: undefined,
+      ledTo: [],
       countBefore: 0,
     }
     incidents.push(made)
@@ -213,6 +230,13 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       close(open, t)
       return open
     },
+    settle(id, t, why) {
+      const open = incidents.find((candidate) => candidate.id === id && candidate.status === 'firing')
+      if (open === undefined) return undefined
+      open.resolution = why
+      close(open, t)
+      return open
+    },
     ended(crashKey, t, code) {
       exits.delete(crashKey)
       exits.set(crashKey, { t, code })
@@ -247,6 +271,10 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     },
     open: () => incidents,
     elapsed: () => elapsed,
-    restore: (incident) => void incidents.push(restoredIncident(incident, elapsed)),
+    restore(incident) {
+      const open = restoredIncident(incident, elapsed)
+      incidents.push(open)
+      return open
+    },
   }
 }

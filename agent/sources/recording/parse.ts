@@ -1,5 +1,5 @@
 // One line of a recording to an event. Input from outside, checked by hand: an hour of a host is a hundred megabytes.
-import type { AllocatorOom, AllocatorPool, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, Scrape } from '../../model/event.ts'
+import type { AllocatorOom, AllocatorPool, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, OperatorEvent, Scrape } from '../../model/event.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { createQuickReader } from './scrape-line.ts'
@@ -177,6 +177,12 @@ function allocatorOom(t: number, from: Fields): AllocatorOom | undefined {
   }
 }
 
+function operatorEvent(t: number, from: Fields): OperatorEvent | undefined {
+  const { action, incident, by, note } = from
+  if (action !== 'set_healthy' || !isText(incident)) return undefined
+  return { type: 'operator', t, action, incident, ...(isText(by) ? { by } : {}), ...(isText(note) ? { note } : {}) }
+}
+
 const POOL_NUMBERS = [
   'stream',
   'segments',
@@ -214,4 +220,5 @@ const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefine
   ['container', containerEvent],
   ['allocator', allocatorSample],
   ['allocator_oom', allocatorOom],
+  ['operator', operatorEvent],
 ])

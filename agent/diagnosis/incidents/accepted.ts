@@ -1,0 +1,99 @@
+// What an operator has declared healthy though it still shows: counters and flags that stay until a reset. Unchanged they are no new incident. Pure.
+import type { Facts, Severity } from '../../model/fault.ts'
+import type { Faulty, Finding } from '../../model/finding.ts'
+import type { IncidentKind, IncidentSubject } from '../../model/incident.ts'
+import type { Accepted } from '../../model/maintenance.ts'
+
+/** What makes such a fault a new one: a figure beyond the accepted one, another word, or a member more in a list. */
+type News = {
+  readonly above?: readonly (keyof Facts)[]
+  readonly below?: readonly (keyof Facts)[]
+  readonly other?: readonly (keyof Facts)[]
+  readonly more?: readonly (keyof Facts)[]
+}
+/** Kinds whose sign stays after a repair, or that nobody means to repair. All others fire again while they are seen. */
+const NEWS: Readonly<Partial<Record<IncidentKind, News>>> = {
+  ecc_uncorrected: { above: ['ecc_uncorrected_volatile'] },
+  row_remap_failure: { above: ['remapped_rows', 'retired_pages'] },
+  pcie_degraded: { below: ['pcie_generation', 'pcie_width'], above: ['pcie_replays_per_minute'] },
+  nvlink_errors: { more: ['links_down', 'error_types'], above: ['new_errors'] },
+  gpu_missing: { below: ['gpus_present'], above: ['gpus_expected'] },
+  container_lost_gpu: { more: ['gpus_lost'] },
+  nvml_driver_mismatch: { other: ['kernel_version', 'library_version'] },
+  // The recovery that the driver asks for; an Xid itself is an event, and each one is new.
+  xid: { other: ['recovery_action'] },
+}
+const RANK: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 }
+/** More than all GPUs and containers of a host that were ever repaired. */
+const MAX_ACCEPTED = 1_000
+
+export type AcceptedBook = {
+  readonly accept: (fault: { readonly kind: IncidentKind; readonly severity: Severity; readonly facts: Facts }, subject: IncidentSubject, t: number) => void
+  /** Whether this is what was accepted, unchanged. */
+  readonly covers: (finding: Faulty) => boolean
+  /** It is really over: what comes then is new. */
+  readonly forget: (finding: Finding) => void
+  readonly restore: (all: readonly Accepted[]) => void
+}
+
+const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+function isNews({ above = [], below = [], other = [], more = [] }: News, before: Facts, now: Facts): boolean {
+  const beyond = (name: keyof Facts, sign: 1 | -1): boolean => {
+    const [was, is] = [number(before[name]), number(now[name])]
+    return is !== undefined && (was === undefined || (is - was) * sign > 0)
+  }
+  return (
+    above.some((name) => beyond(name, 1)) ||
+    below.some((name) => beyond(name, -1)) ||
+    other.some((name) => now[name] !== undefined && now[name] !== before[name]) ||
+    more.some((name) => list(now[name]).some((each) => !list(before[name]).includes(each)))
+  )
+}
+
+const whoseOf = (kind: IncidentKind, uuid: string | undefined, container: string | undefined, { gpu_index: index }: Facts): string =>
+  kind === 'container_lost_gpu' ? (container ?? 'host') : (uuid ?? (kind === 'gpu_missing' && index !== undefined ? `GPU ${index}` : 'host'))
+
+export function createAcceptedBook(onChange: (all: readonly Accepted[]) => void): AcceptedBook {
+  const known = new Map<string, Accepted>()
+  const keyOf = (kind: IncidentKind, whose: string): string => `${kind} ${whose}`
+  const changed = (): void => onChange([...known.values()])
+  return {
+    accept({ kind, severity, facts }, { gpu, container }, t) {
+      const news = NEWS[kind]
+      if (news === undefined || (kind === 'xid' && facts.recovery_action === undefined)) return
+      const whose = whoseOf(kind, gpu?.uuid, container?.name, facts)
+      const judged = [...(news.above ?? []), ...(news.below ?? []), ...(news.other ?? []), ...(news.more ?? [])]
+      const kept = Object.fromEntries(judged.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])))
+      const key = keyOf(kind, whose)
+      known.delete(key)
+      known.set(key, { kind, whose, severity, facts: kept, at: t })
+      const oldest = known.size > MAX_ACCEPTED ? known.keys().next().value : undefined
+      if (oldest !== undefined) known.delete(oldest)
+      changed()
+    },
+    covers({ kind, about, facts, severity }) {
+      const news = known.size === 0 ? undefined : NEWS[kind]
+      if (news === undefined) return false
+      const key = keyOf(kind, whoseOf(kind, about.uuid, about.container, facts))
+      const before = known.get(key)
+      if (before === undefined) return false
+      if (RANK[severity] <= RANK[before.severity] && !isNews(news, before.facts, facts)) return true
+      known.delete(key)
+      changed()
+      return false
+    },
+    forget({ kind, about }) {
+      if (known.size === 0) return
+      // A card that was lost before it told its UUID is told healthy without its number: all such are then over.
+      const whose = whoseOf(kind, about.uuid, about.container, {})
+      const gone = [...known].filter(([, one]) => one.kind === kind && (one.whose === whose || (whose === 'host' && one.whose.startsWith('GPU '))))
+      for (const [key] of gone) known.delete(key)
+      if (gone.length > 0) changed()
+    },
+    restore(all) {
+      for (const one of all) known.set(keyOf(one.kind, one.whose), one)
+    },
+  }
+}
