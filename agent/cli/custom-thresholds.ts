@@ -49,14 +49,13 @@ const REQUIRED = ['name', 'metric', 'comparison', 'value', 'for', 'severity'] as
 function metricOf(name: string): MetricDef | undefined {
   return metricNamed(name) ?? metricNamed(`${PREFIX}${name}`)
 }
+/** Who does not know a name often leaves out its unit. */
+const UNIT = /(?:_(?:bytes|seconds|ratio|watts|celsius|hertz|joules|total))+$/
 function nearestMetric(name: string): string {
   const full = name.startsWith(PREFIX) || name.startsWith('process_') ? name : `${PREFIX}${name}`
-  return (
-    nearest(
-      full,
-      catalogue.map((def) => def.name),
-    ) ?? ''
-  )
+  const names = new Map(catalogue.map((def) => [def.name.replace(UNIT, ''), def.name]))
+  for (const def of catalogue) names.set(def.name, def.name)
+  return names.get(nearest(full, names.keys()) ?? '') ?? ''
 }
 
 export const readThresholds: ReadParts<readonly CustomThreshold[]> = (value) => {
