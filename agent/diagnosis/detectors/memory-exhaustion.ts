@@ -3,6 +3,7 @@ import type { Finding, ForecastInterval } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { foresee, type Exhaustion, type View } from './parts/exhaustion.ts'
+import { TOO_LITTLE } from './parts/points.ts'
 import { CHECKPOINT, growerOf, perMinute, REMEDIES, type Grower } from './parts/growth-words.ts'
 import { median } from './parts/trend.ts'
 import { COARSE_MS, FINE_MS } from './parts/memory-history.ts'
@@ -130,6 +131,8 @@ export const memoryExhaustion = defineDetector({
       }
       const found = foreseeTrack(track, t, capacity)
       if (typeof found === 'string' || found.earliest > horizon * MINUTE_MS) {
+        // After a start of the agent, or a break: what was told before may still be true.
+        if (found === TOO_LITTLE) return { ...said, state: 'unknown', why: found }
         if (told === undefined) return { ...said, state: 'healthy' }
         told.missed += 1
         if (told.result === undefined || told.missed >= TO_FALL_SILENT) {

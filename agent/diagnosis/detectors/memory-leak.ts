@@ -5,6 +5,7 @@ import { defineDetector } from './definition.ts'
 import { keptRemedies, perMinute } from './parts/growth-words.ts'
 import { floorSlope, leakOf, type Leak, type LeakView } from './parts/leak.ts'
 import { COARSE_MS, FINE_MS } from './parts/memory-history.ts'
+import { TOO_LITTLE } from './parts/points.ts'
 import { aboutOf, gpuText, percent, processText, spanText, upperFirst } from './parts/who.ts'
 import type { Track } from './parts/tracks.ts'
 
@@ -82,6 +83,8 @@ export const memoryLeak = defineDetector({
         states.set(track, now)
         return now.told ? fault(track, leak, capacity, t) : { ...said, state: 'unknown', why: 'seen for the first time' }
       }
+      // After a start of the agent, or a break: what was told before may still be true.
+      if (leak === TOO_LITTLE) return { ...said, state: 'unknown', why: leak }
       if (state === undefined || !state.told) {
         states.delete(track)
         return { ...said, state: 'healthy' }

@@ -133,6 +133,13 @@ describe('what is not told', () => {
     expect(last).toMatchObject({ state: 'healthy' })
     expect(last?.second).toBeLessThan(2_000 + 1_200)
   })
+  test('after a break it is neither there nor over until enough was seen again', () => {
+    const blind = (s: number): boolean => s > 1_700 && s < 2_800
+    const turns = watch(memoryExhaustion, 3_050, (s) => ({ ...alone(leak(s)), ...(blind(s) ? { blind: true } : {}) }))
+    expect(firstFault(turns).second).toBeLessThan(1_700)
+    expect(turns.at(-1)).toMatchObject({ state: 'unknown' })
+    expect(turns.filter(({ second, state }) => second > 1_700 && state === 'healthy')).toEqual([])
+  })
   test('nothing is known of a card that nobody reads', () => {
     expect(statesOf(watch(memoryExhaustion, HOUR, (s) => ({ ...alone(leak(s)), blind: true })))).toEqual([])
   })

@@ -2,7 +2,7 @@
 import { crossing, meanExcess } from './crossing.ts'
 import { growthOf, type Growth } from './growth.ts'
 import type { MemoryWindow } from './memory-history.ts'
-import { pointsOf, type Point } from './points.ts'
+import { pointsOf, TOO_LITTLE, type Point } from './points.ts'
 import { fitLine, median } from './trend.ts'
 
 export type Exhaustion = {
@@ -134,7 +134,7 @@ function bounds(
 
 function over({ windows, windowMs, capacity, ownOnly }: View, now: number, spanMs: number): Exhaustion | string {
   const points = pointsOf(windows, windowMs, now, spanMs)
-  if (points === undefined) return 'too little was seen'
+  if (points === undefined) return TOO_LITTLE
   if (!inReach(points, capacity)) return 'no rise that matters'
   const growth = growthOf(points, now, { ...RULES, rise: RULES.rise * capacity })
   if (typeof growth === 'string') return growth
@@ -157,11 +157,11 @@ function over({ windows, windowMs, capacity, ownOnly }: View, now: number, spanM
 
 /** A text says why there is nothing to tell. */
 export function foresee(view: View, now: number): Exhaustion | string {
-  let why = 'too little was seen'
+  let why: string = TOO_LITTLE
   for (const spanMs of view.spansMs) {
     const found = over(view, now, spanMs)
     if (typeof found !== 'string') return found
-    if (found !== 'too little was seen') why = found
+    if (found !== TOO_LITTLE) why = found
   }
   return why
 }

@@ -1,6 +1,6 @@
 // Whether what a process keeps, even when it is idle, has grown in a straight line over a long time.
 import type { MemoryWindow } from './memory-history.ts'
-import { pointsOf, type Point } from './points.ts'
+import { pointsOf, TOO_LITTLE, type Point } from './points.ts'
 import { fitLine, largestStep, median, newerShare, type Line } from './trend.ts'
 
 export type Leak = {
@@ -57,7 +57,7 @@ function together(points: readonly Point[], xs: readonly number[], byDriver: boo
   const mean = course(points.map(({ ownMean, outside }) => ownMean + outside))
   const top = course(points.map(({ high, others }) => high - others))
   const spread = course(points.map(({ high, others, ownLow, outside }) => high - others - ownLow - outside))
-  if (floor === undefined || mean === undefined || top === undefined || spread === undefined) return 'too little was seen'
+  if (floor === undefined || mean === undefined || top === undefined || spread === undefined) return TOO_LITTLE
   if (Math.max(floor.line.z, mean.line.z, top.line.z) < LEAK_RULES.z || floor.line.z < LEAK_RULES.floorZ || !(floor.line.slope > 0)) return 'no trend'
   if (floor.line.slope < LEAK_RULES.stays * mean.line.slope) return 'the mean grows more than what stays'
   if (spread.line.z > LEAK_RULES.spreadZ && spread.line.slope > LEAK_RULES.spread * floor.line.slope) return 'the peaks grow more than what stays'
@@ -69,7 +69,7 @@ function together(points: readonly Point[], xs: readonly number[], byDriver: boo
 
 function over({ windows, windowMs, capacity, byDriver, share: leastShare }: LeakView, now: number, spanMs: number): Leak | string {
   const points = pointsOf(windows, windowMs, now, spanMs)
-  if (points === undefined) return 'too little was seen'
+  if (points === undefined) return TOO_LITTLE
   const xs = points.map(({ t }) => t - now)
   // Cheap first: most processes do not grow at all.
   const third = Math.floor(points.length / 3)
@@ -95,13 +95,13 @@ function over({ windows, windowMs, capacity, byDriver, share: leastShare }: Leak
 
 /** Over the longest time; a text says why it is none. */
 export function leakOf(view: LeakView, now: number): Leak | string {
-  let why = 'too little was seen'
+  let why: string = TOO_LITTLE
   for (const spanMs of view.spansMs) {
     const found = over(view, now, spanMs)
     if (typeof found !== 'string') return found
     // What slows down over a longer time looks straight over a shorter one.
     if (view.byDriver && found === SLOWS) return found
-    if (found !== 'too little was seen') why = found
+    if (found !== TOO_LITTLE) why = found
   }
   return why
 }

@@ -14,6 +14,9 @@ export type Point = {
   readonly others: number
 }
 
+/** Why nothing is said when the points do not cover the time. */
+export const TOO_LITTLE = 'too little was seen'
+
 /** Some 800 pairs: enough for a line, cheap to sort. */
 const MAX_POINTS = 40
 /** A window of fewer samples has seen too little of what comes and goes. */
