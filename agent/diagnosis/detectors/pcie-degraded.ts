@@ -30,6 +30,9 @@ const bandwidth = (generation: number, width: number): number | undefined => {
 /** P0 to P2 are the states of work (P2 is that of CUDA on GeForce). A desktop plays videos in P5 or P8, with a slow link, as it should. */
 const SLOWEST_WORKING_STATE = 2
 const WINDOW_MS = 60_000
+/** Between two requests the generation falls: a reading counts that was taken after so many busy looks, and it takes so many such readings. */
+const BUSY_LOOKS = 2
+const PROOFS = 2
 
 export const pcieDegraded = defineDetector({
   id: 'pcie-degraded',
@@ -55,21 +58,36 @@ or max by (gpu, uuid) (increase(warpwatch_gpu_pcie_replay_total[1m]) > 8)`,
     for: '12s',
   },
   create(options, { present, tracks }) {
-    const rows = createGpuRows(present, COLUMNS)
+    const rows = createGpuRows(present, COLUMNS, 'generation')
     const load = createLoad(options.load_ratio)
+    const busy = createLoad(options.load_ratio, 0)
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
       rise: createRise(WINDOW_MS),
+      busyLooks: 0,
+      readT: undefined as number | undefined,
+      atWork: false,
+      proofs: 0,
       teller: createTeller({ kind: 'pcie_degraded', key: uuid, about: { uuid } }),
     }))
     /** Undefined while the card does not work, or something cannot be read: then nobody can tell. */
-    const slow = (t: number, row: Row): boolean | undefined => {
-      const { generation, width, generationMax, widthMax, state } = row.now
+    const slow = (t: number, row: Row, state: ReturnType<typeof states.of>): boolean | undefined => {
+      const { generation, width, generationMax, widthMax, state: performance } = row.now
+      state.busyLooks = busy.of(t, row) === true ? state.busyLooks + 1 : 0
+      const works = load.of(t, row) === true && (performance ?? 0) <= SLOWEST_WORKING_STATE
+      if (row.readT !== state.readT) {
+        state.readT = row.readT
+        state.atWork = state.busyLooks >= BUSY_LOOKS
+        state.proofs = works && state.atWork ? state.proofs + 1 : 0
+      }
       if (generation === undefined || width === undefined || generationMax === undefined || widthMax === undefined) return undefined
       // As fast as it can be: that is well also while it idles.
-      if (generation >= generationMax && width >= widthMax) return false
-      const works = load.of(t, row) === true && (state ?? 0) <= SLOWEST_WORKING_STATE
-      return works ? true : undefined
+      if (generation >= generationMax && width >= widthMax) {
+        state.proofs = 0
+        return false
+      }
+      // A card at rest lowers its generation, but keeps its lanes.
+      return works && (width < widthMax || state.atWork) ? true : undefined
     }
     const tell = (row: Row, isSlow: boolean, replays: number, replaying: boolean): Finding => {
       const { now, uuid, index } = row
@@ -121,9 +139,13 @@ or max by (gpu, uuid) (increase(warpwatch_gpu_pcie_replay_total[1m]) > 8)`,
           const state = states.of(row.uuid)
           const replays = state.rise.see(t, row.now.replays)
           const replaying = replays !== undefined && replays > options.replays_per_minute
-          const held = state.hold.see(t, slow(t, row))
-          const isSlow = held === 'faulty' || (held === 'unknown' && state.hold.settled() === 'faulty' && replaying)
-          if (held === 'faulty' || replaying) state.teller.faulty(found, tell(row, isSlow, replays ?? 0, replaying))
+          const isBelow = slow(t, row, state)
+          // The time of one stretch of work counts, not that of several.
+          if (isBelow === undefined && state.hold.settled() !== 'faulty') state.hold.settle('unknown')
+          const held = state.hold.see(t, isBelow)
+          const proven = held === 'faulty' && ((row.now.width ?? 0) < (row.now.widthMax ?? 0) || state.proofs >= PROOFS)
+          const isSlow = proven || (held === 'unknown' && state.hold.settled() === 'faulty' && replaying)
+          if (proven || replaying) state.teller.faulty(found, tell(row, isSlow, replays ?? 0, replaying))
           else if (held === 'healthy' && (replays !== undefined || !state.rise.everSeen())) state.teller.healthy(found)
         }
         return found

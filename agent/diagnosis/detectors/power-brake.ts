@@ -31,12 +31,13 @@ export const powerBrake = defineDetector({
   // nvmlClocksEventReasonHwPowerBrakeSlowdown: "External Power Brake Assertion is triggered (e.g. by the system power supply)"; clocks fall by a factor of 2 or more.
   expression: { promql: 'warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1', for: '1s' },
   create(options, { present, tracks }) {
-    const rows = createGpuRows(present, COLUMNS)
+    const rows = createGpuRows(present, COLUMNS, 'brake')
     const load = createLoad(options.load_ratio)
     const speeds = createSpeeds()
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
       teller: createTeller({ kind: 'power_brake', key: uuid, about: { uuid } }),
+      readT: undefined as number | undefined,
     }))
     return {
       judge(t) {
@@ -45,7 +46,10 @@ export const powerBrake = defineDetector({
           const { now, uuid, index } = row
           const state = states.of(uuid)
           const loaded = load.of(t, row)
-          const held = state.hold.see(t, now.brake === undefined ? undefined : now.brake === 1)
+          // What a lost scrape leaves standing is no second look.
+          const again = row.readT === state.readT
+          state.readT = row.readT
+          const held = state.hold.see(t, now.brake === undefined || again ? undefined : now.brake === 1)
           if (now.brake === 0 && loaded === true) speeds.note(row)
           if (held === 'healthy') state.teller.healthy(found)
           if (held !== 'faulty') continue

@@ -128,13 +128,14 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
     for: '1s',
   },
   create(options, { present, tracks }) {
-    const rows = createGpuRows(present, COLUMNS)
+    const rows = createGpuRows(present, COLUMNS, 'hwSlowdown')
     const load = createLoad(options.load_ratio)
     const speeds = createSpeeds()
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
       capped: createHold({ forMs: options.power_seconds * 1_000, clearMs: 0 }),
       memoryRead: false,
+      readT: undefined as number | undefined,
       restsSince: undefined as number | undefined,
       teller: createTeller({ kind: 'throttling', key: uuid, about: { uuid } }),
     }))
@@ -196,7 +197,10 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
           const resting = state.restsSince !== undefined && t - state.restsSince < options.rest_seconds * 1_000
           const unread = !told || (state.memoryRead && now.memory === undefined)
           // Bits that stay while nothing runs say nothing of the speed, and not that it has cooled either.
-          const faulty = (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
+          // What a lost scrape leaves standing is the same look, not a second one: a clock change would last.
+          const again = row.readT !== undefined && row.readT === state.readT
+          state.readT = row.readT
+          const faulty = again ? undefined : (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
           if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
           const held = state.hold.see(t, faulty)
           if (held === 'faulty') state.teller.faulty(found, tell(row, capped, hot, memoryLimit))

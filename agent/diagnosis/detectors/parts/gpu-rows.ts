@@ -12,7 +12,10 @@ export type GpuRow<Name extends string> = {
   name: string | undefined
   /** Absent = not read now. Of several series of a column (MIG instances) the highest. */
   readonly now: { [Key in Name]?: number | undefined }
+  /** When the column that sets the pace was read; undefined = not read now, or no column does. */
+  readT: number | undefined
 }
+type Place<Name extends string> = { readonly row: GpuRow<Name>; readonly name: Name; readonly index: number }
 export type GpuRows<Name extends string> = { readonly read: () => ReadonlyMap<string, GpuRow<Name>> }
 
 export const GPU_INFO = 'warpwatch_gpu_info'
@@ -28,42 +31,52 @@ function fits({ labels = {}, instances = false }: Column, of: Labels): boolean {
   return Object.entries(labels).every(([name, value]) => of[name] === value)
 }
 
-export function createGpuRows<Name extends string>(present: Present, columns: Readonly<Record<Name, Column>>): GpuRows<Name> {
+/** `pace`: the column whose time tells whether a look is a new one; a scrape that was lost leaves the one before standing. */
+export function createGpuRows<Name extends string>(present: Present, columns: Readonly<Record<Name, Column>>, pace?: NoInfer<Name>): GpuRows<Name> {
   const isName = (key: string): key is Name => Object.hasOwn(columns, key)
   const names = Object.keys(columns).filter(isName)
   const metrics = [...new Set(names.map((name) => columns[name].metric))]
   const rows = new Map<string, GpuRow<Name>>()
   /** Sources use the same Series in each tick: where its value goes is found once. */
-  const places = new WeakMap<Series, { readonly row: GpuRow<Name>; readonly name: Name } | 'none'>()
+  const places = new WeakMap<Series, Place<Name> | 'none'>()
 
   const rowOf = (uuid: string, index: number): GpuRow<Name> => {
     const known = rows.get(uuid)
     if (known !== undefined) return known
     if (rows.size >= MAX_ROWS) for (const oldest of rows.keys()) if (rows.delete(oldest)) break
-    const row: GpuRow<Name> = { uuid, index, name: undefined, now: {} }
+    const row: GpuRow<Name> = { uuid, index, name: undefined, now: {}, readT: undefined }
     rows.set(uuid, row)
     return row
   }
-  const placeOf = (series: Series): { readonly row: GpuRow<Name>; readonly name: Name } | 'none' => {
+  const placeOf = (series: Series): Place<Name> | 'none' => {
     const { uuid, gpu } = series.labels
     const name = names.find((candidate) => columns[candidate].metric === series.metric.name && fits(columns[candidate], series.labels))
-    const place = uuid === undefined || name === undefined ? ('none' as const) : { row: rowOf(uuid, Number(gpu)), name }
+    const place = uuid === undefined || name === undefined ? ('none' as const) : { row: rowOf(uuid, Number(gpu)), name, index: Number(gpu) }
     places.set(series, place)
     return place
   }
 
   return {
     read() {
-      for (const row of rows.values()) for (const name of names) row.now[name] = undefined
+      for (const row of rows.values()) {
+        row.readT = undefined
+        for (const name of names) row.now[name] = undefined
+      }
       for (const metric of metrics) {
-        for (const { series, value } of present.of(metric)) {
+        const readings = present.of(metric)
+        const times = pace !== undefined && columns[pace].metric === metric ? present.timesOf(metric) : undefined
+        for (let at = 0; at < readings.length; at++) {
+          const reading = readings[at]
+          if (reading === undefined) continue
+          const { series, value } = reading
           let place = places.get(series)
           // A row that was given up is made anew.
           if (place === undefined || (place !== 'none' && rows.get(place.row.uuid) !== place.row)) place = placeOf(series)
           if (place === 'none') continue
           const before = place.row.now[place.name]
           place.row.now[place.name] = before === undefined ? value : Math.max(before, value)
-          place.row.index = Number(series.labels['gpu'])
+          if (place.name === pace) place.row.readT = times?.[at]
+          place.row.index = place.index
         }
       }
       for (const { series } of present.of(GPU_INFO)) {

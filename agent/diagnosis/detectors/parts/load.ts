@@ -19,7 +19,7 @@ export type Load = {
 const LINGERS_MS = 10_000
 const MAX_GPUS = 1_024
 
-export function createLoad(leastRatio: number): Load {
+export function createLoad(leastRatio: number, lingersMs = LINGERS_MS): Load {
   const busyT = new Map<string, number>()
   return {
     of(t, { uuid, now: { utilization, engine, idle } }) {
@@ -31,7 +31,7 @@ export function createLoad(leastRatio: number): Load {
         return true
       }
       const last = busyT.get(uuid)
-      return busy === undefined ? undefined : last !== undefined && t >= last && t - last <= LINGERS_MS
+      return busy === undefined ? undefined : last !== undefined && t >= last && t - last <= lingersMs
     },
   }
 }

@@ -7,6 +7,8 @@ export type Present = {
   readonly t: () => number
   /** Readings of a metric that hold now; empty when nobody could read it. */
   readonly of: (metric: string) => readonly Reading[]
+  /** When each of `of` was read, in the same order: what a lost scrape leaves standing is no second look. */
+  readonly timesOf: (metric: string) => readonly number[]
   /** Gaps of a metric (or of a source by its id) that hold now. */
   readonly gapsOf: (metric: string) => readonly Gap[]
   /** When the source last said anything at all, Unix ms. */
@@ -25,6 +27,7 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const sources = new Map<string, Map<string, Scrape>>()
   const heardAt = new Map<string, number>()
   const readings = new Map<string, Reading[]>()
+  const times = new Map<string, number[]>()
   const gaps = new Map<string, Gap[]>()
   let now = 0
   let stale = true
@@ -32,6 +35,7 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const index = (): void => {
     stale = false
     readings.clear()
+    times.clear()
     gaps.clear()
     for (const groups of sources.values()) {
       for (const [group, scrape] of groups) {
@@ -44,8 +48,13 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
           const { name } = reading.series.metric
           if (!watched.has(name)) continue
           const list = readings.get(name)
-          if (list === undefined) readings.set(name, [reading])
-          else list.push(reading)
+          if (list === undefined) {
+            readings.set(name, [reading])
+            times.set(name, [scrape.t])
+          } else {
+            list.push(reading)
+            times.get(name)?.push(scrape.t)
+          }
         }
         for (const gap of scrape.gaps) {
           const list = gaps.get(gap.metric)
@@ -72,6 +81,10 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
     of(metric) {
       if (stale) index()
       return readings.get(metric) ?? NONE
+    },
+    timesOf(metric) {
+      if (stale) index()
+      return times.get(metric) ?? NONE
     },
     gapsOf(metric) {
       if (stale) index()
