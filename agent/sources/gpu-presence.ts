@@ -1,7 +1,7 @@
 // Which cards this host has, remembered over restarts: one that does not come back after a reboot is missed, though nobody saw it go.
 import * as z from 'zod/mini'
 import { defineMetric } from '../model/metric.ts'
-import type { Reading } from '../model/reading.ts'
+import type { Gap, GapReason, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
@@ -48,6 +48,11 @@ const FORGET_MS = 7 * 24 * 3_600_000
 const NOTE_EVERY_MS = 3_600_000
 const MAX_KNOWN = 256
 
+const STUCK: readonly GapReason[] = ['timeout', 'driver_error']
+const LOST: readonly GapReason[] = ['gpu_lost', 'reset_required']
+/** A GPU may hang or be lost before it tells its UUID; then its number is all that is told. */
+const isOf = ({ labels }: Gap, { uuid, index }: Known): boolean => (labels['uuid'] === undefined ? labels['gpu'] === String(index) : labels['uuid'] === uuid)
+
 const remembered = z.array(z.object({ uuid: z.string(), index: z.number(), bus: z.optional(z.string()), seenAt: z.number() }))
 type Known = { readonly uuid: string; index: number; bus?: string | undefined; seenAt: number; missed: number }
 
@@ -79,7 +84,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
     return true
   }
   const look = (t: number): readonly Reading[] => {
-    const told: Reading[] = []
+    const readings: Reading[] = []
     const infos = latest.of('warpwatch_gpu_info')
     if (infos.length === 0 && nvml() !== 'sampling') {
       for (const gpu of known.values()) gpu.missed = 0
@@ -93,12 +98,12 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
         if (bus !== undefined) buses.add(bus)
       }
       // One that hangs or crashes its reader is there, it only does not answer.
-      const stuck = latest.gaps().filter(({ metric, reason }) => metric === 'gpu' && (reason === 'timeout' || reason === 'driver_error'))
+      const gaps = latest.gaps().filter(({ metric }) => metric === 'gpu')
+      const told = (gpu: Known, reasons: readonly GapReason[]): boolean => gaps.some((gap) => reasons.includes(gap.reason) && isOf(gap, gpu))
       const here: Known[] = []
       const away: Known[] = []
       for (const gpu of known.values()) {
-        const isStuck = stuck.some(({ labels }) => (labels['uuid'] === undefined ? labels['gpu'] === String(gpu.index) : labels['uuid'] === gpu.uuid))
-        if (uuids.has(gpu.uuid) || isStuck) {
+        if (uuids.has(gpu.uuid) || told(gpu, STUCK)) {
           gpu.missed = 0
           here.push(gpu)
         } else away.push(gpu)
@@ -107,18 +112,18 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
         const replaced = gpu.bus !== undefined && buses.has(gpu.bus)
         if (replaced || t - gpu.seenAt > FORGET_MS || (expected !== undefined && here.length >= expected)) {
           changed = known.delete(gpu.uuid) || changed
-        } else if (++gpu.missed >= MISSED_TO_GO) told.push({ series: seriesOf(gpu), value: 0 })
+        } else if (++gpu.missed >= MISSED_TO_GO || told(gpu, LOST)) readings.push({ series: seriesOf(gpu), value: 0 })
       }
-      for (const gpu of here) told.push({ series: seriesOf(gpu), value: 1 })
-      if (here.length + away.length > 0 || expected !== undefined) told.push({ series: makeSeries(gpusPresent, {}), value: here.length })
+      for (const gpu of here) readings.push({ series: seriesOf(gpu), value: 1 })
+      if (here.length + away.length > 0 || expected !== undefined) readings.push({ series: makeSeries(gpusPresent, {}), value: here.length })
       if (changed || t - notedAt >= NOTE_EVERY_MS || t < notedAt) {
         notedAt = t
         memory.set(KEY, JSON.stringify([...known.values()].map(({ uuid, index, bus, seenAt }) => ({ uuid, index, bus, seenAt }))))
       }
     }
     const should = expected ?? known.size
-    if (should > 0) told.push({ series: makeSeries(gpusExpected, {}), value: should })
-    return told
+    if (should > 0) readings.push({ series: makeSeries(gpusExpected, {}), value: should })
+    return readings
   }
   const seriesOf = ({ index, uuid }: Known) => makeSeries(gpuPresent, { gpu: String(index), uuid })
 

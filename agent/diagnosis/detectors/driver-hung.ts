@@ -2,7 +2,7 @@
 import type { Finding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
-import { isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
+import { isWide, reasonText, troublesOf, unreadAt, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
 import { createTeller } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
@@ -11,7 +11,11 @@ const HANGS = 'warpwatch_agent_sampler_hangs_total'
 const COLUMNS = {
   used: { metric: 'warpwatch_gpu_memory_used_bytes' },
   age: { metric: 'warpwatch_gpu_sample_age_seconds' },
+  /** Tells who a card is that hung before it said so. */
+  listed: { metric: 'warpwatch_gpu_present' },
 }
+/** Two periods of agent/sources/gpu-presence.ts. */
+const NAMELESS_MS = 10_000
 /** More GPUs than any host has. */
 const MAX_STATES = 1_024
 
@@ -24,7 +28,8 @@ const makeState = (
   key,
   uuid,
   index,
-  hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
+  // One of which the number alone is known may be named a moment later.
+  hold: createHold({ forMs: uuid === undefined && index !== undefined ? NAMELESS_MS : options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
   teller: createTeller({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
   trouble: undefined as Trouble | undefined,
   /** First seen at: how long it hangs when the age cannot tell. */
@@ -110,9 +115,10 @@ export const driverHung = defineDetector({
         let allHang: Trouble | undefined
         for (const trouble of troublesOf(present)) {
           if (trouble.kind !== 'hung') continue
-          const { uuid, index } = trouble
           if (isWide(trouble)) allHang = trouble
-          const state = stateOf(uuid ?? (index === undefined ? 'driver' : `gpu ${index}`), trouble)
+          const { index } = trouble
+          const uuid = trouble.uuid ?? (index === undefined ? undefined : unreadAt(cards, index))
+          const state = stateOf(uuid ?? (index === undefined ? 'driver' : `gpu ${index}`), { uuid, index })
           state.trouble = trouble
         }
         let anyAnswers = false

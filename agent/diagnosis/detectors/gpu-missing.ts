@@ -2,7 +2,7 @@
 import type { Finding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
-import { concernsGpu, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
+import { concernsGpu, isKnown, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
@@ -43,13 +43,13 @@ export const gpuMissing = defineDetector({
   options: {
     for_seconds: { default: 1, min: 0, max: 3_600, help: 'For how long the driver must be without the GPU.' },
     clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must be there again, until it is over.' },
-    count_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long there must be fewer GPUs than expected, where no single one is known to be gone.' },
+    count_seconds: { default: 10, min: 0, max: 3_600, help: 'The same where fewer GPUs than expected are there, and it is not known which one is gone.' },
   },
   expression: { promql: 'warpwatch_gpu_present == 0 or warpwatch_gpus_present < warpwatch_gpus_expected' },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = createPerGpu((uuid) => makeState(uuid, uuid, options))
-    /** Cards that were lost before they told their UUID. */
+    /** Cards that were lost before they told their UUID; it may be known from before, so they wait until that is told. */
     const nameless = new Map<number, State>()
     const count = {
       hold: createHold({ forMs: options.count_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
@@ -90,7 +90,7 @@ export const gpuMissing = defineDetector({
           const lost = why?.kind === 'missing' ? why : undefined
           const state = states.of(uuid)
           // A card that hangs is there; what its readings say is newer than the list.
-          const gone = lost !== undefined || (now.used === undefined && why === undefined && now.listed === 0)
+          const gone = now.used === undefined && (lost !== undefined || (why === undefined && now.listed === 0))
           const here = now.used !== undefined || now.listed === 1
           const held = state.hold.see(t, gone ? true : here ? false : undefined)
           if (gone) named++
@@ -102,9 +102,12 @@ export const gpuMissing = defineDetector({
         }
         for (const trouble of troubles) {
           const { uuid, index, kind } = trouble
-          if (kind !== 'missing' || index === undefined || (uuid !== undefined && cards.has(uuid))) continue
+          if (kind !== 'missing' || index === undefined || isKnown(trouble, cards)) continue
           named++
-          const state = uuid === undefined ? (nameless.get(index) ?? makeState(`gpu ${index}`, undefined, options)) : states.of(uuid)
+          const state =
+            uuid === undefined
+              ? (nameless.get(index) ?? makeState(`gpu ${index}`, undefined, { ...options, for_seconds: options.count_seconds }))
+              : states.of(uuid)
           if (uuid === undefined) nameless.set(index, state)
           state.why = trouble
           if (state.hold.see(t, true) === 'faulty') tell(found, state, uuid ?? `gpu ${index}`, uuid, index, `GPU ${index}`)

@@ -41,12 +41,21 @@ export const telemetryStale = defineDetector({
   everyMs: 1_000,
   options: {
     intervals: { default: 10, min: 3, max: 3_600, help: 'Intervals of one second without a complete reading of a GPU.' },
-    source_seconds: { default: 60, min: 5, max: 86_400, help: 'For how long the source of the host or of containers must be silent.' },
+    source_seconds: { default: 30, min: 5, max: 86_400, help: 'For how long the source of the host or of containers must be silent.' },
     clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must tell again, until it is over.' },
   },
+  // Of containers only the gaps tell, which are no metric: the source speaks each second also where there are none.
   expression: {
-    promql: `(warpwatch_gpu_sample_age_seconds > 10 unless on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0 unless on (gpu, uuid) warpwatch_gpu_present == 0)
-or warpwatch_agent_source_up{source=~"host|containers"} == 0`,
+    promql: `((warpwatch_gpu_present == 1 and on (gpu, uuid) max_over_time(warpwatch_gpu_memory_used_bytes[6h]))
+  unless on (gpu, uuid) warpwatch_gpu_memory_used_bytes
+  unless on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0)
+or (warpwatch_gpus_expected > 0
+  unless on () warpwatch_gpu_memory_used_bytes
+  unless on () warpwatch_gpus_present
+  unless on () increase(warpwatch_agent_sampler_restarts_total{reason="hang"}[5m]) > 0
+  unless on () warpwatch_driver_library_mismatch == 1)
+or warpwatch_agent_source_up{source="host"} == 0`,
+    for: '10s',
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)

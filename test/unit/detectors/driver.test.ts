@@ -42,6 +42,15 @@ describe('gpu_missing', () => {
     expect(story(turns)).toEqual(['11 gpu_missing GPU 3 critical'])
   })
 
+  test('one that was lost before it told its UUID: by its UUID when it is known from before, else by its number', () => {
+    const lost = (t: number) => group(t, 'gpu-3/fast', [], [{ metric: 'gpu', labels: { gpu: '3' }, reason: 'gpu_lost', detail: 'lost' }])
+    const known = watch(60, (second) => ({ ...WELL, cards: cards(3), listed: second < 5 ? [] : [1, 1, 1, 0], present: 3, more: [lost(T + second * 1_000)] }))
+    expect(story(known)).toEqual(['6 gpu_missing GPU 3 critical'])
+    const unknown = watch(80, (second) => (second < 40 ? { cards: cards(3), more: [lost(T + second * 1_000)] } : { cards: cards(4) }))
+    expect(story(unknown)).toEqual(['10 gpu_missing host critical', '43 gpu_missing host healthy'])
+    expect(unknown[0]?.fault).toMatchObject({ title: 'GPU 3 is missing', facts: { gpu_index: 3 } })
+  })
+
   test('silence does not bring it back', () => {
     const turns = watch(1_000, (second) => (second < 5 ? WELL : second < 20 ? { ...WELL, cards: cards(4, { 2: 'gpu_lost' }) } : { nothing: true }))
     expect(story(turns)).toEqual(['6 gpu_missing GPU 2 critical', '35 telemetry_stale host critical'])
@@ -90,11 +99,15 @@ describe('driver_hung', () => {
 
   test('silence heals nothing; one that hung before it told its UUID is known by its number', () => {
     const nameless = { ...group(T, 'gpu-3/fast', [], [{ metric: 'gpu', labels: { gpu: '3' }, reason: 'timeout', detail: 'hangs' }]), ttlMs: 1e9 }
-    const turns = watch(200, (second) =>
-      second < 20 ? { ...WELL, cards: cards(3), more: second === 5 ? [{ ...nameless, t: T + 5_000 }] : [] } : { nothing: true },
-    )
-    expect(story(turns)).toEqual(['6 driver_hung host critical'])
+    const turns = watch(200, (second) => (second < 20 ? { cards: cards(3), more: second === 5 ? [{ ...nameless, t: T + 5_000 }] : [] } : { nothing: true }))
+    expect(story(turns)).toEqual(['15 driver_hung host critical'])
     expect(turns[0]?.fault).toMatchObject({ key: 'gpu 3', facts: { gpu_index: 3 } })
+  })
+
+  test('one that hung before it told its UUID, and is known from before, is told by it', () => {
+    const nameless = (t: number) => group(t, 'gpu-3/fast', [], [{ metric: 'gpu', labels: { gpu: '3' }, reason: 'timeout', detail: 'hangs' }])
+    const turns = watch(60, (second) => ({ cards: cards(3), listed: second < 5 ? [] : [1, 1, 1, 1], more: [nameless(T + second * 1_000)] }))
+    expect(story(turns)).toEqual(['6 driver_hung GPU 3 critical'])
   })
 
   test.each<[name: string, tell: (second: number) => Second]>([
@@ -154,8 +167,8 @@ describe('telemetry_stale', () => {
     }
     const turns = watch(200, (second) => ({ ...WELL, more: heard(second) }))
     expect(story(turns)).toEqual([
-      '80 telemetry_stale host warning',
-      '85 telemetry_stale host warning',
+      '50 telemetry_stale host warning',
+      '55 telemetry_stale host warning',
       '153 telemetry_stale host healthy',
       '153 telemetry_stale host healthy',
     ])

@@ -12,6 +12,8 @@ export type Trouble = {
   readonly gap: Gap
 }
 
+type Card = { readonly uuid: string; readonly index: number; readonly now: { readonly used?: number | undefined } }
+
 /** The metric of a gap that stands for a whole GPU, or for the whole driver when it names none. */
 const WHOLE = 'gpu'
 /** NVML_ERROR_LIB_RM_VERSION_MISMATCH (nvml.h). */
@@ -38,6 +40,19 @@ export const isWide = ({ uuid, index }: Trouble): boolean => uuid === undefined 
 
 export const concernsGpu = (trouble: Trouble, uuid: string, index: number): boolean =>
   trouble.uuid === undefined ? trouble.index === index : trouble.uuid === uuid
+
+/** Whose number alone is told may be known by its UUID from elsewhere. */
+export function isKnown({ uuid, index }: Trouble, cards: ReadonlyMap<string, Card>): boolean {
+  if (uuid !== undefined) return cards.has(uuid)
+  for (const card of cards.values()) if (card.index === index) return true
+  return false
+}
+
+/** The card that has this number and is not read. */
+export function unreadAt(cards: ReadonlyMap<string, Card>, index: number | undefined): string | undefined {
+  for (const card of cards.values()) if (card.index === index && card.now.used === undefined) return card.uuid
+  return undefined
+}
 
 /** A sentence of its own. */
 export const reasonText = ({ gap: { detail, reason } }: Trouble): string => {
