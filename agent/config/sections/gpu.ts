@@ -20,7 +20,7 @@ export const gpu = {
     expected_gpus: optionalWholeNumber({
       min: 0,
       max: 1_024,
-      description: 'How many GPUs this host has; fewer is reported. Not set = as many as the first look finds.',
+      description: 'How many GPUs this host has; fewer is reported. Not set = as many as there were before.',
     }),
   },
 }

@@ -23,7 +23,7 @@ const REMEDIES = [
   { text: 'See whether the PCI bus still has it, and whether the driver lists it.', command: 'lspci -nn | grep -i nvidia; nvidia-smi -L' },
   { text: 'A card that is off the bus comes back by a cold start: shut down, take the power away, start again.', command: 'sudo poweroff' },
   { text: 'If it goes again: reseat the card and its power cables, look for heat, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },
-  { text: 'If it was taken out on purpose, say how many GPUs there are.', command: 'warpwatch config print | grep -A8 gpu:   # then set gpu.expected_gpus' },
+  { text: 'If it was taken out on purpose, set gpu.expected_gpus in warpwatch.yaml to what there is.', command: 'warpwatch config | grep expected_gpus' },
 ] as const
 
 type State = ReturnType<typeof makeState>
