@@ -6,7 +6,7 @@ import { makeSeries, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { SourceDefinition } from './definition.ts'
 import { checkTarget, type Checked } from './targets/check.ts'
-import { targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
+import { targetFailedChecks, targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
 
 const ID = 'targets'
 /** Which targets there are is told again so often, however seldom they are asked: a source that is silent for long counts as down. */
@@ -21,6 +21,8 @@ const infoOf = ({ name, url, container }: TargetConfig): Reading => ({
 function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
   const labels = { target: name }
   const [up, latency, status] = [makeSeries(targetUp, labels), makeSeries(targetLatency, labels), makeSeries(targetStatus, labels)]
+  const inRow = makeSeries(targetFailedChecks, labels)
+  let failed: number | undefined
   const failing = new Map<string, Series>()
   const failingFor = (reason: string): Series => {
     let series = failing.get(reason)
@@ -29,9 +31,11 @@ function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly 
   }
   const gap = (metric: string, reason: Gap['reason'], detail: string): Gap => ({ metric, labels, reason, detail })
   return (checked) => {
+    if (checked.up !== undefined) failed = checked.up ? 0 : (failed ?? 0) + 1
+    const row: readonly Reading[] = failed === undefined ? [] : [{ series: inRow, value: failed }]
     if (checked.up === undefined)
-      return { readings: [], gaps: [targetUp, targetLatency, targetStatus].map((metric) => gap(metric.name, 'driver_error', checked.detail)) }
-    const readings: Reading[] = [{ series: up, value: checked.up ? 1 : 0 }]
+      return { readings: row, gaps: [targetUp, targetLatency, targetStatus].map((metric) => gap(metric.name, 'driver_error', checked.detail)) }
+    const readings: Reading[] = [{ series: up, value: checked.up ? 1 : 0 }, ...row]
     if (checked.latencyMs !== undefined) readings.push({ series: latency, value: checked.latencyMs / 1_000 })
     if (checked.status !== undefined) readings.push({ series: status, value: checked.status })
     if (checked.up) return { readings, gaps: [] }

@@ -20,8 +20,8 @@ export const targetDown = defineDetector({
     failures: { default: 3, min: 1, max: 100, help: 'Checks that must fail without a break.' },
     successes: { default: 2, min: 1, max: 100, help: 'Checks that must go well without a break, until it is over.' },
   },
-  // With the default interval of 10 s, the third check fails 20 s after the first.
-  expression: { promql: 'warpwatch_target_up == 0', for: '20s' },
+  // The row that the source counts: the pace of the checks is each target's own. Here the first good check ends it.
+  expression: { promql: 'warpwatch_target_failed_checks >= 3' },
   create(options) {
     const checks = createTargetChecks()
     const states = new Map<string, State>()

@@ -37,4 +37,11 @@ export const targetFailing = defineMetric({
   help: '1 with the reason why the newest check failed; absent when it did not.',
   labels: ['target', 'reason'],
 })
-export const targetMetrics: readonly MetricDef[] = [targetInfo, targetUp, targetLatency, targetStatus, targetFailing]
+export const targetFailedChecks = defineMetric({
+  name: 'warpwatch_target_failed_checks',
+  kind: 'gauge',
+  unit: '{check}',
+  help: 'Checks that failed without a break up to the newest; 0 after one that went well.',
+  labels: ['target'],
+})
+export const targetMetrics: readonly MetricDef[] = [targetInfo, targetUp, targetLatency, targetStatus, targetFailing, targetFailedChecks]

@@ -59,7 +59,11 @@ test('each check is a scrape: first at once, then on its grid; a change of state
   await grid.run(0)
   await grid.run(0)
   const bad = await next('ui', 3)
-  expect(values(bad)).toMatchObject({ 'warpwatch_target_up{target="ui"}': 0, 'warpwatch_target_failing{target="ui",reason="status"}': 1 })
+  expect(values(bad)).toMatchObject({
+    'warpwatch_target_up{target="ui"}': 0,
+    'warpwatch_target_failed_checks{target="ui"}': 2,
+    'warpwatch_target_failing{target="ui",reason="status"}': 1,
+  })
   expect(bad.gaps).toEqual([
     { metric: 'warpwatch_target_failing', labels: { target: 'ui' }, reason: 'driver_error', detail: 'expected status 200 to 299, came 500' },
   ])
@@ -71,6 +75,7 @@ test('each check is a scrape: first at once, then on its grid; a change of state
   await grid.run(0)
   expect(said.at(-1)).toBe('target ui is well again')
   expect(scrapes('ui')).toHaveLength(4)
+  expect(values(await next('ui', 4))['warpwatch_target_failed_checks{target="ui"}']).toBe(0)
   await source.stop()
   expect(due).toEqual([])
   await server.close()
