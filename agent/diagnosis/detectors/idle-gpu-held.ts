@@ -171,7 +171,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
         const now = Math.floor(t / HOLDERS_MS)
         const look = now !== slot
         slot = now
-        const listed = look ? holders.read() : undefined
+        const listed = look ? holders.read(t) : undefined
         const wsl = look && underWsl(present)
         for (const row of rows.read().values()) {
           const { utilization, memory = 0, encoder = 0, decoder = 0 } = row.now

@@ -135,7 +135,7 @@ export const inputBound = defineDetector({
 
     const look = (t: number, found: Finding[]): void => {
       bottlenecks.note(t)
-      const listed = holders.read()
+      const listed = holders.read(t)
       const jobs = new Map<string, Shown[]>()
       for (const gpu of listed.values()) {
         const holder = mainOf(t, gpu)

@@ -23,7 +23,7 @@ export const migFull = defineDetector({
   title: 'A MIG instance is full while the card has room',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), TOTAL, USED, ...REFUSALS])],
-  everyMs: 5_000,
+  everyMs: 10_000,
   options: {
     full_ratio: { default: 0.95, min: 0.5, max: 1, help: 'Share of the instance in use from which on it is full.' },
     free_ratio: { default: 0.25, min: 0.05, max: 0.95, help: 'Share of the card that must be free in other instances.' },

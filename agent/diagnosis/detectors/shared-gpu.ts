@@ -44,7 +44,7 @@ export const sharedGpu = defineDetector({
   title: 'Two jobs share a GPU while another stands empty',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), ...HOLDER_METRICS, REQUEST_METRIC])],
-  everyMs: 5_000,
+  everyMs: 10_000,
   options: {
     for_minutes: { default: 10, min: 0, max: 10_000, help: 'For how long they must share the one while the other stands empty.' },
     clear_seconds: { default: 60, min: 0, max: 3_600, help: 'For how long that must have ended, until it is over.' },
@@ -74,13 +74,17 @@ export const sharedGpu = defineDetector({
       judge(t) {
         const found: Finding[] = []
         const all = rows.read()
-        const listed = holders.read()
+        const listed = holders.read(t)
         const grants = grantsOf(present)
-        const empty = [...listed.values()].filter(({ uuid, listed: told, holders: its }) => {
-          const now = all.get(uuid)?.now
-          if (!told || now?.utilization === undefined || now.utilization >= IDLE_RATIO || (now.unattributed ?? Infinity) >= leastBytes) return false
-          return its.every(({ computes, bytes, gi }) => gi === undefined && (!computes || bytes < leastBytes))
-        })
+        const empty: GpuHolders[] = []
+        const unread: GpuHolders[] = []
+        for (const gpu of listed.values()) {
+          const now = all.get(gpu.uuid)?.now
+          const used = gpu.holders.some(({ computes, bytes, gi }) => gi !== undefined || (computes && bytes >= leastBytes))
+          if (used || (now?.utilization ?? 0) >= IDLE_RATIO || (now?.unattributed ?? 0) >= leastBytes) continue
+          if (gpu.listed && now?.utilization !== undefined && now.unattributed !== undefined) empty.push(gpu)
+          else unread.push(gpu)
+        }
         for (const gpu of listed.values()) {
           const { uuid, index, holders: its } = gpu
           const state = states.of(uuid)
@@ -91,6 +95,10 @@ export const sharedGpu = defineDetector({
           const jobs = its.some(({ gi }) => gi !== undefined) ? [] : jobsOn(gpu, leastBytes)
           const { gpus, given } = jobs.length < 2 ? { gpus: [], given: false } : usable(jobs, empty, grants)
           const [other] = gpus
+          if (other === undefined && jobs.length > 1 && usable(jobs, unread, grants).gpus.length > 0) {
+            state.hold.see(t, undefined)
+            continue
+          }
           if (other === undefined) {
             if (state.hold.see(t, false) === 'healthy')
               state.teller.healthy(found, jobs.length < 2 ? 'no two jobs share it any more' : 'no GPU stands empty for them any more')

@@ -189,7 +189,7 @@ export const stragglerGpu = defineDetector({
         const found: Finding[] = []
         const all = rows.read()
         for (const row of all.values()) note(t, row)
-        const listed = holders.read()
+        const listed = holders.read(t)
         for (const job of jobsOf(listed.values(), LEAST_GPUS)) {
           for (const { uuid } of job.gpus) {
             const row = all.get(uuid)

@@ -99,11 +99,13 @@ unless on () warpwatch_host_info{wsl!=""}`,
       leftBy: undefined,
     }))
 
-    const lostOf = (unattributed: number, gpu: GpuHolders | undefined, blind: boolean): Lost => {
+    const lostOf = (t: number, unattributed: number, gpu: GpuHolders | undefined, blind: boolean): Lost => {
       let bytes = unattributed
       let living = 0
       let dead: Holder[] | undefined
       for (const holder of gpu?.holders ?? []) {
+        // What was only on an earlier list is unattributed by now.
+        if (holder.seenT !== t) continue
         // A pid that is in no /proc: it has ended if it was there before, or if the agent sees all there are.
         if (holder.process !== undefined || (blind && tracks.get(holder.uuid, holder.pid)?.process === undefined)) living++
         else {
@@ -171,7 +173,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
       judge(t) {
         const found: Finding[] = []
         const wsl = underWsl(present)
-        const listed = holders.read()
+        const listed = holders.read(t)
         for (const row of rows.read().values()) {
           const { now, uuid } = row
           const works = load.of(t, row)
@@ -184,7 +186,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
           }
           const gpu = listed.get(uuid)
           const blind = present.gapsOf(PROCESS).some(({ reason, labels }) => reason === 'no_permission' && labels['uuid'] === uuid)
-          const lost = lostOf(unattributed, gpu, blind)
+          const lost = lostOf(t, unattributed, gpu, blind)
           const least = Math.max(options.least_gib * 2 ** 30, options.least_share * (now.total ?? 0))
           if (lost.bytes < least) {
             const held = state.hold.see(t, false)

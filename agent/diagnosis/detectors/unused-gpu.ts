@@ -99,7 +99,7 @@ export const unusedGpu = defineDetector({
     return {
       judge(t) {
         const found: Finding[] = []
-        const gpus = holders.read()
+        const gpus = holders.read(t)
         const running = new Set<string>()
         for (const { series, value } of present.of(CPU)) {
           const id = series.labels['container_id'] ?? ''

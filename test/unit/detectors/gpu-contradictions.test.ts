@@ -45,6 +45,14 @@ describe('two jobs on one card while another stands empty', () => {
     expect(faults(watch(sharedGpu, 1_500, tell))).toEqual([])
   })
 
+  test('a process that the list leaves out now and then, and a card that is not read now and then, change nothing', () => {
+    const turns = watch(sharedGpu, 900, (second) => ({
+      cards: [second % 70 === 0 ? { jobs: [a] } : shared, second % 110 === 0 ? { ...empty, utilization: undefined } : empty],
+      grants: BOTH,
+    }))
+    expect(faults(turns)).toHaveLength(1)
+  })
+
   test('silence does not heal it', () => {
     expect(story(watch(sharedGpu, 1_500, (second) => (second < 700 ? { cards: [shared, empty], grants: BOTH } : { cards: ['gone'] })))).toHaveLength(1)
   })

@@ -23,18 +23,20 @@ export type Holder = {
   /** Graphics alone (a desktop) is no job. */
   readonly computes: boolean
   bytes: number
+  /** When the list had it last. */
+  seenT: number
 }
 export type GpuHolders = {
   readonly uuid: string
   index: number
   /** Whether the driver's list was read, be it empty. */
   listed: boolean
-  /** Largest first. */
-  readonly holders: Holder[]
+  /** Largest first; also who was on a list of the last seconds, since a driver's list may leave a process out once. */
+  holders: readonly Holder[]
 }
 export type Holders = {
   /** One look; the same objects are filled anew by the next. */
-  readonly read: () => ReadonlyMap<string, GpuHolders>
+  readonly read: (t: number) => ReadonlyMap<string, GpuHolders>
 }
 
 function ownerOf(labels: Labels): Pick<Holder, 'owner' | 'ownerText'> {
@@ -50,39 +52,46 @@ function holderOf(labels: Labels): Holder {
   const { uuid = '', pid, gi, process, container, container_id: containerId, type } = labels
   // nvidia-smi's letters: C compute, G graphics, M MPS.
   const computes = type === undefined || type.includes('C') || type.includes('M')
-  return { uuid, pid: Number(pid), gi, process, container, containerId, ...ownerOf(labels), computes, bytes: 0 }
+  return { uuid, pid: Number(pid), gi, process, container, containerId, ...ownerOf(labels), computes, bytes: 0, seenT: 0 }
 }
 
 const MAX_GPUS = 1_024
+/** One look of ten seconds, and a little more. */
+const KEPT_MS = 15_000
+const NONE: readonly Holder[] = []
 
 export function createHolders(present: Present): Holders {
-  const gpus = new Map<string, GpuHolders>()
+  const gpus = new Map<string, GpuHolders & { readonly recent: Map<string, Holder> }>()
   const known = new WeakMap<Series, Holder>()
-  const gpuOf = ({ uuid = '', gpu }: Labels): GpuHolders => {
+  const gpuOf = ({ uuid = '', gpu }: Labels) => {
     let entry = gpus.get(uuid)
     if (entry === undefined) {
       if (gpus.size >= MAX_GPUS) gpus.clear()
-      gpus.set(uuid, (entry = { uuid, index: Number(gpu), listed: false, holders: [] }))
+      gpus.set(uuid, (entry = { uuid, index: Number(gpu), listed: false, holders: NONE, recent: new Map() }))
     }
     entry.index = Number(gpu)
     return entry
   }
   return {
-    read() {
+    read(t) {
       for (const gpu of gpus.values()) {
         gpu.listed = false
-        gpu.holders.length = 0
+        gpu.holders = NONE
       }
       for (const { series } of present.of(UNATTRIBUTED)) gpuOf(series.labels).listed = true
       for (const { series, value } of present.of(PROCESS)) {
         let holder = known.get(series)
         if (holder === undefined) known.set(series, (holder = holderOf(series.labels)))
         holder.bytes = value
+        holder.seenT = t
         const gpu = gpuOf(series.labels)
         gpu.listed = true
-        gpu.holders.push(holder)
+        gpu.recent.set(`${holder.pid} ${holder.gi ?? ''}`, holder)
       }
-      for (const { holders } of gpus.values()) if (holders.length > 1) holders.sort((a, b) => b.bytes - a.bytes || a.pid - b.pid)
+      for (const gpu of gpus.values()) {
+        for (const [key, { seenT }] of gpu.recent) if (t < seenT || t - seenT > KEPT_MS) gpu.recent.delete(key)
+        if (gpu.listed && gpu.recent.size > 0) gpu.holders = [...gpu.recent.values()].sort((a, b) => b.bytes - a.bytes || a.pid - b.pid)
+      }
       return gpus
     },
   }
