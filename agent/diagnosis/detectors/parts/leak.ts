@@ -21,7 +21,7 @@ export type LeakView = {
   readonly share: number
 }
 
-/** Found with the simulator of shared/tools/allocator-sim; leaks and load lie well apart in all of these. */
+/** Chosen on the same suites as those of the forecast (`exhaustion.ts`). By the driver alone a server's cache was once in a suite taken for a leak. */
 export const LEAK_RULES = {
   /** Certainty of the calmest of floor, mean and peaks; and of the floor itself, which must take part. */
   z: 3,
