@@ -40,7 +40,7 @@ function detectorLines(detectors: readonly ExampleDetector[]): string {
     )
     return `  # ${title}.\n  ${id}:\n    #enabled: true\n${lines.join('')}`
   })
-  return `\n# ${LISTS.detectors.description}\n${DETECTORS}:\n${groups.join('')}${CUSTOM_LINES}`
+  return `\n# ${LISTS.detectors.description}\n# In a variable: WARPWATCH_DETECTORS__THROTTLING__LOAD_RATIO.\n${DETECTORS}:\n${groups.join('')}${CUSTOM_LINES}`
 }
 
 function targetLines(): string {

@@ -64,6 +64,35 @@ describe('a wrong configuration', () => {
   })
 })
 
+test('checks of a service are judged again as they were recorded, reason and words too', async () => {
+  const ui = { target: 'ui' }
+  const failed = (second: number): unknown => ({
+    type: 'scrape',
+    t: T + second * 1_000,
+    source: 'targets',
+    duration_ms: 1,
+    readings: [
+      ['warpwatch_target_up', ui, 0],
+      ['warpwatch_target_failing', { ...ui, reason: 'refused' }, 1],
+    ],
+    gaps: [{ metric: 'warpwatch_target_failing', labels: ui, reason: 'driver_error', detail: 'connect ECONNREFUSED 127.0.0.1:7860' }],
+  })
+  const meta = { type: 'meta', format: 'warpwatch-recording', version: 1, host: 'gpu-01' }
+  const checks = file('down.jsonl', `${[meta, failed(0), failed(10), failed(20), failed(30)].map((line) => JSON.stringify(line)).join('\n')}\n`)
+  const { stdout } = await runCli(['replay', checks, '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    incidents: [
+      {
+        kind: 'target_down',
+        started_at: T + 20_000,
+        subject: { host: { name: 'gpu-01' } },
+        facts: { target: 'ui', reason: 'refused' },
+        verdict: expect.stringContaining('connect ECONNREFUSED 127.0.0.1:7860'),
+      },
+    ],
+  })
+})
+
 describe('a replay', () => {
   test('judges as it comes, whatever configuration lies about', async () => {
     writeFileSync(join(folder, 'warpwatch.yaml'), 'detectors:\n  ecc-uncorrected:\n    enabled: false\n')

@@ -83,6 +83,17 @@ describe('options of detectors', () => {
   })
 })
 
+test('a doubled letter in any name of a detector or option is told with the right name', () => {
+  const doubled = (name: string): readonly string[] => Array.from(name, (_, n) => name.slice(0, n + 1) + name.slice(n))
+  const cases = DETECTOR_LIST.flatMap(({ id, options }) => [
+    ...doubled(id).map((wrong) => [`detectors.${wrong}.enabled`, `detectors.${id}`] as const),
+    ...Object.keys(options).flatMap((name) => doubled(name).map((wrong) => [`detectors.${id}.${wrong}`, `detectors.${id}.${name}`] as const)),
+  ])
+  expect(cases.length).toBeGreaterThan(500)
+  const told = cases.map(([path]) => judgeDetectors([{ path, value: true, where: 'here' }]).problems.map(({ text }) => text.replace(/.* /, '')))
+  expect(told).toEqual(cases.map(([, nearest]) => [nearest]))
+})
+
 describe('thresholds of the user’s own', () => {
   test('are read with full names and times', async () => {
     const entry =
