@@ -149,7 +149,10 @@ export function createWitness(): Witness {
             learnProcess(series.labels, event.t)
             break
           case 'warpwatch_gpu_memory_used_bytes':
-            if (series.labels['uuid'] !== undefined) readAt.set(series.labels['uuid'], event.t)
+            if (series.labels['uuid'] === undefined) break
+            readAt.set(series.labels['uuid'], event.t)
+            // Recordings of other makers may hold no gpu_info: number and UUID stand in each reading.
+            if (series.labels['gi'] === undefined && !gpus.has(series.labels['uuid'])) learnGpu(series.labels)
             break
           default:
         }
