@@ -1,4 +1,7 @@
 // Two jobs on one card, a process killed while its memory stays, a GPU that idles: real Docker containers, the fake NVML's process list, the whole agent.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -16,6 +19,7 @@ const CONFIG = `detectors:
   unattributed-memory: { for_minutes: 0.05, clear_seconds: 2 }
   idle-gpu-held: { for_minutes: 0.2 }
   shared-gpu: { for_minutes: 0, clear_seconds: 2 }
+  unused-gpu: { for_minutes: 0.3 }
 `
 /** The detectors look each five or ten seconds. */
 const WITHIN_MS = 40_000
@@ -30,6 +34,11 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
   let agent: RunningAgent
   let ids: readonly string[]
   let pids: readonly number[]
+  /** Nodes as the driver makes them (major 195), though no driver is behind them: what a container was given shows by them. */
+  const nodes = mkdtempSync(join(tmpdir(), 'warpwatch-nodes-'))
+  const given = (...minors: readonly number[]) => ({
+    Devices: minors.map((minor) => ({ PathOnHost: join(nodes, `nvidia${minor}`), PathInContainer: `/dev/nvidia${minor}`, CgroupPermissions: 'rwm' })),
+  })
   const host = (...gpus: FakeScenario['gpus']): FakeScenario => ({ values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus })
   const pid = (index: number): number => pids[index] ?? 0
   const shared = (): FakeScenario =>
@@ -45,7 +54,9 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
 
   beforeAll(async () => {
     docker = await startDocker()
-    ids = await Promise.all(['job-a', 'job-b'].map((name) => docker.run({ name, command: ['sleep', '6000'] })))
+    for (const minor of [0, 1]) execFileSync('mknod', [join(nodes, `nvidia${minor}`), 'c', '195', String(minor)])
+    const start = (name: string, ...minors: readonly number[]) => docker.run({ name, command: ['sleep', '6000'], host: given(...minors) })
+    ids = await Promise.all([start('job-a', 0), start('job-b', 0, 1), start('spare', 1)])
     pids = await Promise.all(ids.map((id) => docker.inspectPid(id)))
     agent = await startAgent({
       main: join(import.meta.dirname, '../../agent/main.ts'),
@@ -57,6 +68,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()
     await docker?.close()
+    rmSync(nodes, { recursive: true, force: true })
   })
 
   const incidents = async (): Promise<readonly Told[]> =>
@@ -84,11 +96,21 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
   test('two jobs on one card while the other stands empty: told with the names of both containers', async () => {
     const told = await firing('neighbour_pressure')
     expect(told).toMatchObject({
-      severity: 'info',
+      severity: 'warning',
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
       facts: { pattern: 'two_jobs_on_one_gpu', gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
     })
     expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
+    expect(told.verdict).toContain('which one of them was given as well')
+  }, 60_000)
+
+  test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {
+    expect(await firing('idle_gpu_held')).toMatchObject({
+      severity: 'info',
+      title: 'Container spare was given GPU 1 and uses none',
+      subject: { gpu: { index: 1, uuid: fakeUuid(1) }, container: { name: 'spare' } },
+      facts: { pattern: 'given_gpu_unused', gpus: ['1'] },
+    })
   }, 60_000)
 
   test('a process that is killed while its memory stays: told with the name of who left it, and the shared card is over', async () => {
@@ -122,7 +144,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
 
   test('a GPU that is held and idle: told with the container, over with the first work', async () => {
     agent.tell(host(card(0, 0, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
-    const told = await firing('idle_gpu_held')
+    const told = await find('the idle GPU 0', ({ kind, status, subject }) => kind === 'idle_gpu_held' && status === 'firing' && subject.gpu?.index === 0)
     expect(told).toMatchObject({
       severity: 'info',
       subject: { gpu: { index: 0, uuid: fakeUuid(0) }, container: { name: 'job-b' }, process: { pid: pid(1) } },
