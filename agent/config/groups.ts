@@ -1,7 +1,7 @@
 // Reads a list of groups, such as `targets`: each group's keys are fields, like those of a section.
 import { nearest } from '../lib/nearest.ts'
 import type { Fields, PartProblem, ValuesOf } from './field.ts'
-import { cameInstead, describeValue } from './problem.ts'
+import { cameInstead } from './problem.ts'
 
 type Group = Readonly<Record<string, unknown>>
 const isGroup = (value: unknown): value is Group => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -26,15 +26,17 @@ function isValues<F extends Fields>(fields: F, values: Group): values is ValuesO
 
 /** Groups with a problem are left out. */
 export function readGroups<const F extends Fields>(value: unknown, { fields, required, expected, max }: GroupSpec<F>): ReadGroups<F> {
+  // A URL in a group's place may hold a password as well as one in its own.
+  const secret = Object.values<Fields[string]>(fields).some((field) => field.secret)
   if (!Array.isArray(value) || value.length > max)
     return {
       groups: [],
-      problems: [{ path: [], text: `expected ${expected}, at most ${max}, came ${Array.isArray(value) ? value.length : describeValue(value)}` }],
+      problems: [{ path: [], text: `expected ${expected}, at most ${max}, came ${Array.isArray(value) ? value.length : cameInstead({ secret }, value)}` }],
     }
   const problems: PartProblem[] = []
   const groups = value.flatMap((item: unknown, at) => {
     if (!isGroup(item)) {
-      problems.push({ path: [at], text: `expected a group of keys with ${required.join(', ')}, came ${describeValue(item)}` })
+      problems.push({ path: [at], text: `expected a group of keys with ${required.join(', ')}, came ${cameInstead({ secret }, item)}` })
       return []
     }
     const before = problems.length

@@ -65,13 +65,15 @@ describe('what is wrong', () => {
       '{name: "$(reboot)", url: "http://a/"}',
       'targets[1].name: expected a name of at most 63 letters, digits and - _ . : / between them, came "$(reboot)" (text)',
     ],
-    ['http://a/', 'targets[1]: expected a group of keys with name, url, came "http://a/" (text)'],
+    ['http://ann:s3cret@a/', 'targets[1]: expected a group of keys with name, url, came a value of another kind (hidden)'],
   ])('%s', async (entry, expected) => {
     expect(await problems(`targets:\n${first}  - ${entry}\n`)).toEqual([`warpwatch.yaml:3: ${expected}`])
   })
 
   test('a value in the place of the list', async () => {
-    expect(await problems('targets: http://a/\n')).toEqual(['warpwatch.yaml:1: targets: expected a list of targets, at most 64, came "http://a/" (text)'])
+    expect(await problems('targets: http://ann:s3cret@a/\n')).toEqual([
+      'warpwatch.yaml:1: targets: expected a list of targets, at most 64, came a value of another kind (hidden)',
+    ])
   })
 
   test('each problem has its line', async () => {
