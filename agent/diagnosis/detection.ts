@@ -46,7 +46,9 @@ function differs(before: ForecastInterval, after: ForecastInterval, t: number): 
 export function createDetection({ definitions, settings, onForecast = () => {}, onFailure = () => {} }: DetectionOptions): Detection {
   const present = createPresent(new Set(definitions.flatMap(({ watches }) => watches)))
   const tracks = createTracks()
+  // One order wherever they come from: a namespace's exports have none that every loader keeps to, and incidents are told in this one.
   const running = definitions
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .filter(({ id }) => settings?.[id]?.enabled !== false)
     .map((definition) => ({
       id: definition.id,
