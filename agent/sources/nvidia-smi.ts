@@ -1,5 +1,6 @@
 // The fall-back for GPUs: nvidia-smi, where the configuration asks for it or NVML cannot be used.
 import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
+import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as collectors from '../collectors/index.ts'
 import { nvidiaSmiCommands } from '../lib/wsl.ts'
 import type { SourceDefinition } from './definition.ts'
@@ -14,9 +15,11 @@ export const nvidiaSmi: SourceDefinition = {
   create({ config, identify, nvml }) {
     const { source, nvidia_smi: command } = config.gpu
     if ((source !== 'nvidia-smi' && source !== 'auto') || config.simulate.scenario !== 'off') return undefined
+    const seesAll = seesAllProcesses(config.host.proc_root)
     return createNvidiaSmiSource({
       commands: nvidiaSmiCommands(command),
       identify,
+      ...(seesAll === undefined ? {} : { seesAllProcesses: seesAll }),
       metrics: collectorMetrics,
       active: () => source === 'nvidia-smi' || nvml.get() === 'down',
     })

@@ -111,6 +111,22 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     await remove(id)
   })
 
+  test('a CPU limit is told in cores, none where there is none', async () => {
+    const run = start()
+    const ids = [
+      await docker.run({ name: 'limited', command: ['sleep', '600'], host: { NanoCpus: 500_000_000 } }),
+      await docker.run({ name: 'unlimited', command: ['sleep', '600'] }),
+    ]
+    await poll(() => run.value(`${PREFIX}_cpu_limit_cores`, { container: 'limited' }) === 0.5, { what: 'the limit', deadlineMs: 20_000 })
+    const before = run.scrapes('identity').length
+    await poll(() => run.scrapes('identity').length > before && run.value(`${PREFIX}_pids`, { container: 'unlimited' }) !== undefined, {
+      what: 'the next word about both',
+      deadlineMs: 20_000,
+    })
+    expect(run.value(`${PREFIX}_cpu_limit_cores`, { container: 'unlimited' })).toBeUndefined()
+    for (const id of ids) await remove(id)
+  }, 60_000)
+
   test('a child killed for memory is counted, though the container lives on', async () => {
     const run = start()
     const command = 'while [ ! -e /go ]; do sleep 0.1; done; dd if=/dev/zero of=/dev/null bs=256M count=1; sleep 600'

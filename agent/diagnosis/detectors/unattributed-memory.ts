@@ -35,6 +35,8 @@ type State = {
   sinceT: number | undefined
   /** Who held it last; kept once it is known. */
   leftBy: { readonly text: string; readonly endedT: number | undefined } | undefined
+  /** The card worked, though nobody was on the list: kept, for its user rests now and then. */
+  worked: boolean
 }
 type Lost = {
   readonly bytes: number
@@ -193,6 +195,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
             if (state.hold.settled() !== 'faulty') {
               state.sinceT = undefined
               state.leftBy = undefined
+              state.worked = false
             }
             if (held === 'healthy') state.teller.healthy(found, 'the memory was given back, or has a holder again')
             continue
@@ -200,8 +203,9 @@ unless on () warpwatch_host_info{wsl!=""}`,
           state.sinceT ??= t
           state.leftBy ??= leaver(t, uuid, lost, state.sinceT)
           // Somebody works there whom nobody names: with an agent that cannot see other processes that is usual, and no fault.
-          const hidden = state.leftBy === undefined && (blind || (works === true && lost.living === 0 && lost.dead.length === 0))
-          const faulty = hidden && blind && works !== false ? undefined : true
+          state.worked ||= works === true && lost.living === 0 && lost.dead.length === 0
+          const hidden = state.leftBy === undefined && (blind || state.worked)
+          const faulty = hidden && blind && (state.worked || works !== false) ? undefined : true
           if (state.hold.see(t, faulty) === 'faulty') state.teller.faulty(found, tell(t, row, lost, state, hidden))
         }
         return found

@@ -23,6 +23,8 @@ export type NvidiaSmiOptions = {
   readonly periodMs?: number
   readonly deadlineMs?: number
   readonly identify: IdentifyProcess
+  /** Whether the agent sees all processes of the host; absent = not known. */
+  readonly seesAllProcesses?: boolean
   /** Declarations that the fields are readings of; those of the collectors. */
   readonly metrics: readonly MetricDef[]
   /** Asked each second: false keeps quiet (NVML answers). */
@@ -44,7 +46,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
   const { commands = ['nvidia-smi'], periodMs = 5_000, deadlineMs = 20_000, identify, active = () => true } = options
   const metrics = options.metrics.filter(({ name }) => needed.has(name))
   const readingsOf = createReadings(metrics)
-  const attribution = createGpuMemoryAttribution(identify)
+  const attribution = createGpuMemoryAttribution(identify, options)
   const roster = createRoster()
   const runner = createRunner({ deadlineMs })
   const vanished = new Map<string, { readonly gap: Gap; readonly until: number }>()

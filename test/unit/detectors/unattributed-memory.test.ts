@@ -38,6 +38,15 @@ describe('unattributed memory', () => {
     expect(firstFault(turns).facts).toMatchObject({ pattern: 'held_by_somebody_hidden', holder: 'hidden' })
   })
 
+  test('somebody hidden who rests now and then is no crash in between', () => {
+    const turns = watch(unattributedMemory, 1_500, (second) => on({ lost: 20, utilization: second % 300 < 60 ? 0.8 : 0 }))
+    expect(story(turns)).toEqual(['300 faulty info'])
+  })
+
+  test('well from the first look on: said once, for an incident from before a restart of the agent', () => {
+    expect(watch(unattributedMemory, 200, () => ({ cards: [well] }))).toMatchObject([{ second: 30, state: 'healthy' }])
+  })
+
   test('an agent that sees no other process: idle memory is told as hidden, a card at work is none of it', () => {
     expect(story(watch(unattributedMemory, 500, () => on({ lost: 20, utilization: 0, blind: true })))).toEqual(['300 faulty info'])
     expect(watch(unattributedMemory, 900, () => on({ lost: 20, utilization: 0.8, blind: true })).filter(({ key }) => key.startsWith('GPU-00000000'))).toEqual(
