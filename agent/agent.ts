@@ -19,7 +19,7 @@ import { createViews } from './http/views.ts'
 import { createLog } from './lib/log.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
-import { summaryOf, type Incident } from './model/incident.ts'
+import type { Incident } from './model/incident.ts'
 import type { Sink } from './model/sink.ts'
 import type { Log, Source } from './model/source.ts'
 import { createPipeline, type Consumer } from './pipeline.ts'
@@ -36,6 +36,8 @@ import { openHistory, type History, type HistoryStats } from './store/history.ts
 import { createIncidentStore } from './store/incidents.ts'
 import { createLatestStore, type LatestStore } from './store/latest.ts'
 import { createLedger } from './store/ledger.ts'
+import { createMaintained } from './store/maintained.ts'
+import { createMaintenanceStore } from './store/maintenance.ts'
 
 export type Agent = {
   readonly url: string
@@ -123,6 +125,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const simulated = config.simulate.scenario !== 'off'
   const settings = createContainerSettingsBook()
   const incidents = createIncidentStore({ directory: config.data_dir, log: logFor('incidents') })
+  const maintenance = createMaintenanceStore({ directory: config.data_dir, log: logFor('incidents') })
   const detection = createDetection({
     definitions: [...Object.values(detectors), ...customThresholds(config.detectors.custom)],
     settings: config.detectors.settings,
@@ -136,11 +139,18 @@ export async function startAgent(config: Config, options: { readonly record?: st
     // The stream is made below: no event comes before it is there.
     onChange(incident) {
       incidents.save(incident)
-      live.incident(summaryOf(incident))
+      maintained.changed(incident)
     },
+    onAccepted: maintenance.keepAccepted,
   })
-  const firing = () => diagnosis.figures().firing
-  const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers, firing })
+  const maintained = createMaintained({
+    incidents,
+    maintenance,
+    figures: diagnosis.figures,
+    tell: (incident) => live.incident(incident),
+    setHealthy: (incident, said, t) => pipeline.ingest({ type: 'operator', t, action: 'set_healthy', incident, ...said }),
+  })
+  const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers, firing: maintained.firing })
 
   const sinks: Sink[] = [live]
   if (options.record !== undefined) sinks.push(createRecordingSink({ path: options.record, host: config.host_name, log: logFor('recording') }))
@@ -168,7 +178,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     childEntry: CHILD_ENTRY,
     directory,
     settings,
-    incidents: diagnosis.figures,
+    incidents: maintained.figures,
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,
@@ -188,7 +198,8 @@ export async function startAgent(config: Config, options: { readonly record?: st
     allowedOrigins: config.http.allowed_origins,
     allowedHosts: config.http.allowed_hosts,
     history,
-    incidents: { incidents, report: (incident: Incident) => incidentReport(incident, config.host_name) },
+    incidents: { incidents: maintained.view, report: (incident: Incident) => incidentReport(incident, config.host_name) },
+    maintenance: maintained,
     views,
     exposition,
     live,
@@ -199,7 +210,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   })
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
-  diagnosis.restore(incidents.unresolved())
+  diagnosis.restore(incidents.unresolved(), maintenance.accepted())
   await Promise.all(sources.map(async (source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
   pulls.every(1_000, (t) => {
     latest.expire(t)
@@ -208,6 +219,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     pipeline.tick(t)
     history?.maintain(t)
     incidents.maintain(t)
+    maintained.maintain(t)
   })
 
   return {
@@ -222,6 +234,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
       for (const sink of sinks) await sink.close()
       diagnosis.flush()
       incidents.close()
+      maintenance.close()
       history?.close()
     },
   }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { isIncidentKind, type Incident, type IncidentFilter, type IncidentSummary } from '../model/incident.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../store/incidents/file.ts'
+import { MAINTENANCE_FILE, openMaintenanceFile } from '../store/maintenance/file.ts'
+import { decorated, silenceOf } from '../store/maintenance/match.ts'
 import { messageOf, UsageError } from './command.ts'
 
 export type IncidentReader = {
@@ -27,7 +29,7 @@ export function baseUrl(listen: string): string {
   return `http://${local}:${listen.slice(colon + 1)}`
 }
 
-const isSummary = (value: unknown): value is IncidentSummary =>
+export const isSummary = (value: unknown): value is IncidentSummary =>
   typeof value === 'object' &&
   value !== null &&
   'id' in value &&
@@ -89,12 +91,36 @@ function overHttp(base: string, token: string): IncidentReader {
   }
 }
 
+/** What people said of the incidents, as the agent left it; without it they are told bare. */
+function decorator(directory: string): <T extends IncidentSummary>(incident: T) => T {
+  if (!existsSync(join(directory, MAINTENANCE_FILE))) return (incident) => incident
+  try {
+    const file = openMaintenanceFile(directory, { readonly: true })
+    const { silences, acknowledged } = file.read()
+    file.close()
+    const acks = new Map(acknowledged)
+    const now = Date.now()
+    return (incident) => decorated(incident, silenceOf(incident, silences, now), acks.get(incident.id))
+  } catch {
+    return (incident) => incident
+  }
+}
+
 function overFile(directory: string): IncidentReader {
   const path = join(directory, INCIDENTS_FILE)
   if (!existsSync(path)) return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
   try {
     const file = openIncidentFile(directory, { readonly: true })
-    return { from: `${path} (no agent runs)`, list: async (filter) => file.list(filter), get: async (id) => file.get(id), close: file.close }
+    const tell = decorator(directory)
+    return {
+      from: `${path} (no agent runs)`,
+      list: async (filter) => file.list(filter).map(tell),
+      async get(id) {
+        const incident = file.get(id)
+        return incident === undefined ? undefined : tell(incident)
+      },
+      close: file.close,
+    }
   } catch (error) {
     throw new UsageError(`incidents: ${path}: expected incidents that can be read, came: ${messageOf(error)}`, { cause: error })
   }

@@ -2,8 +2,11 @@
 import { incidentReport, subjectText } from '../diagnosis/incidents/report.ts'
 import { INCIDENT_KINDS, INCIDENT_STATUSES, isIncidentKind, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../model/incident.ts'
 import { nearest } from '../lib/nearest.ts'
+import { toldAbout } from '../diagnosis/incidents/told-about.ts'
+import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command } from './command.ts'
-import { openIncidents, type IncidentReader } from './incidents-from.ts'
+import { isSummary, openIncidents, type IncidentReader } from './incidents-from.ts'
+import { plain } from './plain.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 
 const DEFAULT_LIMIT = 50
@@ -26,8 +29,21 @@ function filterFrom({ flags }: Arguments): IncidentFilter {
   }
 }
 
-/** Control characters of a log must not drive the terminal. */
-const plain = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\u00b7')
+type Change = { readonly flag: 'ack' | 'set-healthy'; readonly path: 'ack' | 'resolve'; readonly by?: string; readonly note?: string }
+function changeFrom({ flags }: Arguments): Change | undefined {
+  const [by, note] = [flags.get('by'), flags.get('note')]
+  const [ack, healthy] = [flags.has('ack'), flags.has('set-healthy')]
+  if (ack && healthy) throw new UsageError('incidents: expected one of --ack and --set-healthy, came both')
+  if (!ack && !healthy) {
+    if (by !== undefined || note !== undefined) throw new UsageError('incidents: --by and --note: expected --ack or --set-healthy with them, came neither')
+    return undefined
+  }
+  return {
+    ...(ack ? ({ flag: 'ack', path: 'ack' } as const) : ({ flag: 'set-healthy', path: 'resolve' } as const)),
+    ...(typeof by === 'string' ? { by } : {}),
+    ...(typeof note === 'string' ? { note } : {}),
+  }
+}
 
 export function listText(incidents: readonly IncidentSummary[], { from, runbooks }: Pick<IncidentReader, 'from' | 'runbooks'>): string {
   if (incidents.length === 0) return `No incidents (asked: ${from})\n`
@@ -39,6 +55,7 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
       `  ${title}: ${subjectText(incident)}`,
       `  ${verdict}`,
       ...(consequences.length === 0 ? [] : [`  followed by ${consequences.map((one) => one.kind).join(', ')}`]),
+      ...toldAbout(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
       ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
     ]
     return plain(`${lines.join('\n')}\n`)
@@ -60,16 +77,31 @@ export const incidents: Command = {
     kind: { kind: 'value', value: 'KIND', help: 'only those of this kind, such as cuda_oom' },
     limit: { kind: 'value', value: 'N', help: `at most so many, the newest (default: ${DEFAULT_LIMIT})` },
     json: { kind: 'switch', help: 'print JSON' },
+    ack: { kind: 'switch', help: 'somebody looks after it (with ID)' },
+    'set-healthy': { kind: 'switch', help: 'it is repaired: over, and what still shows unchanged does not fire again (with ID)' },
+    by: { kind: 'value', value: 'WHO', help: 'who says so, with --ack or --set-healthy (default: the user)' },
+    note: { kind: 'value', value: 'TEXT', help: 'and what to keep with it' },
     markdown: { kind: 'switch', help: 'print a report to paste into a ticket (with ID)' },
   },
   async run(args, io) {
     const filter = filterFrom(args)
     const id = args.positionals[0]
     if (id === undefined && args.flags.has('markdown')) throw new UsageError('incidents: --markdown: expected the ID of an incident with it, came none')
+    const change = changeFrom(args)
+    if (id === undefined && change !== undefined) throw new UsageError(`incidents: --${change.flag}: expected the ID of an incident with it, came none`)
     const loaded = await settingsFor(args, io)
     if (!isLoaded(loaded)) {
       io.err(problemLines(loaded))
       return 2
+    }
+    if (id !== undefined && change !== undefined) {
+      const said = { by: change.by ?? userOf(io), note: change.note }
+      const changed = await callAgent(loaded.config, 'incidents', 'POST', `/api/v1/incidents/${encodeURIComponent(id)}/${change.path}`, said)
+      if (!isSummary(changed)) throw new UsageError('incidents: expected the incident from the agent, came something else')
+      io.out(
+        args.flags.has('json') ? `${JSON.stringify(changed)}\n` : plain(`${id}  ${change.flag === 'ack' ? 'acknowledged' : 'set healthy'}: ${changed.title}\n`),
+      )
+      return 0
     }
     const reader = await openIncidents(loaded.config)
     try {

@@ -9,5 +9,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain.ts')).explain,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
+  silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot.ts')).snapshot,
 }

@@ -25,6 +25,8 @@ export function checkBind({ listen, token, insecure }: Pick<AccessOptions, 'list
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 export type Access = {
+  /** Whether anybody may change anything: with a token, or from this machine alone. */
+  readonly mayWrite: boolean
   readonly needsToken: boolean
   /** Constant in time whatever the length: digests are compared. */
   readonly tokenIs: (token: string) => boolean
@@ -46,6 +48,7 @@ export function createAccess({ listen, token, allowedOrigins, allowedHosts }: Ac
   const tokenIs = (given: string): boolean => timingSafeEqual(digest(given), expected)
   const originAllowed = (origin: string): boolean => origins.has(origin.toLowerCase())
   return {
+    mayWrite: loopback || token !== '',
     needsToken: token !== '',
     tokenIs,
     originAllowed,

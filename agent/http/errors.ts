@@ -1,12 +1,24 @@
 // Errors as readers get them: {"error":{"code","message"}} with the right status.
-export type ApiErrorCode = 'bad_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'too_large' | 'too_many_readers' | 'internal'
+export type ApiErrorCode =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'too_many_readers'
+  | 'internal'
 export const STATUS = {
   bad_request: 400,
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   too_large: 413,
+  unsupported_media_type: 415,
   too_many_readers: 503,
   internal: 500,
 } as const satisfies Record<ApiErrorCode, number>

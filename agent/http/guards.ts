@@ -1,13 +1,21 @@
-// What every request passes before any route: method, size, Host, Origin, token.
+// What every request passes before any route: method, size, Host, Origin, token; what changes something passes more.
 import type { IncomingMessage } from 'node:http'
 import type { Access } from './auth.ts'
 import type { Refusal } from './errors.ts'
 
-/** Nothing here takes a body yet; a small one is read past, a large one refused. */
+/** Readers have nothing to send; a small body is read past, a large one refused. */
 export const MAX_BODY_BYTES = 64 * 1024
+/** Of what people say of incidents: a few hundred characters, in any alphabet. */
+export const MAX_WRITE_BYTES = 8 * 1024
 
 /** Paths that tell nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
 const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path.startsWith('/api/')
+
+/** All that can be changed, and how. */
+function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
+  if (path === '/api/v1/silences' || /^\/api\/v1\/incidents\/[^/]+\/(?:ack|resolve)$/.test(path)) return 'POST'
+  return /^\/api\/v1\/silences\/[^/]+$/.test(path) ? 'DELETE' : undefined
+}
 
 export type Guarded = { readonly refusal: Refusal } | { readonly path: string; readonly cors: Readonly<Record<string, string>>; readonly preflight: boolean }
 
@@ -23,36 +31,54 @@ function corsHeaders(access: Access, origin: string | undefined): Record<string,
   return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' }
 }
 
+function preflightHeaders(path: string): Record<string, string> {
+  const write = writeMethod(path)
+  return {
+    'Access-Control-Allow-Methods': write === undefined ? 'GET, HEAD' : `GET, HEAD, ${write}`,
+    'Access-Control-Allow-Headers': write === undefined ? 'Authorization' : 'Authorization, Content-Type',
+    'Access-Control-Max-Age': '600',
+  }
+}
+
+/** A page of another site can make a browser send a form here, without a token and past no preflight: its Origin and its content type give it away. */
+function checkWrite(access: Access, { method, headers }: IncomingMessage, path: string): Refusal | undefined {
+  if (!access.mayWrite)
+    return { code: 'forbidden', message: `${path.slice(0, 200)}: expected http.token where other hosts can connect, came none: nothing can be changed` }
+  const origin = access.checkOrigin(headers)
+  if (origin !== undefined || method === 'DELETE') return origin
+  const type = headers['content-type'] ?? 'none'
+  if (/^application\/json *(?:;|$)/i.test(type)) return undefined
+  return { code: 'unsupported_media_type', message: `Content-Type: expected application/json, came ${type.slice(0, 100)}` }
+}
+
+function checkSize(headers: IncomingMessage['headers'], writes: boolean): Refusal | undefined {
+  const limit = writes ? MAX_WRITE_BYTES : MAX_BODY_BYTES
+  if (Number(headers['content-length'] ?? 0) <= limit && headers['transfer-encoding'] === undefined) return undefined
+  const expected = writes ? `a body of at most ${limit} bytes, with its Content-Length` : `no body (at most ${limit} bytes)`
+  return { code: 'too_large', message: `expected ${expected}, came ${headers['content-length'] ?? 'one of unknown length'}` }
+}
+
 export function guard(access: Access, request: IncomingMessage): Guarded {
   const path = pathOf(request.url)
   const { headers, method } = request
   const host = access.checkHost(headers)
   if (host !== undefined) return { refusal: host }
   const cors = corsHeaders(access, headers.origin)
-  if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && Object.keys(cors).length > 0) {
-    return {
-      path,
-      preflight: true,
-      cors: { ...cors, 'Access-Control-Allow-Methods': 'GET, HEAD', 'Access-Control-Allow-Headers': 'Authorization', 'Access-Control-Max-Age': '600' },
-    }
-  }
-  if (method !== 'GET' && method !== 'HEAD') {
+  if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && Object.keys(cors).length > 0)
+    return { path, preflight: true, cors: { ...cors, ...preflightHeaders(path) } }
+  const write = writeMethod(path)
+  const writes = write !== undefined && method === write
+  if (method !== 'GET' && method !== 'HEAD' && !writes) {
+    const allowed = write === undefined ? ['GET', 'HEAD'] : write === 'POST' && path === '/api/v1/silences' ? ['GET', 'HEAD', 'POST'] : [write]
     return {
       refusal: {
         code: 'method_not_allowed',
-        message: `${path.slice(0, 200)}: expected GET or HEAD, came ${method ?? 'none'}`,
-        headers: { Allow: 'GET, HEAD' },
+        message: `${path.slice(0, 200)}: expected ${allowed.join(' or ')}, came ${method ?? 'none'}`,
+        headers: { Allow: allowed.join(', ') },
       },
     }
   }
-  if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES || headers['transfer-encoding'] !== undefined) {
-    return {
-      refusal: {
-        code: 'too_large',
-        message: `expected no body (at most ${MAX_BODY_BYTES} bytes), came ${headers['content-length'] ?? 'one of unknown length'}`,
-      },
-    }
-  }
-  const bearer = needsToken(path) ? access.checkBearer(headers) : undefined
-  return bearer === undefined ? { path, cors, preflight: false } : { refusal: { ...bearer, headers: { ...bearer.headers, ...cors } } }
+  const refusal =
+    checkSize(headers, writes) ?? (needsToken(path) ? access.checkBearer(headers) : undefined) ?? (writes ? checkWrite(access, request, path) : undefined)
+  return refusal === undefined ? { path, cors, preflight: false } : { refusal: { ...refusal, headers: { ...refusal.headers, ...cors } } }
 }

@@ -33,6 +33,14 @@ export const incidentLast = defineMetric({
   labels: ['kind'],
   history: false,
 })
+export const incidentsSilenced = defineMetric({
+  name: 'warpwatch_incidents_silenced',
+  kind: 'gauge',
+  unit: '{incident}',
+  help: 'Firing incidents of which nobody is told, as a silence covers them.',
+  labels: [],
+  history: false,
+})
 export const gpuSecondsLost = defineMetric({
   name: 'warpwatch_gpu_seconds_lost_total',
   kind: 'counter',
@@ -41,12 +49,13 @@ export const gpuSecondsLost = defineMetric({
   labels: ['kind', 'gpu', 'uuid'],
   history: false,
 })
-const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, gpuSecondsLost, ...forecastMetrics]
+const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, incidentsSilenced, gpuSecondsLost, ...forecastMetrics]
 
 export function createIncidentsSource(figures: () => IncidentFigures): Source {
   const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
   const lasts = new Map<IncidentKind, Series>()
   const losses = new Map<string, Series>()
+  const silencedSeries = makeSeries(incidentsSilenced, {})
   const forecastReadings = createForecastReadings()
   let active: { readonly of: IncidentFigures['firing']; readonly series: readonly Series[] } = { of: [], series: [] }
 
@@ -83,12 +92,13 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
     start({ emit, every }) {
       every(1_000, (t) => {
         const now = figures()
-        const { firing, totals: counts, lastSeen, lost } = now
+        const { firing, totals: counts, lastSeen, lost, silenced } = now
         const readings: Reading[] = []
         for (const series of activeSeries(firing)) readings.push({ series, value: 1 })
         for (const [kind, series] of totals) readings.push({ series, value: counts.get(kind) ?? 0 })
         for (const [kind, at] of lastSeen) readings.push({ series: lastSeries(kind), value: at / 1_000 })
         for (const { kind, gpu, uuid, seconds } of lost) readings.push({ series: lostSeries(kind, gpu, uuid), value: seconds })
+        if (silenced !== undefined) readings.push({ series: silencedSeries, value: silenced })
         readings.push(...forecastReadings(now, t))
         emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
       })

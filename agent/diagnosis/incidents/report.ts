@@ -1,6 +1,7 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../lib/bytes.ts'
 import { alertName, runbookPath, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
+import { toldAbout } from './told-about.ts'
 
 const at = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
@@ -73,6 +74,7 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Hit', code(subjectText(incident))],
         ['Began', at(incident.started_at)],
         ['Seen', count === 1 ? 'once' : `${count} times, last ${at(incident.last_seen_at)}`],
+        ...toldAbout(incident).map(([name, text]) => [name, code(text)]),
       ],
     ),
   ]

@@ -68,7 +68,7 @@ export function createStories(): Stories {
       const changed = new Set<OpenIncident>()
       const parts = [...recent.values()].map(partOf)
       // What came before explains it; and it may explain what came before, where its detector took longer.
-      for (const effect of [...recent.values()]) {
+      for (const effect of recent.values()) {
         if (effect.partOf !== undefined) continue
         const cause = causeOf(partOf(effect), effect === open ? parts : [partOf(open)])
         const from = cause === undefined ? undefined : recent.get(cause.id)

@@ -24,6 +24,7 @@ const facts = z
   .catchall(z.union([z.number(), z.string(), z.array(z.string())]))
   .meta({ id: 'Facts', description: 'Figures that the text or the numbers state; bytes, milliseconds, seconds as their names say.' })
 
+const link = z.object({ id: z.string(), kind }).meta({ id: 'IncidentLink' })
 const consequence = z
   .object({
     kind,
@@ -83,7 +84,13 @@ const common = {
   resolved_at: time.optional(),
   last_seen_at: time,
   count: z.int().min(1),
+  resolution: z.string().describe('Why it is over, where that is not plain.').optional(),
   consequences: z.array(consequence),
+  story: z.string().describe('Id of the incident with which its story began, which may be itself.').optional(),
+  part_of: link.describe('What led to it.').optional(),
+  led_to: z.array(link).optional(),
+  silenced: z.object({ until: time, id: z.string() }).describe('Firing or not, nobody is notified of it until then.').optional(),
+  acknowledged: z.object({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
 }
 export const incident = z
   .object({

@@ -4,6 +4,7 @@ import { VERSION } from '../../lib/version.ts'
 import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { incident, incidentSummary } from './incident-schemas.ts'
+import { newSilence, silence, word } from './maintenance-schemas.ts'
 import * as schemas from './schemas.ts'
 import { seriesQuery } from './series-query.ts'
 
@@ -21,6 +22,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/series', summary: 'History of a metric', schema: schemas.series, list: true },
   { path: '/api/v1/incidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
   { path: '/api/v1/incidents/{id}', summary: 'One incident with its evidence', schema: incident },
+  { path: '/api/v1/silences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
   { path: '/healthz', summary: 'The process lives', schema: schemas.health },
   { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
 ]
@@ -76,6 +78,51 @@ function parametersOf(path: string): readonly unknown[] | undefined {
   return path.includes('{id}') ? [ID] : undefined
 }
 
+/** What changes something: only as JSON, from this origin, and with the token where one is set. */
+function addWrites(paths: Record<string, unknown>): void {
+  const body = (schema: z.ZodType): unknown => ({ required: true, content: { 'application/json': { schema: refTo(schema) } } })
+  const refused = (...codes: readonly (readonly [string, string])[]): Record<string, unknown> =>
+    Object.fromEntries(
+      [
+        ...codes,
+        ['401', 'A token is needed'],
+        ['403', 'Another origin, or a port that is open to other hosts and has no token'],
+        ['415', 'It is not JSON'],
+      ].map(([code = '', text = '']) => [code, json(refTo(schemas.error), text)]),
+    )
+  const bad = ['400', 'The body is wrong'] as const
+  const none = ['404', 'There is none of that id'] as const
+  const silences = paths['/api/v1/silences']
+  paths['/api/v1/silences'] = {
+    ...(typeof silences === 'object' ? silences : {}),
+    post: {
+      summary: 'Silence incidents for a time',
+      requestBody: body(newSilence),
+      responses: { '201': json(refTo(silence), 'The silence'), ...refused(bad, ['409', 'There are too many']) },
+    },
+  }
+  const silenceId = { ...ID, schema: { type: 'string' } }
+  paths['/api/v1/silences/{id}'] = {
+    delete: { summary: 'End a silence', parameters: [silenceId], responses: { '204': { description: 'It is over' }, ...refused(none) } },
+  }
+  paths['/api/v1/incidents/{id}/ack'] = {
+    post: {
+      summary: 'Acknowledge an incident',
+      parameters: [ID],
+      requestBody: body(word),
+      responses: { '200': json(refTo(incident), 'The incident'), ...refused(bad, none) },
+    },
+  }
+  paths['/api/v1/incidents/{id}/resolve'] = {
+    post: {
+      summary: 'Declare healthy what was repaired; a fault that still shows, unchanged, does not fire again',
+      parameters: [ID],
+      requestBody: body(word),
+      responses: { '200': json(refTo(incident), 'The incident'), ...refused(bad, none, ['409', 'It does not fire']) },
+    },
+  }
+}
+
 export function createOpenApi(): unknown {
   const paths: Record<string, unknown> = {}
   for (const { path, summary, schema, list, status } of ENDPOINTS) {
@@ -99,6 +146,7 @@ export function createOpenApi(): unknown {
       },
     },
   }
+  addWrites(paths)
   const page = { 'text/markdown': { schema: { type: 'string' } } }
   paths['/runbooks'] = { get: { summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } } }
   paths['/runbooks/{kind}'] = {

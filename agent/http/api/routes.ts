@@ -4,6 +4,7 @@ import { errorBody, STATUS, type Refusal } from '../errors.ts'
 import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
+import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
 
 export type ApiOptions = {
   readonly views: Views
@@ -11,6 +12,8 @@ export type ApiOptions = {
   readonly history: HistoryView | undefined
   /** undefined: nothing judges. */
   readonly incidents?: IncidentApiOptions | undefined
+  /** undefined: nothing can be silenced, acknowledged or declared healthy. */
+  readonly maintenance?: MaintenanceApi | undefined
   readonly now: () => number
 }
 
@@ -18,9 +21,9 @@ const NO_STORE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-stor
 
 export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBody(refusal), STATUS[refusal.code], { ...NO_STORE, ...refusal.headers })
 
-const answer = (c: Context, value: unknown): Response => c.body(JSON.stringify(value), 200, NO_STORE)
+const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
 
-export function addApi(app: Hono, { views, history, incidents, now }: ApiOptions): void {
+export function addApi(app: Hono, { views, history, incidents, maintenance, now }: ApiOptions): void {
   app.get('/api/v1/host', (c) => answer(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
@@ -44,6 +47,7 @@ export function addApi(app: Hono, { views, history, incidents, now }: ApiOptions
     return answer(c, found)
   })
   if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
+  if (incidents !== undefined && maintenance !== undefined) addMaintenance(app, maintenance, incidents.incidents, { answer, refuse }, now)
   let openApi: string | undefined
   app.get('/api/v1/openapi.json', async (c) => {
     if (openApi === undefined) {

@@ -1,5 +1,6 @@
-// One incident with everything that an incident can have.
+// One incident, and one silence, with everything that they can have.
 import type { Incident } from '../../../agent/model/incident.ts'
+import type { Silence } from '../../../agent/model/maintenance.ts'
 import { GPU0, T } from './fixture.ts'
 
 export const INCIDENT: Incident = {
@@ -34,6 +35,12 @@ export const INCIDENT: Incident = {
       count: 7,
     },
   ],
+  resolution: 'set healthy by kim',
+  story: 'aaaaaaaaaaaaaaaa',
+  part_of: { id: 'bbbbbbbbbbbbbbbb', kind: 'memory_leak' },
+  led_to: [{ id: 'cccccccccccccccc', kind: 'target_down' }],
+  silenced: { until: T + 3_600_000, id: '0a0b0c0d0e0f' },
+  acknowledged: { at: T + 60_000, by: 'kim', note: 'looking' },
   evidence: {
     log_lines: [{ t: T, stream: 'container', origin: 'trainer', text: 'CUDA out of memory', matched: true }],
     series: [{ metric: 'warpwatch_gpu_memory_used_bytes', labels: GPU0, t: [T - 1_000, T], value: [1, 2] }],
@@ -49,4 +56,16 @@ export const INCIDENT: Incident = {
       env: { CUDA_VISIBLE_DEVICES: '0' },
     },
   },
+}
+
+export const SILENCE: Silence = {
+  id: '0a0b0c0d0e0f',
+  kind: 'cuda_oom',
+  gpu: '0',
+  container: 'trainer',
+  severity: 'critical',
+  created_at: T,
+  until: T + 3_600_000,
+  reason: 'a larger batch is tried',
+  by: 'kim',
 }

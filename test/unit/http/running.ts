@@ -11,7 +11,7 @@ import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { fillStore, T } from './fixture.ts'
-import { INCIDENT } from './incident-fixture.ts'
+import { INCIDENT, SILENCE } from './incident-fixture.ts'
 
 export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
 
@@ -55,6 +55,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       incidents: { list: () => [summaryOf(INCIDENT)], get: (id) => (id === INCIDENT.id ? INCIDENT : undefined) },
       report: (incident) => incidentReport(incident, 'gpu-01'),
     },
+    maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
     exposition,
     live,
     ready: createReadiness(latest, () => clock.now),
