@@ -99,6 +99,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
       teller: createTeller({ kind: 'unattributed_memory', key: uuid, about: { uuid } }),
       sinceT: undefined,
       leftBy: undefined,
+      worked: false,
     }))
 
     const lostOf = (t: number, unattributed: number, gpu: GpuHolders | undefined, blind: boolean): Lost => {
