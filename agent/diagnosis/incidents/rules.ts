@@ -68,6 +68,11 @@ const QUIET_MINUTES: Readonly<Partial<Record<IncidentKind, number>>> = {
   driver_hung: 24 * 60,
   telemetry_stale: 24 * 60,
   container_lost_gpu: 24 * 60,
+  // Their detectors need so long themselves before they can say it again.
+  idle_gpu_held: 60,
+  unattributed_memory: 30,
+  input_bound: 30,
+  straggler_gpu: 30,
   precision_fallback: 10,
   batch_halving: 10,
   hub_rate_limited: 10,
