@@ -3,8 +3,10 @@ import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { getText } from '../state/api.ts'
 import { current, shown } from '../state/incidents.ts'
 import { storedToken } from '../state/token.ts'
+import { refused } from '../state/maintenance.ts'
 import { since } from '../text/format.ts'
 import { agentNow } from '../state/app.ts'
+import { IncidentWords } from './incident-words.tsx'
 
 function whom({ subject }: IncidentSummary): string {
   const { container, gpu, process, host } = subject
@@ -32,7 +34,7 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
   const [first] = remedies
   const path = `api/v1/incidents/${id}/report`
   return (
-    <li class="incident" data-kind={kind} data-severity={severity} data-status={status}>
+    <li class="incident" data-kind={kind} data-severity={severity} data-status={status} data-silenced={incident.silenced === undefined ? undefined : ''}>
       <p class="incident-head">
         <b>{title}</b>
         <span>{whom(incident)}</span>
@@ -52,6 +54,7 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
           {first.text} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
+      <IncidentWords incident={incident} />
     </li>
   )
 }
@@ -63,6 +66,11 @@ export function IncidentList() {
   return (
     <section class="incidents" aria-labelledby="incidents-title">
       <h2 id="incidents-title">Incidents</h2>
+      {refused.value !== undefined && (
+        <p class="refused" role="alert">
+          That was not taken: {refused.value}
+        </p>
+      )}
       <ul aria-live="polite">
         {entries.map((incident) => (
           <Entry key={incident.id} incident={incident} />

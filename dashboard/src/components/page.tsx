@@ -6,6 +6,7 @@ import { IncidentList } from './incident-list.tsx'
 import { Masthead } from './masthead.tsx'
 import { Loading, NoGpu, TokenForm } from './notices.tsx'
 import { ProcessTable } from './process-table.tsx'
+import { SilenceList } from './silence-list.tsx'
 import { StatusLine } from './status-line.tsx'
 
 function Content() {
@@ -16,6 +17,7 @@ function Content() {
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
       <IncidentList />
+      <SilenceList />
       {gpus.length === 0 ? (
         <NoGpu />
       ) : (

@@ -39,6 +39,18 @@ async function get(path: string, token: string | undefined, accept: string, sign
   return response
 }
 
+/** Says something to the agent; its answer, undefined where it has none. */
+export async function send(method: 'POST' | 'DELETE', path: string, token: string | undefined, body?: object): Promise<unknown> {
+  const response = await fetch(new URL(path, document.baseURI), {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    credentials: 'same-origin',
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new ApiError(path, await failureOf(response))
+  return response.status === 204 ? undefined : response.json()
+}
+
 export const getJson = async (path: string, token: string | undefined, signal?: AbortSignal): Promise<unknown> =>
   (await get(path, token, 'application/json', signal)).json()
 export const getText = async (path: string, token: string | undefined): Promise<string> => (await get(path, token, 'text/*')).text()

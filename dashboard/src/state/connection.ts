@@ -5,6 +5,7 @@ import { connection, drawing, hello, silence, takeFrame, takeTime, timeline } fr
 import { retryDelayMs } from './backoff.ts'
 import { incidents, takeIncidents } from './incidents.ts'
 import { HISTORY_METRICS, recordHistory, secondOf } from './lanes.ts'
+import { loadSilences, noticed } from './maintenance.ts'
 import { parseIncidents, parseSeries } from './messages.ts'
 import { openStream } from './stream.ts'
 import { WINDOW_S } from './timeline.ts'
@@ -66,6 +67,7 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     }
     if (message.type === 'incident') {
       incidents.value = takeIncidents(incidents.value, [message.incident])
+      noticed(message.incident)
       return
     }
     attempt = 0
@@ -74,6 +76,7 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     first = false
     void loadHistory(ofRound, message.t)
     void loadIncidents(ofRound)
+    void loadSilences(token)
   }
 }
 

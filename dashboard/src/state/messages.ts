@@ -1,5 +1,6 @@
 // The border to the agent: what comes over the wire is looked at before it is believed.
 import type { IncidentMessage, IncidentSummary } from '../../../agent/model/incident.ts'
+import type { Silence } from '../../../agent/model/maintenance.ts'
 import type { FrameMessage, HelloMessage, LiveMessage, SeriesRow } from '../../../agent/model/live.ts'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -25,6 +26,15 @@ const isIncidentMessage = (value: unknown): value is IncidentMessage => isObject
 /** The incidents of an API answer. */
 export function parseIncidents(value: unknown): readonly IncidentSummary[] {
   if (!Array.isArray(value) || !value.every(isIncident)) throw new Error(`incidents: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  return value
+}
+
+const isSilence = (value: unknown): value is Silence =>
+  isObject(value) && typeof value['id'] === 'string' && typeof value['reason'] === 'string' && typeof value['until'] === 'number'
+
+/** The silences of an API answer. */
+export function parseSilences(value: unknown): readonly Silence[] {
+  if (!Array.isArray(value) || !value.every(isSilence)) throw new Error(`silences: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 
