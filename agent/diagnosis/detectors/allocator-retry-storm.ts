@@ -55,7 +55,15 @@ export const allocatorRetryStorm = defineDetector({
     flushes: { default: 3, min: 2, max: 1000, help: 'flushes within five minutes from which it is told' },
     quiet_minutes: { default: 10, min: 1, max: 120, help: 'minutes without a flush after which it is over' },
   },
-  expression: { promql: 'increase(warpwatch_allocator_retries_total[5m]) >= 3', for: '1m' },
+  // Three in five minutes, of which two lie a minute apart; over when ten minutes have passed without one.
+  expression: {
+    promql: `max_over_time((
+  increase(warpwatch_allocator_retries_total[5m])
+  * (increase(warpwatch_allocator_retries_total[1m]) > bool 0)
+  * (increase(warpwatch_allocator_retries_total[225s] offset 75s) > bool 0)
+)[10m:15s]) >= 3
+and increase(warpwatch_allocator_retries_total[10m]) > 0`,
+  },
   create: ({ flushes: least, quiet_minutes: quietMinutes }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()
     const told = new Set<Track>()

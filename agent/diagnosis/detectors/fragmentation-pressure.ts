@@ -50,8 +50,9 @@ export const fragmentationPressure = defineDetector({
     share: { default: 0.1, min: 0.03, max: 0.9, help: 'share of what the process can use that stays unusable' },
     minutes: { default: 10, min: 3, max: 55, help: 'for how many minutes' },
   },
-  // The agent also wants the card to be nearly full, or a flush to have shown it.
-  expression: { promql: 'min_over_time(warpwatch_allocator_stranded_ratio[10m]) >= 0.1', for: '1m' },
+  expression: {
+    none: 'warpwatch_allocator_stranded_ratio moves only with a flush, and no metric tells whose segments can grow, of which unused memory looks alike',
+  },
   create: ({ share: threshold, minutes: span }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()
     const folds = new WeakMap<Track, Fold>()

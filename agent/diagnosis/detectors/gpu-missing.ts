@@ -45,7 +45,11 @@ export const gpuMissing = defineDetector({
     clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must be there again, until it is over.' },
     count_seconds: { default: 10, min: 0, max: 3_600, help: 'The same where fewer GPUs than expected are there, and it is not known which one is gone.' },
   },
-  expression: { promql: 'warpwatch_gpu_present == 0 or warpwatch_gpus_present < warpwatch_gpus_expected' },
+  // The second half as the detector counts: those that are known by name are told by name.
+  expression: {
+    promql: `warpwatch_gpu_present == 0
+or warpwatch_gpus_expected - warpwatch_gpus_present > (count(warpwatch_gpu_present == 0) or vector(0))`,
+  },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = createPerGpu((uuid) => makeState(uuid, uuid, options))

@@ -82,7 +82,7 @@ export const memoryExhaustion = defineDetector({
     horizon_minutes: { default: 1_440, min: 5, max: 10_080, help: 'failures further ahead than this are not told' },
     critical_minutes: { default: 15, min: 0, max: 1_440, help: 'critical from so many minutes before the earliest time on' },
   },
-  expression: { promql: 'warpwatch_memory_exhaustion_earliest_seconds < 3600' },
+  expression: { promql: 'warpwatch_memory_exhaustion_earliest_seconds <= 86400' },
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
     const states = new WeakMap<Track, Told>()
 

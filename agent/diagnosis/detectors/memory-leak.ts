@@ -34,8 +34,7 @@ export const memoryLeak = defineDetector({
     share: { default: 0.015, min: 0.002, max: 0.9, help: 'least growth, as a share of what the process can use' },
   },
   expression: {
-    promql: 'deriv(warpwatch_process_gpu_memory_bytes[1h]) * 3600 > 0.02 * on (uuid) group_left () warpwatch_gpu_memory_total_bytes',
-    for: '30m',
+    none: 'it lays a line through the lows of its use, over half an hour to two days and without steps; deriv() takes loading and evaluations for growth',
   },
   create: ({ share }, { tracks }) => {
     const states = new WeakMap<Track, Told>()

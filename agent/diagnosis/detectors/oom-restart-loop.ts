@@ -66,7 +66,9 @@ export const oomRestartLoop = defineDetector({
     deaths: { default: 3, min: 2, max: 50, help: 'ends for want of memory from which it is a loop' },
     gap_minutes: { default: 15, min: 1, max: 1440, help: 'minutes within which the next life must begin' },
   },
-  expression: { promql: 'increase(warpwatch_container_restarts_total[1h]) >= 2 and on(container) warpwatch_incident_active{kind="cuda_oom"} > 0' },
+  expression: {
+    none: 'which ends were for want of memory is told by logs and probes, and whether a restart came through by its age; restarts alone are no loop',
+  },
   create: ({ deaths: least, gap_minutes: gapMinutes }, { tracks, present }) => {
     const deaths = createOomDeaths(tracks)
     const told = new Set<string>()
