@@ -1,0 +1,50 @@
+// A scene that a detector and its Prometheus rule judge alike: a stretch of a host's time as events, with a fault in the middle of it or without one.
+import { metricNamed } from '../../../agent/catalogue.ts'
+import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
+import type { Event, Scrape } from '../../../agent/model/event.ts'
+import type { Gap, Reading } from '../../../agent/model/reading.ts'
+import { makeSeries, type Series } from '../../../agent/model/series.ts'
+import { T, uuid } from '../../unit/incidents/scene.ts'
+
+export type RuleScene = {
+  readonly name: string
+  readonly detector: DetectorDefinition
+  readonly fires: boolean
+  readonly seconds: number
+  readonly tell: (second: number) => readonly Event[]
+  /** By which label the subjects of both are compared. */
+  readonly by?: 'uuid' | 'container' | 'target'
+}
+
+export const timeOf = (second: number): number => T + second * 1_000
+export const CARD = { gpu: '0', uuid: uuid(0) }
+
+const known = new Map<string, Series>()
+/** `gpu_nvlink_active link=2 …` of the catalogue, with further labels. */
+export function seriesOf(key: string, more: Readonly<Record<string, string>> = {}): Series {
+  const [name = '', ...labels] = key.split(' ')
+  const metric = metricNamed(`warpwatch_${name}`)
+  if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
+  const all = { ...more, ...Object.fromEntries(labels.map((label) => [label.slice(0, label.indexOf('=')), label.slice(label.indexOf('=') + 1)])) }
+  const series = makeSeries(metric, Object.fromEntries(Object.entries(all).filter(([label]) => metric.labels.includes(label))))
+  const same = known.get(series.key)
+  if (same !== undefined) return same
+  known.set(series.key, series)
+  return series
+}
+
+export type Told = Readonly<Record<string, number | undefined>>
+/** One scrape of a source; what is undefined is not read. */
+export function told(second: number, source: string, values: Told, { group = '', ttlS = 3, labels = {}, gaps = [] }: ToldMore = {}): Scrape {
+  const readings = Object.entries(values).flatMap(([key, value]): readonly Reading[] => (value === undefined ? [] : [{ series: seriesOf(key, labels), value }]))
+  return { type: 'scrape', t: timeOf(second), source, group, ttlMs: ttlS * 1_000, durationMs: 0, readings, gaps }
+}
+type ToldMore = {
+  readonly group?: string
+  readonly ttlS?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly gaps?: readonly Gap[]
+}
+
+/** Whether the second lies in the faulty stretch. */
+export const within = (second: number, from: number, to: number): boolean => second >= from && second < to
