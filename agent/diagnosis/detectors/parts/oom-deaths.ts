@@ -139,6 +139,7 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
         }
         case 'allocator':
         case 'scrape':
+        case 'operator':
           return
       }
     },
