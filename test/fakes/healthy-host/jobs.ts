@@ -38,7 +38,9 @@ const nightly = (busy: Workload, calm: Workload, clock: Clock): Workload => {
 }
 
 /** By the names of the plan of agent/sources/simulated/jobs.ts. */
-export function healthyWorkload({ box, script, gpu }: ProcessPlan, clock: Clock): Workload {
+export function healthyWorkload({ box, script, gpu, workload }: ProcessPlan, clock: Clock): Workload {
+  // Of a larger host: many small ones, as they are.
+  if (script === '/srv/worker.py') return workload
   if (box === 'pretrain-trainer-1') return evaluated(training(44, 17, 9.4e10), 44, 25)
   if (box === 'finetune-lora') return evaluated(training(21, 12), 21, 18)
   if (box === 'chat-vllm-1') return byDay(serving(69, 240), clock)
