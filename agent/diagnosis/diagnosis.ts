@@ -69,7 +69,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
   const repeats = createRepeatedWords()
   const placed = createPlacedPids()
-  const stories = createStories()
+  const stories = createStories(witness.requested)
   const accepted = createAcceptedBook(onAccepted)
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()

@@ -106,6 +106,9 @@ const pool = fc
       fitting_bytes: fitting,
     }),
   )
+const operator = fc
+  .tuple(t, text, maybe('by', text), maybe('note', text))
+  .map(([t, incident, by, note]) => ({ type: 'operator' as const, t, action: 'set_healthy' as const, incident, ...by, ...note }))
 const oom = fc
   .tuple(
     t,
@@ -132,7 +135,7 @@ const oom = fc
     ...free,
     stats,
   }))
-const events = fc.array(fc.oneof(scrape, log, container, allocator, oom), { maxLength: 12 })
+const events = fc.array(fc.oneof(scrape, log, container, allocator, oom, operator), { maxLength: 12 })
 
 /** The text in pieces whose lengths are given, over and over. */
 async function* cut(whole: string, lengths: readonly number[]): AsyncIterable<string> {

@@ -3,6 +3,9 @@ import { rootOf, type OpenIncident } from './open-incident.ts'
 import { isDecisiveXid } from './rules.ts'
 import { causeOf, type StoryPart } from './story.ts'
 
+/** UUIDs of the GPUs that a container was given. */
+export type GivenGpus = (containerId: string) => readonly string[] | undefined
+
 export type Stories = {
   /** An incident that fires, or has another root than before; the others whose place in a story this changed. */
   readonly place: (open: OpenIncident) => readonly OpenIncident[]
@@ -15,13 +18,17 @@ const KEPT_MS = 60 * 60_000
 const MAX_OVER = 60
 const MAX_LINKS = 50
 
-function partOf(open: OpenIncident): StoryPart {
-  const { kind, facts } = rootOf(open).fault
-  const { id, gpus, crashKeys: containers, startedAt, lastSeenAt } = open
+function partOf(open: OpenIncident, given: GivenGpus): StoryPart {
+  const { fault, subject } = rootOf(open)
+  const { kind, facts } = fault
+  const { id, crashKeys: containers, startedAt, lastSeenAt } = open
+  const box = subject.container?.id
+  // A service that does not answer is about no GPU, but its container holds some.
+  const gpus = open.gpus.size > 0 || box === undefined ? open.gpus : new Set(given(box))
   return { id, kind, programXid: kind === 'xid' && !isDecisiveXid(facts.xid), gpus, containers, startedAt, lastSeenAt }
 }
 
-export function createStories(): Stories {
+export function createStories(given: GivenGpus = () => undefined): Stories {
   const recent = new Map<string, OpenIncident>()
   /** The kind and subjects that each was placed with: most words about an incident change neither. */
   const placed = new Map<string, string>()
@@ -65,12 +72,13 @@ export function createStories(): Stories {
       recent.set(open.id, open)
       trim(open.lastSeenAt)
       if (recent.size === 1) return []
+      const own = [partOf(open, given)]
       const changed = new Set<OpenIncident>()
-      const parts = [...recent.values()].map(partOf)
+      const parts = [...recent.values()].map((each) => partOf(each, given))
       // What came before explains it; and it may explain what came before, where its detector took longer.
       for (const effect of recent.values()) {
         if (effect.partOf !== undefined) continue
-        const cause = causeOf(partOf(effect), effect === open ? parts : [partOf(open)])
+        const cause = causeOf(partOf(effect, given), effect === open ? parts : own)
         const from = cause === undefined ? undefined : recent.get(cause.id)
         if (from !== undefined) link(from, effect, changed)
       }

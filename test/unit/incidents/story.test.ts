@@ -140,6 +140,21 @@ describe('a story', () => {
     expect([access.part_of?.id, down.part_of?.id]).toEqual([xid.id, access.id])
   })
 
+  test('a service fails with the card that its container was given', () => {
+    const { scene, find } = createHost()
+    let t = scene.pass(T, 3, [TRAINER])
+    scene.feed(line(t, 'kernel', xidText(2, 79)))
+    find(['target_down', 0])
+    t = scene.pass(t, 10, [TRAINER])
+    expect(of(scene, 'target_down').part_of).toEqual({ id: of(scene, 'xid').id, kind: 'xid' })
+    const { scene: other, find: findThere } = createHost()
+    t = other.pass(T, 3, [TRAINER])
+    other.feed(line(t, 'kernel', xidText(5, 79)))
+    findThere(['target_down', 0])
+    other.pass(t, 10, [TRAINER])
+    expect(of(other, 'target_down').part_of).toBeUndefined()
+  })
+
   test('what has nothing to do with it stands alone', () => {
     const { scene, find } = createHost()
     const t = scene.pass(T, 3, [TRAINER])
