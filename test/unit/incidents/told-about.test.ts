@@ -21,7 +21,8 @@ test('all of it', () => {
 
 test('nothing where there is nothing, and the beginning once', () => {
   const { story, part_of: _part, led_to: _led, silenced: _silenced, acknowledged: _acknowledged, resolution: _resolution, ...bare } = INCIDENT
-  expect(toldAbout(bare)).toEqual([])
+  const alone: Incident = bare
+  expect(toldAbout(alone)).toEqual([])
   const second: Incident = { ...bare, story: story ?? '', part_of: { id: story ?? '', kind: 'throttling' }, acknowledged: { at: 0 } }
   expect(toldAbout(second)).toEqual([
     ['Part of', 'throttling aaaaaaaaaaaaaaaa'],
