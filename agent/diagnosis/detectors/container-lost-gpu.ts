@@ -96,6 +96,7 @@ export const containerLostGpu = defineDetector({
           box.nodesGone = box.read = false
         }
         for (const { series, value } of readings) {
+          if (series.labels['container_id'] === undefined) continue
           const box = boxOf(series.labels)
           box.name = series.labels['container'] ?? box.name
           box.read = true
