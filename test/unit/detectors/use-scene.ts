@@ -1,6 +1,7 @@
 // A host of cards, jobs, containers and counters, second by second, through one detector: what it says of whom and when.
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
+import type { Event } from '../../../agent/model/event.ts'
 import type { Facts, Severity } from '../../../agent/model/fault.ts'
 import type { About } from '../../../agent/model/finding.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
@@ -112,6 +113,49 @@ const silent = (index: number): ReturnType<typeof cardReadings> => ({
   gaps: [{ metric: 'gpu', labels: { gpu: String(index), uuid: uuid(index) }, reason: 'timeout' }],
 })
 
+/** What the sources say of each second; counters go on rising from moment to moment. */
+export function createMoments(): (second: number, moment: Moment) => readonly Event[] {
+  const sums = new Map<string, number>()
+  const counter = (name: string, labels: Labels, rise: number): Reading => {
+    const key = `${name} ${JSON.stringify(labels)}`
+    const sum = (sums.get(key) ?? 1_000) + rise
+    sums.set(key, sum)
+    return reading(name, labels, sum)
+  }
+  return (second, moment) => {
+    const t = T + second * 1_000
+    const { cards, grants = {}, by = 'device_request', cores = {}, limits = {}, hostBusy = 0.2, pressure = {}, disks = {}, wsl } = moment
+    const told = cards.map((card, index) => (card === 'gone' ? silent(index) : cardReadings(index, card)))
+    const ofCards = {
+      ...scrape(
+        t,
+        'gpu',
+        told.flatMap(({ readings }) => readings),
+      ),
+      gaps: told.flatMap(({ gaps }) => gaps),
+    }
+    const containers = [...new Set([...Object.keys(cores), ...Object.keys(grants)])]
+    return [
+      ofCards,
+      scrape(t, 'containers', [
+        ...containers.map((name) => counter('container_cpu_seconds_total', containerLabels(name), cores[name] ?? 0)),
+        ...Object.entries(limits).map(([name, limit]) => reading('container_cpu_limit_cores', containerLabels(name), limit)),
+        ...Object.entries(grants).flatMap(([name, gpus]) =>
+          gpus.map((gpu) => reading('container_gpu_requested', { ...containerLabels(name), gpu: String(gpu), uuid: uuid(gpu), by }, 1)),
+        ),
+      ]),
+      scrape(t, 'host', [
+        reading('host_info', { hostname: 'gpu-01', ...(wsl === undefined ? {} : { wsl: '2' }) }, 1),
+        counter('host_cpu_seconds_total', { mode: 'user' }, HOST_CORES * hostBusy * 0.9),
+        counter('host_cpu_seconds_total', { mode: 'system' }, HOST_CORES * hostBusy * 0.1),
+        counter('host_cpu_seconds_total', { mode: 'idle' }, HOST_CORES * (1 - hostBusy)),
+        ...['io', 'cpu', 'memory'].map((resource) => counter('host_pressure_waiting_seconds_total', { resource, kind: 'some' }, pressure[resource] ?? 0.01)),
+        ...Object.entries(disks).map(([device, busy]) => counter('host_disk_busy_seconds_total', { device }, busy)),
+      ]),
+    ]
+  }
+}
+
 export type Turn = {
   readonly second: number
   readonly key: string
@@ -139,45 +183,10 @@ export function watch(
   })
   const turns: Turn[] = []
   const last = new Map<string, string>()
-  const sums = new Map<string, number>()
-  const counter = (name: string, labels: Labels, rise: number): Reading => {
-    const key = `${name} ${JSON.stringify(labels)}`
-    const sum = (sums.get(key) ?? 1_000) + rise
-    sums.set(key, sum)
-    return reading(name, labels, sum)
-  }
+  const eventsOf = createMoments()
   for (let second = 0; second < seconds; second++) {
     const t = T + second * 1_000
-    const { cards, grants = {}, by = 'device_request', cores = {}, limits = {}, hostBusy = 0.2, pressure = {}, disks = {}, wsl } = tell(second)
-    const told = cards.map((card, index) => (card === 'gone' ? silent(index) : cardReadings(index, card)))
-    detection.ingest({
-      ...scrape(
-        t,
-        'gpu',
-        told.flatMap(({ readings }) => readings),
-      ),
-      gaps: told.flatMap(({ gaps }) => gaps),
-    })
-    const containers = [...new Set([...Object.keys(cores), ...Object.keys(grants)])]
-    detection.ingest(
-      scrape(t, 'containers', [
-        ...containers.map((name) => counter('container_cpu_seconds_total', containerLabels(name), cores[name] ?? 0)),
-        ...Object.entries(limits).map(([name, limit]) => reading('container_cpu_limit_cores', containerLabels(name), limit)),
-        ...Object.entries(grants).flatMap(([name, gpus]) =>
-          gpus.map((gpu) => reading('container_gpu_requested', { ...containerLabels(name), gpu: String(gpu), uuid: uuid(gpu), by }, 1)),
-        ),
-      ]),
-    )
-    detection.ingest(
-      scrape(t, 'host', [
-        reading('host_info', { hostname: 'gpu-01', ...(wsl === undefined ? {} : { wsl: '2' }) }, 1),
-        counter('host_cpu_seconds_total', { mode: 'user' }, HOST_CORES * hostBusy * 0.9),
-        counter('host_cpu_seconds_total', { mode: 'system' }, HOST_CORES * hostBusy * 0.1),
-        counter('host_cpu_seconds_total', { mode: 'idle' }, HOST_CORES * (1 - hostBusy)),
-        ...['io', 'cpu', 'memory'].map((resource) => counter('host_pressure_waiting_seconds_total', { resource, kind: 'some' }, pressure[resource] ?? 0.01)),
-        ...Object.entries(disks).map(([device, busy]) => counter('host_disk_busy_seconds_total', { device }, busy)),
-      ]),
-    )
+    for (const event of eventsOf(second, tell(second))) detection.ingest(event)
     for (const finding of detection.judge(t)) {
       const said = `${finding.state} ${finding.state === 'faulty' ? finding.severity : ''}`
       if (last.get(finding.key) === said) continue
