@@ -85,7 +85,8 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
             const key = `${uuid} ${gi}`
             const state = states.of(key)
             const card = row?.now.total
-            if (total === undefined || used === undefined || card === undefined || row === undefined) {
+            // Nothing has no share.
+            if (total === undefined || used === undefined || card === undefined || row === undefined || total <= 0 || card <= 0) {
               state.hold.see(t, undefined)
               continue
             }
