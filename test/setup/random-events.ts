@@ -33,7 +33,7 @@ const value = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(0, 1, 2, 16, 0.5, 0.97, 90, 700, 1.755e9, 1.98e9, GIB, 30 * GIB, 79 * GIB, 80 * GIB) },
   { weight: 1, arbitrary: fc.double({ min: 0, max: 1e15, noNaN: true }) },
 )
-/** Half of the labels beside the GPU are left out, as where nobody knows them. */
+/** Half of the labels beside GPU and pid are left out, as where nobody knows them. */
 const readingOf = (names: readonly string[]) =>
   fc.tuple(fc.constantFrom(...names), fc.integer({ min: 0, max: 2 }), fc.nat(), fc.nat(), value).map(([name, gpu, pick, kept, amount]) => {
     const metric = metricNamed(name)
@@ -42,7 +42,7 @@ const readingOf = (names: readonly string[]) =>
     metric.labels.forEach((label, at) => {
       if (label === 'gpu') labels[label] = String(gpu)
       else if (label === 'uuid') labels[label] = uuid(gpu)
-      else if (((kept >> (at % 16)) & 1) === 0) labels[label] = LABELS[label]?.[(pick >> (at % 16)) % (LABELS[label]?.length ?? 1)] ?? 'x'
+      else if (label === 'pid' || ((kept >> (at % 16)) & 1) === 0) labels[label] = LABELS[label]?.[(pick >> (at % 16)) % (LABELS[label]?.length ?? 1)] ?? 'x'
     })
     return { series: makeSeries(metric, labels), value: amount }
   })
