@@ -62,6 +62,27 @@ export function createExtras(world: World, random: Random): (second: number, t: 
     }
   })
   let diskBusy = 0
+  const asked = { target: 'chat' }
+  const service = seriesOf('target_info', { ...asked, url: 'http://127.0.0.1:8000/health', container: 'chat-vllm-1' })
+  const [up, latency, status] = [seriesOf('target_up', asked), seriesOf('target_latency_seconds', asked), seriesOf('target_status', asked)]
+  const failing = seriesOf('target_failing', { ...asked, reason: 'timeout' })
+  /** A check that times out now and then, never two in a row. */
+  let failedT = 0
+  const checks = (t: number): readonly Scrape[] => {
+    const fails = random() < 0.01 && t - failedT > 60_000
+    if (fails) failedT = t
+    const said = fails
+      ? [
+          { series: up, value: 0 },
+          { series: failing, value: 1 },
+        ]
+      : [
+          { series: up, value: 1 },
+          { series: latency, value: 0.01 + 0.05 * random() },
+          { series: status, value: 200 },
+        ]
+    return [scrape(t, 'targets', '', 10, [{ series: service, value: 1 }]), scrape(t, 'targets', 'chat', 10, said)]
+  }
 
   return (second, t) => {
     const scrapes: Scrape[] = []
@@ -104,6 +125,7 @@ export function createExtras(world: World, random: Random): (second: number, t: 
           ]),
         )
       }
+    if (second % 10 === 5) scrapes.push(...checks(t))
     if (second % 60 === 0) {
       scrapes.push(scrape(t, 'driver-version', '', 60, [{ series: mismatch, value: 0 }]))
       for (const { card, thresholds, well } of cards)

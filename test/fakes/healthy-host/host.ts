@@ -22,11 +22,11 @@ const RESTARTS: readonly (readonly [box: string, eachS: number, firstS: number])
 ]
 const KERNEL_EACH_S = 4_100
 
-export type HealthyHostOptions = { readonly processes?: number; readonly containers?: number }
+export type HealthyHostOptions = { readonly processes?: number; readonly containers?: number; readonly mig?: boolean }
 
-export function createHealthyHost(seed: number, firstT: number, { processes = 18, containers = 10 }: HealthyHostOptions = {}): HealthyHost {
+export function createHealthyHost(seed: number, firstT: number, { processes = 18, containers = 10, mig = false }: HealthyHostOptions = {}): HealthyHost {
   const clock: Clock = { second: 0 }
-  const base = createWorld({ seed, gpus: 8, processes, containers, mig: false })
+  const base = createWorld({ seed, gpus: 8, processes, containers, mig })
   const world = { ...base, processes: base.processes.map((process) => ({ ...process, workload: healthyWorkload(process, clock) })) }
   const stage = createStage(world)
   const teller = createTeller(metricNamed)
