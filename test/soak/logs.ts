@@ -26,8 +26,8 @@ const MIB = 1024 ** 2
  * open incidents rises to its level (each stays open for 15 minutes of quiet), and V8's heap to three times of what lives in it.
  */
 const MAX_GROWTH = 4 * MIB
-/** A slope over less time says nothing. */
-const SLOPE_FROM_MINUTES = 30
+/** Less time shows the rise of the first half hour. */
+const SLOPE_FROM_MINUTES = 60
 const minutes = minutesWanted()
 const say = (text: string): void => void process.stdout.write(`${new Date().toISOString()} ${text}\n`)
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
