@@ -17,6 +17,8 @@ import { isIncidentKind } from '../../agent/model/incident.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
 import * as scenarios from '../../agent/sources/simulated/scenarios/index.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
+import { createMaintained } from '../../agent/store/maintained.ts'
+import { createMaintenanceStore } from '../../agent/store/maintenance.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -104,6 +106,9 @@ describe('HTTP paths in the README', () => {
   const quiet = { info: () => {}, warn: () => {}, error: () => {} }
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-docs-'))
   const incidents = createIncidentStore({ directory: folder, log: quiet })
+  const maintenance = createMaintenanceStore({ directory: folder, log: quiet })
+  const figures = () => ({ firing: [], totals: new Map(), lastSeen: new Map(), forecasts: [], lost: [] })
+  const maintained = createMaintained({ incidents, maintenance, figures, tell: () => {}, setHealthy: () => {} })
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',
@@ -112,7 +117,8 @@ describe('HTTP paths in the README', () => {
     allowedHosts: [],
     views,
     history: undefined,
-    incidents: { incidents, report: (incident) => incidentReport(incident, 'docs') },
+    incidents: { incidents: maintained.view, report: (incident) => incidentReport(incident, 'docs') },
+    maintenance: maintained,
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
@@ -127,6 +133,7 @@ describe('HTTP paths in the README', () => {
   afterAll(async () => {
     await server.close()
     incidents.close()
+    maintenance.close()
     rmSync(folder, { recursive: true })
   })
 
