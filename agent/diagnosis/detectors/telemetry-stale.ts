@@ -19,6 +19,8 @@ const EXPECTED = 'warpwatch_gpus_expected'
 const STEADY = ['host', 'containers'] as const
 /** So old is the word of a steady source at most. */
 const LATE_MS = 5_000
+/** It is judged each second: while nobody judged (the agent was stopped) nobody was silent, and the first look after that comes before the readings. */
+const MAX_STEP_MS = 5_000
 /** Period of the fast readings (agent/sampler/protocol.ts). */
 const INTERVAL_MS = 1_000
 
@@ -60,7 +62,7 @@ or warpwatch_agent_source_up{source="host"} == 0`,
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const clearMs = options.clear_seconds * 1_000
-    const holdOf = (forMs: number) => createHold({ forMs, clearMs })
+    const holdOf = (forMs: number) => createHold({ forMs, clearMs, maxStepMs: MAX_STEP_MS })
     const gpuMs = options.intervals * INTERVAL_MS
     const states = createPerGpu((uuid) => ({
       hold: holdOf(gpuMs),

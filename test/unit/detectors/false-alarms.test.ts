@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
-import { pcieDegraded, powerBrake, throttling } from '../../../agent/diagnosis/detectors/index.ts'
+import { pcieDegraded, powerBrake, telemetryStale, throttling } from '../../../agent/diagnosis/detectors/index.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import { reading, T, uuid } from '../incidents/scene.ts'
 
@@ -99,5 +99,28 @@ describe('one odd reading before lost scrapes', () => {
         ),
       ),
     ).toContain(61)
+  })
+})
+
+describe('an agent that was stopped', () => {
+  const card = (second: number, used: Readonly<Record<string, number>>): Scrape => scrape(second, 'fast', 1, used)
+  /** One reading is missing, then nothing is heard, and another source speaks first. */
+  const tell =
+    (forSeconds: number) =>
+    (second: number): readonly Scrape[] => {
+      if (second > 60 && second <= 60 + forSeconds) return []
+      const other = { ...scrape(second, 'host', 1, {}), source: 'host' }
+      return second === 60 || second === 61 + forSeconds ? [other, card(second, {})] : [other, card(second, { gpu_memory_used_bytes: 4e9 })]
+    }
+  test.each([12, 25, 95])('for %i s has not seen its GPUs fall silent', (pause) => {
+    const detection = createDetection({ definitions: [telemetryStale] })
+    const found: number[] = []
+    for (let second = 0; second < 300; second++) {
+      const events = tell(pause)(second)
+      for (const event of events) detection.ingest(event)
+      // Nobody judges while nothing comes.
+      if (events.length > 0 && detection.judge(T + second * 1_000).some(({ state }) => state === 'faulty')) found.push(second)
+    }
+    expect(found).toEqual([])
   })
 })

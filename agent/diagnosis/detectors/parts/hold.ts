@@ -6,6 +6,8 @@ export type HoldOptions = {
   readonly forMs: number
   /** For how long it must be seen healthy before it is over; 0 = at once. */
   readonly clearMs: number
+  /** More time than this between two looks counts for neither; for judgments of each second less than the default. */
+  readonly maxStepMs?: number
 }
 export type Hold = {
   /** `faulty` is undefined where nobody can tell. Gives `unknown` until one of both has lasted: then nothing follows from it. */
@@ -19,7 +21,7 @@ export type Hold = {
 /** More time between two looks is a pause of the agent or a jump of the clock, and counts for neither. The slowest of the watched readings come each 10 s. */
 const MAX_STEP_MS = 30_000
 
-export function createHold({ forMs, clearMs }: HoldOptions): Hold {
+export function createHold({ forMs, clearMs, maxStepMs = MAX_STEP_MS }: HoldOptions): Hold {
   let settled: Held = 'unknown'
   let last: boolean | undefined
   let lastT = 0
@@ -33,7 +35,7 @@ export function createHold({ forMs, clearMs }: HoldOptions): Hold {
       }
       const step = t - lastT
       if (last !== faulty) lastedMs = 0
-      else if (heard && step > 0 && step <= MAX_STEP_MS) lastedMs += step
+      else if (heard && step > 0 && step <= maxStepMs) lastedMs += step
       heard = true
       last = faulty
       lastT = t
