@@ -1,4 +1,5 @@
-// Eight hours of a healthy host, by day and by night, with restarts and evaluations: not one incident, and none either where two of a hundred samples are missing.
+// Eight hours of a healthy host, by day and by night, with restarts and evaluations: not one incident, and none either where two of a hundred samples are missing,
+// or where the agent was stopped for a while.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'
@@ -14,6 +15,9 @@ import { withLoss } from '../fakes/healthy-host/loss.ts'
 
 const T = 1_763_600_000_000
 const [HOURS, LOSS] = [8, 0.02]
+/** Each half hour the agent hears nothing for so many seconds, one after the other: it was stopped, or the machine stalled. */
+const PAUSES_S = [3, 12, 40, 95, 400]
+const paused = (second: number): boolean => second % 1_800 < (PAUSES_S[Math.floor(second / 1_800) % PAUSES_S.length] ?? 0)
 const definitions: readonly DetectorDefinition[] = Object.values(detectors)
 
 type Judged = { readonly diagnosis: Diagnosis; readonly incidents: ReadonlyMap<string, Incident>; readonly failures: readonly string[] }
@@ -75,14 +79,17 @@ describe('a healthy host', () => {
     (seed) => {
       const host = createHealthyHost(seed, T)
       const random = createRandom(seed, 'loss')
-      const [whole, lossy] = [judged(), judged()]
+      const [whole, lossy, stalled] = [judged(), judged(), judged()]
       for (let second = 0; second < HOURS * 3_600; second++) {
         const events = host.tick(T + second * 1_000)
         take(whole, events)
-        take(lossy, withLoss(events, random, LOSS))
+        const left = withLoss(events, random, LOSS)
+        take(lossy, left)
+        if (!paused(second)) take(stalled, left)
       }
       expect(told(whole)).toEqual([])
       expect(told(lossy)).toEqual([])
+      expect(told(stalled)).toEqual([])
       expect(host.restarts()).toBeGreaterThan(5)
     },
     1_200_000,
