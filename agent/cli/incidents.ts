@@ -1,6 +1,14 @@
 // `warpwatch incidents [ID]`: what went wrong on this host, or one incident whole with its evidence.
 import { incidentReport, subjectText } from '../diagnosis/incidents/report.ts'
-import { INCIDENT_KINDS, INCIDENT_STATUSES, isIncidentKind, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../model/incident.ts'
+import {
+  INCIDENT_KINDS,
+  INCIDENT_STATUSES,
+  isIncidentKind,
+  type Consequence,
+  type IncidentFilter,
+  type IncidentStatus,
+  type IncidentSummary,
+} from '../model/incident.ts'
 import { nearest } from '../lib/nearest.ts'
 import { toldAbout } from '../diagnosis/incidents/told-about.ts'
 import { callAgent, userOf } from './change.ts'
@@ -54,7 +62,7 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
       `${id}  ${when(startedAt)} UTC  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
       `  ${title}: ${subjectText(incident)}`,
       `  ${verdict}`,
-      ...(consequences.length === 0 ? [] : [`  followed by ${consequences.map((one) => one.kind).join(', ')}`]),
+      ...(consequences.length === 0 ? [] : [`  followed by ${kindsOf(consequences)}`]),
       ...toldAbout(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
       ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
     ]
@@ -62,6 +70,13 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
   })
   const pages = runbooks === undefined ? '' : `What a kind means and what to do: ${runbooks}KIND\n`
   return `${entries.join('\n')}\n${incidents.length} from ${from}; one whole: warpwatch incidents ID\n${pages}`
+}
+
+/** `nccl_error ×3, cublas_cudnn_error`: ranks of one job say the same. */
+function kindsOf(consequences: readonly Consequence[]): string {
+  const times = new Map<string, number>()
+  for (const { kind } of consequences) times.set(kind, (times.get(kind) ?? 0) + 1)
+  return [...times].map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`)).join(', ')
 }
 
 export const incidents: Command = {
