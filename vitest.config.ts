@@ -1,6 +1,23 @@
 // Tests: `unit` needs nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
 import { defineConfig } from 'vitest/config'
 
+/** Integration tests that mostly wait, on engines and ports of their own, and measure no time: two of them at once. */
+const SIDE_BY_SIDE = [
+  'memory-use',
+  'container-lost-gpu',
+  'service-dead-gpu',
+  'maintenance',
+  'targets',
+  'healthy-host',
+  'probe-pythons',
+  'replay-determinism',
+].map((name) => `test/integration/${name}.test.ts`)
+const integration = {
+  globalSetup: ['test/setup/fake-nvml.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -14,12 +31,20 @@ export default defineConfig({
       },
       {
         test: {
+          ...integration,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/setup/fake-nvml.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          exclude: SIDE_BY_SIDE,
           fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...integration,
+          name: 'integration-side-by-side',
+          include: SIDE_BY_SIDE,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       { test: { name: 'gpu', include: ['test/gpu/**/*.test.ts'], testTimeout: 120_000 } },

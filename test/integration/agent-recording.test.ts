@@ -55,7 +55,10 @@ describe.skipIf(compiler === undefined)('a recording of the built agent (needs a
     expect(lines.filter(({ type }) => type === 'meta')).toHaveLength(1)
     const scrapes = lines.flatMap((one) => (one.type === 'scrape' ? [one] : []))
     expect(scrapes.length, 'all that passed through the pipeline').toBeGreaterThanOrEqual(seen)
-    expect(new Set(scrapes.map(({ source }) => source))).toEqual(new Set(['gpu', 'host', 'agent', 'containers', 'incidents', 'container-logs']))
+    // Others speak only each ten seconds.
+    expect([...new Set(scrapes.map(({ source }) => source))]).toEqual(
+      expect.arrayContaining(['gpu', 'host', 'agent', 'containers', 'incidents', 'container-logs']),
+    )
     const power = (gpu: number) =>
       scrapes.flatMap(({ readings }) => readings).filter(([metric, of]) => metric === 'warpwatch_gpu_power_watts' && of['uuid'] === fakeUuid(gpu))
     expect(new Set(power(5).map(([, , value]) => value))).toEqual(new Set([505]))
@@ -71,6 +74,8 @@ describe.skipIf(compiler === undefined)('a recording of the built agent (needs a
     expect(of('Readings')).toBe(`${readings}, gaps ${gaps}`)
     expect(of('GPUs')).toBe('8')
     const asJson = await runToEnd({ args: ['replay', file, '--json'] })
-    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([0, { incidents: [], forecasts: [] }])
+    // The lost GPU may have become an incident before the agent ended.
+    const judged = z.object({ incidents: z.array(z.looseObject({ kind: z.string() })), forecasts: z.array(z.unknown()) }).parse(JSON.parse(asJson.stdout))
+    expect([asJson.code, judged.incidents.filter(({ kind }) => kind !== 'gpu_missing'), judged.forecasts]).toEqual([0, [], []])
   })
 })
