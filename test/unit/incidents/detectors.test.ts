@@ -76,7 +76,9 @@ function createHost(settings?: Parameters<typeof createDetection>[0]['settings']
   })
   diagnosis.restore(restored)
   const at = (second: number, ...degrees: readonly (number | undefined)[]): void => {
-    const readings = degrees.flatMap((value, index) => (value === undefined ? [] : [reading('gpu_temperature_celsius', { gpu: String(index), uuid: uuid(index) }, value)]))
+    const readings = degrees.flatMap((value, index) =>
+      value === undefined ? [] : [reading('gpu_temperature_celsius', { gpu: String(index), uuid: uuid(index) }, value)],
+    )
     const events: Event[] = [scrape(T + second * 1_000, 'gpu', readings), scrape(T + second * 1_000, 'host', [])]
     for (const event of events) diagnosis.ingest(event)
   }
