@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const agent = join(root, 'agent')
+const alerts = join(root, 'alerts')
 
 /** Rooms that each room may import from, itself and model aside. Files straight under agent/ are rooms of their own name. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -21,6 +22,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['lib', 'diagnosis'],
   sinks: ['lib', 'store', 'http'],
   http: ['lib', 'store', 'config', 'catalogue.ts'],
+  // Beside agent/, but a room like the others: from messages to their delivery.
+  alerts: ['lib', 'config', 'store'],
   cli: ['*'],
   'catalogue.ts': ['collectors', 'attribution', 'sources', 'sinks', 'http'],
   'pipeline.ts': ['lib'],
@@ -41,17 +44,20 @@ function importsOf(file: string): readonly Import[] {
   return found
 }
 
-const files = readdirSync(agent, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join(agent, name))
+const files = [agent, alerts].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+)
 const imports = files.flatMap(importsOf)
-const roomOf = (path: string): string => relative(agent, path).split('/')[0] ?? ''
+const inside = (path: string): boolean => path.startsWith(`${agent}/`) || path.startsWith(`${alerts}/`)
+const roomOf = (path: string): string => (path.startsWith(`${alerts}/`) ? 'alerts' : (relative(agent, path).split('/')[0] ?? ''))
 const show = (found: Import): string => `${relative(root, found.from)} imports ${found.to.startsWith('/') ? relative(root, found.to) : found.to}`
 
 describe('layers', () => {
   test('every room imports only from the rooms below it', () => {
     const wrong = imports.filter((found) => {
-      if (!found.to.startsWith(agent)) return false
+      if (!inside(found.to)) return false
       const [from, to] = [roomOf(found.from), roomOf(found.to)]
       if (from === to || to === 'model') return false
       const allowed = ALLOWED[from]
@@ -74,7 +80,7 @@ describe('layers', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return
       reached.add(file)
-      for (const found of imports) if (found.from === file && !found.typeOnly && found.to.startsWith(agent)) visit(found.to)
+      for (const found of imports) if (found.from === file && !found.typeOnly && inside(found.to)) visit(found.to)
     }
     visit(join(agent, 'main.ts'))
     expect([...reached].filter((file) => koffi.includes(file)).map((file) => relative(root, file))).toEqual([])

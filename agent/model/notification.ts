@@ -1,0 +1,67 @@
+// What is said of incidents to people and other systems: messages, their parts, and how the notifiers are.
+import type { Severity } from './fault.ts'
+import type { IncidentSummary } from './incident.ts'
+
+/** As the contract's webhook names it. */
+export type NotificationEvent = 'firing' | 'resolved'
+/** Why it is said now: `worse` is a severity that rose since it was last told, `held` what quiet hours kept back. */
+export type NotificationReason = 'new' | 'worse' | 'repeat' | 'held' | 'resolved' | 'test'
+
+/** The series that shows the fault best, as a line of text can draw it. */
+export type Spark = {
+  readonly metric: string
+  /** In words, such as `GPU 0 memory used`. */
+  readonly title: string
+  /** UCUM, as in the metric's declaration. */
+  readonly unit: string
+  /** Unix ms of the first and the last value; values stand at equal distances, at most 60 of them, null where there was no reading. */
+  readonly from: number
+  readonly to: number
+  readonly values: readonly (number | null)[]
+}
+
+/** An incident as it leaves the host: of the evidence at most ten log lines, and one series as a sparkline. */
+export type OutgoingIncident = IncidentSummary & { readonly spark?: Spark }
+
+export type MessageItem = { readonly event: NotificationEvent; readonly reason: NotificationReason; readonly incident: OutgoingIncident }
+
+/** One message to one receiver. It is put together once; retries send the same. */
+export type Message = {
+  /** Stays the same over retries. */
+  readonly key: string
+  /** When it was put together, Unix ms. */
+  readonly t: number
+  readonly host: string
+  /** Where the dashboard is reached, without a slash at its end. */
+  readonly base_url: string
+  /** The worst root first; one incident may stand here twice, firing before resolved. Never empty. */
+  readonly items: readonly MessageItem[]
+  /** Distinct incidents that it is about. */
+  readonly count: number
+  /** What this receiver was not told, as it could not be reached for too long. */
+  readonly expired?: { readonly count: number; readonly from: number; readonly to: number }
+}
+
+/** How a notifier is: a row of the API. No URL: its host alone. */
+export type NotifierRow = {
+  readonly name: string
+  readonly type: string
+  /** Where it sends to, such as `hooks.slack.com`. */
+  readonly host: string
+  readonly status: 'ok' | 'retrying' | 'failing'
+  readonly waiting: number
+  readonly delivered: number
+  readonly expired: number
+  readonly set_aside: number
+  readonly last_delivered_at?: number
+  readonly last_error?: { readonly at: number; readonly text: string }
+  readonly next_try_at?: number
+}
+
+/** What the receiver was last told of an incident; kept until the incident is long over. */
+export type ToldState = {
+  readonly event: NotificationEvent
+  readonly severity: Severity
+  /** When it was last put into the outbox, Unix ms. */
+  readonly at: number
+}
