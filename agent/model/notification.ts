@@ -50,7 +50,11 @@ export type NotifierRow = {
   readonly host: string
   readonly status: 'ok' | 'retrying' | 'failing'
   readonly waiting: number
+  /** Since when the oldest of what waits could have been sent, Unix ms; absent when nothing waits. */
+  readonly oldest_waiting_at?: number
   readonly delivered: number
+  /** Tries that brought no delivery and are made again. */
+  readonly failed_tries: number
   readonly expired: number
   readonly set_aside: number
   readonly last_delivered_at?: number
