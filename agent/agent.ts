@@ -179,6 +179,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     directory,
     settings,
     incidents: maintained.figures,
+    notifications: undefined,
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,

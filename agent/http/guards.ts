@@ -13,7 +13,7 @@ const needsToken = (path: string): boolean => path === '/metrics' || path === '/
 
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
-  if (path === '/api/v1/silences' || /^\/api\/v1\/incidents\/[^/]+\/(?:ack|resolve)$/.test(path)) return 'POST'
+  if (path === '/api/v1/silences' || /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path)) return 'POST'
   return /^\/api\/v1\/silences\/[^/]+$/.test(path) ? 'DELETE' : undefined
 }
 

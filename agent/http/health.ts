@@ -13,7 +13,7 @@ export type Readiness = {
 const STALE_AFTER_MS = 5_000
 
 /** Sources that tell of the agent and its findings, not of what it watches: they go on speaking when nothing is sampled any more. */
-const OWN_SOURCES: ReadonlySet<string> = new Set(['agent', 'incidents', 'container-logs', 'kernel-log', 'log-files', 'journald', 'targets'])
+const OWN_SOURCES: ReadonlySet<string> = new Set(['agent', 'incidents', 'notifications', 'container-logs', 'kernel-log', 'log-files', 'journald', 'targets'])
 
 /** Ready while a scrape of something outside the agent is younger than 5 s. Remembers the newest time, since old groups leave the store. */
 export function createReadiness(latest: Pick<LatestStore, 'groups'>, now: () => number = Date.now): () => Readiness {

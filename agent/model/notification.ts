@@ -69,3 +69,23 @@ export type ToldState = {
   /** When it was last put into the outbox, Unix ms. */
   readonly at: number
 }
+
+/** What the metrics tell of notifications. */
+export type NotificationFigures = {
+  readonly notifiers: readonly NotifierRow[]
+  /** Absent where none is sent. */
+  readonly heartbeat?: { readonly delivered: number; readonly failed: number; readonly last_delivered_at?: number }
+}
+
+/** What came of a test message; `host` as in the notifier's row. */
+export type NotifierTest = {
+  readonly notifier: string
+  readonly host: string
+  /** `retry`: a real message would be tried again; `unusable`: it could not even be put into words. */
+  readonly result: 'delivered' | 'retry' | 'rejected' | 'unusable'
+  /** Of the receiver's answer; absent when none came. */
+  readonly status?: number
+  readonly took_ms: number
+  /** Absent when it was delivered. */
+  readonly why?: string
+}

@@ -6,6 +6,7 @@ import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { IncidentFigures } from '../model/incident.ts'
 import type { MetricDef } from '../model/metric.ts'
+import type { NotificationFigures } from '../model/notification.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
@@ -37,6 +38,8 @@ export type Services = {
   /** Filled by the source of containers, asked when something goes wrong. */
   readonly settings: ContainerSettingsBook
   readonly incidents: () => IncidentFigures
+  /** undefined: nobody is notified. */
+  readonly notifications: (() => NotificationFigures) | undefined
   /** What the engines say of containers' lives, from the source that asks them. */
   readonly roster: ContainerRoster
   /** How far each log was read. */

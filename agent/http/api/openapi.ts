@@ -5,6 +5,7 @@ import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { incident, incidentSummary } from './incident-schemas.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
+import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
 import * as schemas from './schemas.ts'
 import { seriesQuery } from './series-query.ts'
 
@@ -23,6 +24,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/incidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
   { path: '/api/v1/incidents/{id}', summary: 'One incident with its evidence', schema: incident },
   { path: '/api/v1/silences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
+  { path: '/api/v1/notifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
   { path: '/healthz', summary: 'The process lives', schema: schemas.health },
   { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
 ]
@@ -92,6 +94,7 @@ function addWrites(paths: Record<string, unknown>): void {
     )
   const bad = ['400', 'The body is wrong'] as const
   const none = ['404', 'There is none of that id'] as const
+  const notifierName = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
   const silences = paths['/api/v1/silences']
   paths['/api/v1/silences'] = {
     ...(typeof silences === 'object' ? silences : {}),
@@ -119,6 +122,22 @@ function addWrites(paths: Record<string, unknown>): void {
       parameters: [ID],
       requestBody: body(word),
       responses: { '200': json(refTo(incident), 'The incident'), ...refused(bad, none, ['409', 'It does not fire']) },
+    },
+  }
+  paths['/api/v1/notifiers/{name}/test'] = {
+    post: {
+      summary: 'Send a test message, and wait for what the receiver says',
+      parameters: [notifierName],
+      requestBody: body(testWanted),
+      responses: { '200': json(refTo(notifierTest), 'What came of it, well or not'), ...refused(bad, none) },
+    },
+  }
+  paths['/api/v1/notifiers/{name}/retry'] = {
+    post: {
+      summary: 'Try again what was set aside',
+      parameters: [notifierName],
+      requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
+      responses: { '200': json(refTo(retried), 'How many messages are tried again'), ...refused(none) },
     },
   }
 }

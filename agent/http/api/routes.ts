@@ -5,6 +5,7 @@ import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
 import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
+import { addNotifiers, type NotifierApi } from './notifiers.ts'
 
 export type ApiOptions = {
   readonly views: Views
@@ -14,6 +15,8 @@ export type ApiOptions = {
   readonly incidents?: IncidentApiOptions | undefined
   /** undefined: nothing can be silenced, acknowledged or declared healthy. */
   readonly maintenance?: MaintenanceApi | undefined
+  /** undefined: nobody is notified; the list is empty then. */
+  readonly notifiers?: NotifierApi | undefined
   readonly now: () => number
 }
 
@@ -23,7 +26,13 @@ export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBo
 
 const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
 
-export function addApi(app: Hono, { views, history, incidents, maintenance, now }: ApiOptions): void {
+const NO_NOTIFIERS: NotifierApi = {
+  rows: () => [],
+  test: (name) => Promise.reject(new Error(`no notifier ${name}`)),
+  retry: () => 0,
+}
+
+export function addApi(app: Hono, { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, now }: ApiOptions): void {
   app.get('/api/v1/host', (c) => answer(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
@@ -48,6 +57,7 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, now 
   })
   if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
   if (incidents !== undefined && maintenance !== undefined) addMaintenance(app, maintenance, incidents.incidents, { answer, refuse }, now)
+  addNotifiers(app, notifiers, { answer, refuse })
   let openApi: string | undefined
   app.get('/api/v1/openapi.json', async (c) => {
     if (openApi === undefined) {
