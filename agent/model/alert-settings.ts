@@ -1,0 +1,59 @@
+// What a user sets of alerts: who is told (notifiers), of what and when (routes).
+import type { Severity } from './fault.ts'
+
+/** What a route can ask of an incident; a part that the incident does not know matches nothing. */
+export const INCIDENT_LABELS = [
+  'kind',
+  'severity',
+  'gpu',
+  'uuid',
+  'gpu_name',
+  'container',
+  'container_id',
+  'image',
+  'namespace',
+  'pod',
+  'process',
+  'target',
+  'name',
+] as const
+export type IncidentLabel = (typeof INCIDENT_LABELS)[number]
+
+/** A span of each chosen day; over midnight where `to` is not after `from`. */
+export type QuietHours = {
+  /** Minutes since midnight by the clock of `zone`. */
+  readonly from: number
+  readonly to: number
+  /** 0 is Sunday; the day on which the span begins. */
+  readonly days: readonly number[]
+  /** An IANA name; undefined: the host's. */
+  readonly zone?: string
+  /** What is told even then: this severity and worse; undefined: nothing is. */
+  readonly except?: Severity
+}
+
+export type Route = {
+  /** Names of notifiers. */
+  readonly to: readonly string[]
+  /** All must fit; of each label's patterns one. `*` stands for any text. */
+  readonly match: Readonly<Partial<Record<IncidentLabel, readonly string[]>>>
+  /** Incidents that agree in these go into one message; without any, all of the host do. */
+  readonly groupBy: readonly IncidentLabel[]
+  /** How long others are waited for before the first message of a group. */
+  readonly waitMs: number
+  /** How often what still fires is told again; undefined: never. */
+  readonly repeatMs?: number
+  readonly quiet: readonly QuietHours[]
+  /** Whether it is told when an incident is over. */
+  readonly resolved: boolean
+}
+
+/** One notifier, judged against its type's declaration. */
+export type NotifierConfig = {
+  readonly name: string
+  readonly type: string
+  /** Every option of its type and those that all have, secrets in clear: never to be shown. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** The options that were set, as they may be printed. */
+  readonly shown: Readonly<Record<string, unknown>>
+}
