@@ -1,6 +1,7 @@
 // One incident, and one silence, with everything that they can have.
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { Silence } from '../../../agent/model/maintenance.ts'
+import type { NotifierRow } from '../../../agent/model/notification.ts'
 import { GPU0, T } from './fixture.ts'
 
 export const INCIDENT: Incident = {
@@ -58,6 +59,21 @@ export const INCIDENT: Incident = {
   },
 }
 
+export const NOTIFIER: NotifierRow = {
+  name: 'ops',
+  type: 'slack',
+  host: 'hooks.slack.com',
+  status: 'retrying',
+  waiting: 2,
+  oldest_waiting_at: T - 60_000,
+  delivered: 7,
+  failed_tries: 3,
+  expired: 1,
+  set_aside: 1,
+  last_delivered_at: T - 90_000,
+  last_error: { at: T - 1_000, text: 'expected 200, came 503' },
+  next_try_at: T + 1_000,
+}
 export const SILENCE: Silence = {
   id: '0a0b0c0d0e0f',
   kind: 'cuda_oom',

@@ -11,7 +11,7 @@ import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { fillStore, T } from './fixture.ts'
-import { INCIDENT, SILENCE } from './incident-fixture.ts'
+import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
 
 export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
 
@@ -56,6 +56,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       report: (incident) => incidentReport(incident, 'gpu-01'),
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
+    notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
     exposition,
     live,
     ready: createReadiness(latest, () => clock.now),
