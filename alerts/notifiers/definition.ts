@@ -29,6 +29,8 @@ export type Notifier = {
    * Throws an Error whose message holds no secret when the message cannot be put into words (it is then set aside).
    */
   readonly request: (message: Message, threads: ReadonlyMap<string, string>) => OutgoingRequest
+  /** An alert that always fires, for receivers that notice when it stays away; sent while the agent samples. Absent where it was not asked for. */
+  readonly heartbeat?: (about: Pick<Message, 't' | 'host' | 'base_url'>) => OutgoingRequest
   /** Without it: 2xx is delivered, 408, 425, 429 and 5xx are tried again, all else is rejected. */
   readonly judge?: (answer: ReceiverAnswer) => Verdict
 }
@@ -41,6 +43,8 @@ export type NotifierDefinition<F extends Fields = Fields> = {
   /** Beside those that all notifiers have (`common.ts`). */
   readonly options: F
   readonly required: readonly (keyof F & string)[]
+  /** Awaited once before `check` and `create`, where this type is used: brings what only it needs, such as a library. */
+  load?(): Promise<void>
   /** What cannot be told from one option alone, such as a template that does not parse; with the option's name. */
   check?(options: ValuesOf<F>): readonly { readonly option: string; readonly text: string }[]
   create(options: ValuesOf<F>): Notifier
