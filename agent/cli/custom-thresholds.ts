@@ -1,7 +1,6 @@
 // Reads `detectors.custom`: thresholds of the user's own, against the metrics that there are.
-import * as z from 'zod/mini'
 import { catalogue, metricNamed } from '../catalogue.ts'
-import { anyNumber, choice, text, texts, type Field, type PartProblem, type ReadParts } from '../config/field.ts'
+import { anyNumber, choice, duration, optionalDuration, text, texts, type PartProblem, type ReadParts } from '../config/field.ts'
 import { readGroups } from '../config/groups.ts'
 import { nearest } from '../lib/nearest.ts'
 import { COMPARISONS, type CustomThreshold } from '../model/detector-settings.ts'
@@ -11,22 +10,6 @@ import type { MetricDef } from '../model/metric.ts'
 const PREFIX = 'warpwatch_'
 /** Each costs a look at its metric's series a second. */
 const MAX_THRESHOLDS = 100
-/** Thirty days: beyond it a threshold would outlive the history that explains it. */
-const MAX_DURATION_MS = 30 * 86_400_000
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** `90s`, `5m`, `2h`, `1d`, or seconds as a plain number; undefined where it is none. */
-export function parseDuration(value: string | number): number | undefined {
-  const [, figure = '', unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)([smhd])?$/.exec(String(value).trim()) ?? []
-  const ms = Math.round(Number(figure) * (UNIT_MS[unit] ?? 1_000))
-  return figure === '' || ms > MAX_DURATION_MS ? undefined : ms
-}
-
-function duration(description: string): Field<string | number | undefined> {
-  const schema = z.optional(z.union([z.string(), z.number()]).check(z.refine((value) => parseDuration(value) !== undefined)))
-  return { kind: 'text', schema, expected: 'a time such as 90s, 5m or 2h, at most 30d', default: undefined, description, secret: false }
-}
-
 const fields = {
   name: text({
     default: '',
@@ -38,8 +21,8 @@ const fields = {
   labels: texts({ default: {}, expected: 'label names and their values', description: 'Only series that carry these are meant.' }),
   comparison: choice(COMPARISONS, { default: '>', description: 'When it is told.' }),
   value: anyNumber({ default: 0, description: "In the metric's unit." }),
-  for: duration('For how long it must hold before it is told.'),
-  clear_for: duration('For how long it must not hold before it is over; as `for` unless set.'),
+  for: duration({ default: 0, description: 'For how long it must hold before it is told.' }),
+  clear_for: optionalDuration({ description: 'For how long it must not hold before it is over; as `for` unless set.' }),
   severity: choice(SEVERITIES, { default: 'warning', description: 'Of the incident.' }),
   summary: text({ default: '', description: 'What it means, for whoever reads the incident.' }),
 }
@@ -64,9 +47,7 @@ export const readThresholds: ReadParts<readonly CustomThreshold[]> = (value) => 
   const problems: PartProblem[] = [...found]
   const names = new Set<string>()
   const thresholds = groups.flatMap(({ at, values }): readonly CustomThreshold[] => {
-    const { name, comparison, severity, summary, labels } = values
-    const forMs = parseDuration(values.for ?? 0) ?? 0
-    const clearMs = parseDuration(values.clear_for ?? values.for ?? 0) ?? 0
+    const { name, comparison, severity, summary, labels, for: forMs, clear_for: clearMs = forMs } = values
     if (names.has(name)) problems.push({ path: [at, 'name'], text: `expected a name that no other threshold has, came ${JSON.stringify(name)} again` })
     names.add(name)
     const metric = metricOf(values.metric)

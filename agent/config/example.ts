@@ -8,13 +8,14 @@ function keyLines(fields: Fields, indent: string): string {
   let text = ''
   for (const [key, field] of Object.entries(fields)) {
     const expected = field.kind === 'text' && field.expected === 'text' ? '' : ` Expected: ${field.expected}.`
-    text += `${indent}# ${field.description}${expected}\n${indent}#${key}: ${field.default === undefined ? exampleOf(field) : yamlValue(field.default)}\n`
+    text += `${indent}# ${field.description}${expected}\n${indent}#${key}: ${exampleOf(field)}\n`
   }
   return text
 }
 
 function exampleOf(field: Key['field']): string {
-  return field.kind === 'number' ? '8' : '""'
+  if (field.default === undefined) return field.kind === 'number' ? '8' : '""'
+  return yamlValue(field.shown === undefined ? field.default : field.shown(field.default))
 }
 
 /** What the example tells of a detector. */

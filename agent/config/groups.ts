@@ -1,15 +1,17 @@
-// Reads a list of groups, such as `targets`: each group's keys are fields, like those of a section.
+// Reads groups of keys and lists of them, such as `targets`: each group's keys are fields, like those of a section.
 import { nearest } from '../lib/nearest.ts'
-import type { Fields, PartProblem, ValuesOf } from './field.ts'
+import { readField, type Fields, type PartProblem, type ValuesOf } from './field.ts'
 import { cameInstead } from './problem.ts'
 
 type Group = Readonly<Record<string, unknown>>
-const isGroup = (value: unknown): value is Group => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isGroup = (value: unknown): value is Group => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export type GroupSpec<F extends Fields> = {
   readonly fields: F
   /** Keys that must be set. */
   readonly required: readonly (keyof F & string)[]
+}
+export type GroupsSpec<F extends Fields> = GroupSpec<F> & {
   /** Ends the sentence "expected …" of the whole list. */
   readonly expected: string
   /** More would be none that a person wrote. */
@@ -20,41 +22,51 @@ export type ReadGroups<F extends Fields> = {
   readonly problems: PartProblem[]
 }
 
-function isValues<F extends Fields>(fields: F, values: Group): values is ValuesOf<F> & Group {
+export function isValues<F extends Fields>(fields: F, values: Group): values is ValuesOf<F> & Group {
   return Object.entries(fields).every(([name, { schema }]) => schema.safeParse(values[name]).success)
 }
 
-/** Groups with a problem are left out. */
-export function readGroups<const F extends Fields>(value: unknown, { fields, required, expected, max }: GroupSpec<F>): ReadGroups<F> {
-  // A URL in a group's place may hold a password as well as one in its own.
-  const secret = Object.values<Fields[string]>(fields).some((field) => field.secret)
-  if (!Array.isArray(value) || value.length > max)
-    return {
-      groups: [],
-      problems: [{ path: [], text: `expected ${expected}, at most ${max}, came ${Array.isArray(value) ? value.length : cameInstead({ secret }, value)}` }],
+// A URL in a group's place may hold a password as well as one in its own.
+const anySecret = (fields: Fields): boolean => Object.values(fields).some((field) => field.secret)
+
+/** One group; the paths of problems begin within it. */
+export function readGroup<const F extends Fields>(
+  item: unknown,
+  { fields, required }: GroupSpec<F>,
+): { readonly values: ValuesOf<F> } | { readonly problems: readonly PartProblem[] } {
+  if (!isGroup(item)) {
+    const came = cameInstead({ secret: anySecret(fields) }, item)
+    return { problems: [{ path: [], text: `expected a group of keys${required.length > 0 ? ` with ${required.join(', ')}` : ''}, came ${came}` }] }
+  }
+  const problems: PartProblem[] = []
+  const values: Record<string, unknown> = {}
+  for (const key of Object.keys(item))
+    if (!Object.hasOwn(fields, key)) problems.push({ path: [key], text: `unknown key; the nearest valid one is ${nearest(key, Object.keys(fields)) ?? ''}` })
+  for (const [name, field] of Object.entries<Fields[string]>(fields)) {
+    if (!Object.hasOwn(item, name)) {
+      if (required.includes(name)) problems.push({ path: [name], text: `expected ${field.expected}, came nothing` })
+      else values[name] = field.default
+      continue
     }
+    const found = readField(field, item[name])
+    if ('value' in found) values[name] = found.value
+    else problems.push(...found.problems.map(({ path, text }) => ({ path: [name, ...path], text })))
+  }
+  return problems.length === 0 && isValues(fields, values) ? { values } : { problems }
+}
+
+/** Groups with a problem are left out. */
+export function readGroups<const F extends Fields>(value: unknown, { fields, required, expected, max }: GroupsSpec<F>): ReadGroups<F> {
+  if (!Array.isArray(value) || value.length > max) {
+    const came = Array.isArray(value) ? value.length : cameInstead({ secret: anySecret(fields) }, value)
+    return { groups: [], problems: [{ path: [], text: `expected ${expected}, at most ${max}, came ${came}` }] }
+  }
   const problems: PartProblem[] = []
   const groups = value.flatMap((item: unknown, at) => {
-    if (!isGroup(item)) {
-      problems.push({ path: [at], text: `expected a group of keys with ${required.join(', ')}, came ${cameInstead({ secret }, item)}` })
-      return []
-    }
-    const before = problems.length
-    const values: Record<string, unknown> = {}
-    for (const key of Object.keys(item))
-      if (!Object.hasOwn(fields, key))
-        problems.push({ path: [at, key], text: `unknown key; the nearest valid one is ${nearest(key, Object.keys(fields)) ?? ''}` })
-    for (const [name, field] of Object.entries<Fields[string]>(fields)) {
-      if (!Object.hasOwn(item, name)) {
-        if (required.includes(name)) problems.push({ path: [at, name], text: `expected ${field.expected}, came nothing` })
-        else values[name] = field.default
-        continue
-      }
-      const found = item[name] === null ? undefined : field.schema.safeParse(item[name])
-      if (found?.success === true) values[name] = found.data
-      else problems.push({ path: [at, name], text: `expected ${field.expected}, came ${cameInstead(field, item[name])}` })
-    }
-    return problems.length === before && isValues(fields, values) ? [{ at, values }] : []
+    const found = readGroup(item, { fields, required })
+    if ('values' in found) return [{ at, values: found.values }]
+    problems.push(...found.problems.map(({ path, text }) => ({ path: [at, ...path], text })))
+    return []
   })
   return { groups, problems }
 }

@@ -1,6 +1,7 @@
 // One value that somebody set, and where; judged against its key's field.
 import { nearest } from '../lib/nearest.ts'
-import { cameInstead, type Problem } from './problem.ts'
+import { readField } from './field.ts'
+import type { Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES, type Key } from './schema.ts'
 
 export type Setting = {
@@ -39,13 +40,7 @@ export type Judged = { readonly key: Key; readonly value: unknown } | { readonly
 export function judge({ path, value, where, at = () => where }: Setting): Judged {
   const key = KEYS.get(path)
   if (key === undefined) return { problems: [unknownKey(path, where)] }
-  const { field } = key
-  if (field.read !== undefined) {
-    const found = field.read(value)
-    if ('value' in found) return { key, value: found.value }
-    return { problems: found.problems.map((problem) => ({ where: at(problem.path), text: `${partName(key.path, problem.path)}: ${problem.text}` })) }
-  }
-  const result = field.schema.safeParse(forChoice(key, value))
-  if (result.success && value !== null && value !== undefined) return { key, value: result.data }
-  return { problems: [{ where, text: `${key.path}: expected ${field.expected}, came ${cameInstead(field, value)}` }] }
+  const found = readField(key.field, forChoice(key, value))
+  if ('value' in found) return { key, value: found.value }
+  return { problems: found.problems.map((problem) => ({ where: at(problem.path), text: `${partName(key.path, problem.path)}: ${problem.text}` })) }
 }

@@ -1,22 +1,10 @@
 // What is judged from the numbers. Which detectors there are is not known here: who loads the configuration says so.
 import * as z from 'zod/mini'
+import { durationText } from '../../lib/duration.ts'
 import type { DetectorsConfig } from '../../model/detector-settings.ts'
 import type { Field } from '../field.ts'
 
 const NONE: DetectorsConfig = { settings: {}, custom: [] }
-
-/** A time as a person writes it: `90s`, `5m`, `2h`. */
-export function durationText(ms: number): string {
-  const [unit, length] = (
-    [
-      ['d', 86_400_000],
-      ['h', 3_600_000],
-      ['m', 60_000],
-      ['s', 1_000],
-    ] as const
-  ).find(([, long]) => ms >= long && ms % long === 0) ?? ['s', 1_000]
-  return `${ms / length}${unit}`
-}
 
 /** As it stands in the file. */
 function shown({ settings, custom }: DetectorsConfig): unknown {

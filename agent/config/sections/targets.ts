@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import * as z from 'zod/mini'
 import { HIDDEN, shownUrl } from '../../lib/shown-url.ts'
-import { optionalWholeNumber, text, texts, wholeNumber, type Field, type PartProblem, type ReadParts } from '../field.ts'
+import { httpUrl, optionalWholeNumber, text, texts, wholeNumber, type Field, type PartProblem, type ReadParts } from '../field.ts'
 import { readGroups } from '../groups.ts'
 
 export type TargetConfig = {
@@ -21,10 +21,7 @@ export type TargetConfig = {
 const MAX_TARGETS = 64
 const TIMEOUT_MS = 5_000
 
-function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && value.length <= 2_000
-}
-function isHeader(name: string, value: string): boolean {
+export function isHeader(name: string, value: string): boolean {
   try {
     validateHeaderName(name)
     validateHeaderValue(name, value)
@@ -34,14 +31,6 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-const url: Field<string> = {
-  kind: 'text',
-  schema: z.string().check(z.refine(isHttpUrl)),
-  expected: 'a URL such as http://127.0.0.1:7860/api/health',
-  default: '',
-  description: 'What is asked for by GET.',
-  secret: true,
-}
 const fields = {
   name: text({
     default: '',
@@ -50,7 +39,7 @@ const fields = {
     expected: 'a name of at most 63 letters, digits and - _ . : / between them',
     description: 'How the service is called.',
   }),
-  url,
+  url: httpUrl({ default: '', expected: 'a URL such as http://127.0.0.1:7860/api/health', description: 'What is asked for by GET.', secret: true }),
   interval_ms: wholeNumber({ default: 10_000, min: 1_000, max: 3_600_000, description: 'How often it is asked.' }),
   timeout_ms: optionalWholeNumber({ min: 100, max: 60_000, description: 'The whole answer must be there within this time.' }),
   expect_status: optionalWholeNumber({ min: 100, max: 599, description: 'The status that means well.' }),
