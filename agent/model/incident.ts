@@ -41,32 +41,8 @@ export const isIncidentKind = (text: string): text is IncidentKind => (INCIDENT_
 
 /** `cuda_oom` is `CudaOom` where alerts are named. */
 export const alertName = (kind: IncidentKind): string => kind.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
-/** Of what only the numbers tell: the kinds that have their page in alerts/runbooks. A test holds it. */
-const PAGES_OF_NUMBERS: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
-  'throttling',
-  'power_brake',
-  'ecc_uncorrected',
-  'row_remap_failure',
-  'pcie_degraded',
-  'nvlink_errors',
-  'gpu_missing',
-  'driver_hung',
-  'container_lost_gpu',
-  'telemetry_stale',
-  'fragmentation_pressure',
-  'allocator_retry_storm',
-  'neighbour_pressure',
-  'oom_restart_loop',
-  'unattributed_memory',
-  'idle_gpu_held',
-  'input_bound',
-  'straggler_gpu',
-  'target_down',
-  'custom',
-])
-/** Where the agent serves what the kind means and what to do about it. */
-export const runbookPath = (kind: IncidentKind): string | undefined =>
-  (LOG_KINDS as readonly string[]).includes(kind) || PAGES_OF_NUMBERS.has(kind) ? `/runbooks/${kind}` : undefined
+/** Where the agent serves what the kind means and what to do about it: each kind has its page in alerts/runbooks, a test holds it. */
+export const runbookPath = (kind: IncidentKind): string => `/runbooks/${kind}`
 export const ALERT_NAMES: ReadonlyMap<IncidentKind, string> = new Map(INCIDENT_KINDS.map((kind) => [kind, alertName(kind)]))
 
 export const INCIDENT_STATUSES = ['pending', 'firing', 'resolved'] as const

@@ -58,7 +58,6 @@ const processRow = (row: IncidentProcess): readonly string[] => [
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
-  const runbook = runbookPath(kind)
   const seconds = incident.resolved_at === undefined ? '' : `, resolved ${at(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
@@ -67,7 +66,7 @@ export function incidentReport(incident: Incident, host: string): string {
       ['', ''],
       [
         ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
-        ...(runbook === undefined ? [] : [['Runbook', `${code(runbook)} on the agent's port`]]),
+        ['Runbook', `${code(runbookPath(kind))} on the agent's port`],
         ['Severity', severity],
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],
