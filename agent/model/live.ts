@@ -8,7 +8,8 @@ export type GapRow = { readonly measure: string; readonly reason: string; readon
 
 type Measures = { readonly [measure: string]: number | string | Readonly<Record<string, number>> | readonly GapRow[] | readonly MigRow[] | undefined }
 
-export type MigRow = Measures & {
+/** An interface, as its measures and it know each other: the order in which files are read must not matter. */
+export interface MigRow extends Measures {
   readonly gi: string
   readonly ci: string
   readonly memory_total_bytes?: number

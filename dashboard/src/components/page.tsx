@@ -1,39 +1,15 @@
-// The page: head, status, the cards of all GPUs, the tables.
-import { connection, frame, stale, views } from '../state/app.ts'
-import { ContainerTable } from './container-table.tsx'
-import { GpuCard } from './gpu-card.tsx'
-import { IncidentList } from './incident-list.tsx'
+// The page: head, status, navigation, and the view that the address names.
+import { connection } from '../state/app.ts'
+import { CurrentView } from './current-view.tsx'
 import { Masthead } from './masthead.tsx'
-import { Loading, NoGpu, TokenForm } from './notices.tsx'
-import { ProcessTable } from './process-table.tsx'
-import { SilenceList } from './silence-list.tsx'
+import { Navigation } from './navigation.tsx'
+import { TokenForm } from './notices.tsx'
 import { StatusLine } from './status-line.tsx'
 
 function Content() {
   const now = connection.value
   if (now.state === 'unauthorized') return <TokenForm key={String(now.rejected)} rejected={now.rejected} />
-  const gpus = views.value
-  if (frame.value === undefined || gpus === undefined) return <Loading />
-  return (
-    <div class={stale.value ? 'content stale' : 'content'}>
-      <IncidentList />
-      <SilenceList />
-      {gpus.length === 0 ? (
-        <NoGpu />
-      ) : (
-        <section aria-labelledby="gpus-title" class="gpus" data-count={gpus.length}>
-          <h2 id="gpus-title" class="spoken">
-            GPUs
-          </h2>
-          {gpus.map((view) => (
-            <GpuCard key={view.uuid} view={view} />
-          ))}
-        </section>
-      )}
-      <ContainerTable />
-      <ProcessTable />
-    </div>
-  )
+  return <CurrentView />
 }
 
 export function Page() {
@@ -41,7 +17,10 @@ export function Page() {
     <>
       <div class="top">
         <Masthead />
-        <StatusLine />
+        <div class="bar">
+          <Navigation />
+          <StatusLine />
+        </div>
       </div>
       <main>
         <Content />

@@ -1,0 +1,40 @@
+// The views as links; `g` and a letter open them from the keyboard.
+import { useEffect } from 'preact/hooks'
+import { hrefOf, route } from '../state/route.ts'
+import { VIEWS } from '../views/index.ts'
+
+const WITHIN_MS = 1_500
+
+const typing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+
+function useKeys(): void {
+  useEffect(() => {
+    let pressedAt = Number.NEGATIVE_INFINITY
+    const onKey = (event: KeyboardEvent): void => {
+      if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.key === 'g') pressedAt = event.timeStamp
+      else if (event.timeStamp - pressedAt < WITHIN_MS) {
+        pressedAt = Number.NEGATIVE_INFINITY
+        const view = VIEWS.find(({ key }) => key === event.key)
+        if (view !== undefined) location.hash = hrefOf(view.id)
+      }
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
+export function Navigation() {
+  useKeys()
+  const { view } = route.value
+  return (
+    <nav class="navigation" aria-label="Pages">
+      {VIEWS.map(({ id, label, key }) => (
+        <a key={id} href={hrefOf(id)} aria-current={id === view ? 'page' : undefined} title={`g ${key}`}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,15 @@
+// What a view of the dashboard is: a name in the address and in the navigation, and the code that draws it, loaded when it is first opened.
+import type { ComponentType } from 'preact'
+
+export type ViewProps = {
+  /** What follows the view's name in the address: `['ID']` of `#/incidents/ID`. */
+  readonly rest: readonly string[]
+}
+export type View = {
+  /** In the address; `` is the overview. */
+  readonly id: string
+  readonly label: string
+  /** Pressed after `g`. */
+  readonly key: string
+  readonly load: () => Promise<ComponentType<ViewProps>>
+}

@@ -1,0 +1,5 @@
+// The views in the order of the navigation: one line each; all but the overview are files of their own, fetched when they are opened.
+import { Overview } from './overview.tsx'
+import type { View } from './definition.ts'
+
+export const VIEWS: readonly View[] = [{ id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) }]
