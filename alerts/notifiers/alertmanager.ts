@@ -1,0 +1,120 @@
+// Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
+import { onOff, text, texts } from '../../agent/config/field.ts'
+import { alertName } from '../../agent/model/incident.ts'
+import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
+import { hostOf, incidentUrl, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
+import { defineNotifier, type OutgoingRequest } from './definition.ts'
+
+/** Alertmanager asks its clients to send what still fires each 30 s to 3 min. */
+const REFRESH_MS = 60_000
+/** As Prometheus does it: an alert that was not told for three turns ends by itself, so that those of a dead agent do. */
+const TURNS = 3
+const MOST = 200
+export const HEARTBEAT_ALERT = 'WarpwatchHeartbeat'
+
+type Texts = Readonly<Record<string, string>>
+type Alert = {
+  readonly labels: Texts
+  readonly annotations: Texts
+  readonly startsAt?: string
+  readonly endsAt: string
+  readonly generatorURL?: string
+}
+
+const isoTime = (t: number): string => new Date(t).toISOString()
+const OWN_LABELS: ReadonlySet<string> = new Set(['alertname', 'kind', 'severity', 'gpu', 'uuid', 'container', 'incident'])
+const isLabel = (name: string, value: string): boolean => /^[a-zA-Z_]\w*$/.test(name) && !name.startsWith('__') && !OWN_LABELS.has(name) && value !== ''
+
+/**
+ * As `warpwatch_incident_active` has them, so that rules for inhibition fit both ways; and the incident, since Alertmanager takes alerts with equal labels
+ * for one: two Xids of a card, or two services that are down, would hide each other, and the first that is over would end both.
+ */
+function labelsOf({ id, kind, severity, subject: { gpu, container } }: OutgoingIncident): Texts {
+  return {
+    alertname: alertName(kind),
+    kind,
+    severity,
+    ...(gpu?.uuid === undefined ? {} : { uuid: gpu.uuid, ...(gpu.index === undefined ? {} : { gpu: String(gpu.index) }) }),
+    ...(container === undefined ? {} : { container: container.name }),
+    incident: id,
+  }
+}
+
+export const alertmanager = defineNotifier({
+  type: 'alertmanager',
+  summary: 'Alertmanager, API v2',
+  options: {
+    url: receiverUrl('Where Alertmanager is; the path of its API is added.', 'http://alertmanager.example.com:9093'),
+    username: text({ default: '', description: 'For Basic authentication, with the password.' }),
+    password: secretText('The password of the username.'),
+    token: secretText('For Bearer authentication, in place of a username.'),
+    labels: texts({
+      default: {},
+      valid: isLabel,
+      expected: `label names of letters, digits and _ with their values, none of ${[...OWN_LABELS].join(', ')}`,
+      description: 'Added to each alert; instance is the name of the host unless it is set here.',
+    }),
+    heartbeat: onOff({ default: false, description: `Send the alert ${HEARTBEAT_ALERT}, which fires for as long as the agent samples.` }),
+  },
+  required: ['url'],
+  check({ username, password, token }): readonly OptionProblem[] {
+    if (username === '' && password !== '') return [{ option: 'password', text: 'expected a username beside it, came none' }]
+    if (username !== '' && token !== '') return [{ option: 'token', text: 'expected a username or a token, came both' }]
+    return username.includes(':') ? [{ option: 'username', text: 'expected a name without a colon, as Basic authentication has none, came one' }] : []
+  },
+  create({ url, username, password, token, labels: added, heartbeat }) {
+    const authorization = token !== '' ? `Bearer ${token}` : username !== '' ? `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` : undefined
+    const request = (alerts: readonly Alert[]): OutgoingRequest => ({
+      method: 'POST',
+      url: apiUrl(url),
+      headers: { 'Content-Type': 'application/json', ...(authorization === undefined ? {} : { Authorization: authorization }) },
+      body: JSON.stringify(alerts),
+    })
+    const alertOf = (message: Message, { event, incident }: MessageItem): Alert => {
+      const { kind, verdict, title, remedies, started_at, resolved_at } = incident
+      const [remedy] = remedies
+      const link = incidentUrl(message, incident.id)
+      return {
+        labels: { instance: message.host, ...added, ...labelsOf(incident) },
+        annotations: {
+          summary: title,
+          description: verdict,
+          ...(remedy === undefined ? {} : { remedy: remedy.command === undefined ? remedy.text : `${remedy.text}\n${remedy.command}` }),
+          runbook_url: runbookUrl(message, kind),
+          dashboard: link,
+        },
+        startsAt: isoTime(started_at),
+        endsAt: isoTime(event === 'resolved' ? (resolved_at ?? message.t) : message.t + TURNS * REFRESH_MS),
+        generatorURL: link,
+      }
+    }
+    return {
+      most: MOST,
+      refreshMs: REFRESH_MS,
+      host: hostOf(url),
+      request: (message) => request(newest(message.items).map((item) => alertOf(message, item))),
+      ...(heartbeat
+        ? {
+            heartbeat: ({ t, host, base_url }) =>
+              request([
+                {
+                  labels: { instance: host, ...added, alertname: HEARTBEAT_ALERT, severity: 'none' },
+                  annotations: { summary: `Warpwatch watches ${host}`, description: 'It fires for as long as all is well: be told when it stays away.' },
+                  endsAt: isoTime(t + TURNS * REFRESH_MS),
+                  generatorURL: base_url,
+                },
+              ]),
+          }
+        : {}),
+    }
+  },
+})
+
+/** Of an incident that stands there firing and resolved the last word counts: Alertmanager knows no order within a request. */
+const newest = (items: readonly MessageItem[]): readonly MessageItem[] => [...new Map(items.map((item) => [item.incident.id, item])).values()]
+
+function apiUrl(base: string): string {
+  const url = new URL(base)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v2/alerts`
+  return url.href
+}

@@ -1,0 +1,3 @@
+// The registry of notifiers: one line each. It is read with `import * as`.
+export { alertmanager } from './alertmanager.ts'
+export { webhook } from './webhook.ts'

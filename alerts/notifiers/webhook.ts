@@ -1,0 +1,55 @@
+// The generic webhook: the incident as JSON, signed, with a key by which the receiver knows a repeated message.
+import { createHmac } from 'node:crypto'
+import type { MessageItem } from '../../agent/model/notification.ts'
+import { headerProblems, headersOption, hostOf, incidentUrl, receiverUrl, runbookUrl, secretText } from './common.ts'
+import { defineNotifier } from './definition.ts'
+
+const SIGNATURE = 'X-Warpwatch-Signature'
+/** A storm's messages stay below a megabyte or two: an incident is at most some 16 KB. */
+const MOST = 100
+
+export const webhook = defineNotifier({
+  type: 'webhook',
+  summary: 'a POST of JSON to any HTTP service, signed',
+  options: {
+    url: receiverUrl('Where messages are posted to.', 'https://ops.example.com/warpwatch'),
+    secret: secretText(`With it each message carries ${SIGNATURE}: sha256= and the HMAC of the body in hexadecimal.`),
+    headers: headersOption(),
+  },
+  required: ['url'],
+  check: ({ headers }) => headerProblems(headers, [SIGNATURE.toLowerCase()]),
+  create: ({ url, secret, headers }) => ({
+    most: MOST,
+    host: hostOf(url),
+    request(message) {
+      const [first, ...others] = message.items
+      if (first === undefined) throw new Error('a message: expected at least one item, came none')
+      const body = JSON.stringify({
+        version: 1,
+        event: first.event,
+        incident: first.incident,
+        host: message.host,
+        reason: first.reason,
+        // Signed with the rest, so that nobody can send a message again under another key.
+        key: message.key,
+        t: message.t,
+        url: incidentUrl(message, first.incident.id),
+        runbook: runbookUrl(message, first.incident.kind),
+        count: message.count,
+        others: others.length === 0 ? undefined : others.map(({ event, reason, incident }: MessageItem) => ({ event, reason, incident })),
+        expired: message.expired,
+      })
+      return {
+        method: 'POST',
+        url,
+        headers: {
+          ...headers,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': message.key,
+          ...(secret === '' ? {} : { [SIGNATURE]: `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }),
+        },
+        body,
+      }
+    },
+  }),
+})
