@@ -71,8 +71,9 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** For text and for attributes in quotes. */
 export const escapeHtml = (text: string): string => clean(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char)
 
-/** A URL that ends where it should, inside of `<…|…>`, `(…)` and quotes. */
-export const linkTarget = (url: string): string => clean(url).replace(/[<>|"'`()[\]\\\s]/g, (char) => (char === "'" || char === '(' || char === ')' ? `%${char.charCodeAt(0).toString(16)}` : encodeURIComponent(char)))
+/** A URL that ends where it should, inside of `<…|…>`, `(…)` and quotes; the brackets of an IPv6 address may stay. */
+export const linkTarget = (url: string): string =>
+  clean(url).replace(/[<>|"'`()\\\s]/g, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`)
 
 /** The longest beginning of a text that, once escaped, is no longer than `most`. */
 export function fitted(text: string, most: number, escape: (text: string) => string): string {

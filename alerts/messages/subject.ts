@@ -1,0 +1,72 @@
+// Whom an incident hit, in words: for headlines, and in full.
+import type { Incident } from '../../agent/model/incident.ts'
+import { clip, oneLine } from './clean.ts'
+
+type About = Pick<Incident, 'title' | 'subject' | 'facts'>
+const short = (text: string): string => clip(oneLine(text), 120)
+
+export const gpuName = ({ subject: { gpu } }: Pick<Incident, 'subject'>): string | undefined =>
+  gpu === undefined ? undefined : gpu.index === undefined ? `GPU ${short(gpu.pci_bus_id ?? gpu.uuid ?? '?')}` : `GPU ${gpu.index}`
+
+function job({ subject: { container, process } }: Pick<Incident, 'subject'>): string | undefined {
+  if (container !== undefined) return `container ${short(container.name)}`
+  if (process === undefined) return undefined
+  return `process ${process.name === undefined ? '' : `${short(process.name)}, `}pid ${process.pid}`
+}
+
+/** `Out of GPU memory: container trainer on GPU 3 of gpu-node-07`; the GPU once, though the title may hold it. */
+export function headlineOf(incident: About, host: string): string {
+  const title = clip(oneLine(incident.title), 160)
+  const gpu = gpuName(incident)
+  const named = gpu !== undefined && new RegExp(`\\b${gpu.replace(/[^\w ]/g, '\\$&')}\\b`).test(title)
+  const place = gpu === undefined || named ? `on ${short(host)}` : `on ${gpu} of ${short(host)}`
+  const who = job(incident)
+  if (who !== undefined) return `${title}: ${who} ${place}`
+  // A fault of the card names nobody; who works there is what people ask first.
+  const [first, ...others] = incident.facts.affected ?? []
+  return `${title} ${place}${first === undefined ? '' : `, hits ${short(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`}`
+}
+
+/** `Out of GPU memory on GPU 6` and `GPU 0: held back by heat` without the number: what incidents on several cards share. */
+export function sharedTitle({ title }: Pick<Incident, 'title'>): string {
+  const bare = oneLine(title)
+    .replace(/^GPU \d+: ?/, '')
+    .replace(/^GPU \d+ /, 'GPU ')
+    .replace(/ (?:on|of) GPU \d+$/, '')
+  return clip(bare.charAt(0).toUpperCase() + bare.slice(1), 160)
+}
+
+/** Everything that tells a job and a card apart from others. */
+export function whereOf({ subject: { container, process, gpu, host: own } }: Pick<Incident, 'subject'>, host: string): string {
+  const parts: string[] = []
+  if (container !== undefined) {
+    const { name, image, namespace, pod } = container
+    parts.push(`container ${short(name)}${image === undefined ? '' : ` (image ${short(image)})`}`)
+    if (pod !== undefined) parts.push(`pod ${namespace === undefined ? '' : `${short(namespace)}/`}${short(pod)}`)
+  }
+  if (process !== undefined) {
+    const inner = process.inner_pid === undefined ? '' : `, ${process.inner_pid} inside the container`
+    parts.push(`process ${process.name === undefined ? '' : `${short(process.name)} `}(pid ${process.pid}${inner})`)
+  }
+  if (gpu !== undefined) {
+    const known = [gpu.name, gpu.uuid ?? gpu.pci_bus_id].filter((part) => part !== undefined).map(short)
+    parts.push(`${gpu.index === undefined ? 'GPU' : `GPU ${gpu.index}`}${known.length === 0 ? '' : ` (${known.join(', ')})`}`)
+  }
+  parts.push(`host ${short(own?.name ?? host)}`)
+  return parts.join(', ')
+}
+
+/** `GPU 0–7`, `GPU 0, 2 and 5`; undefined where none is known by its number. */
+export function gpuRange(incidents: readonly Pick<Incident, 'subject'>[]): string | undefined {
+  const numbers = [...new Set(incidents.flatMap(({ subject }) => subject.gpu?.index ?? []))].sort((a, b) => a - b)
+  if (numbers.length === 0) return undefined
+  const runs: number[][] = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last?.at(-1) === number - 1) last.push(number)
+    else runs.push([number])
+  }
+  // Two in a row are written out; a range of two reads like more.
+  const words = runs.flatMap((run) => (run.length < 3 ? run.map(String) : [`${run[0]}–${run.at(-1)}`]))
+  return `GPU ${words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`}`
+}

@@ -1,0 +1,119 @@
+// A whole message as plain parts: one headline, the worst in full, the others on one line each, and what is left counted by kind.
+import type { Severity } from '../../agent/model/fault.ts'
+import type { Message, MessageItem } from '../../agent/model/notification.ts'
+import { clip, oneLine } from './clean.ts'
+import { spanText, timeText } from './figures.ts'
+import { headline, storyOf, type Story } from './story.ts'
+import { gpuRange, sharedTitle } from './subject.ts'
+
+export type MessageWords = {
+  /** With the severity in front. */
+  readonly headline: string
+  /** The worst that still stands; undefined where all is over. */
+  readonly severity: Severity | undefined
+  /** What the receiver should know beside the incidents. */
+  readonly notes: readonly string[]
+  readonly stories: readonly Story[]
+  readonly others: readonly string[]
+  /** Those beyond: `Xid 79: … × 12`. */
+  readonly more: readonly string[]
+}
+/** How much is said of how many. */
+export type Extent = { readonly stories: number; readonly others: number }
+export const USUAL: Extent = { stories: 3, others: 20 }
+
+const SEVERITY_WORD: Readonly<Record<Severity, string>> = { critical: 'CRITICAL', warning: 'Warning', info: 'Info' }
+const RANK: Readonly<Record<Severity, number>> = { critical: 0, warning: 1, info: 2 }
+const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
+
+type Group = { readonly title: string; readonly items: readonly MessageItem[] }
+
+/** What is of one kind and one title, whatever the card: one thing that happened to many. */
+function groupsOf(items: readonly MessageItem[]): readonly Group[] {
+  const groups = new Map<string, MessageItem[]>()
+  for (const item of items) {
+    const key = `${item.event} ${item.incident.kind} ${sharedTitle(item.incident)}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return [...groups.values()].map((found) => ({ title: found[0] === undefined ? '' : sharedTitle(found[0].incident), items: found }))
+}
+
+/** `Xid 79: GPU has fallen off the bus on GPU 0–7`, `Out of GPU memory × 12 on GPU 3`. */
+function groupText({ title, items }: Group): string {
+  const incidents = new Map(items.map(({ incident }) => [incident.id, incident]))
+  const gpus = gpuRange([...incidents.values()])
+  const cards = new Set([...incidents.values()].flatMap(({ subject }) => subject.gpu?.index ?? [])).size
+  const times = incidents.size > 1 && incidents.size !== cards ? ` × ${incidents.size}` : ''
+  return `${clip(title, 90)}${times}${gpus === undefined ? '' : ` on ${gpus}`}`
+}
+
+/** The last word on each incident, as what fired and is over stands twice in a message; what still fires before what is over. */
+function standing(items: readonly MessageItem[]): readonly MessageItem[] {
+  const latest = [...new Map(items.map((item) => [item.incident.id, item])).values()]
+  return [...latest.filter(({ event }) => event === 'firing'), ...latest.filter(({ event }) => event === 'resolved')]
+}
+
+function headlineOfMany(latest: readonly MessageItem[], { host, count, t }: Message): string {
+  const firing = latest.filter(({ event }) => event === 'firing')
+  const over = latest.length - firing.length
+  const critical = firing.filter(({ incident }) => incident.severity === 'critical').length
+  const groups = groupsOf(firing.length > 0 ? firing : latest)
+  const named = groups.slice(0, 2).map(groupText)
+  const rest = groups.length > 2 ? `; ${plural(groups.length - 2, 'other fault')}` : ''
+  if (firing.length === 0) {
+    const longest = Math.max(...latest.map(({ incident }) => (incident.resolved_at ?? t) - incident.started_at))
+    return `Resolved: ${plural(count, 'incident')} on ${oneLine(host)}, the longest after ${spanText(longest)}: ${named.join('; ')}${rest}`
+  }
+  const figures = [
+    plural(count, 'incident'),
+    ...(critical > 0 && critical < count ? [`${critical} critical`] : []),
+    ...(over > 0 ? [`${over} over already`] : []),
+  ]
+  return `${oneLine(host)}: ${figures.join(', ')}: ${named.join('; ')}${rest}`
+}
+
+function worstOf(items: readonly MessageItem[]): Severity | undefined {
+  return items
+    .filter(({ event }) => event === 'firing')
+    .map(({ incident }) => incident.severity)
+    .toSorted((a, b) => RANK[a] - RANK[b])[0]
+}
+
+function notesOf({ expired }: Message, latest: readonly MessageItem[]): readonly string[] {
+  const notes: string[] = []
+  if (expired !== undefined) {
+    const [what, was] = expired.count === 1 ? ['One earlier notification', 'was'] : [`${expired.count} earlier notifications`, 'were']
+    notes.push(
+      `${what}, from ${timeText(expired.from)} to ${timeText(expired.to)}, could not be delivered here in time and ${was} dropped; on the host, "warpwatch incidents" lists all of them.`,
+    )
+  }
+  if (latest.some(({ reason }) => reason === 'held')) notes.push('Some of this was held back by quiet hours.')
+  return notes
+}
+
+/** One of each group first, as one of eight equal faults says what all eight are. */
+function inFull(latest: readonly MessageItem[], most: number): ReadonlySet<MessageItem> {
+  const firing = latest.filter(({ event }) => event === 'firing')
+  const groups = groupsOf(firing.length > 0 ? firing : latest)
+  return new Set(groups.flatMap(({ items: [first] }) => first ?? []).slice(0, most))
+}
+
+export function wordsOf(message: Message, { stories, others }: Extent = USUAL): MessageWords {
+  const { items } = message
+  const latest = standing(items)
+  const severity = worstOf(latest)
+  const [only] = latest
+  const own = latest.length === 1 && only !== undefined ? headline(only, message) : headlineOfMany(latest, message)
+  const full = inFull(latest, stories)
+  const shorter = latest.filter((item) => !full.has(item))
+  return {
+    headline: severity === undefined ? own : `${SEVERITY_WORD[severity]}: ${own}`,
+    severity,
+    notes: notesOf(message, latest),
+    stories: latest.filter((item) => full.has(item)).map((item) => storyOf(item, message)),
+    others: shorter.slice(0, others).map((item) => headline(item, message)),
+    more: groupsOf(shorter.slice(others)).map(({ title, items: left }) => (left.length === 1 ? title : `${title} × ${left.length}`)),
+  }
+}
