@@ -21,7 +21,12 @@ export const eccErrors = defineMetric({
       dcgm('DCGM_FI_DEV_ECC_DBE_AGG_TOTAL', 'Total number of double-bit persistent ECC errors.', 'uncorrected', 'aggregate'),
     ],
   },
-  otel: 'hw.errors',
+  // The lifetime counts have our own name: both under one would count each error twice.
+  otel: ['corrected', 'uncorrected'].map((type) => ({
+    name: 'hw.errors',
+    attributes: { 'hw.type': 'gpu', 'error.type': type },
+    when: { type, scope: 'volatile' },
+  })),
 })
 export const eccEnabled = defineMetric({
   name: 'warpwatch_gpu_ecc_enabled',

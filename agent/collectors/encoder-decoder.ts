@@ -17,6 +17,7 @@ export const encoderUtilizationRatio = defineMetric({
     classic: [dcgmGauge('DCGM_FI_DEV_ENC_UTIL', 'Encoder utilization (in %).', 100)],
     current: [dcgmGauge('DCGM_FI_DEV_ENC_UTIL_RATIO', 'Encoder utilization (ratio).')],
   },
+  otel: [{ name: 'hw.gpu.utilization', attributes: { 'hw.gpu.task': 'encoder' } }],
 })
 export const decoderUtilizationRatio = defineMetric({
   name: 'warpwatch_gpu_decoder_utilization_ratio',
@@ -28,6 +29,7 @@ export const decoderUtilizationRatio = defineMetric({
     classic: [dcgmGauge('DCGM_FI_DEV_DEC_UTIL', 'Decoder utilization (in %).', 100)],
     current: [dcgmGauge('DCGM_FI_DEV_DEC_UTIL_RATIO', 'Decoder utilization (ratio).')],
   },
+  otel: [{ name: 'hw.gpu.utilization', attributes: { 'hw.gpu.task': 'decoder' } }],
 })
 
 export const encoderDecoder: Collector = {

@@ -12,7 +12,7 @@ export const fanSpeedRatio = defineMetric({
   help: 'Intended fan speed as a share of the highest; may exceed 1. A blocked fan still shows what was asked of it.',
   labels: GPU_LABELS,
   dcgm: { classic: [dcgmGauge('DCGM_FI_DEV_FAN_SPEED', 'Fan speed (in %).', 100)] },
-  otel: 'hw.fan.speed_ratio',
+  otel: [{ name: 'hw.fan.speed_ratio' }],
 })
 
 export const fan: Collector = {

@@ -22,7 +22,7 @@ export const memoryTotal = defineMetric({
     classic: perMib('DCGM_FI_DEV_FB_TOTAL', 'Total framebuffer memory (in MiB).'),
     current: asBytes('DCGM_FI_DEV_FB_CAPACITY_BYTES', 'Total framebuffer memory (in bytes).'),
   },
-  otel: 'hw.gpu.memory.limit',
+  otel: [{ name: 'hw.gpu.memory.limit', upDown: true }],
 })
 export const memoryUsed = defineMetric({
   name: 'warpwatch_gpu_memory_used_bytes',
@@ -34,7 +34,7 @@ export const memoryUsed = defineMetric({
     classic: perMib('DCGM_FI_DEV_FB_USED', 'Framebuffer memory used (in MiB).'),
     current: asBytes('DCGM_FI_DEV_FB_USED_BYTES', 'Framebuffer memory used (in bytes).'),
   },
-  otel: 'hw.gpu.memory.usage',
+  otel: [{ name: 'hw.gpu.memory.usage', upDown: true }],
 })
 export const memoryFree = defineMetric({
   name: 'warpwatch_gpu_memory_free_bytes',

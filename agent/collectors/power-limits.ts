@@ -19,7 +19,6 @@ export const powerLimitWatts = defineMetric({
       dcgmGauge('DCGM_FI_DEV_POWER_MGMT_LIMIT', 'Current power limit (in W).'),
     ],
   },
-  otel: 'hw.power.limit',
 })
 const limit = (what: 'min' | 'max' | 'default', help: string) =>
   defineMetric({ name: `warpwatch_gpu_power_limit_${what}_watts`, kind: 'gauge', unit: 'W', help, labels: GPU_LABELS, history: false })

@@ -14,7 +14,7 @@ export const powerWatts = defineMetric({
     classic: [{ name: 'DCGM_FI_DEV_POWER_USAGE', kind: 'gauge', help: 'Power draw (in W).', scale: 1 }],
     current: [{ name: 'DCGM_FI_DEV_BOARD_POWER_WATTS', kind: 'gauge', help: 'Power draw (in W).', scale: 1 }],
   },
-  otel: 'hw.power',
+  otel: [{ name: 'hw.power', attributes: { 'hw.type': 'gpu' } }],
 })
 export const energyJoules = defineMetric({
   name: 'warpwatch_gpu_energy_joules_total',
@@ -26,7 +26,7 @@ export const energyJoules = defineMetric({
     classic: [{ name: 'DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION', kind: 'counter', help: 'Total energy consumption since boot (in mJ).', scale: 1000 }],
     current: [{ name: 'DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL', kind: 'counter', help: 'Total energy consumption since boot (in J).', scale: 1 }],
   },
-  otel: 'hw.energy',
+  otel: [{ name: 'hw.energy', attributes: { 'hw.type': 'gpu' } }],
 })
 
 export const power: Collector = {

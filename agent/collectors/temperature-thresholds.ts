@@ -4,12 +4,19 @@ import type { Collector } from './collector.ts'
 import { all, gauge } from './parts/gauges.ts'
 import { GPU_LABELS } from './parts/labels.ts'
 
+const limit = (threshold: string, type: string, sensor: string) => ({
+  name: 'hw.temperature.limit',
+  attributes: { 'hw.limit_type': type, 'hw.sensor_location': sensor },
+  when: { threshold },
+})
+
 export const temperatureThreshold = defineMetric({
   name: 'warpwatch_gpu_temperature_threshold_celsius',
   kind: 'gauge',
   unit: 'Cel',
   help: 'Temperatures at which the board protects itself: slowdown and shutdown of the GPU, memory_max for its memory.',
   labels: [...GPU_LABELS, 'threshold'],
+  otel: [limit('slowdown', 'high.degraded', 'gpu'), limit('shutdown', 'high.critical', 'gpu'), limit('memory_max', 'high.degraded', 'memory')],
   history: false,
 })
 

@@ -13,7 +13,7 @@ export const temperatureCelsius = defineMetric({
   help: 'Temperature of the GPU die.',
   labels: GPU_LABELS,
   dcgm: renamed(dcgmGauge('DCGM_FI_DEV_GPU_TEMP', 'GPU temperature (in C).'), 'DCGM_FI_DEV_GPU_TEMP_CELSIUS'),
-  otel: 'hw.temperature',
+  otel: [{ name: 'hw.temperature', attributes: { 'hw.sensor_location': 'gpu' } }],
 })
 export const memoryTemperatureCelsius = defineMetric({
   name: 'warpwatch_gpu_memory_temperature_celsius',
@@ -22,6 +22,7 @@ export const memoryTemperatureCelsius = defineMetric({
   help: 'Temperature of the memory, on boards whose memory has a sensor (HBM, GDDR6X).',
   labels: GPU_LABELS,
   dcgm: renamed(dcgmGauge('DCGM_FI_DEV_MEMORY_TEMP', 'Memory temperature (in C).'), 'DCGM_FI_DEV_MEMORY_TEMP_CELSIUS'),
+  otel: [{ name: 'hw.temperature', attributes: { 'hw.sensor_location': 'memory' } }],
 })
 
 /** NVML_FI_DEV_MEMORY_TEMP */

@@ -17,7 +17,7 @@ export const utilizationRatio = defineMetric({
     classic: [{ name: 'DCGM_FI_DEV_GPU_UTIL', kind: 'gauge', help: 'GPU utilization (in %).', scale: 100 }],
     current: [{ name: 'DCGM_FI_DEV_GPU_UTIL_RATIO', kind: 'gauge', help: 'GPU utilization (ratio).', scale: 1 }],
   },
-  otel: 'hw.gpu.utilization',
+  otel: [{ name: 'hw.gpu.utilization', attributes: { 'hw.gpu.task': 'general' } }],
 })
 export const memoryUtilizationRatio = defineMetric({
   name: 'warpwatch_gpu_memory_utilization_ratio',

@@ -12,6 +12,21 @@ export type DcgmName = {
   readonly when?: Readonly<Record<string, string>>
 }
 
+/** A name of the same quantity in OpenTelemetry's semantic conventions, with the same value and the same unit. */
+export type OtelName = {
+  readonly name: string
+  /** Where the conventions spell a count in braces otherwise; else `unit` of the declaration. */
+  readonly unit?: string
+  /** A sum that may fall, where the conventions say so; else a gauge stays a gauge and a counter a monotonic sum. */
+  readonly upDown?: true
+  /** What every point carries, such as `hw.type`. */
+  readonly attributes?: Readonly<Record<string, string>>
+  /** Only the series whose labels carry these values have this name; `attributes` tell in their place. */
+  readonly when?: Readonly<Record<string, string>>
+  /** Attributes by label, where the label's own name is not the one (`mode` is `cpu.mode`). */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
 export type MetricDef = {
   /** Full public name with the base unit in it, such as `warpwatch_gpu_power_watts`. */
   readonly name: string
@@ -23,8 +38,8 @@ export type MetricDef = {
   readonly labels: readonly string[]
   /** dcgm-exporter's names up to 4.8 (`classic`) and from 4.9 on (`current`); see shared reference metrics-dcgm-exporter. */
   readonly dcgm?: { readonly classic?: readonly DcgmName[]; readonly current?: readonly DcgmName[] }
-  /** Name under OpenTelemetry's hardware conventions, where one exists. */
-  readonly otel?: string
+  /** Names in OpenTelemetry's conventions, where there are any: the first that fits a series is its name there, else it has our own. */
+  readonly otel?: readonly OtelName[]
   /** Kept in history unless false. */
   readonly history?: boolean
 }

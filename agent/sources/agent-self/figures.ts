@@ -44,8 +44,22 @@ export const sinkDropped = defineMetric({
   name: 'warpwatch_agent_sink_dropped_total',
   kind: 'counter',
   unit: '{event}',
-  help: 'What a sink left out because it or its reader could not keep up: frames of the live stream, events of a recording.',
+  help: 'What a sink left out because it or its reader could not keep up: frames of the live stream, events of a recording, incidents and whole exports over OTLP.',
   labels: ['sink'],
+})
+export const otlpRequests = defineMetric({
+  name: 'warpwatch_agent_otlp_requests_total',
+  kind: 'counter',
+  unit: '{request}',
+  help: 'Requests to the OTLP receiver by signal (metrics, incidents) and what came of them: delivered; retry (not delivered, tried again); rejected (the receiver does not want them).',
+  labels: ['signal', 'result'],
+})
+export const otlpRefused = defineMetric({
+  name: 'warpwatch_agent_otlp_refused_total',
+  kind: 'counter',
+  unit: '{item}',
+  help: 'Data points and log records that the OTLP receiver refused out of requests that it took (partial success).',
+  labels: ['signal'],
 })
 export const streamReaders = defineMetric({
   name: 'warpwatch_agent_stream_readers',
@@ -82,13 +96,21 @@ export const eventLoopBusy = defineMetric({
   help: 'Share of the last five seconds in which the main event loop was busy.',
   labels: [],
 })
-export const cpuSeconds = defineMetric({ name: 'process_cpu_seconds_total', kind: 'counter', unit: 's', help: 'CPU time of the main process.', labels: [] })
+export const cpuSeconds = defineMetric({
+  name: 'process_cpu_seconds_total',
+  kind: 'counter',
+  unit: 's',
+  help: 'CPU time of the main process.',
+  labels: [],
+  otel: [{ name: 'process.cpu.time' }],
+})
 export const residentBytes = defineMetric({
   name: 'process_resident_memory_bytes',
   kind: 'gauge',
   unit: 'By',
   help: 'Resident memory of the main process.',
   labels: [],
+  otel: [{ name: 'process.memory.usage', upDown: true }],
 })
 export const startTime = defineMetric({
   name: 'process_start_time_seconds',
@@ -104,6 +126,7 @@ export const openFds = defineMetric({
   unit: '{descriptor}',
   help: 'Open file descriptors of the main process.',
   labels: [],
+  otel: [{ name: 'process.unix.file_descriptor.count', unit: '{file_descriptor}', upDown: true }],
 })
 
 export const selfMetrics: readonly MetricDef[] = [
@@ -113,6 +136,8 @@ export const selfMetrics: readonly MetricDef[] = [
   eventsTotal,
   consumerFailures,
   sinkDropped,
+  otlpRequests,
+  otlpRefused,
   streamReaders,
   historyBytes,
   historySeries,

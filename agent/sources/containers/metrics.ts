@@ -19,6 +19,7 @@ export const containerCpu = defineMetric({
   unit: 's',
   help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); begins anew when the container restarts.',
   labels: CONTAINER_LABELS,
+  otel: [{ name: 'container.cpu.time' }],
 })
 
 export const containerCpuLimit = defineMetric({
@@ -35,6 +36,7 @@ export const containerMemory = defineMetric({
   unit: 'By',
   help: 'Working set as docker stats computes it: memory usage minus inactive_file, the page cache that the kernel gives back first.',
   labels: CONTAINER_LABELS,
+  otel: [{ name: 'container.memory.working_set', upDown: true }],
 })
 
 export const containerMemoryLimit = defineMetric({

@@ -11,7 +11,10 @@ const cpuSeconds = defineMetric({
   unit: 's',
   help: 'CPU time of all cores by mode. Guests count under user and nice.',
   labels: ['mode'],
-  otel: 'system.cpu.time',
+  otel: [
+    { name: 'system.cpu.time', attributes: { 'cpu.mode': 'interrupt' }, when: { mode: 'irq' } },
+    { name: 'system.cpu.time', labels: { mode: 'cpu.mode' } },
+  ],
 })
 const cpuCores = defineMetric({
   name: 'warpwatch_host_cpu_cores',
@@ -19,7 +22,7 @@ const cpuCores = defineMetric({
   unit: '{cpu}',
   help: 'Logical CPUs that are online.',
   labels: [],
-  otel: 'system.cpu.logical.count',
+  otel: [{ name: 'system.cpu.logical.count', upDown: true }],
 })
 const bootTime = defineMetric({
   name: 'warpwatch_host_boot_time_seconds',

@@ -4,12 +4,15 @@ import { defineMetric } from '../../model/metric.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, seriesBy, wholeNumber } from './aspect.ts'
 
+const io = (direction: 'read' | 'write') => [{ name: 'system.disk.io', attributes: { 'disk.io.direction': direction }, labels: { device: 'system.device' } }]
+
 const bytesRead = defineMetric({
   name: 'warpwatch_host_disk_read_bytes_total',
   kind: 'counter',
   unit: 'By',
   help: 'Bytes read, by disk. Mapped devices (dm, md) count beside the disks under them.',
   labels: ['device'],
+  otel: io('read'),
 })
 const bytesWritten = defineMetric({
   name: 'warpwatch_host_disk_written_bytes_total',
@@ -17,6 +20,7 @@ const bytesWritten = defineMetric({
   unit: 'By',
   help: 'Bytes written, by disk. Mapped devices (dm, md) count beside the disks under them.',
   labels: ['device'],
+  otel: io('write'),
 })
 const busy = defineMetric({
   name: 'warpwatch_host_disk_busy_seconds_total',
@@ -24,6 +28,7 @@ const busy = defineMetric({
   unit: 's',
   help: 'Time in which the disk had at least one request in flight.',
   labels: ['device'],
+  otel: [{ name: 'system.disk.io_time', labels: { device: 'system.device' } }],
 })
 
 /** Memory and image devices, and partitions: those of a disk are in the disk. */

@@ -6,12 +6,20 @@ import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, wholeNumber } from './aspect.ts'
 
-const bytes = (name: string, help: string): MetricDef => defineMetric({ name: `warpwatch_host_${name}_bytes`, kind: 'gauge', unit: 'By', help, labels: [] })
+const bytes = (name: string, help: string, otel?: string): MetricDef =>
+  defineMetric({
+    name: `warpwatch_host_${name}_bytes`,
+    kind: 'gauge',
+    unit: 'By',
+    help,
+    labels: [],
+    ...(otel === undefined ? {} : { otel: [{ name: otel, upDown: true as const }] }),
+  })
 
 /** Keys of /proc/meminfo (proc_meminfo(5)) and what they are here. */
 const FIELDS: readonly (readonly [key: string, metric: MetricDef])[] = [
-  ['MemTotal', bytes('memory_total', 'Memory that the kernel can use.')],
-  ['MemAvailable', bytes('memory_available', 'Memory that new work can get without swapping, as the kernel estimates it.')],
+  ['MemTotal', bytes('memory_total', 'Memory that the kernel can use.', 'system.memory.limit')],
+  ['MemAvailable', bytes('memory_available', 'Memory that new work can get without swapping, as the kernel estimates it.', 'system.memory.linux.available')],
   ['MemFree', bytes('memory_free', 'Memory that nothing uses, not even a cache.')],
   ['Buffers', bytes('memory_buffers', 'Cache of block devices.')],
   ['Cached', bytes('memory_cached', 'Page cache; contains memory_shared, which cannot be dropped.')],

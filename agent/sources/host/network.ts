@@ -5,7 +5,14 @@ import type { Aspect, HostPaths } from './aspect.ts'
 import { attempt, seriesBy, wholeNumber } from './aspect.ts'
 
 const bytes = (way: 'receive' | 'transmit', help: string) =>
-  defineMetric({ name: `warpwatch_host_network_${way}_bytes_total`, kind: 'counter', unit: 'By', help, labels: ['interface'] })
+  defineMetric({
+    name: `warpwatch_host_network_${way}_bytes_total`,
+    kind: 'counter',
+    unit: 'By',
+    help,
+    labels: ['interface'],
+    otel: [{ name: 'system.network.io', attributes: { 'network.io.direction': way }, labels: { interface: 'network.interface.name' } }],
+  })
 const received = bytes('receive', 'Bytes received, by interface; those of containers and bridges left out.')
 const transmitted = bytes('transmit', 'Bytes sent, by interface; those of containers and bridges left out.')
 
