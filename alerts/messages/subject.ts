@@ -24,7 +24,7 @@ export function headlineOf(incident: About, host: string): string {
   if (who !== undefined) return `${title}: ${who} ${place}`
   // A fault of the card names nobody; who works there is what people ask first.
   const [first, ...others] = incident.facts.affected ?? []
-  return `${title} ${place}${first === undefined ? '' : `, hits ${short(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`}`
+  return `${title} ${place}${first === undefined ? '' : `, used by ${short(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`}`
 }
 
 /** `Out of GPU memory on GPU 6` and `GPU 0: held back by heat` without the number: what incidents on several cards share. */

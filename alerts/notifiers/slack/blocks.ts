@@ -1,0 +1,84 @@
+// A message as Slack's blocks, within Slack's limits whatever comes in.
+import type { Severity } from '../../../agent/model/fault.ts'
+import type { Message } from '../../../agent/model/notification.ts'
+import { escapeSlack, fitted, linkTarget, slackBlock } from '../../messages/escape.ts'
+import { EXTENTS, otherLines, storyParts, type Markup } from '../../messages/render.ts'
+import { wordsOf, type MessageWords } from '../../messages/words.ts'
+
+/** Without `emoji` a name such as `:fire:` stays text. */
+type PlainText = { readonly type: 'plain_text'; readonly text: string; readonly emoji: boolean }
+/** Verbatim: nothing in it becomes a link or a name by itself. */
+type Mrkdwn = { readonly type: 'mrkdwn'; readonly text: string; readonly verbatim: true }
+export type Block = { readonly type: 'header'; readonly text: PlainText } | { readonly type: 'section'; readonly text: Mrkdwn } | { readonly type: 'divider' }
+
+/** docs.slack.dev/reference/block-kit: 150 characters in a header, 3,000 in a section's text, 50 blocks in a message. */
+const MOST_HEADER = 150
+const MOST_SECTION = 3_000
+const MOST_BLOCKS = 50
+/** `msg_blocks_too_long` is documented nowhere; it was seen from 11,341 characters of text on (slackapi/bolt-js#2867), its sum counts the blocks too. */
+const MOST_OF_ALL = 10_000
+
+const MRKDWN: Markup = {
+  text: (text) => fitted(text, 1_400, escapeSlack),
+  strong: (text) => `*${fitted(text, 1_400, escapeSlack)}*`,
+  block: (text) => fitted(text, 1_400, slackBlock),
+  link: ({ text, url }) => `<${linkTarget(url).replaceAll('&', '&amp;')}|${escapeSlack(text)}>`,
+}
+
+const section = (text: string): Block => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
+
+/** Paragraphs put together into as few sections as hold them. */
+function sections(paragraphs: readonly string[]): readonly Block[] {
+  const texts: string[] = []
+  for (const paragraph of paragraphs) {
+    const last = texts.at(-1)
+    if (last !== undefined && last.length + 1 + paragraph.length <= MOST_SECTION) texts[texts.length - 1] = `${last}\n${paragraph}`
+    else texts.push(paragraph)
+  }
+  return texts.filter((text) => text !== '' && text.length <= MOST_SECTION).map(section)
+}
+
+const MARK: Readonly<Record<Severity, string>> = { critical: '🔴', warning: '🟠', info: '🔵' }
+const OVER = '✅'
+
+/** Slack shows entities of a plain text as what they stand for, and takes bare ones for its own. */
+const entities = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** What a phone shows of the message, and what stands above it. */
+export function headlineText({ headline, severity }: MessageWords): string {
+  return `${severity === undefined ? OVER : MARK[severity]} ${headline}`
+}
+
+function blocksOf(words: MessageWords): readonly Block[] {
+  const { stories, others, more, notes } = words
+  const headline = headlineText(words)
+  const alone = stories.length === 1 && others.length === 0 && more.length === 0
+  const whole = entities(headline).length <= MOST_HEADER
+  return [
+    { type: 'header', text: { type: 'plain_text', text: fitted(headline, MOST_HEADER, entities), emoji: false } },
+    ...(whole ? [] : [section(MRKDWN.strong(headline))]),
+    ...stories.flatMap((story, i) => [
+      ...(i === 0 ? [] : [{ type: 'divider' } as const]),
+      ...sections([...(alone ? [] : [MRKDWN.strong(story.headline)]), ...storyParts(story, MRKDWN)]),
+    ]),
+    ...(others.length === 0 && more.length === 0 ? [] : [{ type: 'divider' } as const, ...sections([MRKDWN.strong('Also:'), ...otherLines(words, MRKDWN)])]),
+    ...sections(notes.map(MRKDWN.text)),
+  ]
+}
+
+const size = (blocks: readonly Block[]): number => JSON.stringify(blocks).length
+
+export function messageBlocks(message: Message): readonly Block[] {
+  let blocks: readonly Block[] = []
+  for (const extent of EXTENTS) {
+    blocks = blocksOf(wordsOf(message, extent))
+    if (blocks.length <= MOST_BLOCKS && size(blocks) <= MOST_OF_ALL) return blocks
+  }
+  // The first sections say what and why, and the notes at the end can be read on the host.
+  const short: Block[] = []
+  for (const block of blocks) {
+    if (short.length === MOST_BLOCKS || size([...short, block]) > MOST_OF_ALL) break
+    short.push(block)
+  }
+  return short
+}
