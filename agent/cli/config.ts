@@ -1,7 +1,7 @@
 // `warpwatch config`: prints the effective configuration, or what is wrong with it.
 import { printable, printYaml } from '../config/print.ts'
 import type { Command } from './command.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor } from './settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from './settings.ts'
 
 export const config: Command = {
   name: 'config',
@@ -24,8 +24,9 @@ export const config: Command = {
       else io.err(problemLines(loaded))
       return check ? 1 : 2
     }
+    if (!json) io.err(warningLines(loaded.warnings))
     if (check)
-      io.out(json ? `${JSON.stringify({ ok: true, problems: [] })}\n` : `ok${loaded.file === undefined ? ' (no file, defaults)' : `: ${loaded.file}`}\n`)
+      io.out(json ? `${JSON.stringify({ ok: true, problems: [], warnings: loaded.warnings })}\n` : `ok${loaded.file === undefined ? ' (no file, defaults)' : `: ${loaded.file}`}\n`)
     else io.out(json ? `${JSON.stringify(printable(loaded.config), null, 2)}\n` : printYaml(loaded.config, loaded.origins))
     return 0
   },

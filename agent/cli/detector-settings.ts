@@ -1,12 +1,12 @@
 // Judges what the configuration says of the detectors, against the detectors that there are: run, config and replay do it alike.
 import { CUSTOM, DETECTORS } from '../config/detector-settings.ts'
 import { describeValue, type Problem } from '../config/problem.ts'
-import type { JudgeDetectors } from '../config/load.ts'
+import type { Judged } from '../config/load.ts'
 import { partName, type Setting } from '../config/setting.ts'
 import type { DetectorDefinition } from '../diagnosis/detectors/definition.ts'
 import * as registry from '../diagnosis/detectors/index.ts'
 import { nearest } from '../lib/nearest.ts'
-import type { CustomThreshold } from '../model/detector-settings.ts'
+import type { CustomThreshold, DetectorsConfig } from '../model/detector-settings.ts'
 import { readThresholds } from './custom-thresholds.ts'
 
 /** In the order of their ids: the order of a module's exports depends on who loads it. */
@@ -40,7 +40,7 @@ function judgeOption({ path, value, where }: Setting, definition: DetectorDefini
 }
 
 /** Every detector with every option; what is wrong with what was set, each with its place. */
-export const judgeDetectors: JudgeDetectors = (settings) => {
+export function judgeDetectors(settings: readonly Setting[]): Judged<DetectorsConfig> {
   const problems: Problem[] = []
   const values = new Map(
     DETECTOR_LIST.map(({ id, options }): readonly [string, Values] => [

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts'
 import { createLog } from '../lib/log.ts'
 import { messageOf, type Command, type Io } from './command.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor } from './settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from './settings.ts'
 import { startLines } from './start-lines.ts'
 
 /** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
@@ -55,6 +55,7 @@ export const run: Command = {
       io.err(problemLines(loaded))
       return 2
     }
+    io.err(warningLines(loaded.warnings))
     const record = args.flags.get('record')
     return runAgent(loaded.config, typeof record === 'string' ? record : undefined, io)
   },

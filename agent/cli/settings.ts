@@ -1,8 +1,9 @@
 // Loads the configuration for a command and turns what is wrong with it into the command's words.
-import { loadConfig, ConfigFileError, type LoadedConfig } from '../config/load.ts'
+import { loadConfig, ConfigFileError, type Judge, type LoadedConfig } from '../config/load.ts'
 import type { Problem } from '../config/problem.ts'
 import { ConfigError } from '../config/problem.ts'
 import type { Setting } from '../config/setting.ts'
+import type { NotifierConfig } from '../model/alert-settings.ts'
 import { UsageError, type Arguments, type FlagSpec, type Io } from './command.ts'
 
 export const CONFIG_FLAG: Readonly<Record<string, FlagSpec>> = {
@@ -17,6 +18,10 @@ export const SETTING_FLAGS: Readonly<Record<string, FlagSpec>> = {
 }
 const KEY_OF: Readonly<Record<string, string>> = { listen: 'http.listen', 'data-dir': 'data_dir', simulate: 'simulate.scenario' }
 
+/** Loads what there is of notifiers only where some are configured. */
+const judgeNotifiers: Judge<readonly NotifierConfig[]> = async (settings, sources) =>
+  settings.length === 0 ? { value: [], problems: [] } : (await import('./alert-settings.ts')).judgeNotifiers(settings, sources)
+
 /** The configuration, or every problem with it. Throws a UsageError when the file cannot be read at all. */
 export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig | readonly Problem[]> {
   const flags: Setting[] = []
@@ -27,7 +32,13 @@ export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig
   const file = args.flags.get('config')
   try {
     const { judgeDetectors } = await import('./detector-settings.ts')
-    return await loadConfig({ detectors: judgeDetectors, env: io.env, cwd: io.cwd, flags, ...(typeof file === 'string' ? { file } : {}) })
+    return await loadConfig({
+      judges: { detectors: judgeDetectors, notifiers: judgeNotifiers },
+      env: io.env,
+      cwd: io.cwd,
+      flags,
+      ...(typeof file === 'string' ? { file } : {}),
+    })
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     if (error instanceof ConfigFileError) throw new UsageError(error.message, { cause: error })
@@ -37,3 +48,4 @@ export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig
 
 export const isLoaded = (result: LoadedConfig | readonly Problem[]): result is LoadedConfig => 'config' in result
 export const problemLines = (problems: readonly Problem[]): string => problems.map(({ where, text }) => `${where}: ${text}\n`).join('')
+export const warningLines = (warnings: readonly Problem[]): string => warnings.map(({ where, text }) => `${where}: warning: ${text}\n`).join('')

@@ -7,11 +7,12 @@ export const CUSTOM = 'custom'
 
 const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Takes groups apart; what is in a group's place and is none stays as it is. */
+/** Takes the groups of detectors apart; what is in a group's place and is none stays as it is. */
 export function asOptions(setting: Setting): readonly Setting[] {
   const { path, value, where } = setting
-  const depth = path.split('.').length
-  // Below an option (depth 3) there are no keys; the thresholds are a list with its own.
-  if (depth > 2 || !isGroup(value) || path === `${DETECTORS}.${CUSTOM}`) return [setting]
+  const [section, ...keys] = path.split('.')
+  if (section !== DETECTORS) return [setting]
+  // Below an option there are no keys; the thresholds are a list with its own.
+  if (keys.length > 1 || !isGroup(value) || path === `${DETECTORS}.${CUSTOM}`) return [setting]
   return Object.entries(value).flatMap(([key, part]) => asOptions({ path: `${path}.${key}`, value: part, where }))
 }

@@ -44,9 +44,10 @@ function detectorLines(detectors: readonly ExampleDetector[]): string {
   return `\n# ${LISTS.detectors.description}\n# In a variable: WARPWATCH_DETECTORS__THROTTLING__LOAD_RATIO.\n${DETECTORS}:\n${groups.join('')}${CUSTOM_LINES}`
 }
 
-function targetLines(): string {
-  const { description, example = [], default: value } = LISTS.targets
-  return `\n# ${description}\n${example.map((line) => `# ${line}\n`).join('')}#targets: ${yamlValue(value)}\n`
+/** A list whose entries have keys of their own. */
+function listLines(name: 'notifiers' | 'routes' | 'targets'): string {
+  const { description, example = [], default: value } = LISTS[name]
+  return `\n# ${description}\n${example.map((line) => `# ${line}\n`).join('')}#${name}: ${yamlValue(value)}\n`
 }
 
 /** `detectors`: those that there are, which this room does not know. */
@@ -58,5 +59,5 @@ export function exampleYaml(detectors: readonly ExampleDetector[]): string {
 
 ${keyLines(GENERAL, '')}`
   for (const [name, section] of Object.entries<Section>(SECTIONS)) text += `\n# ${section.description}\n${name}:\n${keyLines(section.fields, '  ')}`
-  return `${text}${targetLines()}${detectorLines(detectors)}`
+  return `${text}${listLines('notifiers')}${listLines('routes')}${listLines('targets')}${detectorLines(detectors)}`
 }

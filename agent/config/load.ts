@@ -2,12 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { NotifierConfig } from '../model/alert-settings.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
 import { asOptions, DETECTORS } from './detector-settings.ts'
 import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
-import { ruleProblems } from './rules.ts'
-import { isConfig, nest, type Config } from './schema.ts'
+import { isReference, lookUp, type Sources } from './references.ts'
+import { ruleProblems, ruleWarnings, type RuleContext } from './rules.ts'
+import { isConfig, KEYS, nest, type Config } from './schema.ts'
 import { judge, type Setting } from './setting.ts'
 
 export type LoadOptions = {
@@ -17,17 +19,25 @@ export type LoadOptions = {
   /** What the command line sets, by key. */
   readonly flags?: readonly Setting[]
   readonly cwd: string
-  /** Judges what is set under `detectors`: which detectors, options and metrics there are is not known in this room. Without it none is known. */
-  readonly detectors?: JudgeDetectors
+  readonly judges?: Judges
 }
-/** Each setting is of one option (`detectors.throttling.load_ratio`), of `detectors.custom`, or of an unusable value in the place of a group. */
-export type JudgeDetectors = (settings: readonly Setting[]) => { readonly value: DetectorsConfig; readonly problems: readonly Problem[] }
+export type Judged<T> = { readonly value: T; readonly problems: readonly Problem[]; readonly warnings?: readonly Problem[] }
+/** Judges all that is set of a key about whose content this room knows nothing, in the order in which it counts: the last goes before the others. */
+export type Judge<T> = (settings: readonly Setting[], sources: Sources) => Judged<T> | Promise<Judged<T>>
+/** Which detectors, notifiers, options and metrics there are. Without a judge nothing may be set. */
+export type Judges = {
+  /** Each setting is of one option (`detectors.throttling.load_ratio`), of `detectors.custom`, or of an unusable value in the place of a group. */
+  readonly detectors?: Judge<DetectorsConfig>
+  readonly notifiers?: Judge<readonly NotifierConfig[]>
+}
 export type LoadedConfig = {
   readonly config: Config
   /** The file that was read, if any. */
   readonly file: string | undefined
   /** Where each value that is no default came from. */
   readonly origins: ReadonlyMap<string, string>
+  /** What is allowed, but hardly meant. */
+  readonly warnings: readonly Problem[]
 }
 
 /** A configuration beyond this is no configuration. */
@@ -64,13 +74,23 @@ function defaultDataDir(env: LoadOptions['env'], simulated: boolean): string {
   return simulated ? join(base, 'simulated') : base
 }
 
-const isOfDetectors = ({ path }: Setting): boolean => path === DETECTORS || path.startsWith(`${DETECTORS}.`)
-const noDetectors: JudgeDetectors = (settings) => ({
-  value: { settings: {}, custom: [] },
-  problems: settings
-    .filter(({ value }) => !(Array.isArray(value) && value.length === 0))
-    .map(({ path, where }) => ({ where, text: `unknown key ${path}; no detectors are known here` })),
-})
+const isOf = (key: string) => (setting: Setting) => setting.path === key || setting.path.startsWith(`${key}.`)
+const knowsNothing =
+  <T>(value: T): Judge<T> =>
+  (settings) => ({
+    value,
+    problems: settings
+      .filter((setting) => !(Array.isArray(setting.value) && setting.value.length === 0))
+      .map(({ path, where }) => ({ where, text: `unknown key ${path}; no ${path.split('.')[0]} are known here` })),
+  })
+
+/** A secret that stands elsewhere. */
+function resolved(setting: Setting, sources: Sources): { readonly setting: Setting; readonly problem?: string; readonly warning?: string } {
+  const { field } = KEYS.get(setting.path) ?? {}
+  if (field?.secret !== true || !isReference(setting.value)) return { setting }
+  const found = lookUp(setting.value, sources)
+  return 'problem' in found ? { setting, ...found } : { ...found, setting: { ...setting, value: found.value } }
+}
 
 /** Throws a ConfigError that lists every problem, or a ConfigFileError. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
@@ -89,26 +109,52 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   problems.push(...environment.problems)
 
   const values = new Map<string, unknown>()
-  const origins = new Map<string, string>()
-  const { detectors: judgeDetectors = noDetectors } = options
-  const [ofDetectors, others] = [settings.filter(isOfDetectors).flatMap(asOptions), settings.filter((setting) => !isOfDetectors(setting))]
-  const detectors = judgeDetectors(ofDetectors)
-  problems.push(...detectors.problems)
-  values.set(DETECTORS, detectors.value)
-  for (const { path, where } of ofDetectors) origins.set(path, where)
-  for (const setting of others) {
-    const judged = judge(setting)
+  const warnings: Problem[] = []
+  const places = new Map<string, Setting>()
+  const sources: Sources = { env: options.env, cwd: options.cwd }
+  const wrong = new Set<string>()
+  const hear = async <T>(key: keyof Judges, judgeAll: Judge<T>): Promise<void> => {
+    const own = settings.filter(isOf(key)).flatMap(asOptions)
+    const found = await judgeAll(own, sources)
+    problems.push(...found.problems)
+    warnings.push(...(found.warnings ?? []))
+    if (found.problems.length > 0) wrong.add(key)
+    values.set(key, found.value)
+    for (const setting of own) places.set(setting.path, setting)
+  }
+  await hear('detectors', options.judges?.detectors ?? knowsNothing<DetectorsConfig>({ settings: {}, custom: [] }))
+  await hear('notifiers', options.judges?.notifiers ?? knowsNothing<readonly NotifierConfig[]>([]))
+  for (const setting of settings) {
+    if (isOf(DETECTORS)(setting) || isOf('notifiers')(setting)) continue
+    const { problem, warning, setting: whole } = resolved(setting, sources)
+    const { path, where } = setting
+    if (warning !== undefined) warnings.push({ where, text: `${path}: ${warning}` })
+    const judged = problem === undefined ? judge(whole) : { problems: [{ where, text: `${path}: ${problem}` }] }
     if ('problems' in judged) {
       problems.push(...judged.problems)
       continue
     }
     values.set(judged.key.path, judged.value)
-    origins.set(judged.key.path, setting.where)
+    places.set(judged.key.path, setting)
   }
   const config = assemble(values, options.env)
-  problems.push(...ruleProblems(config, origins))
+  const context: RuleContext = {
+    where: (key, part = []) => places.get(key)?.at?.(part) ?? places.get(key)?.where ?? key,
+    notifiersWrong: wrong.has('notifiers'),
+  }
+  problems.push(...ruleProblems(config, context))
   if (problems.length > 0) throw new ConfigError(problems)
-  return { config, file: file?.path, origins }
+  const origins = new Map([...places].map(([path, { where }]) => [path, where]))
+  return { config, file: file?.path, origins, warnings: [...warnings, ...ruleWarnings(config, context)] }
+}
+
+/** Empty where the port is not known before it is taken. */
+function defaultBaseUrl({ http: { listen }, host_name }: Config): string {
+  const [address, port] = [listen.slice(0, listen.lastIndexOf(':')), listen.slice(listen.lastIndexOf(':') + 1)]
+  if (port === '0') return ''
+  // One address of its own may be reachable where the name is not known; all addresses are no place to go to.
+  const host = ['', '0.0.0.0', '[::]'].includes(address) ? host_name || hostname() : address
+  return URL.canParse(`http://${host}:${port}`) ? `http://${host}:${port}` : `http://${hostname()}:${port}`
 }
 
 function assemble(values: ReadonlyMap<string, unknown>, env: LoadOptions['env']): Config {
@@ -117,6 +163,7 @@ function assemble(values: ReadonlyMap<string, unknown>, env: LoadOptions['env'])
   return {
     ...config,
     host_name: config.host_name === '' ? hostname() : config.host_name,
+    alerts: { ...config.alerts, base_url: (config.alerts.base_url || defaultBaseUrl(config)).replace(/\/+$/, '') },
     data_dir: config.data_dir === '' ? defaultDataDir(env, config.simulate.scenario !== 'off') : resolve(config.data_dir),
   }
 }

@@ -23,7 +23,7 @@ const parts = (group: Readonly<Record<string, unknown>>): readonly string[] =>
 export function yamlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(yamlValue).join(', ')}]`
   if (isGroup(value)) return `{${parts(value).join(', ')}}`
-  if (typeof value === 'string' && /^[A-Za-z/][A-Za-z0-9_./-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value)) return value
+  if (typeof value === 'string' && /^(?:[A-Za-z/][A-Za-z0-9_./-]*|\d+(?:ms|[smhd]))$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value)) return value
   return JSON.stringify(value)
 }
 

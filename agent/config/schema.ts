@@ -1,5 +1,6 @@
 // All sections of the configuration, and the type of the whole.
 import type { Fields, Section, ValuesOf } from './field.ts'
+import { alerts } from './sections/alerts.ts'
 import { allocator } from './sections/allocator.ts'
 import { containers } from './sections/containers.ts'
 import { general } from './sections/general.ts'
@@ -10,15 +11,17 @@ import { http } from './sections/http.ts'
 import { log } from './sections/log.ts'
 import { logs } from './sections/logs.ts'
 import { metrics } from './sections/metrics.ts'
+import { notifiers } from './sections/notifiers.ts'
+import { routes } from './sections/routes.ts'
 import { simulate } from './sections/simulate.ts'
 import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order in which the example file tells them. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, told after the sections. */
-export const LISTS = { targets, detectors }
+export const LISTS = { notifiers, routes, targets, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */
 export type Config = ValuesOf<typeof general> & ValuesOf<typeof LISTS> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }

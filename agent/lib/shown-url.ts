@@ -8,3 +8,10 @@ export function shownUrl(text: string): string {
   const { protocol, username, password, host, pathname, search } = new URL(text)
   return `${protocol}//${username === '' && password === '' ? '' : `${HIDDEN}@`}${host}${pathname}${search === '' ? '' : `?${HIDDEN}`}`
 }
+
+/** Of a URL that is a secret, as those of webhooks are, only the host may be shown. */
+export function shownHost(text: string): string {
+  if (!URL.canParse(text)) return HIDDEN
+  const { protocol, host } = new URL(text)
+  return host === '' ? HIDDEN : `${protocol}//${host}/${HIDDEN}`
+}

@@ -42,7 +42,7 @@ export type NotifierDefinition<F extends Fields = Fields> = {
   readonly summary: string
   /** Beside those that all notifiers have (`common.ts`). */
   readonly options: F
-  readonly required: readonly (keyof F & string)[]
+  readonly required: readonly string[]
   /** Awaited once before `check` and `create`, where this type is used: brings what only it needs, such as a library. */
   load?(): Promise<void>
   /** What cannot be told from one option alone, such as a template that does not parse; with the option's name. */
@@ -51,6 +51,8 @@ export type NotifierDefinition<F extends Fields = Fields> = {
 }
 
 /** Keeps the types of the options; what comes out fits the registry. */
-export function defineNotifier<const F extends Fields>(definition: NotifierDefinition<F>): NotifierDefinition<F> {
+export function defineNotifier<const F extends Fields>(
+  definition: NotifierDefinition<F> & { readonly required: readonly (keyof F & string)[] },
+): NotifierDefinition<F> {
   return definition
 }

@@ -12,7 +12,7 @@ import { ConfigError } from '../../../agent/config/problem.ts'
 async function load(yaml: string, env: LoadOptions['env'] = {}) {
   const cwd = mkdtempSync(join(tmpdir(), 'warpwatch-config-'))
   writeFileSync(join(cwd, 'warpwatch.yaml'), yaml)
-  return loadConfig({ cwd, env, detectors: judgeDetectors })
+  return loadConfig({ cwd, env, judges: { detectors: judgeDetectors } })
 }
 async function problems(yaml: string, env: LoadOptions['env'] = {}): Promise<readonly string[]> {
   const error: unknown = await load(yaml, env).catch((caught: unknown) => caught)

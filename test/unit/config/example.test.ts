@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { judgeNotifiers } from '../../../agent/cli/alert-settings.ts'
 import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/detector-settings.ts'
 import { readFileSettings } from '../../../agent/config/file.ts'
 import { KEYS } from '../../../agent/config/schema.ts'
@@ -44,11 +45,19 @@ test('and every option of every detector, with its default', () => {
   expect(judgeDetectors(settings)).toEqual(judgeDetectors([]))
 })
 
-test('the entries that it shows as examples are valid', () => {
+const SLACK_URL = 'https://hooks.slack.com/services/T0/B0/x'
+
+test('the entries that it shows as examples are valid', async () => {
   const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
-  expect(shown).toHaveLength(2)
-  expect(judge({ path: 'targets', value: [shown[0]], where: 'example' })).toMatchObject({ value: [{ name: 'ui', container: 'trainer' }] })
-  expect(judgeDetectors([{ path: 'detectors.custom', value: [shown[1]], where: 'example' }])).toMatchObject({
+  const [notifier, route, target, threshold, ...others] = shown
+  expect(others).toEqual([])
+  expect(await judgeNotifiers([{ path: 'notifiers', value: [notifier], where: 'example' }], { env: { SLACK_URL }, cwd: '/' })).toMatchObject({
+    value: [{ name: 'team', type: 'slack', options: { url: SLACK_URL } }],
+    problems: [],
+  })
+  expect(judge({ path: 'routes', value: [route], where: 'example' })).toMatchObject({ value: [{ to: ['team'], waitMs: 200, repeatMs: 14_400_000 }] })
+  expect(judge({ path: 'targets', value: [target], where: 'example' })).toMatchObject({ value: [{ name: 'ui', container: 'trainer' }] })
+  expect(judgeDetectors([{ path: 'detectors.custom', value: [threshold], where: 'example' }])).toMatchObject({
     value: { custom: [{ name: 'hot', metric: 'warpwatch_gpu_temperature_celsius', forMs: 300_000, clearMs: 60_000 }] },
     problems: [],
   })

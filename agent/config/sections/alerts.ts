@@ -1,0 +1,22 @@
+// What all alerts have in common; who is told of what stands in `notifiers` and `routes`.
+import { duration, httpUrl } from '../field.ts'
+
+export const alerts = {
+  description: 'What leaves this host when something is wrong; who is told stands in "notifiers" and "routes" below.',
+  fields: {
+    base_url: httpUrl({
+      default: '',
+      empty: true,
+      expected: 'a URL such as https://gpu-01.example.com, or nothing',
+      description: 'Where people who read a message reach the dashboard; empty = made of http.listen and host_name.',
+    }),
+    heartbeat_url: httpUrl({
+      default: '',
+      empty: true,
+      expected: 'a URL such as https://hc-ping.com/UUID, or nothing',
+      secret: true,
+      description: 'Asked by GET while the agent samples: whoever waits there (a dead-man switch) tells when it falls silent. Empty = nobody.',
+    }),
+    heartbeat_interval: duration({ default: 60_000, min: 10_000, max: 86_400_000, description: 'How often.' }),
+  },
+}

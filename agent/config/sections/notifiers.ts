@@ -1,0 +1,18 @@
+// Who can be told of incidents. Which types there are is not known here: who loads the configuration says so.
+import * as z from 'zod/mini'
+import type { NotifierConfig } from '../../model/alert-settings.ts'
+import type { Field } from '../field.ts'
+
+export const notifiers: Field<readonly NotifierConfig[]> = {
+  kind: 'parts',
+  schema: z.custom<readonly NotifierConfig[]>((value) => Array.isArray(value)),
+  expected: 'a list of notifiers',
+  default: [],
+  description: 'Who can be told of incidents: each has a name, a type and the options of that type (docs/notifications.md).',
+  secret: false,
+  shown: (found) => found.map(({ shown }) => shown),
+  example: [
+    'In place of a text there may stand {env: NAME} or {file: PATH}, so that no secret stands here. "warpwatch alerts test NAME" sends a message.',
+    '- {name: team, type: slack, url: {env: SLACK_URL}}',
+  ],
+}

@@ -1,0 +1,136 @@
+// Who is told of which incidents, and when.
+import * as z from 'zod/mini'
+import { durationText } from '../../lib/duration.ts'
+import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../model/alert-settings.ts'
+import { SEVERITIES } from '../../model/fault.ts'
+import { INCIDENT_KINDS } from '../../model/incident.ts'
+import { duration, onOff, optionalDuration, type Field, type PartProblem, type ReadParts } from '../field.ts'
+import { isGroup, readGroups } from '../groups.ts'
+import { nearest } from '../../lib/nearest.ts'
+import { describeValue } from '../problem.ts'
+import { quietHours, shownQuiet } from './quiet-hours.ts'
+
+/** Beyond these a list is none that a person wrote. */
+const MAX_ROUTES = 128
+const MAX_NAMES = 64
+const MAX_PATTERN = 256
+
+/** What a route has that says nothing else. */
+export const routeDefaults: Omit<Route, 'to' | 'match'> = { groupBy: [], waitMs: 200, repeatMs: 4 * 3_600_000, quiet: [], resolved: true }
+
+const isLabel = (name: string): name is IncidentLabel => (INCIDENT_LABELS as readonly string[]).includes(name)
+const problem = (text: string, ...path: PartProblem['path']) => ({ problems: [{ path, text }] })
+
+/** One text, or a list of them; YAML's numbers are taken as they are written. */
+function textsIn(value: unknown): readonly string[] | undefined {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const fit = list.length > 0 && list.length <= MAX_NAMES && list.every((one) => typeof one === 'number' || (typeof one === 'string' && one !== ''))
+  return fit ? list.map(String) : undefined
+}
+
+function listField<T extends string>(
+  about: { readonly expected: string; readonly default: readonly T[]; readonly description: string },
+  read: ReadParts<readonly T[]>,
+) {
+  const schema = z.custom<readonly T[]>((value) => Array.isArray(value))
+  const field: Field<readonly T[]> = { kind: 'parts', schema, secret: false, read, ...about }
+  return field
+}
+
+const KNOWN: Partial<Record<IncidentLabel, readonly string[]>> = { kind: INCIDENT_KINDS, severity: SEVERITIES }
+/** What is wrong with the patterns of one label. */
+function patternProblems(label: IncidentLabel, patterns: readonly string[]): readonly PartProblem[] {
+  return patterns.flatMap((pattern): readonly PartProblem[] => {
+    if (pattern.length > MAX_PATTERN) return [{ path: [label], text: `expected at most ${MAX_PATTERN} characters, came ${pattern.length}` }]
+    const known = KNOWN[label]
+    if (known === undefined || pattern.includes('*') || known.includes(pattern)) return []
+    return [{ path: [label], text: `unknown ${label} ${JSON.stringify(pattern)}; the nearest valid one is ${nearest(pattern, known) ?? ''}` }]
+  })
+}
+
+const unknownLabel = (name: string): string => `unknown label ${JSON.stringify(name)}; the nearest valid one is ${nearest(name, INCIDENT_LABELS) ?? ''}`
+
+const readMatch: ReadParts<Route['match']> = (value) => {
+  if (!isGroup(value)) return problem(`expected labels with what they must be, came ${describeValue(value)}`)
+  const problems: PartProblem[] = []
+  const match: Partial<Record<IncidentLabel, readonly string[]>> = {}
+  for (const [label, wanted] of Object.entries(value)) {
+    const patterns = textsIn(wanted)
+    if (!isLabel(label)) problems.push({ path: [label], text: unknownLabel(label) })
+    else if (patterns === undefined) problems.push({ path: [label], text: `expected a text or a list of up to ${MAX_NAMES}, came ${describeValue(wanted)}` })
+    else {
+      problems.push(...patternProblems(label, patterns))
+      match[label] = patterns
+    }
+  }
+  return problems.length === 0 ? { value: match } : { problems }
+}
+
+const fields = {
+  to: listField({ expected: 'the name of a notifier, or a list of them', default: [], description: 'Who is told.' }, (value) => {
+    const names = textsIn(value)
+    return names === undefined ? problem(`expected the name of a notifier, or a list of them, came ${describeValue(value)}`) : { value: names }
+  }),
+  match: {
+    kind: 'parts',
+    schema: z.custom<Route['match']>(isGroup),
+    expected: 'labels with what they must be',
+    default: {},
+    description: 'Of which incidents.',
+    secret: false,
+    read: readMatch,
+  } satisfies Field<Route['match']>,
+  group_by: listField<IncidentLabel>({ expected: 'a list of labels', default: routeDefaults.groupBy, description: 'What goes into one message.' }, (value) => {
+    const names = Array.isArray(value) && value.length === 0 ? [] : textsIn(value)
+    if (names === undefined) return problem(`expected a list of labels, came ${describeValue(value)}`)
+    const problems = names.flatMap((name, at) => (isLabel(name) ? [] : [{ path: Array.isArray(value) ? [at] : [], text: unknownLabel(name) }]))
+    return problems.length === 0 ? { value: names.filter(isLabel) } : { problems }
+  }),
+  wait: duration({ default: routeDefaults.waitMs, max: 3_600_000, description: 'How long others are waited for before the first message.' }),
+  repeat: optionalDuration({ default: 4 * 3_600_000, min: 60_000, never: true, description: 'How often what still fires is told again.' }),
+  quiet: quietHours,
+  resolved: onOff({ default: routeDefaults.resolved, description: 'Whether it is told that an incident is over.' }),
+}
+
+const read: ReadParts<readonly Route[]> = (value) => {
+  if (value === null) return { value: [] }
+  const { groups, problems } = readGroups(value, { fields, required: ['to'], expected: 'a list of routes', max: MAX_ROUTES })
+  if (problems.length > 0) return { problems }
+  return {
+    value: groups.map(({ values: { to, match, group_by, wait, repeat, quiet, resolved } }) => ({
+      to,
+      match,
+      groupBy: group_by,
+      waitMs: wait,
+      ...(repeat === undefined ? {} : { repeatMs: repeat }),
+      quiet,
+      resolved,
+    })),
+  }
+}
+
+export const routes: Field<readonly Route[]> = {
+  kind: 'parts',
+  schema: z.custom<readonly Route[]>((value) => Array.isArray(value)),
+  read,
+  expected: 'a list of routes',
+  default: [],
+  description:
+    'Who is told of which incidents: of the routes that name a notifier the first that fits decides. Without any, all are told of warnings and worse.',
+  secret: false,
+  shown: (found) =>
+    found.map(({ to, match, groupBy, waitMs, repeatMs, quiet, resolved }) => ({
+      to,
+      match,
+      group_by: groupBy,
+      wait: durationText(waitMs),
+      repeat: repeatMs === undefined ? 'never' : durationText(repeatMs),
+      quiet: quiet.map(shownQuiet),
+      resolved,
+    })),
+  example: [
+    `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
+    'A group waits 200ms (wait) before its first message; what still fires is told again after 4h (repeat, or never). In quiet hours all but "except" waits.',
+    '- {to: [team], match: {severity: [warning, critical], container: "train-*"}, group_by: [container], quiet: [{from: "22:00", to: "07:00", days: [mon, tue, wed, thu, fri], zone: Europe/Berlin, except: critical}]}',
+  ],
+}
