@@ -1,0 +1,64 @@
+// Which file lies in which folder: base, components that change it, and overlays to apply.
+import type { Model, TypeMeta } from '@kubernetes-models/base'
+import { namespace, networkPolicy, priorityClass, service, serviceAccount } from './around.ts'
+import { daemonSet, reasons, type Reason } from './daemon-set.ts'
+import { podMonitor, prometheusRule, type RuleGroups } from './monitoring.ts'
+import { NAMESPACE, TOKEN_SECRET } from './names.ts'
+import { gpuNodes, nvidiaRuntime, privileged, simulated, type DaemonSetPatch } from './patches.ts'
+
+export type Folder = {
+  readonly path: string
+  /** Stands in its kustomization. */
+  readonly about: string
+  readonly kind?: 'Component'
+  /** Other folders, relative to this one. */
+  readonly on?: readonly string[]
+  readonly objects?: readonly { readonly file: string; readonly object: Model<TypeMeta>; readonly about: string; readonly reasons?: readonly Reason[] }[]
+  readonly patch?: DaemonSetPatch
+  /** Further keys of the kustomization. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+const component = (name: string, about: string, patch: DaemonSetPatch): Folder => ({ path: `components/${name}`, kind: 'Component', about, patch })
+
+export const folders = (rules: RuleGroups): readonly Folder[] => [
+  {
+    path: 'base',
+    about: `One agent on each node. Before: a Secret "${TOKEN_SECRET.name}" with the key "${TOKEN_SECRET.key}" (docs/kubernetes.md).`,
+    objects: [
+      { file: 'namespace', object: namespace, about: 'hostPID and hostPath need the Pod Security level "privileged".' },
+      { file: 'service-account', object: serviceAccount, about: 'Without a token and without rights: pods are told by files of the kubelet.' },
+      { file: 'priority-class', object: priorityClass, about: 'Evicted late, and never in the place of a running job.' },
+      { file: 'daemon-set', object: daemonSet, about: 'One agent on each node.', reasons },
+      { file: 'service', object: service, about: 'Headless: a name for each agent, for readers that find them by DNS.' },
+      { file: 'network-policy', object: networkPolicy, about: 'Readers connect from the namespace of Prometheus; kubectl port-forward goes on working.' },
+    ],
+    // The name carries a hash of the content, so that a change of the configuration rolls the agents.
+    more: { configMapGenerator: [{ name: 'warpwatch-config', namespace: NAMESPACE, files: ['warpwatch.yaml'] }] },
+  },
+  component('gpu-nodes', 'Only nodes that gpu-feature-discovery (or the GPU operator) found a GPU on.', gpuNodes),
+  component('nvidia-runtime', `For nodes whose default runtime is not NVIDIA's: the RuntimeClass "nvidia", as the GPU operator makes it.`, nvidiaRuntime),
+  component(
+    'privileged',
+    "The kernel's log (Xids with their process, OOM kills as they happen), MIG instances, and toolkits that ignore NVIDIA_VISIBLE_DEVICES of unprivileged pods.",
+    privileged,
+  ),
+  {
+    path: 'overlays/prometheus-operator',
+    about: 'With what prometheus-operator scrapes and evaluates.',
+    on: ['../../base'],
+    objects: [
+      { file: 'pod-monitor', object: podMonitor, about: 'The job is "warpwatch", the instance is the node.' },
+      { file: 'prometheus-rule', object: prometheusRule(rules), about: "From alerts/prometheus/warpwatch.rules.yml, without links to the agent's own port." },
+    ],
+  },
+  {
+    path: 'overlays/simulate',
+    about: 'To try it on a cluster without GPUs: the same pods, eight simulated GPUs on each node. The token is "simulated".',
+    on: ['../../base'],
+    patch: simulated,
+    more: {
+      secretGenerator: [{ name: TOKEN_SECRET.name, namespace: NAMESPACE, literals: [`${TOKEN_SECRET.key}=simulated`], options: { disableNameSuffixHash: true } }],
+    },
+  },
+]

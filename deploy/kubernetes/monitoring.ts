@@ -1,0 +1,58 @@
+// What prometheus-operator scrapes and evaluates.
+import { PodMonitor, PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
+import { LABELS, NAME, NAMESPACE, SELECTOR, TOKEN_SECRET } from './names.ts'
+
+const metadata = { name: NAME, namespace: NAMESPACE, labels: { ...LABELS } }
+
+/** What the operator adds to every target of a PodMonitor. */
+const ADDED_LABELS = ['namespace', 'pod', 'container', 'endpoint'] as const
+
+export const podMonitor = new PodMonitor({
+  metadata,
+  spec: {
+    // The job is `warpwatch`, as the rules expect it.
+    jobLabel: 'app.kubernetes.io/name',
+    selector: { matchLabels: { ...SELECTOR } },
+    podMetricsEndpoints: [
+      {
+        port: 'http',
+        path: '/metrics',
+        interval: '15s',
+        authorization: { credentials: { ...TOKEN_SECRET } },
+        // container, pod and namespace of a series are those of whoever uses the GPU, not of the agent.
+        honorLabels: true,
+        relabelings: [
+          // The node stays when the agent's pod is replaced, and with it the series.
+          { action: 'replace', sourceLabels: ['__meta_kubernetes_pod_node_name'], targetLabel: 'instance' },
+          // Else a GPU's series, which has none of these, would seem to belong to the agent's pod, and begin anew with each of its pods.
+          { action: 'labeldrop', regex: ADDED_LABELS.join('|') },
+        ],
+      },
+    ],
+  },
+})
+
+export type Rule = {
+  readonly alert?: string
+  readonly record?: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+export type RuleGroups = readonly { readonly name: string; readonly interval?: string; readonly rules: readonly Rule[] }[]
+
+/** Links to the agent's own port lead nowhere here: `instance` is a node, and the agent is reached through the cluster. */
+const isOwnLink = (text: string): boolean => text.startsWith('http://{{ $labels.instance }}/')
+
+function withoutOwnLinks({ annotations, ...rule }: Rule) {
+  const kept = Object.entries(annotations ?? {}).filter(([, text]) => !isOwnLink(text))
+  return { ...rule, ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }) }
+}
+
+/** From the rule file that `warpwatch rules` prints. */
+export const prometheusRule = (groups: RuleGroups): PrometheusRule =>
+  new PrometheusRule({
+    metadata,
+    spec: { groups: groups.map(({ name, interval, rules }) => ({ name, ...(interval === undefined ? {} : { interval }), rules: rules.map(withoutOwnLinks) })) },
+  })
