@@ -15,7 +15,7 @@ export const alerts = {
       empty: true,
       expected: 'a URL such as https://hc-ping.com/UUID, or nothing',
       secret: true,
-      description: 'Asked by GET while the agent samples: whoever waits there (a dead-man switch) tells when it falls silent. Empty = nobody.',
+      description: 'Called by POST while the agent samples: whoever waits there (a dead-man switch) tells when it falls silent. Empty = nobody.',
     }),
     heartbeat_interval: duration({ default: 60_000, min: 10_000, max: 86_400_000, description: 'How often.' }),
   },
