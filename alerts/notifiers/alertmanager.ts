@@ -2,7 +2,8 @@
 import { onOff, text, texts } from '../../agent/config/field.ts'
 import { alertName } from '../../agent/model/incident.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
-import { hostOf, incidentUrl, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
+import { incidentUrl } from '../messages/story.ts'
+import { hostOf, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 /** Alertmanager asks its clients to send what still fires each 30 s to 3 min. */
@@ -73,7 +74,7 @@ export const alertmanager = defineNotifier({
     const alertOf = (message: Message, { event, incident }: MessageItem): Alert => {
       const { kind, verdict, title, remedies, started_at, resolved_at } = incident
       const [remedy] = remedies
-      const link = incidentUrl(message, incident.id)
+      const link = incidentUrl(message.base_url, incident.id)
       return {
         labels: { instance: message.host, ...added, ...labelsOf(incident) },
         annotations: {

@@ -56,6 +56,4 @@ export function headerProblems(headers: Readonly<Record<string, string>>, own: r
 /** All that people may be shown of a receiver's URL. */
 export const hostOf = (url: string): string => new URL(url).host
 
-/** Where the dashboard shows it. */
-export const incidentUrl = ({ base_url }: Pick<Message, 'base_url'>, id: string): string => `${base_url}/#/incidents/${id}`
 export const runbookUrl = ({ base_url }: Pick<Message, 'base_url'>, kind: IncidentKind): string => `${base_url}${runbookPath(kind)}`

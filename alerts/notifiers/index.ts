@@ -1,3 +1,5 @@
 // The registry of notifiers: one line each. It is read with `import * as`.
 export { alertmanager } from './alertmanager.ts'
+export { slack } from './slack.ts'
+export { template } from './template.ts'
 export { webhook } from './webhook.ts'

@@ -1,7 +1,8 @@
 // The generic webhook: the incident as JSON, signed, with a key by which the receiver knows a repeated message.
 import { createHmac } from 'node:crypto'
 import type { MessageItem } from '../../agent/model/notification.ts'
-import { headerProblems, headersOption, hostOf, incidentUrl, receiverUrl, runbookUrl, secretText } from './common.ts'
+import { incidentUrl } from '../messages/story.ts'
+import { headerProblems, headersOption, hostOf, receiverUrl, runbookUrl, secretText } from './common.ts'
 import { defineNotifier } from './definition.ts'
 
 const SIGNATURE = 'X-Warpwatch-Signature'
@@ -33,7 +34,7 @@ export const webhook = defineNotifier({
         // Signed with the rest, so that nobody can send a message again under another key.
         key: message.key,
         t: message.t,
-        url: incidentUrl(message, first.incident.id),
+        url: incidentUrl(message.base_url, first.incident.id),
         runbook: runbookUrl(message, first.incident.kind),
         count: message.count,
         others: others.length === 0 ? undefined : others.map(({ event, reason, incident }: MessageItem) => ({ event, reason, incident })),
