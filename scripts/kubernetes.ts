@@ -1,6 +1,7 @@
 // Writes the YAML under deploy/kubernetes from the typed objects beside it: `node scripts/kubernetes.ts`. A test fails when a committed file is not this one.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { Document, isNode, isPair, parse } from 'yaml'
 import * as z from 'zod/mini'
 import type { Reason } from '../deploy/kubernetes/daemon-set.ts'
@@ -11,26 +12,9 @@ const root = join(import.meta.dirname, '..')
 export const FOLDER = join(root, 'deploy/kubernetes')
 const GENERATED = 'Made by `node scripts/kubernetes.ts` from the objects in deploy/kubernetes/*.ts; do not edit.'
 
-const texts = z.optional(z.record(z.string(), z.string()))
-const ruleFile = z.object({
-  groups: z.array(
-    z.object({
-      name: z.string(),
-      interval: z.optional(z.string()),
-      rules: z.array(
-        z.strictObject({
-          alert: z.optional(z.string()),
-          record: z.optional(z.string()),
-          expr: z.string(),
-          for: z.optional(z.string()),
-          labels: texts,
-          annotations: texts,
-        }),
-      ),
-    }),
-  ),
-})
+const ruleFile = z.object({ groups: z.array(z.custom<RuleGroups[number]>((group) => typeof group === 'object' && group !== null)) })
 
+/** What is inside is validated with the object that it becomes. */
 const committedRules = (): RuleGroups => ruleFile.parse(parse(readFileSync(join(root, 'alerts/prometheus/warpwatch.rules.yml'), 'utf8'))).groups
 
 /** The reason goes before the key, or before the item of a list. */
@@ -55,6 +39,12 @@ function yamlOf(content: unknown, about: string, reasons: readonly Reason[] = []
   return document.toString({ lineWidth: 0 })
 }
 
+/** Throws where the API's schema does. */
+function validYaml(object: Model<TypeMeta>, about: string, reasons: readonly Reason[] | undefined): string {
+  object.validate()
+  return yamlOf(object, about, reasons)
+}
+
 function filesOf({ path, about, kind, on = [], objects = [], patch, more = {} }: Folder): readonly (readonly [path: string, text: string])[] {
   const resources = [...on, ...objects.map(({ file }) => `${file}.yaml`)]
   const kustomization = {
@@ -66,7 +56,7 @@ function filesOf({ path, about, kind, on = [], objects = [], patch, more = {} }:
   }
   return [
     [`${path}/kustomization.yaml`, yamlOf(kustomization, about)],
-    ...objects.map(({ file, object, about: what, reasons }) => [`${path}/${file}.yaml`, yamlOf(object, what, reasons)] as const),
+    ...objects.map(({ file, object, about: what, reasons }) => [`${path}/${file}.yaml`, validYaml(object, what, reasons)] as const),
     ...(patch === undefined ? [] : [[`${path}/patch.yaml`, yamlOf(patch, about)] as const]),
   ]
 }

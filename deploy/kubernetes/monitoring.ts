@@ -1,5 +1,5 @@
 // What prometheus-operator scrapes and evaluates.
-import { PodMonitor, PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
+import { PodMonitor, PrometheusRule, type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
 import { LABELS, NAME, NAMESPACE, SELECTOR, TOKEN_SECRET } from './names.ts'
 
 const metadata = { name: NAME, namespace: NAMESPACE, labels: { ...LABELS } }
@@ -32,27 +32,17 @@ export const podMonitor = new PodMonitor({
   },
 })
 
-export type Rule = {
-  readonly alert?: string
-  readonly record?: string
-  readonly expr: string
-  readonly for?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-}
-export type RuleGroups = readonly { readonly name: string; readonly interval?: string; readonly rules: readonly Rule[] }[]
+export type RuleGroups = NonNullable<IPrometheusRule['spec']['groups']>
+type Rule = NonNullable<RuleGroups[number]['rules']>[number]
 
 /** Links to the agent's own port lead nowhere here: `instance` is a node, and the agent is reached through the cluster. */
 const isOwnLink = (text: string): boolean => text.startsWith('http://{{ $labels.instance }}/')
 
-function withoutOwnLinks({ annotations, ...rule }: Rule) {
+function withoutOwnLinks({ annotations, ...rule }: Rule): Rule {
   const kept = Object.entries(annotations ?? {}).filter(([, text]) => !isOwnLink(text))
   return { ...rule, ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }) }
 }
 
 /** From the rule file that `warpwatch rules` prints. */
 export const prometheusRule = (groups: RuleGroups): PrometheusRule =>
-  new PrometheusRule({
-    metadata,
-    spec: { groups: groups.map(({ name, interval, rules }) => ({ name, ...(interval === undefined ? {} : { interval }), rules: rules.map(withoutOwnLinks) })) },
-  })
+  new PrometheusRule({ metadata, spec: { groups: groups.map((group) => ({ ...group, rules: (group.rules ?? []).map(withoutOwnLinks) })) } })
