@@ -5,10 +5,12 @@ export const DEFAULT_COMMAND = 'run'
 
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).run,
+  alerts: async () => (await import('./alerts.ts')).alerts,
   config: async () => (await import('./config.ts')).config,
   explain: async () => (await import('./explain.ts')).explain,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
+  rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot.ts')).snapshot,
 }

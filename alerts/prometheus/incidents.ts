@@ -1,0 +1,46 @@
+// One alert for each kind of incident, from the agent's own judgment: so that Alertmanager and the agent's notifiers say the same of the same subjects.
+import { alertName, type IncidentKind } from '../../agent/model/incident.ts'
+import type { KindPages } from './kind-page.ts'
+import { firingBefore, literal, quoted, whereText, type AlertRule, type Links, type RuleGroup, type Texts } from './rule.ts'
+
+/**
+ * The agent tells an incident by a series that is there, and its end by one that is gone. It is only gone when the same scrape tells the count of its kind, which is
+ * there from the agent's start: a scrape that fails, an agent that has just started or one whose judgment stands still ends nothing.
+ */
+function expression(kind: IncidentKind): string {
+  return [
+    `warpwatch_incident_active{kind=${quoted(kind)}} == 1`,
+    'or',
+    firingBefore({ alertname: alertName(kind) }),
+    '  and on (job, instance) up',
+    `  unless on (job, instance) warpwatch_incidents_total{kind=${quoted(kind)}}`,
+  ].join('\n')
+}
+
+export const SUBJECT: Texts = { container: 'container', gpu: 'GPU' }
+
+/** What every alert of a kind says, whoever judges. */
+export function annotationsOf(kind: IncidentKind, pages: KindPages, links: Links, { title, subject = SUBJECT }: Words = {}): AlertRule['annotations'] {
+  const page = pages.get(kind)
+  return {
+    summary: `${literal(title ?? page?.title ?? kind)}${whereText(subject)}`,
+    ...(page === undefined ? {} : { description: literal(page.lead) }),
+    runbook_url: `${links.runbooks}/${kind}`,
+    dashboard: links.dashboard,
+  }
+}
+
+type Words = { readonly title?: string | undefined; readonly subject?: Texts }
+
+export function incidentGroup(kinds: readonly IncidentKind[], pages: KindPages, links: Links): RuleGroup {
+  return {
+    name: 'warpwatch-incidents',
+    comment: [
+      "One alert for each kind of incident, as the agent judges it; severity, gpu, uuid and container are those of the incident. None has a 'for':",
+      'the agent tells an incident when it has lasted long enough. While the agent is down (or tells nothing) what fired goes on firing, by the',
+      "alert's own state of the evaluation before; that works while Prometheus evaluates at least every five minutes.",
+    ].join('\n'),
+    interval: '15s',
+    rules: kinds.map((kind) => ({ alert: alertName(kind), expr: expression(kind), annotations: annotationsOf(kind, pages, links) })),
+  }
+}

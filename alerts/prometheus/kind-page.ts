@@ -1,0 +1,15 @@
+// What a runbook says of its kind in short: its title, and the sentences before the first heading. The rules take their texts from there, so that nothing is said twice.
+import type { IncidentKind } from '../../agent/model/incident.ts'
+
+export type KindPage = { readonly title: string; readonly lead: string }
+export type KindPages = ReadonlyMap<IncidentKind, KindPage>
+
+const HEAD = /^# `([a-z_]+)`: (.+)\n\n([^\n#][^\n]+)\n/
+
+/** Throws with what was expected where the page is not as a test holds all of them. */
+export function readKindPage(kind: IncidentKind, markdown: string): KindPage {
+  const [, named, title, lead] = HEAD.exec(markdown) ?? []
+  if (named !== kind || title === undefined || lead === undefined)
+    throw new Error(`runbook of ${kind}: expected the heading # \`${kind}\`: TITLE and a paragraph below it, came ${JSON.stringify(markdown.slice(0, 60))}`)
+  return { title, lead }
+}

@@ -1,0 +1,67 @@
+// Recording rules for dashboards and fleets: figures that are dear, or easily got wrong, when each panel asks for them anew.
+import type { RecordRule, RuleGroup } from './rule.ts'
+
+/** As the detector idle-gpu-held has it: nothing ran, and somebody holds as much as no driver's overhead is. */
+const IDLE_RATIO = 0.01
+const HELD_BYTES = 1024 ** 3
+
+const rules: readonly RecordRule[] = [
+  {
+    comment: 'How full the memory of the host\'s cards is. gi="": MIG instances are parts of their card and would count twice.',
+    record: 'instance:warpwatch_gpu_memory_used:ratio',
+    expr: 'sum by (job, instance) (warpwatch_gpu_memory_used_bytes{gi=""})\n/\nsum by (job, instance) (warpwatch_gpu_memory_total_bytes{gi=""})',
+  },
+  {
+    comment: 'How busy the cards are: one scrape is a single second, five minutes are a picture. Cards with MIG tell none and do not count.',
+    record: 'instance:warpwatch_gpu_utilization:avg5m',
+    expr: 'avg by (job, instance) (avg_over_time(warpwatch_gpu_utilization_ratio[5m]))',
+  },
+  {
+    comment: 'Cards that somebody holds and nobody used for five minutes. 0 where cards are read and none is idle; absent where nothing is known.',
+    record: 'instance:warpwatch_gpus_idle:count',
+    expr: [
+      'count by (job, instance) (',
+      `  max by (job, instance, gpu, uuid) (max_over_time(warpwatch_gpu_utilization_ratio[5m])) < ${IDLE_RATIO}`,
+      `  and on (job, instance, gpu, uuid) sum by (job, instance, gpu, uuid) (warpwatch_process_gpu_memory_bytes{type!="G"}) >= ${HELD_BYTES}`,
+      ')',
+      'or',
+      '0 * count by (job, instance) (warpwatch_gpu_utilization_ratio)',
+    ].join('\n'),
+  },
+  {
+    comment: 'GPU hours of the last day in which cards were held for nothing. Sixty of these recordings are an hour; hours without readings do not count.',
+    record: 'instance:warpwatch_gpus_idle:hours1d',
+    expr: 'sum_over_time(instance:warpwatch_gpus_idle:count[1d]) / 60',
+  },
+  {
+    comment: [
+      "GPU time lost to crashes since the agent's start. Its series appear with their first loss, which no increase() would see: the counts of incidents,",
+      'there from the start for every kind, lend them their zero.',
+    ].join('\n'),
+    record: 'instance_kind:warpwatch_gpu_seconds_lost:sum',
+    expr: 'sum by (job, instance, kind) (warpwatch_gpu_seconds_lost_total)\nor\n0 * warpwatch_incidents_total',
+  },
+  {
+    comment: 'GPU seconds wasted in the last day, by kind, over the fleet. The sum above is safe to take increases of: all its parts restart with the agent.',
+    record: 'kind:warpwatch_gpu_seconds_lost:increase1d',
+    expr: 'sum by (kind) (increase(instance_kind:warpwatch_gpu_seconds_lost:sum[1d]))',
+  },
+  {
+    comment: 'What fires now over the fleet.',
+    record: 'kind_severity:warpwatch_incidents_active:count',
+    expr: 'count by (kind, severity) (warpwatch_incident_active)',
+  },
+  {
+    comment: 'Incidents of the last day by kind, over the fleet; increases are taken before the sum, so that one restarted agent is no fall of all.',
+    record: 'kind:warpwatch_incidents:increase1d',
+    expr: 'sum by (kind) (increase(warpwatch_incidents_total[1d]))',
+  },
+]
+
+/** The hour above is counted in its intervals. */
+export const recordingGroup: RuleGroup = {
+  name: 'warpwatch-recording',
+  comment: 'Figures for dashboards. The interval is part of one of them.',
+  interval: '1m',
+  rules,
+}
