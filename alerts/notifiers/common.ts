@@ -33,8 +33,8 @@ export const commonOptions = {
 export type CommonOptions = ValuesOf<typeof commonOptions>
 
 /** A receiver's URL holds what it takes to write there, so all of it but the host is secret. */
-export const receiverUrl = (description: string, example: string): Field<string> =>
-  httpUrl({ default: '', secret: true, expected: `a URL such as ${example}`, description })
+export const receiverUrl = (description: string, example: string, { optional = false }: { readonly optional?: boolean } = {}): Field<string> =>
+  httpUrl({ default: '', empty: optional, secret: true, expected: `a URL such as ${example}`, description })
 export const secretText = (description: string): Field<string> => text({ default: '', secret: true, description })
 
 export function headersOption(): Field<Readonly<Record<string, string>>> {

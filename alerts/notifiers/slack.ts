@@ -73,7 +73,9 @@ export const slack = defineNotifier({
   type: 'slack',
   summary: 'a channel of Slack, by webhook or bot; Mattermost and Rocket.Chat by webhook',
   options: {
-    url: receiverUrl('Incoming webhook of the app. It holds the channel, and cannot make threads.', 'https://hooks.slack.com/services/T…/B…/…'),
+    url: receiverUrl('Incoming webhook of the app. It holds the channel, and cannot make threads.', 'https://hooks.slack.com/services/T…/B…/…', {
+      optional: true,
+    }),
     token: secretText('Bot token (xoxb-…) with the scope chat:write, in place of url: what is told later of an incident goes into its thread.'),
     channel: text({ default: '', expected: 'the id or name of a channel', description: 'Where the bot posts, such as C0123456789; the app must be in it.' }),
     api: text({
