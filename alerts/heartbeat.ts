@@ -14,7 +14,7 @@ export type HeartbeatOptions = {
 export type Heartbeat = {
   /** Once a second; cheap when it is not due. */
   readonly maintain: (t: number) => void
-  readonly figures: () => { readonly delivered: number; readonly failed: number; readonly last_delivered_at?: number }
+  readonly figures: () => { readonly delivered: number; readonly failed: number }
 }
 
 export function createHeartbeat({ to, intervalMs, ready, send, log }: HeartbeatOptions): Heartbeat {
@@ -22,13 +22,11 @@ export function createHeartbeat({ to, intervalMs, ready, send, log }: HeartbeatO
   let underWay = false
   let failing = false
   let [delivered, failed] = [0, 0]
-  let lastAt: number | undefined
 
   const beat = async (t: number): Promise<void> => {
     const problem = await send(t).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
     if (problem === undefined) {
       delivered++
-      lastAt = t
       if (failing) log.info(`the heartbeat reaches ${to} again`)
       failing = false
     } else {
@@ -47,6 +45,6 @@ export function createHeartbeat({ to, intervalMs, ready, send, log }: HeartbeatO
       underWay = true
       void beat(t).finally(() => (underWay = false))
     },
-    figures: () => ({ delivered, failed, ...(lastAt === undefined ? {} : { last_delivered_at: lastAt }) }),
+    figures: () => ({ delivered, failed }),
   }
 }

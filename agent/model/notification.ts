@@ -74,7 +74,7 @@ export type ToldState = {
 export type NotificationFigures = {
   readonly notifiers: readonly NotifierRow[]
   /** Absent where none is sent. */
-  readonly heartbeat?: { readonly delivered: number; readonly failed: number; readonly last_delivered_at?: number }
+  readonly heartbeat?: { readonly delivered: number; readonly failed: number } | undefined
 }
 
 /** What came of a test message; `host` as in the notifier's row. */

@@ -39,7 +39,7 @@ export const heartbeatsTotal = defineMetric({
   name: 'warpwatch_agent_heartbeats_total',
   kind: 'counter',
   unit: '{heartbeat}',
-  help: "Calls of alerts.heartbeat_url since the agent's start, delivered or failed; none is made while the agent does not sample.",
+  help: "Heartbeats (alerts.heartbeat_url, and that of notifiers) since the agent's start, delivered or failed; none is sent while the agent does not sample.",
   labels: ['result'],
 })
 const metrics: readonly MetricDef[] = [notificationsTotal, notificationsWaiting, notificationsOldest, notificationLastSuccess, heartbeatsTotal]
