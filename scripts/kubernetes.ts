@@ -15,7 +15,7 @@ const GENERATED = 'Made by `node scripts/kubernetes.ts` from the objects in depl
 const ruleFile = z.object({ groups: z.array(z.custom<RuleGroups[number]>((group) => typeof group === 'object' && group !== null)) })
 
 /** What is inside is validated with the object that it becomes. */
-const committedRules = (): RuleGroups => ruleFile.parse(parse(readFileSync(join(root, 'alerts/prometheus/warpwatch.rules.yml'), 'utf8'))).groups
+export const committedRules = (): RuleGroups => ruleFile.parse(parse(readFileSync(join(root, 'alerts/prometheus/warpwatch.rules.yml'), 'utf8'))).groups
 
 /** The reason goes before the key, or before the item of a list. */
 function comment(document: Document, { at, why }: Reason): void {
@@ -36,7 +36,7 @@ function yamlOf(content: unknown, about: string, reasons: readonly Reason[] = []
   const document = new Document(JSON.parse(JSON.stringify(content)), { aliasDuplicateObjects: false })
   document.commentBefore = ` ${about}\n ${GENERATED}`
   for (const reason of reasons) comment(document, reason)
-  return document.toString({ lineWidth: 0 })
+  return document.toString({ lineWidth: 0, singleQuote: true })
 }
 
 /** Throws where the API's schema does. */

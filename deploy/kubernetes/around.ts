@@ -22,7 +22,6 @@ export const priorityClass = new PriorityClass({
   value: 1_000_000,
   // A full node must not lose a training to its observer; under pressure of memory or disk others go first.
   preemptionPolicy: 'Never',
-  description: 'Flight recorders of GPU nodes: evicted late, and never in the place of a running job.',
 })
 
 /** Headless: each node's agent is a target of its own, and a balanced address would answer for any of them. */

@@ -110,13 +110,16 @@ export const reasons: readonly Reason[] = [
   },
   { at: [...POD, 'nodeSelector'], why: 'The image is for these; components/gpu-nodes narrows it down to nodes with GPUs.' },
   { at: [...POD, 'tolerations'], why: 'GPU nodes are commonly tainted with this key, whatever its effect.' },
-  { at: [...CONTAINER, 'env', 2], why: 'All GPUs of the node, to look at: no resource limit, so none is taken from the scheduler; utility is NVML without CUDA.' },
+  {
+    at: [...CONTAINER, 'env', 2],
+    why: 'All GPUs of the node, to look at: no resource limit, so none is taken from the scheduler; utility is NVML without CUDA.',
+  },
   { at: [...CONTAINER, 'livenessProbe'], why: 'Says only that the process answers: a hanging driver must not restart the agent that tells of it.' },
   { at: [...CONTAINER, 'resources'], why: 'No CPU limit: throttled sampling has holes. A flood of logs costs 0.06 cores (docs/measurements.md).' },
   { at: [...SECURITY, 'runAsUser'], why: 'Sockets, logs and processes of other users.' },
   {
     at: [...SECURITY, 'capabilities', 'add', 0],
-    why: "/proc/PID/root and /proc/PID/environ of others: device nodes, CUDA_VISIBLE_DEVICES, and probes without the mount.",
+    why: '/proc/PID/root and /proc/PID/environ of others: device nodes, CUDA_VISIBLE_DEVICES, and probes without the mount.',
   },
   { at: [...SECURITY, 'capabilities', 'add', 1], why: 'Probe sockets of other users have mode 0600, /proc/PID/environ has 0400.' },
   { at: [...SECURITY, 'appArmorProfile'], why: "The runtime's default profile lets a container look only at processes of the same profile." },

@@ -58,7 +58,9 @@ export const folders = (rules: RuleGroups): readonly Folder[] => [
     on: ['../../base'],
     patch: simulated,
     more: {
-      secretGenerator: [{ name: TOKEN_SECRET.name, namespace: NAMESPACE, literals: [`${TOKEN_SECRET.key}=simulated`], options: { disableNameSuffixHash: true } }],
+      secretGenerator: [
+        { name: TOKEN_SECRET.name, namespace: NAMESPACE, literals: [`${TOKEN_SECRET.key}=simulated`], options: { disableNameSuffixHash: true } },
+      ],
     },
   },
 ]

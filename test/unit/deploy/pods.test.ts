@@ -22,7 +22,7 @@ const UID = '2fc932ce-fdcc-454b-97bd-aadfdeb4c340'
 const OWN_UID = '7a0c4b1e-58d1-4f0e-9d0a-0c9be3a4f6d2'
 const STATIC_UID = 'd'.repeat(32)
 const idOf = (digit: string): string => digit.repeat(64)
-const [SERVER, RESTARTED, SIDECAR, OWN, STATIC] = ['a', 'b', 'c', 'e', 'f'].map(idOf) as [string, string, string, string, string]
+const [SERVER, RESTARTED, SIDECAR, OWN, STATIC] = [idOf('a'), idOf('b'), idOf('c'), idOf('e'), idOf('f')] as const
 const POD = { namespace: 'ml', pod: 'llm-0' }
 const labelsOf = (container: string, id: string) => ({ container, container_id: id.slice(0, 12), ...POD })
 
@@ -32,7 +32,9 @@ const interesting = (bytes: Uint8Array, start: number, end: number): boolean =>
 
 /** The globs of the committed configuration, for another root. */
 function containerFiles(root: string): readonly string[] {
-  const { logs } = z.object({ logs: z.object({ container_files: z.array(z.string()) }) }).parse(parse(readFileSync(join(FOLDER, 'base/warpwatch.yaml'), 'utf8')))
+  const { logs } = z
+    .object({ logs: z.object({ container_files: z.array(z.string()) }) })
+    .parse(parse(readFileSync(join(FOLDER, 'base/warpwatch.yaml'), 'utf8')))
   return logs.container_files.map((pattern) => pattern.replace('/var/log', root))
 }
 

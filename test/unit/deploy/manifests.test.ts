@@ -1,0 +1,136 @@
+// The Kubernetes manifests: committed as made, valid by the API's schemas, and consistent where a schema cannot tell.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Model, TypeMeta } from '@kubernetes-models/base'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../agent/config/load.ts'
+import { networkPolicy, priorityClass, service, serviceAccount } from '../../../deploy/kubernetes/around.ts'
+import { daemonSet } from '../../../deploy/kubernetes/daemon-set.ts'
+import { folders } from '../../../deploy/kubernetes/folders.ts'
+import { podMonitor, prometheusRule } from '../../../deploy/kubernetes/monitoring.ts'
+import { committedRules, FOLDER, kubernetesFiles } from '../../../scripts/kubernetes.ts'
+
+const all = folders(committedRules())
+const objects = all.flatMap(({ path, objects = [] }) => objects.map(({ file, object }) => ({ what: `${path}/${file}`, object })))
+const pod = daemonSet.spec?.template.spec
+const container = pod?.containers[0]
+
+type Path = readonly (string | number)[]
+/** Maps whose keys are the author's: any text is as good as another there, and a schema still wants text. */
+function leaves(value: unknown, at: Path = []): readonly Path[] {
+  if (typeof value !== 'object' || value === null) return [at]
+  const entries = Array.isArray(value) ? value.map((item, index) => [index, item] as const) : Object.entries(value)
+  return entries.flatMap(([key, item]) => leaves(item, [...at, key]))
+}
+const WRONG: Readonly<Record<string, unknown>> = { string: true, number: 'many', boolean: 'yes' }
+/** The same object with one value of another type. */
+function mutated(object: Model<TypeMeta>, path: Path): Model<TypeMeta> {
+  const copy: Model<TypeMeta> = Object.assign(Object.create(Object.getPrototypeOf(object)), JSON.parse(JSON.stringify(object)))
+  const change = (value: unknown, [key, ...rest]: Path): unknown => {
+    if (key === undefined) return WRONG[typeof value]
+    if (Array.isArray(value)) return value.map((item, index) => (index === key ? change(item, rest) : item))
+    return Object.fromEntries(Object.entries(value ?? {}).map(([name, item]) => [name, name === key ? change(item, rest) : item]))
+  }
+  const [first, ...rest] = path
+  return Object.assign(copy, Object.fromEntries(Object.entries(copy).flatMap(([name, item]) => (name === first ? [[name, change(item, rest)]] : []))))
+}
+const isValid = (object: Model<TypeMeta>): boolean => {
+  try {
+    object.validate()
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('the committed files', () => {
+  const files = kubernetesFiles()
+  test.each([...files.keys()])('%s is as `node scripts/kubernetes.ts` makes it', (path) => {
+    expect(readFileSync(join(FOLDER, path), 'utf8')).toBe(files.get(path))
+  })
+  test('and there are no others', () => {
+    const found = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'))
+    expect(found.toSorted()).toEqual([...files.keys(), 'base/warpwatch.yaml'].toSorted())
+  })
+})
+
+describe.each(objects)('$what', ({ object }) => {
+  test('is valid', () => expect(() => object.validate()).not.toThrow())
+  test('is not with any one value of another type', () => {
+    const paths = leaves(JSON.parse(JSON.stringify(object)))
+    // A rule file has thousands of texts of one kind.
+    const some = paths.filter((_, index) => index % Math.ceil(paths.length / 150) === 0)
+    expect(some.length).toBeGreaterThan(4)
+    expect(some.filter((path) => isValid(mutated(object, path)))).toEqual([])
+  })
+})
+
+describe('what a schema cannot tell', () => {
+  test('selectors find the pods', () => {
+    const labels = daemonSet.spec?.template.metadata?.labels ?? {}
+    const selectors = [
+      daemonSet.spec?.selector.matchLabels,
+      service.spec?.selector,
+      networkPolicy.spec?.podSelector?.matchLabels,
+      podMonitor.spec.selector.matchLabels,
+    ]
+    for (const selector of selectors) {
+      expect(Object.keys(selector ?? {}).length).toBeGreaterThan(0)
+      expect(labels).toMatchObject(selector ?? {})
+    }
+  })
+
+  test('names lead to what they name', () => {
+    expect(pod?.volumes?.map(({ name }) => name)).toEqual(container?.volumeMounts?.map(({ name }) => name))
+    expect([pod?.serviceAccountName, pod?.priorityClassName]).toEqual([serviceAccount.metadata?.name, priorityClass.metadata?.name])
+    const ports = new Set(container?.ports?.map(({ name }) => name))
+    const used = [
+      container?.livenessProbe?.httpGet?.port,
+      container?.readinessProbe?.httpGet?.port,
+      service.spec?.ports?.[0]?.targetPort,
+      podMonitor.spec.podMetricsEndpoints?.[0]?.port,
+      networkPolicy.spec?.ingress?.[0]?.ports?.[0]?.port,
+    ]
+    expect(used.filter((port) => !ports.has(String(port)))).toEqual([])
+    const token = container?.env?.find(({ name }) => name === 'WARPWATCH_HTTP__TOKEN')?.valueFrom?.secretKeyRef
+    expect(podMonitor.spec.podMetricsEndpoints?.[0]?.authorization?.credentials).toEqual(token)
+  })
+
+  test('no GPU is taken from the scheduler, and no right is there without a reason', () => {
+    expect(Object.keys({ ...container?.resources?.limits, ...container?.resources?.requests }).toSorted()).toEqual(['cpu', 'memory'])
+    expect(container?.resources?.limits?.['cpu']).toBeUndefined()
+    const yaml = kubernetesFiles().get('base/daemon-set.yaml')?.split('\n') ?? []
+    const rights = ['hostPID: true', 'runAsUser: 0', 'appArmorProfile:', ...(container?.securityContext?.capabilities?.add ?? []).map((name) => `- ${name}`)]
+    expect(rights.length).toBeGreaterThan(3)
+    const silent = [...rights, ...(container?.volumeMounts ?? []).map(({ name, mountPath }) => `- name: ${name}\n${mountPath}`)].filter((right) => {
+      const [line = '', next] = right.split('\n')
+      return !yaml.some(
+        (text, at) => text.trim() === line && (next === undefined || yaml[at + 1]?.trim() === `mountPath: ${next}`) && /^ *# \S/.test(yaml[at - 1] ?? ''),
+      )
+    })
+    expect(silent).toEqual([])
+  })
+
+  test('the configuration is one that the agent takes, and its paths are mounted', async () => {
+    const variables = [...(container?.env ?? []), ...all.flatMap(({ patch }) => patch?.spec?.template?.spec?.containers?.flatMap(({ env }) => env ?? []) ?? [])]
+    const env = Object.fromEntries(variables.map(({ name, value }) => [name, typeof value === 'string' ? value : 'given']))
+    const { config } = await loadConfig({ file: join(FOLDER, 'base/warpwatch.yaml'), env: { ...env, WARPWATCH_SIMULATE__SCENARIO: 'off' }, cwd: '/' })
+    expect(Object.keys(env).filter((name) => name.startsWith('WARPWATCH_')).length).toBe(4)
+    const paths = container?.volumeMounts?.map(({ mountPath }) => mountPath) ?? []
+    expect(paths).toEqual(expect.arrayContaining([config.host.proc_root, config.containers.cgroup_root, '/var/lib/warpwatch', '/run/warpwatch']))
+    expect(config.logs.container_files.map((file) => paths.find((path) => file.startsWith(`${path}/`)))).not.toContain(undefined)
+    expect(config.http.listen).toBe(`0.0.0.0:${container?.ports?.[0]?.containerPort}`)
+    await expect(loadConfig({ file: join(FOLDER, 'base/warpwatch.yaml'), env: {}, cwd: '/' }), 'without the token').rejects.toThrow('http.token')
+  })
+
+  test('alerts of nodes carry no link to a port that is not there, and lose nothing else', () => {
+    const rules = committedRules().flatMap((group) => group.rules ?? [])
+    const made = (prometheusRule(committedRules()).spec.groups ?? []).flatMap((group) => group.rules ?? [])
+    expect(JSON.stringify(made)).not.toContain('http://{{ $labels.instance }}')
+    expect(JSON.stringify(rules)).toContain('http://{{ $labels.instance }}')
+    expect(made.map(({ alert, record, expr, labels }) => ({ alert, record, expr, labels }))).toEqual(
+      rules.map(({ alert, record, expr, labels }) => ({ alert, record, expr, labels })),
+    )
+    expect(made.filter(({ alert, annotations }) => alert !== undefined && annotations?.['summary'] === undefined)).toEqual([])
+  })
+})
