@@ -1,9 +1,11 @@
 // One check of a service: GET, the whole answer within a time, a bounded body, redirects on the same host only.
 import { request as overHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as overHttps } from 'node:https'
+import { wordsOf } from '../../lib/error-words.ts'
+import { mayFollow, REDIRECTS } from '../../lib/redirect.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { VERSION } from '../../lib/version.ts'
-import { meaningOf, wordsOf, type FailureReason } from './reasons.ts'
+import { meaningOf, type FailureReason } from './reasons.ts'
 
 export type CheckOptions = {
   readonly url: string
@@ -23,14 +25,8 @@ export type Checked =
 /** Nothing of a body is kept; a service that sends more than this is alive. */
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_REDIRECTS = 5
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 type Answer = { readonly status: number; readonly location?: string; readonly broken?: { readonly reason: FailureReason; readonly detail: string } }
-
-/** Credentials go to the host that they were meant for, and never from https to http. */
-function mayFollow(from: URL, to: URL): boolean {
-  return to.origin === from.origin || (to.hostname === from.hostname && from.protocol === 'http:' && to.protocol === 'https:')
-}
 
 /** The status is known before the body has ended: a body that breaks off says so beside it. */
 async function ask(url: URL, headers: CheckOptions['headers'], begun: (call: ClientRequest) => void, statusKnown: (status: number) => void): Promise<Answer> {

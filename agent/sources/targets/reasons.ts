@@ -40,11 +40,3 @@ export function meaningOf(error: unknown): ErrorMeaning {
   if (code.startsWith('HPE_')) return 'protocol'
   return TLS.test(code) ? 'tls' : 'other'
 }
-
-/** One line; an AggregateError (several addresses of one name) has no words of its own. */
-export function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const parts = error instanceof AggregateError ? error.errors.map((part: unknown) => (part instanceof Error ? part.message : String(part))) : [error.message]
-  const text = parts.filter((part) => part !== '').join('; ')
-  return (text === '' ? codeOf(error) || error.name : text).replaceAll('\n', ' ').slice(0, 300)
-}

@@ -1,0 +1,223 @@
+// Keeps what is to be told to whom until it is delivered: on disk in one transaction with what was told, in memory while the disk cannot be used.
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import type { ToldState } from '../model/notification.ts'
+import type { Log } from '../model/source.ts'
+import { copyOutbox, OUTBOX_FILE, openOutboxFile } from './outbox/file.ts'
+import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
+import { messagesIn, type Messages } from './outbox/messages.ts'
+import { toldIn, toldOf, type Told, type ToldOf } from './outbox/told.ts'
+import { waitingIn, type Waiting } from './outbox/waiting.ts'
+
+export type OutboxOptions = { readonly directory: string; readonly log: Log; readonly now?: () => number; readonly most?: number }
+export type NotifierFigures = StoredFigures & { readonly waiting: number; readonly aside: number; readonly oldestDue?: number }
+export type Outbox = Pick<Waiting, 'put' | 'awaited' | 'freshen'> &
+  Omit<Messages, 'aside'> & {
+    readonly told: (notifier: string, incident: string) => ToldState | undefined
+    /** Incidents of which anybody was last told that they fire. */
+    readonly toldFiring: () => ReadonlySet<string>
+    readonly isToldFiring: (incident: string) => boolean
+    readonly forget: (incident: string) => void
+    /** Gives up what could have been sent before then; returns how many items. */
+    readonly expire: (notifier: string, before: number) => number
+    readonly failed: (notifier: string) => void
+    readonly figures: (notifier: string) => NotifierFigures
+    /** Drops what is kept for others: they are not configured any more. */
+    readonly keepOnly: (notifiers: readonly string[]) => void
+    /** Once a second: tries a lost disk again, forgets what is long over. */
+    readonly maintain: (now: number) => void
+    readonly degraded: () => string | undefined
+    readonly close: () => void
+  }
+
+/** Of one notifier: some 5 KB each on disk. */
+const MOST_ITEMS = 20_000
+const MOST_IN_MEMORY = 2_000
+const RETRY_MS = 10_000
+const TRIM_EVERY_MS = 3_600_000
+const TOLD_KEPT_MS = 7 * 24 * 3_600_000
+
+type Parts = { readonly db: Database; readonly waiting: Waiting; readonly messages: Messages; readonly told: Told; readonly figures: Figures }
+const partsOf = (db: Database): Parts => ({ db, waiting: waitingIn(db), messages: messagesIn(db), told: toldIn(db), figures: figuresIn(db) })
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const isBroken = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+/** Not what only a fault of ours can cause. */
+const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error))
+
+export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS }: OutboxOptions): Outbox {
+  let parts: Parts
+  let told = new Map<string, ToldOf>()
+  /** Why it is in memory; undefined: it is on disk. */
+  let reason: string | undefined
+  /** Memory began with all that was on disk, so it is what the disk should hold. */
+  let seeded = false
+  let triedAt = now()
+  let trimmedAt = 0
+  /** Not less than what is there; counted again when it seems too much. */
+  const atMost = new Map<string, number>()
+
+  const use = (db: Database): void => {
+    parts = partsOf(db)
+    told = parts.told.all()
+    atMost.clear()
+  }
+  const setAside = (): void => {
+    const path = join(directory, OUTBOX_FILE)
+    try {
+      renameSync(path, `${path}.broken`)
+      for (const more of ['-wal', '-shm']) rmSync(`${path}${more}`, { force: true })
+      log.error(`notifications: ${path} is broken and set aside as ${path}.broken; a new one begins`)
+    } catch (error) {
+      log.error(`notifications: ${path} is broken and cannot be set aside: ${messageOf(error)}`)
+    }
+  }
+  const closed = (db: Database | undefined): void => {
+    try {
+      db?.close()
+    } catch {
+      // What can be kept of it is kept.
+    }
+  }
+  /** Goes on in memory, with what the disk still gives. */
+  const lost = (error: unknown, disk: Database | undefined): void => {
+    const text = `${codeOf(error)} ${messageOf(error)}`.trim()
+    if (reason !== text)
+      log.error(
+        `notifications that wait cannot be written to ${directory} and are kept in memory only (${text}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
+      )
+    reason = text
+    triedAt = now()
+    let memory = openOutboxFile(undefined)
+    seeded = false
+    try {
+      if (disk !== undefined) {
+        copyOutbox(disk, memory, { replace: true })
+        seeded = true
+      }
+    } catch {
+      memory.close()
+      memory = openOutboxFile(undefined)
+      // Nobody is told again what they were told.
+      toldIn(memory).restore(told)
+    }
+    closed(disk)
+    if (isBroken(error)) setAside()
+    use(memory)
+    if (isBroken(error)) reconnect()
+  }
+  const reconnect = (): void => {
+    let disk: Database | undefined
+    try {
+      disk = openOutboxFile(directory)
+      copyOutbox(parts.db, disk, { replace: seeded })
+    } catch (error) {
+      closed(disk)
+      if (isBroken(error)) setAside()
+      reason = `${codeOf(error)} ${messageOf(error)}`.trim()
+      return
+    }
+    closed(parts.db)
+    use(disk)
+    reason = undefined
+    log.info(`notifications that wait are written to ${directory} again`)
+  }
+  /** Once more in memory where the disk fails. */
+  const run = <T>(act: (on: Parts) => T): T => {
+    try {
+      return act(parts)
+    } catch (error) {
+      if (reason !== undefined || !isOfTheDisk(error)) throw error
+      lost(error, parts.db)
+      return act(parts)
+    }
+  }
+  const bounded = (notifier: string): void => {
+    const limit = reason === undefined ? most : Math.min(most, MOST_IN_MEMORY)
+    const guess = (atMost.get(notifier) ?? run(({ waiting }) => waiting.count(notifier))) + 1
+    atMost.set(notifier, guess)
+    if (guess <= limit) return
+    const gone = run(({ waiting }) => waiting.bound(notifier, limit))
+    atMost.set(
+      notifier,
+      run(({ waiting }) => waiting.count(notifier)),
+    )
+    if (gone > 0) log.error(`${notifier}: more than ${limit} notifications wait; ${gone} were dropped, repeats and what is over first`)
+  }
+
+  try {
+    use(openOutboxFile(directory))
+  } catch (error) {
+    lost(error, undefined)
+  }
+
+  return {
+    put(incident, plans, t) {
+      run(({ waiting }) => waiting.put(incident, plans, t))
+      for (const { notifier, event } of plans) {
+        toldOf(told, notifier).set(incident.id, { event, severity: incident.severity, at: t })
+        bounded(notifier)
+      }
+    },
+    told: (notifier, incident) => told.get(notifier)?.get(incident),
+    toldFiring() {
+      const found = new Set<string>()
+      for (const states of told.values()) for (const [incident, { event }] of states) if (event === 'firing') found.add(incident)
+      return found
+    },
+    isToldFiring: (incident) => [...told.values()].some((states) => states.get(incident)?.event === 'firing'),
+    forget(incident) {
+      run((on) => on.told.forget(incident))
+      for (const states of told.values()) states.delete(incident)
+    },
+    awaited: (incident) => run(({ waiting }) => waiting.awaited(incident)),
+    freshen: (incident) => run(({ waiting }) => waiting.freshen(incident)),
+    expire(notifier, before) {
+      const { count, anew } = run(({ waiting }) => waiting.expire(notifier, before))
+      for (const incident of anew) told.get(notifier)?.delete(incident)
+      return count
+    },
+    nextDue: (notifier, t) => run(({ messages }) => messages.nextDue(notifier, t)),
+    form: (forming) => run(({ messages }) => messages.form(forming)),
+    open: (notifier) => run(({ messages }) => messages.open(notifier)),
+    load: (key) => run(({ messages }) => messages.load(key)),
+    delivered: (key, t, thread) => run(({ messages }) => messages.delivered(key, t, thread)),
+    halve: (key, newKey) => run(({ messages }) => messages.halve(key, newKey)),
+    setAside: (key, t, why) => run(({ messages }) => messages.setAside(key, t, why)),
+    retryAside: (notifier, t) => run(({ messages }) => messages.retryAside(notifier, t)),
+    failed: (notifier) => run(({ figures }) => figures.failed(notifier)),
+    figures: (notifier) =>
+      run(({ waiting, messages, figures }) => {
+        const oldestDue = waiting.oldestDue(notifier)
+        return {
+          ...figures.get(notifier),
+          waiting: waiting.count(notifier),
+          aside: messages.aside(notifier),
+          ...(oldestDue === undefined ? {} : { oldestDue }),
+        }
+      }),
+    keepOnly(notifiers) {
+      for (const notifier of run(({ waiting }) => waiting.notifiers())) {
+        if (notifiers.includes(notifier)) continue
+        const waited = run(({ waiting }) => waiting.drop(notifier))
+        told.delete(notifier)
+        if (waited > 0) log.warn(`${notifier} is not configured any more: ${waited} notifications that waited for it are dropped`)
+      }
+    },
+    maintain(t) {
+      // A clock set back must not put the next try off.
+      if (reason !== undefined && Math.abs(t - triedAt) >= RETRY_MS) {
+        triedAt = t
+        reconnect()
+      }
+      if (Math.abs(t - trimmedAt) < TRIM_EVERY_MS) return
+      trimmedAt = t
+      for (const { notifier, incident } of run((on) => on.told.trim(t - TOLD_KEPT_MS))) told.get(notifier)?.delete(incident)
+      run(({ db }) => db.pragma('incremental_vacuum(256)'))
+    },
+    degraded: () => reason,
+    close: () => closed(parts.db),
+  }
+}

@@ -1,0 +1,58 @@
+// One try to deliver one message: put into words, sent, and the answer judged.
+import type { Message } from '../../agent/model/notification.ts'
+import type { Notifier, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
+import type { CommonOptions } from '../notifiers/common.ts'
+import { bounded, retryAfterMs } from './backoff.ts'
+import { send } from './request.ts'
+
+/** How one notifier is spoken to, whatever its type. */
+export type DeliveryOptions = Pick<CommonOptions, 'timeout_ms' | 'max_messages_per_minute' | 'expire_ms' | 'ca_file'>
+export type AttemptOptions = {
+  readonly notifier: Notifier
+  readonly options: DeliveryOptions
+  readonly message: Message
+  readonly threads?: ReadonlyMap<string, string>
+  readonly now: () => number
+  readonly signal?: AbortSignal
+}
+export type Attempt = Verdict & {
+  /** Of the receiver's answer, where one came. */
+  readonly status?: number
+  /** It could not even be put into words. */
+  readonly unusable?: true
+  /** The receiver got this message and answered with trouble of its own, or not at all: it may be the message that it cannot stand. */
+  readonly struck?: true
+}
+
+const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** What an answer means where the notifier does not know better. Bodies are not told: they may repeat the URL. */
+export function judgeByStatus({ status }: ReceiverAnswer): Verdict {
+  if (status >= 200 && status <= 299) return { result: 'delivered' }
+  return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `expected status 200 to 299, came ${status}` }
+}
+
+export async function attempt({ notifier, options, message, threads = new Map(), now, signal }: AttemptOptions): Promise<Attempt> {
+  let request
+  try {
+    request = notifier.request(message, threads)
+  } catch (error) {
+    return { result: 'rejected', why: error instanceof Error ? error.message : String(error), unusable: true }
+  }
+  const sent = await send(request, {
+    timeoutMs: options.timeout_ms,
+    ...(options.ca_file === '' ? {} : { caFile: options.ca_file }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if ('failed' in sent) {
+    const { failed: why, heard, afterMs } = sent
+    return { result: 'retry', why, ...(afterMs === undefined ? {} : { afterMs }), ...(heard ? { struck: true } : {}) }
+  }
+  const { answer } = sent
+  const { status } = answer
+  const verdict = (notifier.judge ?? judgeByStatus)(answer)
+  if (verdict.result !== 'retry') return { ...verdict, status }
+  const afterMs = verdict.afterMs === undefined ? retryAfterMs(answer.headers['retry-after'], now()) : bounded(verdict.afterMs)
+  if (afterMs !== undefined) return { ...verdict, status, afterMs }
+  return { ...verdict, status, ...(status === 429 ? {} : { struck: true }) }
+}
