@@ -7,6 +7,7 @@ import type { DetectorsConfig } from '../model/detector-settings.ts'
 import { asOptions, DETECTORS } from './detector-settings.ts'
 import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
+import { openTelemetrySettings } from './opentelemetry.ts'
 import { isReference, lookUp, type Sources } from './references.ts'
 import { ruleProblems, ruleWarnings, type RuleContext } from './rules.ts'
 import { isConfig, KEYS, nest, type Config } from './schema.ts'
@@ -107,6 +108,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const environment = await environmentSettings(options.env)
   settings.push(...environment.settings, ...(options.flags ?? []))
   problems.push(...environment.problems)
+  settings.unshift(...openTelemetrySettings(options.env, settings))
 
   const values = new Map<string, unknown>()
   const warnings: Problem[] = []

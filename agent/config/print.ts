@@ -23,7 +23,8 @@ const parts = (group: Readonly<Record<string, unknown>>): readonly string[] =>
 export function yamlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(yamlValue).join(', ')}]`
   if (isGroup(value)) return `{${parts(value).join(', ')}}`
-  if (typeof value === 'string' && /^(?:[A-Za-z/][A-Za-z0-9_./-]*|\d+(?:ms|[smhd]))$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value)) return value
+  if (typeof value === 'string' && /^(?:[A-Za-z/][A-Za-z0-9_./-]*|\d+(?:ms|[smhd]))$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value))
+    return value
   return JSON.stringify(value)
 }
 
@@ -49,7 +50,7 @@ export function printYaml(config: Config, origins: ReadonlyMap<string, string>):
     if (value === undefined) continue
     if (key.section !== undefined && key.section !== section) text += `${key.section}:\n`
     section = key.section
-    if (key.field.kind === 'parts') text += partLines(key.path, value, comment, '')
+    if (key.field.kind === 'parts') text += partLines(key.path, value, comment, section === undefined ? '' : '  ')
     else text += `${section === undefined ? '' : '  '}${key.key}: ${yamlValue(value)}${comment(key.path)}\n`
   }
   return text

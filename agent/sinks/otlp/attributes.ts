@@ -1,0 +1,101 @@
+// Labels as OpenTelemetry's attributes: hw.* for GPUs, container.*, k8s.* and process.* for who uses them; all others keep their names.
+import type { Labels, Series } from '../../model/series.ts'
+import type { OtlpName } from './names.ts'
+
+export type AttributeValue = string | number | readonly string[]
+export type Attributes = Record<string, AttributeValue>
+
+/** `told`: the attributes' names, for docs/otlp.md. */
+type Mapping = { readonly told: string; readonly put: (attributes: Attributes, value: string) => void }
+const as = (name: string): Mapping => ({
+  told: name,
+  put: (attributes, value) => {
+    attributes[name] = value
+  },
+})
+const asNumber = (name: string): Mapping => ({
+  told: `${name} (a number)`,
+  put: (attributes, value) => {
+    attributes[name] = /^\d{1,15}$/.test(value) ? Number(value) : value
+  },
+})
+/** The conventions keep the name and the tag of an image apart. */
+const image: Mapping = {
+  told: 'container.image.name, container.image.tags',
+  put(attributes, whole) {
+    const [, name = whole, tag] = /^(.+?)(?::([^:/@]+))?(?:@.*)?$/.exec(whole) ?? []
+    attributes['container.image.name'] = name
+    if (tag !== undefined) attributes['container.image.tags'] = [tag]
+  },
+}
+
+/** Beside `uuid`, which is `hw.id`; all others keep their names. */
+export const BY_LABEL: Readonly<Record<string, Mapping>> = {
+  gpu: {
+    told: 'hw.name (`GPU 0`)',
+    put: (attributes, index) => {
+      attributes['hw.name'] = `GPU ${index}`
+    },
+  },
+  container: as('container.name'),
+  container_id: as('container.id'),
+  image,
+  runtime: as('container.runtime.name'),
+  namespace: as('k8s.namespace.name'),
+  pod: as('k8s.pod.name'),
+  pid: asNumber('process.pid'),
+  inner_pid: asNumber('process.vpid'),
+  process: as('process.executable.name'),
+  name: as('hw.model'),
+  driver_version: as('hw.driver_version'),
+  vbios_version: as('hw.firmware_version'),
+  serial: as('hw.serial_number'),
+}
+
+export type AttributeBook = {
+  /** Learns who a GPU or a MIG instance is, from its info series. */
+  readonly learn: (series: Series) => void
+  readonly of: (labels: Labels, name?: OtlpName) => Attributes
+}
+
+const instanceKey = ({ uuid = '', gi = '', ci = '' }: Labels): string => `${uuid}/${gi}/${ci}`
+
+export function createAttributeBook(): AttributeBook {
+  const gpus = new Map<string, Labels>()
+  const instances = new Map<string, string>()
+
+  const putGpu = (attributes: Attributes, labels: Labels, hardware: boolean): void => {
+    const { uuid, gi, ci } = labels
+    if (uuid === undefined || uuid === '') return
+    attributes['hw.id'] = gi === undefined ? uuid : (instances.get(instanceKey(labels)) ?? [uuid, gi, ci].filter((part) => part !== undefined).join('/'))
+    if (gi !== undefined) attributes['hw.parent'] = uuid
+    if (!hardware) return
+    // What the conventions recommend for each hw.* metric; ours carry the id, by which these can be joined.
+    attributes['hw.vendor'] = 'NVIDIA'
+    const known = gpus.get(uuid) ?? {}
+    for (const label of ['name', 'driver_version', 'vbios_version', 'serial']) {
+      const value = known[label]
+      if (value !== undefined && value !== '') BY_LABEL[label]?.put(attributes, value)
+    }
+  }
+
+  return {
+    learn({ metric, labels }) {
+      const { uuid, mig_uuid } = labels
+      if (uuid === undefined) return
+      if (metric.name === 'warpwatch_gpu_info') gpus.set(uuid, labels)
+      else if (metric.name === 'warpwatch_gpu_mig_info' && mig_uuid !== undefined) instances.set(instanceKey(labels), mig_uuid)
+    },
+    of(labels, name) {
+      const attributes: Attributes = {}
+      const { attributes: fixed, when = {}, labels: renamed = {} } = name?.convention ?? {}
+      putGpu(attributes, labels, name?.name.startsWith('hw.') ?? false)
+      for (const [label, value] of Object.entries(labels)) {
+        if (value === '' || label === 'uuid' || when[label] !== undefined) continue
+        const mapping = renamed[label] === undefined ? (BY_LABEL[label] ?? as(label)) : as(renamed[label])
+        mapping.put(attributes, value)
+      }
+      return Object.assign(attributes, fixed)
+    },
+  }
+}

@@ -1,0 +1,92 @@
+// OTLP over HTTP with protobuf bodies: POST to /v1/metrics and /v1/logs below the endpoint. No redirect is followed: it could take the headers elsewhere.
+import { Agent as PlainAgent, request as overHttp, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, request as overHttps } from 'node:https'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { VERSION } from '../../lib/version.ts'
+import { MAX_ANSWER_BYTES, shortened, type Answer, type Signal, type Transport, type TransportOptions } from './transport.ts'
+
+const gzipAsync = promisify(gzip)
+
+/** The only ones that may be tried again: https://opentelemetry.io/docs/specs/otlp/, "Retryable Response Codes". */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+/** Seconds or a date (RFC 9110, 10.2.3). */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1_000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** `code` where there is one: messages of Node may hold addresses, and of OpenSSL several lines. */
+function wordsOf(error: Error & { readonly code?: string }): string {
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no whole answer in time'
+  return shortened(error.code === undefined || error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`)
+}
+
+async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) break // leaving the loop ends the connection
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+export function createHttpTransport({ endpoint, headers, timeoutMs, ca, compression }: TransportOptions): Transport {
+  const secure = endpoint.protocol === 'https:'
+  // One connection for each signal, kept: a handshake a minute costs both sides more than the request.
+  const agent = secure
+    ? new TlsAgent({ keepAlive: true, maxSockets: 2, ...(ca === undefined ? {} : { ca }) })
+    : new PlainAgent({ keepAlive: true, maxSockets: 2 })
+  const urlOf = (signal: Signal): URL => {
+    const url = new URL(endpoint)
+    url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/${signal}`
+    return url
+  }
+  const urls: Readonly<Record<Signal, URL>> = { metrics: urlOf('metrics'), logs: urlOf('logs') }
+
+  const post = async (signal: Signal, body: Uint8Array, ended: AbortSignal): Promise<IncomingMessage> => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const call = (secure ? overHttps : overHttp)(urls[signal], {
+      method: 'POST',
+      agent,
+      signal: ended,
+      headers: {
+        'user-agent': `warpwatch/${VERSION}`,
+        ...headers,
+        'content-type': 'application/x-protobuf',
+        'content-length': body.length,
+        ...(compression === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
+      },
+    })
+    call.on('error', reject)
+    call.on('response', resolve)
+    call.end(body)
+    return promise
+  }
+  const ask = async (signal: Signal, request: Uint8Array): Promise<Answer> => {
+    const body = compression === 'gzip' ? await gzipAsync(request) : request
+    const answer = await post(signal, body, AbortSignal.timeout(timeoutMs))
+    const { statusCode: status = 0 } = answer
+    const text = await bodyOf(answer)
+    if (status >= 200 && status <= 299) return { result: 'delivered', body: text }
+    const why = `HTTP status ${status}${answer.statusMessage ? ` ${shortened(answer.statusMessage)}` : ''}`
+    if (!RETRYABLE.has(status)) return { result: 'rejected', why }
+    const afterMs = retryAfterMs(answer.headers['retry-after'], Date.now())
+    return { result: 'retry', why, ...(afterMs === undefined ? {} : { afterMs }) }
+  }
+  return {
+    async send(signal, request) {
+      try {
+        return await ask(signal, request)
+      } catch (error) {
+        return { result: 'retry', why: error instanceof Error ? wordsOf(error) : 'an unknown failure' }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}

@@ -1,0 +1,72 @@
+// The present as OTLP metrics: what /metrics would show at this moment, and nothing that is not read any more.
+// Made from the latest values, not by the SDK's instruments: those keep on telling a series that has gone.
+import { ValueType } from '@opentelemetry/api'
+import { AggregationTemporality, DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
+import type { Reading } from '../../model/reading.ts'
+import type { LatestStore } from '../../store/latest.ts'
+import { createAttributeBook } from './attributes.ts'
+import { otlpNameOf, type OtlpName } from './names.ts'
+import { SCOPE, type Resource } from './resource.ts'
+import { createStarts } from './starts.ts'
+
+export type MetricsCollection = {
+  readonly request: ResourceMetrics
+  readonly points: number
+  /** The receiver has it: what follows goes on from here. */
+  readonly delivered: () => void
+}
+export type MetricsCollector = { readonly collect: (t: number) => MetricsCollection }
+
+type Family = { readonly name: OtlpName; readonly points: DataPoint<number>[] }
+
+export const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
+
+/** Bytes and counts are whole; should one not be, none of its metric is told as whole in this export. */
+function valueType({ unit }: OtlpName, points: readonly DataPoint<number>[]): ValueType {
+  const whole = unit === 'By' || unit.startsWith('{')
+  return whole && points.every(({ value }) => Number.isSafeInteger(value)) ? ValueType.INT : ValueType.DOUBLE
+}
+
+function metricOf({ name, points }: Family): MetricData {
+  const descriptor = { name: name.name, description: name.description, unit: name.unit, valueType: valueType(name, points) }
+  const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE, dataPoints: points }
+  if (name.instrument === 'gauge') return { ...common, dataPointType: DataPointType.GAUGE }
+  return { ...common, dataPointType: DataPointType.SUM, isMonotonic: name.instrument === 'counter' }
+}
+
+export function createMetricsCollector(latest: Pick<LatestStore, 'groups'>, resource: Resource): MetricsCollector {
+  const book = createAttributeBook()
+  const starts = createStarts()
+
+  /** Of two readings of one series the newer one counts, and of equally old ones the later, as on /metrics. */
+  const present = (): Iterable<Reading> => {
+    const newest = new Map<string, { readonly reading: Reading; readonly t: number }>()
+    for (const { t, readings } of latest.groups())
+      for (const reading of readings) {
+        if (!Number.isFinite(reading.value)) continue
+        const known = newest.get(reading.series.key)
+        if (known === undefined || t >= known.t) newest.set(reading.series.key, { reading, t })
+        if (reading.series.metric.kind === 'info') book.learn(reading.series)
+      }
+    return Array.from(newest.values(), ({ reading }) => reading)
+  }
+
+  return {
+    collect(t) {
+      starts.begin()
+      const families = new Map<string, Family>()
+      let points = 0
+      for (const { series, value } of present()) {
+        const name = otlpNameOf(series.metric, series.labels)
+        let family = families.get(name.name)
+        if (family === undefined) families.set(name.name, (family = { name, points: [] }))
+        const start = name.instrument === 'gauge' ? 0 : starts.of(series.key, value, t, name.instrument === 'counter')
+        // A reading holds until it is replaced or its time is up, so its time is now.
+        family.points.push({ attributes: book.of(series.labels, name), startTime: hrTime(start), endTime: hrTime(t), value })
+        points += 1
+      }
+      const metrics = Array.from(families.values(), metricOf)
+      return { request: { resource, scopeMetrics: [{ scope: SCOPE, metrics }] }, points, delivered: starts.delivered }
+    },
+  }
+}

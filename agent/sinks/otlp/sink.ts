@@ -1,0 +1,171 @@
+// The OTLP sink: the present as metrics each interval, incidents as log records, to one receiver. The agent never waits for it.
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ProtobufLogsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
+import type { IncidentSummary } from '../../model/incident.ts'
+import type { Sink } from '../../model/sink.ts'
+import type { Log } from '../../model/source.ts'
+import type { LatestStore } from '../../store/latest.ts'
+import { createIncidentQueue } from './incident-queue.ts'
+import { createHttpTransport } from './http.ts'
+import { createMetricsCollector } from './metrics.ts'
+import { createOutlet, type OutletCounts, type Parcel, type Refusal } from './outlet.ts'
+import { recordOf } from './records.ts'
+import { createResource, type ResourceOptions } from './resource.ts'
+import type { Transport, TransportOptions } from './transport.ts'
+
+/** `otlp` in the configuration. */
+export type OtlpSettings = {
+  readonly endpoint: string
+  readonly protocol: 'http/protobuf' | 'grpc'
+  readonly headers: Readonly<Record<string, string>>
+  readonly compression: 'gzip' | 'none'
+  readonly interval_ms: number
+  readonly timeout_ms: number
+  readonly ca_file: string
+  readonly metrics: boolean
+  readonly incidents: boolean
+}
+export type OtlpSinkOptions = {
+  readonly settings: OtlpSettings
+  readonly resource: ResourceOptions
+  readonly latest: Pick<LatestStore, 'groups'>
+  /** Ids of incidents that fired before this start. */
+  readonly known: Iterable<string>
+  readonly log: Log
+}
+export type OtlpSink = Sink & {
+  readonly tick: (t: number) => void
+  /** Takes every change of an incident. */
+  readonly incident: (incident: IncidentSummary) => void
+  readonly counts: () => Readonly<Record<'metrics' | 'incidents', OutletCounts>>
+}
+
+const RECORDS_A_REQUEST = 100
+/** For what still waits when the agent stops. */
+const LAST_WORDS_MS = 2_000
+
+async function transportFor({ endpoint, protocol, headers, timeout_ms, ca_file, compression }: OtlpSettings): Promise<Transport> {
+  let ca: Buffer | undefined
+  try {
+    if (ca_file !== '') ca = readFileSync(ca_file)
+  } catch (error) {
+    throw new Error(`otlp.ca_file: expected a file of certificates, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  const options: TransportOptions = { endpoint: new URL(endpoint), headers, timeoutMs: timeout_ms, compression, ...(ca === undefined ? {} : { ca }) }
+  if (protocol === 'http/protobuf') return createHttpTransport(options)
+  const { createGrpcTransport } = await import('./grpc.ts')
+  return createGrpcTransport(options)
+}
+
+/** What cannot be read is no partial success: whoever answers 200 with a page of HTML is still no reason to fail. */
+function refusalOf(read: () => { readonly items?: number | undefined; readonly words?: string | undefined } | undefined): Refusal | undefined {
+  try {
+    const { items = 0, words = '' } = read() ?? {}
+    return items === 0 && words === '' ? undefined : { items, words }
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws when the settings cannot be used; a receiver that is not there is none of these. */
+export async function createOtlpSink({ settings, resource: about, latest, known, log }: OtlpSinkOptions): Promise<OtlpSink> {
+  const transport = await transportFor(settings)
+  const resource = createResource(about)
+  const collector = createMetricsCollector(latest, resource)
+  const queue = createIncidentQueue(known)
+  const to = new URL(settings.endpoint).host
+  let dueAt: number | undefined
+  /** An export that was due and has not been delivered. It is not kept: the next one carries the whole present again. */
+  let owed = false
+  let missed = 0
+  let rejectedRecords = 0
+
+  const nextMetrics = (t: number): Parcel | undefined => {
+    // A clock that was set back must not silence it.
+    if (dueAt === undefined || t >= dueAt || dueAt - t > settings.interval_ms) {
+      if (owed) missed += 1
+      owed = true
+      dueAt = dueAt !== undefined && t >= dueAt && t - dueAt < settings.interval_ms ? dueAt + settings.interval_ms : t + settings.interval_ms
+    }
+    if (!owed) return undefined
+    const { request, delivered } = collector.collect(t)
+    return {
+      request: ProtobufMetricsSerializer.serializeRequest(request) ?? new Uint8Array(),
+      delivered() {
+        owed = false
+        delivered()
+      },
+      failed(again) {
+        if (again) return
+        owed = false
+        missed += 1
+      },
+    }
+  }
+  const nextRecords = (t: number): Parcel | undefined => {
+    const taken = queue.take(RECORDS_A_REQUEST)
+    if (taken.length === 0) return undefined
+    const records = taken.map(({ incident, event }) => recordOf(incident, event, resource, t))
+    return {
+      request: ProtobufLogsSerializer.serializeRequest(records) ?? new Uint8Array(),
+      delivered: () => {},
+      failed(again) {
+        if (again) queue.putBack(taken)
+        else rejectedRecords += taken.length
+      },
+    }
+  }
+  const metrics = createOutlet({
+    signal: 'metrics',
+    what: 'metrics',
+    to,
+    transport,
+    next: nextMetrics,
+    refusalOf: (answer) =>
+      refusalOf(() => {
+        const { partialSuccess } = ProtobufMetricsSerializer.deserializeResponse(answer)
+        return { items: partialSuccess?.rejectedDataPoints, words: partialSuccess?.errorMessage }
+      }),
+    log,
+  })
+  const incidents = createOutlet({
+    signal: 'logs',
+    what: 'incidents',
+    to,
+    transport,
+    next: nextRecords,
+    refusalOf: (answer) =>
+      refusalOf(() => {
+        const { partialSuccess } = ProtobufLogsSerializer.deserializeResponse(answer)
+        return { items: partialSuccess?.rejectedLogRecords, words: partialSuccess?.errorMessage }
+      }),
+    log,
+  })
+
+  const lastWords = async (): Promise<void> => {
+    await incidents.idle()
+    incidents.maintain(Date.now())
+    await incidents.idle()
+  }
+  return {
+    name: 'otlp',
+    accepts: () => false,
+    write: () => {},
+    tick(t) {
+      if (settings.metrics) metrics.maintain(t)
+      incidents.maintain(t)
+    },
+    incident(incident) {
+      if (settings.incidents) queue.put(incident)
+    },
+    dropped: () => missed + rejectedRecords + queue.dropped(),
+    counts: () => ({ metrics: metrics.counts(), incidents: incidents.counts() }),
+    async close() {
+      const given = new AbortController()
+      await Promise.race([lastWords(), delay(LAST_WORDS_MS, undefined, { signal: given.signal }).catch(() => undefined)])
+      given.abort()
+      transport.close()
+    },
+  }
+}
