@@ -24,6 +24,7 @@ import type { Sink } from './model/sink.ts'
 import type { Log, Source } from './model/source.ts'
 import { createPipeline, type Consumer } from './pipeline.ts'
 import { createLiveSink } from './sinks/live.ts'
+import type { OtlpSink } from './sinks/otlp/sink.ts'
 import { createRecordingSink } from './sinks/recording.ts'
 import * as figures from './sources/agent-self/figures.ts'
 import type { SelfFigure } from './sources/agent-self/figures.ts'
@@ -115,6 +116,14 @@ function interestingBytes(): Prefilter {
   }
 }
 
+/** Loaded only where there is a receiver: its libraries are more than the whole agent. */
+async function otlpSink(config: Config, latest: LatestStore, unresolved: readonly Incident[], log: Log): Promise<OtlpSink | undefined> {
+  if (config.otlp.endpoint === '') return undefined
+  const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
+  const resource = { hostname: config.host_name, procRoot: config.host.proc_root, dataDir: config.data_dir, extra: config.otlp.resource_attributes }
+  return createOtlpSink({ settings: config.otlp, resource, latest, known: unresolved.map(({ id }) => id), log })
+}
+
 export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
   const { log } = options
   const logFor = (part: string): Log => createLog(part, config.log.level)
@@ -147,13 +156,18 @@ export async function startAgent(config: Config, options: { readonly record?: st
     incidents,
     maintenance,
     figures: diagnosis.figures,
-    tell: (incident) => live.incident(incident),
+    tell(incident) {
+      live.incident(incident)
+      otlp?.incident(incident)
+    },
     setHealthy: (incident, said, t) => pipeline.ingest({ type: 'operator', t, action: 'set_healthy', incident, ...said }),
   })
   const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers, firing: maintained.firing })
 
   const sinks: Sink[] = [live]
   if (options.record !== undefined) sinks.push(createRecordingSink({ path: options.record, host: config.host_name, log: logFor('recording') }))
+  const otlp = await otlpSink(config, latest, incidents.unresolved(), logFor('otlp'))
+  if (otlp !== undefined) sinks.push(otlp)
   const history = openHistory(config, logFor('history'))
   const refresh = (): void => {
     exposition.invalidate()
@@ -165,6 +179,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const directory = createContainerDirectory()
   const selfReports: readonly (() => readonly SelfFigure[])[] = [
     () => sinks.map((sink) => ({ metric: figures.sinkDropped, labels: { sink: sink.name }, value: sink.dropped() })),
+    ...(otlp === undefined ? [] : [() => figures.otlpFigures(otlp.counts())]),
     () => [{ metric: figures.streamReaders, labels: {}, value: live.readers() }],
     () => [...pipeline.failures()].map(([consumer, value]) => ({ metric: figures.consumerFailures, labels: { consumer }, value })),
     ...(history === undefined ? [] : [historyFigures(history)]),

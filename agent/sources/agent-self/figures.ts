@@ -61,6 +61,13 @@ export const otlpRefused = defineMetric({
   help: 'Data points and log records that the OTLP receiver refused out of requests that it took (partial success).',
   labels: ['signal'],
 })
+/** By signal, how many requests came to which result. */
+export function otlpFigures(counts: Readonly<Record<string, Readonly<Record<'delivered' | 'retry' | 'rejected' | 'refused', number>>>>): readonly SelfFigure[] {
+  return Object.entries(counts).flatMap(([signal, { refused, ...results }]) => [
+    ...Object.entries(results).map(([result, value]) => ({ metric: otlpRequests, labels: { signal, result }, value })),
+    { metric: otlpRefused, labels: { signal }, value: refused },
+  ])
+}
 export const streamReaders = defineMetric({
   name: 'warpwatch_agent_stream_readers',
   kind: 'gauge',
