@@ -1,5 +1,6 @@
 // The composition root: builds every part of the agent, starts them in order and stops them in reverse.
 import { join } from 'node:path'
+import type { Alerts } from '../alerts/service.ts'
 import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import { createContainerDirectory } from './attribution/directory.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
@@ -127,6 +128,9 @@ async function otlpSink(config: Config, latest: LatestStore, unresolved: readonl
 export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
   const { log } = options
   const logFor = (part: string): Log => createLog(part, config.log.level)
+  // Where nobody is to hear of anything, no part of alerts is loaded and nothing is written.
+  const notifies = config.notifiers.length > 0 || config.alerts.heartbeat_url !== ''
+  let alerts: Alerts | undefined
   const latest = createLatestStore()
   const ledger = createLedger()
   const exposition = createExposition({ latest, dcgm: config.metrics.dcgm, hostnameLabel: config.metrics.hostname_label, hostname: config.host_name })
@@ -194,7 +198,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     directory,
     settings,
     incidents: maintained.figures,
-    notifications: undefined,
+    notifications: notifies ? () => alerts?.figures() ?? { notifiers: [] } : undefined,
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,
@@ -205,6 +209,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   }
   const sources: readonly Source[] = Object.values(registry).flatMap((definition) => definition.create(services) ?? [])
 
+  const ready = createReadiness(latest)
   const scrapes = createScheduler(log)
   const pulls = createScheduler(log, VIEW_PHASE_MS)
   const server = createHttpServer({
@@ -216,17 +221,27 @@ export async function startAgent(config: Config, options: { readonly record?: st
     history,
     incidents: { incidents: maintained.view, report: (incident: Incident) => incidentReport(incident, config.host_name) },
     maintenance: maintained,
+    notifiers: {
+      rows: () => alerts?.rows() ?? [],
+      test: (name, kind) => (alerts === undefined ? Promise.reject(new Error('alerts have not been started')) : alerts.test(name, kind)),
+      retry: (name) => alerts?.retry(name) ?? 0,
+    },
     views,
     exposition,
     live,
-    ready: createReadiness(latest),
+    ready,
     dashboardDir: DASHBOARD_DIR,
     runbooksDir: RUNBOOKS_DIR,
     log: logFor('http'),
   })
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
+  if (notifies) {
+    const { createAlerts } = await import('../alerts/service.ts')
+    alerts = await createAlerts({ config, url, incident: maintained.view.get, ready: () => ready().ready, log: logFor('alerts') })
+  }
   diagnosis.restore(incidents.unresolved(), maintenance.accepted())
+  alerts?.start(maintained.firing())
   await Promise.all(sources.map(async (source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
   pulls.every(1_000, (t) => {
     latest.expire(t)
@@ -236,6 +251,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     history?.maintain(t)
     incidents.maintain(t)
     maintained.maintain(t)
+    alerts?.maintain(t)
   })
 
   return {
@@ -249,6 +265,8 @@ export async function startAgent(config: Config, options: { readonly record?: st
       cursors.close()
       for (const sink of sinks) await sink.close()
       diagnosis.flush()
+      // What the last events said is in its outbox now; the store is asked until the last message is put together.
+      await alerts?.stop()
       incidents.close()
       maintenance.close()
       history?.close()
