@@ -84,7 +84,7 @@ function seriesFor({ subject, evidence, started_at: startedAt }: Incident, { met
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
 /** The highest reading of each step up to the fault; what came after it (the memory is free again) would hide it. */

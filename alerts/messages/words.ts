@@ -15,7 +15,7 @@ export type MessageWords = {
   readonly notes: readonly string[]
   readonly stories: readonly Story[]
   readonly others: readonly string[]
-  /** Those beyond: `Xid 79: … × 12`. */
+  /** Those beyond, by what happened: `Xid 79: … × 12`. */
   readonly more: readonly string[]
 }
 /** How much is said of how many. */
@@ -41,18 +41,19 @@ function groupsOf(items: readonly MessageItem[]): readonly Group[] {
 }
 
 /** `Xid 79: GPU has fallen off the bus on GPU 0–7`, `Out of GPU memory × 12 on GPU 3`. */
-function groupText({ title, items }: Group): string {
+function groupText({ title, items }: Group, counted = true): string {
   const incidents = new Map(items.map(({ incident }) => [incident.id, incident]))
   const gpus = gpuRange([...incidents.values()])
   const cards = new Set([...incidents.values()].flatMap(({ subject }) => subject.gpu?.index ?? [])).size
-  const times = incidents.size > 1 && incidents.size !== cards ? ` × ${incidents.size}` : ''
+  const times = counted && incidents.size > 1 && incidents.size !== cards ? ` × ${incidents.size}` : ''
   return `${clip(title, 90)}${times}${gpus === undefined ? '' : ` on ${gpus}`}`
 }
 
 /** The last word on each incident, as what fired and is over stands twice in a message; what still fires before what is over. */
 function standing(items: readonly MessageItem[]): readonly MessageItem[] {
   const latest = [...new Map(items.map((item) => [item.incident.id, item])).values()]
-  return [...latest.filter(({ event }) => event === 'firing'), ...latest.filter(({ event }) => event === 'resolved')]
+  const rank = ({ event, incident }: MessageItem): number => (event === 'firing' ? RANK[incident.severity] : 3)
+  return latest.toSorted((a, b) => rank(a) - rank(b))
 }
 
 function headlineOfMany(latest: readonly MessageItem[], { host, count, t }: Message): string {
@@ -60,7 +61,7 @@ function headlineOfMany(latest: readonly MessageItem[], { host, count, t }: Mess
   const over = latest.length - firing.length
   const critical = firing.filter(({ incident }) => incident.severity === 'critical').length
   const groups = groupsOf(firing.length > 0 ? firing : latest)
-  const named = groups.slice(0, 2).map(groupText)
+  const named = groups.slice(0, 2).map((group) => groupText(group))
   const rest = groups.length > 2 ? `; ${plural(groups.length - 2, 'other fault')}` : ''
   if (firing.length === 0) {
     const longest = Math.max(...latest.map(({ incident }) => (incident.resolved_at ?? t) - incident.started_at))
@@ -100,6 +101,24 @@ function inFull(latest: readonly MessageItem[], most: number): ReadonlySet<Messa
   return new Set(groups.flatMap(({ items: [first] }) => first ?? []).slice(0, most))
 }
 
+/** So many of one group are named one by one; of more, who they are is enough. */
+const ONE_BY_ONE = 3
+const MOST_NAMES = 5
+
+function jobsOf(items: readonly MessageItem[]): string {
+  const names = [...new Set(items.flatMap(({ incident }) => incident.subject.container?.name ?? []))].map((name) => clip(oneLine(name), 60))
+  if (names.length === 0) return ''
+  const beyond = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
+  return `, in ${names.length === 1 ? 'container' : 'containers'} ${names.slice(0, MOST_NAMES).join(', ')}${beyond}`
+}
+
+function linesOf(group: Group, message: Message): readonly string[] {
+  const { items } = group
+  if (items.length <= ONE_BY_ONE) return items.map((item) => headline(item, message))
+  const over = items[0]?.event === 'resolved' ? 'resolved: ' : ''
+  return [`${items.length} more: ${over}${groupText(group, false)}${jobsOf(items)}`]
+}
+
 export function wordsOf(message: Message, { stories, others }: Extent = USUAL): MessageWords {
   const { items } = message
   const latest = standing(items)
@@ -107,13 +126,18 @@ export function wordsOf(message: Message, { stories, others }: Extent = USUAL): 
   const [only] = latest
   const own = latest.length === 1 && only !== undefined ? headline(only, message) : headlineOfMany(latest, message)
   const full = inFull(latest, stories)
-  const shorter = latest.filter((item) => !full.has(item))
+  const groups = groupsOf(latest.filter((item) => !full.has(item)))
+  // A group is told as a whole or counted.
+  const lines = groups.map((group) => linesOf(group, message))
+  let room = others
+  const told = lines.findIndex((some) => (room -= some.length) < 0)
+  const shown = told < 0 ? lines.length : told
   return {
     headline: severity === undefined ? own : `${SEVERITY_WORD[severity]}: ${own}`,
     severity,
     notes: notesOf(message, latest),
     stories: latest.filter((item) => full.has(item)).map((item) => storyOf(item, message)),
-    others: shorter.slice(0, others).map((item) => headline(item, message)),
-    more: groupsOf(shorter.slice(others)).map(({ title, items: left }) => (left.length === 1 ? title : `${title} × ${left.length}`)),
+    others: lines.slice(0, shown).flat(),
+    more: groups.slice(shown).map(({ title, items: left }) => (left.length === 1 ? title : `${title} × ${left.length}`)),
   }
 }
