@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultRules, judgedNumbers } from '../agent/cli/rules.ts'
+import { LOG_KINDS } from '../agent/model/fault.ts'
 import { alertName, INCIDENT_KINDS } from '../agent/model/incident.ts'
 import { judgeOf } from '../alerts/prometheus/numbers.ts'
 
@@ -13,12 +14,15 @@ const [BEGIN, END] = ['<!-- made by node scripts/rules-doc.ts, do not edit -->',
 function table(): string {
   const numbers = judgedNumbers()
   const rows = INCIDENT_KINDS.map((kind) => {
+    const page = `[\`${kind}\`](../alerts/runbooks/${kind}.md) | \`${alertName(kind)}\``
+    if (kind === 'custom') return `| ${page} | as the threshold says | Prometheus: each threshold of the configuration |`
+    const severities = [...new Set(numbers.flatMap((detector) => (detector.kinds.includes(kind) ? [detector.severity] : [])))]
     const judge = judgeOf(kind, numbers)
-    const says =
-      judge.by === 'agent' ? `the agent: ${judge.why}` : judge.detectors.map(({ id }) => `Prometheus: [${id}](detectors.md#${id})`).join(', ')
-    return `| [\`${kind}\`](../alerts/runbooks/${kind}.md) | \`${alertName(kind)}\` | ${says.replaceAll('|', '\\|')} |`
+    const judges = judge.by === 'agent' ? `the agent: ${judge.why}` : `Prometheus: ${judge.detectors.map(({ id }) => `[${id}](detectors.md#${id})`).join(', ')}`
+    const severity = (LOG_KINDS as readonly string[]).includes(kind) ? 'as the log says' : severities.join(', ')
+    return `| ${page} | ${severity} | ${judges.replaceAll('|', '\\|')} |`
   })
-  return ['| kind | alert | with `--judge prometheus` it is judged by |', '|---|---|---|', ...rows].join('\n')
+  return ['| kind | alert | severity, as a rule | with `--judge prometheus` it is judged by |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 /** The page with its table made anew. */

@@ -53,6 +53,8 @@ function link(args: Arguments, name: string, byDefault: string): string {
 
 async function numbersOf(args: Arguments, io: Io): Promise<readonly JudgedNumbers[] | undefined | 'wrong'> {
   const judge = args.flags.get('judge') ?? 'agent'
+  if (args.flags.has('no-incidents') && args.flags.has('judge'))
+    throw new UsageError('--no-incidents: expected without --judge, came with it: no incident is judged')
   if (judge !== 'agent' && judge !== 'prometheus') throw new UsageError(`--judge: expected agent or prometheus, came ${JSON.stringify(judge)}`)
   if (judge === 'agent') {
     if (args.flags.has('config')) throw new UsageError('--config: expected with --judge prometheus only, as else the agent judges its own configuration')
@@ -71,6 +73,7 @@ export const rules: Command = {
   flags: {
     judge: { kind: 'value', value: 'agent|prometheus', help: 'who judges the numbers: the agent (default), or Prometheus as far as PromQL can say it' },
     ...CONFIG_FLAG,
+    'no-incidents': { kind: 'switch', help: 'without the alerts of incidents, for agents that tell Alertmanager themselves' },
     job: { kind: 'value', value: 'NAME', help: `the job by which agents are scraped (default: ${JOB})` },
     runbooks: { kind: 'value', value: 'URL', help: `where runbooks are read, up to the kind (default: ${OWN_LINKS.runbooks})` },
     dashboard: { kind: 'value', value: 'URL', help: `where the dashboard is (default: ${OWN_LINKS.dashboard})` },
@@ -84,6 +87,7 @@ export const rules: Command = {
     const groups = ruleGroups({
       pages: kindPages(),
       links,
+      incidents: !args.flags.has('no-incidents'),
       ...(typeof job === 'string' ? { job } : {}),
       ...(numbers === undefined ? {} : { numbers }),
     })

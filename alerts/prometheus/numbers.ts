@@ -40,7 +40,8 @@ export const perHost = (promql: string): string =>
 
 function ruleOf(kind: IncidentKind, detector: Sayable, pages: KindPages, links: Links): AlertRule {
   const { id, severity, expression, threshold, changed } = detector
-  const own = threshold === undefined ? {} : { threshold: threshold.name }
+  // Names that no metric has as a label of its own where they are set, or two series would become one alert.
+  const own = threshold === undefined ? { kind } : { threshold_name: threshold.name }
   const labels = { severity, ...own }
   const expr = [
     threshold === undefined ? perHost(expression.promql) : expression.promql,

@@ -17,10 +17,13 @@ export type RuleFileOptions = {
   readonly links?: Links
   /** Prometheus judges what it can of these; without them the agent judges all. */
   readonly numbers?: readonly JudgedNumbers[]
+  /** False where agents tell Alertmanager themselves. */
+  readonly incidents?: boolean
 }
 
-export function ruleGroups({ pages, job = JOB, links = OWN_LINKS, numbers }: RuleFileOptions): readonly RuleGroup[] {
+export function ruleGroups({ pages, job = JOB, links = OWN_LINKS, numbers, incidents = true }: RuleFileOptions): readonly RuleGroup[] {
   const others = [agentGroup(job, links), recordingGroup]
+  if (!incidents) return others
   if (numbers === undefined) return [incidentGroup(INCIDENT_KINDS, pages, links), ...others]
   const { group, left } = numbersGroup(numbers, pages, links)
   return [incidentGroup(left, pages, links), group, ...others]

@@ -48,7 +48,7 @@ export const gpuMissing = defineDetector({
   // The second half as the detector counts: those that are known by name are told by name.
   expression: {
     promql: `warpwatch_gpu_present == 0
-or warpwatch_gpus_expected - warpwatch_gpus_present > (count(warpwatch_gpu_present == 0) or vector(0))`,
+or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwatch_gpu_present == 0) or on () 0 * warpwatch_gpus_present)`,
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
