@@ -59,10 +59,10 @@ export function waitingIn(db: Database): Waiting {
   const AWAITED = "incident = ? AND message IS NULL AND event = 'firing'"
   const awaited = db.prepare<[string], number>(`SELECT EXISTS (SELECT 1 FROM items WHERE ${AWAITED})`).pluck()
   const repoint = db.prepare<[number | bigint, string]>(`UPDATE items SET payload = ? WHERE ${AWAITED}`)
-  const surplus = db.prepare<[string, number], Gone>(
-    'SELECT seq, incident, at FROM items WHERE notifier = ?1 AND message IS NULL AND incident IN (' +
-      "SELECT incident FROM items WHERE notifier = ?1 AND message IS NULL GROUP BY incident ORDER BY CASE WHEN min(reason = 'repeat') THEN 0 " +
-      "WHEN max(event = 'resolved') THEN 1 ELSE 2 END, min(seq) LIMIT ?2) ORDER BY seq",
+  const surplus = db.prepare<{ notifier: string; most: number }, Gone>(
+    'SELECT seq, incident, at FROM items WHERE notifier = :notifier AND message IS NULL AND incident IN (' +
+      "SELECT incident FROM items WHERE notifier = :notifier AND message IS NULL GROUP BY incident ORDER BY CASE WHEN min(reason = 'repeat') THEN 0 " +
+      "WHEN max(event = 'resolved') THEN 1 ELSE 2 END, min(seq) LIMIT :most) ORDER BY seq",
   )
   const late = db.prepare<[string, number], Gone>('SELECT seq, incident, at FROM items WHERE notifier = ? AND message IS NULL AND due_at < ?')
   const lateMessages = db.prepare<[string, number], { key: string; expired: string | null }>('SELECT key, expired FROM messages WHERE notifier = ? AND at < ?')
@@ -111,7 +111,7 @@ export function waitingIn(db: Database): Waiting {
   const bound = db.transaction((notifier: string, most: number) => {
     const over = (count.get(notifier) ?? 0) - most
     // Some room more, so that this is not done again for the next item.
-    return over <= 0 ? 0 : giveUp(notifier, surplus.all(notifier, over + Math.ceil(most / 100)))
+    return over <= 0 ? 0 : giveUp(notifier, surplus.all({ notifier, most: over + Math.ceil(most / 100) }))
   })
   const expire = db.transaction((notifier: string, before: number) => {
     const gone = [...late.all(notifier, before)]
