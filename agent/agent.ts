@@ -162,6 +162,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
     figures: diagnosis.figures,
     tell(incident) {
       live.incident(incident)
+      alerts?.changed(incident)
       otlp?.incident(incident)
     },
     setHealthy: (incident, said, t) => pipeline.ingest({ type: 'operator', t, action: 'set_healthy', incident, ...said }),
