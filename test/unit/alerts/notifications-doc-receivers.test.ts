@@ -63,9 +63,11 @@ function takesWhatIsGenuine(command: string, args: readonly string[]): void {
   })
 }
 
-describe('the receiver for Node', () => takesWhatIsGenuine(process.execPath, ['--input-type=module', '-e', programOf('js')]))
+describe('the receiver for Node', () => {
+  takesWhatIsGenuine(process.execPath, ['--input-type=module', '-e', programOf('js')])
+})
 
 const [oldest] = findPythons()
-describe.skipIf(oldest === undefined)(`the receiver for Python ${oldest?.version ?? '(needs Python 3.8 or newer)'}`, () =>
-  takesWhatIsGenuine(oldest?.path ?? '', ['-c', programOf('python')]),
-)
+describe.skipIf(oldest === undefined)(`the receiver for Python ${oldest?.version ?? '(needs Python 3.8 or newer)'}`, () => {
+  takesWhatIsGenuine(oldest?.path ?? '', ['-c', programOf('python')])
+})
