@@ -1,4 +1,4 @@
-// HTTP servers on a free port of loopback that answer as a test wants, well or badly.
+// HTTP servers on loopback, on a free port unless one is named, that answer as a test wants, well or badly.
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -6,8 +6,8 @@ import { createServer as createRawServer, type Server as RawServer, type Socket 
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 
-async function listening(server: RawServer, scheme: string, end: () => void): Promise<Listening> {
-  server.listen(0, '127.0.0.1')
+async function listening(server: RawServer, scheme: string, end: () => void, port = 0): Promise<Listening> {
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
@@ -24,9 +24,9 @@ async function listening(server: RawServer, scheme: string, end: () => void): Pr
   }
 }
 
-export async function webServer(answer: RequestListener): Promise<Listening> {
+export async function webServer(answer: RequestListener, port = 0): Promise<Listening> {
   const server: Server = createServer(answer)
-  return listening(server, 'http', () => server.closeAllConnections())
+  return listening(server, 'http', () => server.closeAllConnections(), port)
 }
 export async function tlsServer(pair: { readonly key: string; readonly cert: string }, answer: RequestListener): Promise<Listening> {
   const server = createTlsServer(pair, answer)

@@ -1,0 +1,148 @@
+// Takes OTLP requests apart by test/setup/otlp.proto, and puts a receiver's answers together.
+import { join } from 'node:path'
+import protobuf from 'protobufjs'
+import * as z from 'zod'
+
+const root = protobuf.loadSync(join(import.meta.dirname, 'otlp.proto'))
+
+function decode(type: string, bytes: Uint8Array): unknown {
+  const found = root.lookupType(`otlp.${type}`)
+  return found.toObject(found.decode(bytes), { longs: String, enums: String, defaults: false })
+}
+/** Fields have the names of protobufjs: in camel case. */
+export function encode(type: string, message: Readonly<Record<string, unknown>>): Buffer {
+  const found = root.lookupType(`otlp.${type}`)
+  const problem = found.verify(message)
+  if (problem !== null) throw new Error(`${type}: ${problem}`)
+  return Buffer.from(found.encode(found.create(message)).finish())
+}
+
+const anyValue: z.ZodType = z.lazy(() =>
+  z
+    .strictObject({
+      stringValue: z.string().optional(),
+      boolValue: z.boolean().optional(),
+      intValue: z.string().optional(),
+      doubleValue: z.number().optional(),
+      arrayValue: z.strictObject({ values: z.array(anyValue).default([]) }).optional(),
+      kvlistValue: z.strictObject({ values: keyValues }).optional(),
+    })
+    .transform(({ stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue }) => {
+      if (intValue !== undefined) return BigInt(intValue)
+      return stringValue ?? boolValue ?? doubleValue ?? arrayValue?.values ?? kvlistValue?.values
+    }),
+)
+/** Whole numbers are bigints, so that an int is told from a double. A key that comes twice is an error. */
+const keyValues = z
+  .array(z.strictObject({ key: z.string(), value: anyValue.optional() }))
+  .default([])
+  .transform((pairs, context) => {
+    if (new Set(pairs.map(({ key }) => key)).size !== pairs.length) context.addIssue('an attribute comes twice')
+    return Object.fromEntries(pairs.map(({ key, value }) => [key, value]))
+  })
+const nanos = z.string().default('0').transform(BigInt)
+const about = { droppedAttributesCount: z.number().optional(), attributes: keyValues }
+const scope = z.strictObject({ name: z.string(), version: z.string(), ...about })
+const point = z.strictObject({
+  attributes: keyValues,
+  startTimeUnixNano: nanos,
+  timeUnixNano: nanos,
+  asDouble: z.number().optional(),
+  asInt: z.string().optional(),
+  flags: z.number().optional(),
+})
+const points = z.array(point).min(1)
+const metric = z.strictObject({
+  name: z.string(),
+  description: z.string().default(''),
+  unit: z.string().default(''),
+  gauge: z.strictObject({ dataPoints: points }).optional(),
+  sum: z.strictObject({ dataPoints: points, aggregationTemporality: z.string(), isMonotonic: z.boolean().default(false) }).optional(),
+})
+const schemaUrl = z.string().default('')
+const metricsRequest = z.strictObject({
+  resourceMetrics: z
+    .array(
+      z.strictObject({
+        resource: z.strictObject(about),
+        schemaUrl,
+        scopeMetrics: z.array(z.strictObject({ scope, schemaUrl, metrics: z.array(metric) })).length(1),
+      }),
+    )
+    .length(1),
+})
+const logRecord = z.strictObject({
+  timeUnixNano: nanos,
+  observedTimeUnixNano: nanos,
+  severityNumber: z.number(),
+  severityText: z.string(),
+  body: anyValue,
+  eventName: z.string(),
+  attributes: keyValues,
+  droppedAttributesCount: z.number().optional(),
+})
+const logsRequest = z.strictObject({
+  resourceLogs: z
+    .array(
+      z.strictObject({
+        resource: z.strictObject(about),
+        schemaUrl,
+        scopeLogs: z.array(z.strictObject({ scope, schemaUrl, logRecords: z.array(logRecord) })).length(1),
+      }),
+    )
+    .length(1),
+})
+
+export type Attributes = Readonly<Record<string, unknown>>
+export type SentPoint = {
+  readonly attributes: Attributes
+  /** Nanoseconds; 0n: none. */
+  readonly start: bigint
+  readonly time: bigint
+  readonly value: number
+  readonly whole: boolean
+}
+export type SentMetric = {
+  readonly name: string
+  readonly unit: string
+  readonly description: string
+  readonly instrument: 'gauge' | 'counter' | 'updowncounter'
+  readonly points: readonly SentPoint[]
+}
+export type SentMetrics = {
+  readonly resource: Attributes
+  readonly schemaUrl: string
+  readonly scope: { readonly name: string; readonly version: string }
+  readonly metrics: readonly SentMetric[]
+}
+export type SentRecord = Omit<z.infer<typeof logRecord>, 'droppedAttributesCount'>
+export type SentLogs = { readonly resource: Attributes; readonly records: readonly SentRecord[] }
+
+function pointOf({ attributes, startTimeUnixNano, timeUnixNano, asDouble, asInt }: z.infer<typeof point>): SentPoint {
+  if ((asDouble === undefined) === (asInt === undefined)) throw new Error('a point: expected one value, an int or a double')
+  return { attributes, start: startTimeUnixNano, time: timeUnixNano, value: asDouble ?? Number(asInt), whole: asInt !== undefined }
+}
+function metricOf({ name, unit, description, gauge, sum }: z.infer<typeof metric>): SentMetric {
+  if ((gauge === undefined) === (sum === undefined)) throw new Error(`${name}: expected a gauge or a sum`)
+  if (sum !== undefined && sum.aggregationTemporality !== 'CUMULATIVE')
+    throw new Error(`${name}: expected a cumulative sum, came ${sum.aggregationTemporality}`)
+  const instrument = sum === undefined ? 'gauge' : sum.isMonotonic ? 'counter' : 'updowncounter'
+  return { name, unit, description, instrument, points: (gauge ?? sum)?.dataPoints.map(pointOf) ?? [] }
+}
+
+export function decodeMetrics(bytes: Uint8Array): SentMetrics {
+  const [{ resource, schemaUrl: schema, scopeMetrics }] = z
+    .tuple([metricsRequest.shape.resourceMetrics.element])
+    .parse(metricsRequest.parse(decode('MetricsRequest', bytes)).resourceMetrics)
+  const [inner] = scopeMetrics
+  if (inner === undefined || inner.schemaUrl !== schema) throw new Error('expected one scope with the schema of its resource')
+  const { name, version } = inner.scope
+  return { resource: resource.attributes, schemaUrl: schema, scope: { name, version }, metrics: inner.metrics.map(metricOf) }
+}
+export function decodeLogs(bytes: Uint8Array): SentLogs {
+  const { resourceLogs } = logsRequest.parse(decode('LogsRequest', bytes))
+  return {
+    resource: resourceLogs[0]?.resource.attributes ?? {},
+    records: resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords)),
+  }
+}
