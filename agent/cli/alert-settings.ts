@@ -28,11 +28,11 @@ const wrong = (path: PartProblem['path'], text: string): Read => ({ problems: [{
 function lookedUp(group: Readonly<Record<string, unknown>>, fields: Fields, sources: Sources) {
   const [problems, warnings]: [PartProblem[], PartProblem[]] = [[], []]
   const referred: Record<string, Fields[string]> = {}
-  const text = (value: unknown, path: PartProblem['path']): unknown => {
+  const text = (value: unknown, path: PartProblem['path'], { secret }: Fields[string]): unknown => {
     if (!isReference(value)) return value
     const found = lookUp(value, sources)
     if ('problem' in found) problems.push({ path, text: found.problem })
-    else if (found.warning !== undefined) warnings.push({ path, text: found.warning })
+    else if (found.warning !== undefined && secret) warnings.push({ path, text: found.warning })
     return 'value' in found ? found.value : undefined
   }
   const values = Object.entries(group).map(([name, value]): readonly [string, unknown] => {
@@ -41,10 +41,10 @@ function lookedUp(group: Readonly<Record<string, unknown>>, fields: Fields, sour
     if (field.kind === 'text' && isReference(value)) {
       // Wherever it came from it is nobody's business, in problems too.
       referred[name] = { ...field, secret: true }
-      return [name, text(value, [name])]
+      return [name, text(value, [name], field)]
     }
     if (field.kind !== 'parts' || !isGroup(value)) return [name, value]
-    return [name, Object.fromEntries(Object.entries(value).map(([part, inner]) => [part, text(inner, [name, part])]))]
+    return [name, Object.fromEntries(Object.entries(value).map(([part, inner]) => [part, text(inner, [name, part], field)]))]
   })
   return { values: Object.fromEntries(values), fields: { ...fields, ...referred }, problems, warnings }
 }

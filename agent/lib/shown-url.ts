@@ -9,9 +9,8 @@ export function shownUrl(text: string): string {
   return `${protocol}//${username === '' && password === '' ? '' : `${HIDDEN}@`}${host}${pathname}${search === '' ? '' : `?${HIDDEN}`}`
 }
 
-/** Of a URL that is a secret, as those of webhooks are, only the host may be shown. */
+/** Of a URL that is a secret, as those of webhooks are, only the host may be shown; what is no URL of http is hidden as a whole. */
 export function shownHost(text: string): string {
-  if (!URL.canParse(text)) return HIDDEN
-  const { protocol, host } = new URL(text)
-  return host === '' ? HIDDEN : `${protocol}//${host}/${HIDDEN}`
+  const { protocol, host } = URL.canParse(text) ? new URL(text) : { protocol: '', host: '' }
+  return /^https?:$/.test(protocol) ? `${protocol}//${host}/${HIDDEN}` : HIDDEN
 }

@@ -37,14 +37,20 @@ function listField<T extends string>(
   return field
 }
 
-const KNOWN: Partial<Record<IncidentLabel, readonly string[]>> = { kind: INCIDENT_KINDS, severity: SEVERITIES }
+const unknownKind = (text: string): string => `unknown kind ${JSON.stringify(text)}; the nearest valid one is ${nearest(text, INCIDENT_KINDS) ?? ''}`
+const unknownSeverity = (text: string): string => `expected one of ${SEVERITIES.join(', ')}, or a pattern with *, came ${describeValue(text)}`
+/** Labels whose values are known, and what is said of all others. */
+const KNOWN: Partial<Record<IncidentLabel, { readonly values: readonly string[]; readonly unknown: (text: string) => string }>> = {
+  kind: { values: INCIDENT_KINDS, unknown: unknownKind },
+  severity: { values: SEVERITIES, unknown: unknownSeverity },
+}
 /** What is wrong with the patterns of one label. */
 function patternProblems(label: IncidentLabel, patterns: readonly string[]): readonly PartProblem[] {
   return patterns.flatMap((pattern): readonly PartProblem[] => {
     if (pattern.length > MAX_PATTERN) return [{ path: [label], text: `expected at most ${MAX_PATTERN} characters, came ${pattern.length}` }]
     const known = KNOWN[label]
-    if (known === undefined || pattern.includes('*') || known.includes(pattern)) return []
-    return [{ path: [label], text: `unknown ${label} ${JSON.stringify(pattern)}; the nearest valid one is ${nearest(pattern, known) ?? ''}` }]
+    const isKnown = known === undefined || pattern.includes('*') || known.values.includes(pattern)
+    return isKnown ? [] : [{ path: [label], text: known.unknown(pattern) }]
   })
 }
 

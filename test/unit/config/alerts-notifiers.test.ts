@@ -1,0 +1,148 @@
+// `notifiers` in the configuration: against the types that there are, secrets from elsewhere, and secrets that are shown nowhere.
+import { describe, expect, test } from 'vitest'
+import { printable, printYaml } from '../../../agent/config/print.ts'
+import { load, problems } from './configured.ts'
+
+const SLACK = 'https://hooks.slack.com/services/T000/B000/s3cret'
+const HOOK = '{name: hook, type: webhook, url: "https://ops.example.com/in/s3cret"}'
+const after = (entry: string): string => `notifiers:\n  - ${HOOK}\n  - ${entry}\n`
+
+describe('a notifier', () => {
+  test('has what was set, and the defaults of its type and of all', async () => {
+    const { config, warnings } = await load(after(`{name: team, type: slack, url: "${SLACK}", timeout_ms: 500}`))
+    expect(config.notifiers.map(({ name, type }) => [name, type])).toEqual([
+      ['hook', 'webhook'],
+      ['team', 'slack'],
+    ])
+    expect(config.notifiers[0]?.options).toMatchObject({ url: 'https://ops.example.com/in/s3cret', secret: '', headers: {}, timeout_ms: 10_000 })
+    expect(config.notifiers[1]?.options).toMatchObject({ url: SLACK, timeout_ms: 500 })
+    expect(warnings).toEqual([])
+    expect((await load('notifiers:\n')).config.notifiers).toEqual([])
+  })
+
+  test('can have its texts from the environment and from files', async () => {
+    const entry = '{name: team, type: webhook, url: {env: HOOK_URL}, secret: {file: hook.key}, headers: {X-Team: gpu, X-Key: {file: open.key}}}'
+    const given = { env: { HOOK_URL: SLACK }, files: { 'hook.key': 'k3y\n', 'open.key': 'p@ss\r\n' } }
+    const { config, warnings } = await load(after(entry), given)
+    expect(config.notifiers[1]?.options).toMatchObject({ url: SLACK, secret: 'k3y', headers: { 'X-Team': 'gpu', 'X-Key': 'p@ss' } })
+    // Of a secret that others can read, but not of one that only its owner can.
+    expect(warnings).toEqual([{ where: 'warpwatch.yaml:3', text: 'notifiers[1].headers.X-Key: every user of this machine can read the secret in open.key' }])
+  })
+
+  test('can be set as a whole in a variable', async () => {
+    const { config } = await load(after('7'), { env: { WARPWATCH_NOTIFIERS: `[${HOOK}]` } })
+    expect(config.notifiers.map(({ name }) => name)).toEqual(['hook'])
+  })
+
+  test('may bring its template from a file that all can read', async () => {
+    const entry = '{name: t, type: template, url: "https://ntfy.example.com/x", content_type: text/plain, body: {file: open.liquid}}'
+    const { config, warnings } = await load(after(entry), { files: { 'open.liquid': 'Hello {{ host }}\n' } })
+    expect(config.notifiers[1]?.options['body']).toBe('Hello {{ host }}')
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('what is wrong', () => {
+  test.each([
+    ['{type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name of at most 63 letters, digits and _ . -, a letter or digit first, came nothing'],
+    ['{name: hook, type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name that no other notifier has, came "hook" again'],
+    ['{name: a}', 'notifiers[1].type: expected one of alertmanager, slack, template, webhook, came nothing'],
+    ['{name: a, type: slak}', 'notifiers[1].type: unknown type "slak"; the nearest valid one is slack'],
+    ['{name: a, type: constructor}', 'notifiers[1].type: unknown type "constructor"; the nearest valid one is slack'],
+    ['{name: a, type: webhook}', 'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came nothing'],
+    ['{name: a, type: webhook, url: "http://a/", sekret: s3cret}', 'notifiers[1].sekret: unknown key; the nearest valid one is secret'],
+    [
+      '{name: a, type: webhook, url: "ftp://ann:s3cret@a/"}',
+      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+    ],
+    ['{name: a, type: webhook, url: "http://a/", secret: [s3cret]}', 'notifiers[1].secret: expected text, came a value of another kind (hidden)'],
+    [
+      '{name: a, type: webhook, url: "http://a/", headers: {Host: s3cret}}',
+      'notifiers[1].headers: expected headers that Warpwatch does not set itself, came Host',
+    ],
+    ['{name: a, type: webhook, url: {env: NOWHERE}}', 'notifiers[1].url: expected the variable NOWHERE to be set, came nothing'],
+    ['{name: a, type: webhook, url: {env: EMPTY}}', 'notifiers[1].url: expected the variable EMPTY to be set, came an empty one'],
+    ['{name: a, type: webhook, url: {file: nowhere}}', 'notifiers[1].url: expected a readable file nowhere, came ENOENT'],
+    ['{name: a, type: webhook, url: {file: /}}', 'notifiers[1].url: expected a file in /, came something else'],
+    ['{name: a, type: webhook, url: {file: /dev/zero}}', 'notifiers[1].url: expected a file in /dev/zero, came something else'],
+    ['{name: a, type: webhook, url: {file: long}}', 'notifiers[1].url: expected at most 65536 bytes in long, came 65537'],
+    ['{name: a, type: webhook, url: {file: blank}}', 'notifiers[1].url: expected a text in blank, came an empty file'],
+    [
+      '{name: a, type: webhook, url: "http://a/", headers: {X: {env: NOWHERE}}}',
+      'notifiers[1].headers.X: expected the variable NOWHERE to be set, came nothing',
+    ],
+    [
+      '{name: a, type: webhook, url: {env: SECRET}}',
+      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+    ],
+    [
+      '{name: {env: SECRET}, type: webhook, url: "http://a/"}',
+      'notifiers[1].name: expected a name of at most 63 letters, digits and _ . -, a letter or digit first, came a value of another kind (hidden)',
+    ],
+    [
+      '{name: a, type: webhook, url: {env: A, file: B}}',
+      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+    ],
+    ['https://ann:s3cret@a/', 'notifiers[1]: expected a group of keys with name, type and the options of the type, came something else (hidden)'],
+  ])('%s', async (entry, expected) => {
+    const given = { env: { EMPTY: '', SECRET: 's3cret !' }, files: { long: 'x'.repeat(65_537), blank: '\n' } }
+    expect(await problems(after(entry), given)).toEqual([`warpwatch.yaml:3: ${expected}`])
+  })
+
+  test('a host where no webhook of Slack is, and a template that does not parse', async () => {
+    const [slack] = await problems(after('{name: a, type: slack, url: "https://hooks.slack.com.evil.example/services/s3cret"}'))
+    expect(slack).toMatch(
+      /^warpwatch\.yaml:3: notifiers\[1\]\.url: expected a URL at https:\/\/hooks\.slack\.com .*, came https:\/\/hooks\.slack\.com\.evil\.example$/,
+    )
+    const [template] = await problems('notifiers:\n  - name: a\n    type: template\n    url: http://a/\n    body: |\n      {"text": {{ host }\n')
+    expect(template).toMatch(/^warpwatch\.yaml:5: notifiers\[0\]\.body: /)
+  })
+
+  test('each has its line, beside what else is wrong; routes to a notifier that is wrong are not told of', async () => {
+    const yaml = `notifiers:\n  - name: a\n    type: webhook\n    url: ftp://a/\n  - name: b\n    typ: slack\nroutes:\n  - to: a\nhttp:\n  lisen: x\n`
+    const places = (await problems(yaml)).map((line) => /^\S+ \S+/.exec(line)?.[0])
+    expect(places.toSorted()).toEqual(['warpwatch.yaml:10: unknown', 'warpwatch.yaml:4: notifiers[0].url:', 'warpwatch.yaml:5: notifiers[1].type:'])
+  })
+
+  test('a value in the place of the list, or too many', async () => {
+    expect(await problems(`notifiers: ${SLACK}\n`)).toEqual([
+      'warpwatch.yaml:1: notifiers: expected a list of notifiers, at most 32, came something else (hidden)',
+    ])
+    const many = Array.from({ length: 33 }, (_, n) => `  - {name: n${n}, type: webhook, url: "http://a/"}\n`).join('')
+    expect(await problems(`notifiers:\n${many}`)).toEqual(['warpwatch.yaml:1: notifiers: expected a list of notifiers, at most 32, came 33'])
+  })
+})
+
+describe('printing', () => {
+  test('shows of a secret the host alone, and of what stands elsewhere where it stands', async () => {
+    const entry = `{name: team, type: webhook, url: "${SLACK}", secret: s3cret, headers: {Authorization: "Bearer s3cret", X: {env: KEY}}}`
+    const { config, origins } = await load(after(entry), { env: { KEY: 's3cret' } })
+    expect(printYaml(config, origins) + JSON.stringify(printable(config))).not.toContain('s3cret')
+    expect(printable(config)['notifiers']).toEqual([
+      { name: 'hook', type: 'webhook', url: 'https://ops.example.com/(hidden)' },
+      { name: 'team', type: 'webhook', url: 'https://hooks.slack.com/(hidden)', secret: '(hidden)', headers: { Authorization: '(hidden)', X: { env: 'KEY' } } },
+    ])
+  })
+
+  test('of secrets that all stand elsewhere can be read back', async () => {
+    const given = { env: { HOOK_URL: SLACK } }
+    const yaml =
+      'notifiers:\n  - {name: team, type: slack, url: {env: HOOK_URL}}\nroutes:\n  - to: [team]\n    match: {kind: "cuda_*", gpu: 0}\n    quiet: [{from: "22:00", to: "7:00", days: [sat, sun], zone: Europe/Berlin}]\n    repeat: never\n'
+    const { config, origins } = await load(yaml, given)
+    expect((await load(printYaml(config, origins), given)).config).toEqual(config)
+  })
+})
+
+test('secrets of sections may stand elsewhere, too', async () => {
+  const yaml = 'http:\n  token: {file: token}\nalerts:\n  heartbeat_url: {env: BEAT}\n'
+  const { config, origins } = await load(yaml, { env: { BEAT: 'https://hc.example/s3cret' }, files: { token: 't0ken\n' } })
+  expect([config.http.token, config.alerts.heartbeat_url]).toEqual(['t0ken', 'https://hc.example/s3cret'])
+  expect(printYaml(config, origins)).not.toMatch(/s3cret|t0ken/)
+  expect((await problems(yaml)).toSorted()).toEqual([
+    'warpwatch.yaml:2: http.token: expected a readable file token, came ENOENT',
+    'warpwatch.yaml:4: alerts.heartbeat_url: expected the variable BEAT to be set, came nothing',
+  ])
+  expect(await problems('alerts:\n  heartbeat_url: hc.example/s3cret\n')).toEqual([
+    'warpwatch.yaml:2: alerts.heartbeat_url: expected a URL such as https://hc-ping.com/UUID, or nothing, came a value of another kind (hidden)',
+  ])
+})

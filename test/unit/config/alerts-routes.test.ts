@@ -1,0 +1,114 @@
+// `routes` and `alerts` in the configuration: what may stand there, and what is told of what may not.
+import { hostname } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { printable } from '../../../agent/config/print.ts'
+import { load, problems } from './configured.ts'
+
+const NOTIFIERS = 'notifiers:\n  - {name: team, type: webhook, url: "http://a/"}\n  - {name: pager, type: webhook, url: "http://b/"}\n'
+const routes = (...entries: readonly string[]): string => `${NOTIFIERS}routes:\n${entries.map((entry) => `  - ${entry}\n`).join('')}`
+
+test('a route has its defaults', async () => {
+  const all =
+    '{to: team, match: {severity: critical, gpu: 0, container: ["a-*", b]}, group_by: [container, kind], wait: 5s, repeat: 0, resolved: false, quiet: [{from: "9:05", to: "24:00", days: [mon, sun], zone: Asia/Tokyo, except: warning}]}'
+  expect((await load(routes('{to: [team, pager]}', all))).config.routes).toEqual([
+    { to: ['team', 'pager'], match: {}, groupBy: [], waitMs: 200, repeatMs: 14_400_000, quiet: [], resolved: true },
+    {
+      to: ['team'],
+      match: { severity: ['critical'], gpu: ['0'], container: ['a-*', 'b'] },
+      groupBy: ['container', 'kind'],
+      waitMs: 5_000,
+      quiet: [{ from: 545, to: 1_440, days: [1, 0], zone: 'Asia/Tokyo', except: 'warning' }],
+      resolved: false,
+    },
+  ])
+  expect((await load('routes:\n')).config.routes).toEqual([])
+})
+
+test('and is printed as it may be written', async () => {
+  const { config } = await load(routes('{to: team, repeat: 90m, quiet: [{from: "22:00", to: "07:30"}]}'))
+  expect(JSON.parse(JSON.stringify(printable(config)['routes']))).toEqual([
+    { to: ['team'], match: {}, group_by: [], wait: '200ms', repeat: '90m', quiet: [{ from: '22:00', to: '07:30' }], resolved: true },
+  ])
+})
+
+describe('what is wrong', () => {
+  const PATTERNS = 'expected a text or a list of up to 64, came'
+  test.each([
+    ['{match: {kind: xid}}', '.to: expected the name of a notifier, or a list of them, came nothing'],
+    ['{to: []}', '.to: expected the name of a notifier, or a list of them, came the list []'],
+    ['{to: [team, paper]}', '.to: unknown notifier "paper"; the nearest one is pager'],
+    ['{to: team, matches: {}}', '.matches: unknown key; the nearest valid one is match'],
+    ['{to: team, match: xid}', '.match: expected labels with what they must be, came "xid" (text)'],
+    ['{to: team, match: {severty: critical}}', '.match.severty: unknown label "severty"; the nearest valid one is severity'],
+    ['{to: team, match: {constructor: x}}', '.match.constructor: unknown label "constructor"; the nearest valid one is container'],
+    ['{to: team, match: {severity: crit}}', '.match.severity: expected one of info, warning, critical, or a pattern with *, came "crit" (text)'],
+    ['{to: team, match: {kind: [xid, cuda_om]}}', '.match.kind: unknown kind "cuda_om"; the nearest valid one is cuda_oom'],
+    ['{to: team, match: {container: []}}', `.match.container: ${PATTERNS} the list []`],
+    ['{to: team, match: {container: {a: b}}}', `.match.container: ${PATTERNS} a group of keys`],
+    [`{to: team, match: {container: ${'x'.repeat(257)}}}`, '.match.container: expected at most 256 characters, came 257'],
+    ['{to: team, group_by: [kind, contaner]}', '.group_by[1]: unknown label "contaner"; the nearest valid one is container'],
+    ['{to: team, wait: 2h}', '.wait: expected a time such as 90s, 5m or 2h, at most 1h, came "2h" (text)'],
+    ['{to: team, wait: never}', '.wait: expected a time such as 90s, 5m or 2h, at most 1h, came "never" (text)'],
+    ['{to: team, repeat: 5s}', '.repeat: expected a time such as 90s, 5m or 2h, from 1m to 30d, or never, came "5s" (text)'],
+    ['{to: team, quiet: {from: "1:00", to: "2:00"}}', '.quiet: expected a list of quiet hours, at most 16, came a group of keys'],
+    ['{to: team, quiet: [{from: "1:00"}]}', '.quiet[0].to: expected a time of day such as "22:00", came nothing'],
+    ['{to: team, quiet: [{from: "24:01", to: "2:00"}]}', '.quiet[0].from: expected a time of day such as "22:00", came "24:01" (text)'],
+    ['{to: team, quiet: [{from: 1320, to: "2:00"}]}', '.quiet[0].from: expected a time of day such as "22:00", came 1320 (number)'],
+    [
+      '{to: team, quiet: [{from: "1:00", to: "2:00", days: [Monday]}]}',
+      '.quiet[0].days: expected a list of sun, mon, tue, wed, thu, fri, sat, came the list ["Monday"]',
+    ],
+    [
+      '{to: team, quiet: [{from: "1:00", to: "2:00", zone: Europe/Berln}]}',
+      '.quiet[0].zone: unknown time zone "Europe/Berln"; the nearest valid one is Europe/Berlin',
+    ],
+    ['{to: team, quiet: [{from: "1:00", to: "2:00", except: urgent}]}', '.quiet[0].except: expected one of info, warning, critical, came "urgent" (text)'],
+    [
+      '{to: team, quiet: [{from: "1:00", to: "0:30"}, {from: "0:30", to: "1:00"}]}',
+      '.quiet: expected a time of the week that is not quiet, came none: nothing would ever be told; match only what is to be told instead',
+    ],
+  ])('%s', async (entry, expected) => {
+    expect(await problems(routes('{to: team}', entry))).toEqual([`warpwatch.yaml:6: routes[1]${expected}`])
+  })
+
+  test('more routes than a person writes, and routes without any notifier', async () => {
+    expect(await problems(routes(...Array.from({ length: 129 }, () => '{to: team}')))).toEqual([
+      'warpwatch.yaml:4: routes: expected a list of routes, at most 128, came 129',
+    ])
+    expect(await problems('routes: [{to: team}]\n')).toEqual(['warpwatch.yaml:1: routes[0].to: unknown notifier "team"; there are none'])
+  })
+
+  test('each problem has its line', async () => {
+    expect((await problems(`${NOTIFIERS}routes:\n  - to: team\n    quiet:\n      - from: "1:00"\n        to: 25:00\n    wait: x\n`)).toSorted()).toEqual([
+      'warpwatch.yaml:8: routes[0].quiet[0].to: expected a time of day such as "22:00", came "25:00" (text)',
+      'warpwatch.yaml:9: routes[0].wait: expected a time such as 90s, 5m or 2h, at most 1h, came "x" (text)',
+    ])
+  })
+})
+
+test('a notifier that no route names is told of, unless there are no routes', async () => {
+  expect((await load(routes('{to: team}'))).warnings).toEqual([
+    { where: 'warpwatch.yaml:3', text: 'notifiers[1]: no route names pager, so it is told nothing' },
+  ])
+  expect((await load(NOTIFIERS)).warnings).toEqual([])
+})
+
+describe('where links point', () => {
+  test.each([
+    ['', 'http://127.0.0.1:9839'],
+    ['http: {listen: "0.0.0.0:80", insecure: true}\nhost_name: gpu-01\n', 'http://gpu-01:80'],
+    ['http: {listen: ":81", insecure: true}\nhost_name: a b\n', `http://${hostname()}:81`],
+    ['http: {listen: "10.1.2.3:82", insecure: true}\n', 'http://10.1.2.3:82'],
+    ['http: {listen: "[::1]:83"}\n', 'http://[::1]:83'],
+    // Only known when it is taken.
+    ['http: {listen: "127.0.0.1:0"}\n', ''],
+    ['alerts: {base_url: "https://gpu.example.com/w/"}\n', 'https://gpu.example.com/w'],
+  ])('%j', async (yaml, expected) => expect((await load(yaml)).config.alerts.base_url).toBe(expected))
+
+  test('times of the heartbeat', async () => {
+    expect((await load('', { env: { WARPWATCH_ALERTS__HEARTBEAT_INTERVAL: '30s' } })).config.alerts.heartbeat_interval).toBe(30_000)
+    expect(await problems('alerts:\n  heartbeat_interval: 1s\n')).toEqual([
+      'warpwatch.yaml:2: alerts.heartbeat_interval: expected a time such as 90s, 5m or 2h, from 10s to 1d, came "1s" (text)',
+    ])
+  })
+})
