@@ -1,7 +1,7 @@
 // Tests: `unit` needs nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
 import { defineConfig } from 'vitest/config'
 
-/** Integration tests that mostly wait, on engines and ports of their own, and measure no time: two of them at once. */
+/** Integration tests that mostly wait, on engines and ports of their own, and measure no time: three of them at once. */
 const SIDE_BY_SIDE = [
   'memory-use',
   'container-lost-gpu',
@@ -11,6 +11,9 @@ const SIDE_BY_SIDE = [
   'healthy-host',
   'probe-pythons',
   'replay-determinism',
+  'driver-faults',
+  'hardware-faults',
+  'agent-history',
 ].map((name) => `test/integration/${name}.test.ts`)
 const integration = {
   globalSetup: ['test/setup/fake-nvml.ts'],
@@ -43,7 +46,7 @@ export default defineConfig({
           ...integration,
           name: 'integration-side-by-side',
           include: SIDE_BY_SIDE,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
