@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runToEnd, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { monitoringMissing, startAlertmanager, startPrometheus, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
-import { webServer, type Listening } from '../setup/web-server.ts'
+import { startReceiver, type Receiver } from '../setup/receiver.ts'
 
 const subject = z.object({ gpu: z.object({ index: z.int(), uuid: z.string() }), container: z.object({ name: z.string() }) })
 const told = z.object({
@@ -20,31 +20,19 @@ const alerts = z.object({
   alerts: z.array(z.object({ status: z.string(), labels: z.record(z.string(), z.string()), annotations: z.record(z.string(), z.string()) })),
 })
 
-/** Keeps the bodies of what is posted. */
-async function inbox(): Promise<Listening & { readonly bodies: readonly unknown[] }> {
-  const bodies: unknown[] = []
-  const server = await webServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    request.on('end', () => {
-      bodies.push(JSON.parse(text))
-      response.end()
-    })
-  })
-  return { ...server, bodies }
-}
+const bodies = ({ requests }: Receiver): readonly unknown[] => requests.map(({ body }) => JSON.parse(body) as unknown)
 
 describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (${monitoringMissing ?? 'real Prometheus and Alertmanager'})`, () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-both-ways-'))
-  let direct: Awaited<ReturnType<typeof inbox>>
-  let around: Awaited<ReturnType<typeof inbox>>
+  let direct: Receiver
+  let around: Receiver
   let agent: RunningAgent
   let alertmanager: Monitor
   let prometheus: Monitor
 
   beforeAll(async () => {
-    direct = await inbox()
-    around = await inbox()
+    direct = await startReceiver()
+    around = await startReceiver()
     const rules = await runToEnd({ args: ['rules'] })
     expect([rules.code, rules.stderr]).toEqual([0, ''])
     writeFileSync(join(directory, 'warpwatch.rules.yml'), rules.stdout)
@@ -73,18 +61,24 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
     rmSync(directory, { recursive: true, force: true })
   })
 
-  test('arrives both ways with the same kind, GPU and container', async () => {
-    const own = await poll(() => direct.bodies.map((body) => told.parse(body)).find(({ incident }) => incident.kind === 'cuda_oom'), {
-      what: () => `the agent's own message; its log: ${agent.stderr()}`,
-      deadlineMs: 60_000,
-    })
+  test('arrives both ways with the same kind, GPU and container', { timeout: 180_000 }, async () => {
+    const own = await poll(
+      () =>
+        bodies(direct)
+          .map((body) => told.parse(body))
+          .find(({ incident }) => incident.kind === 'cuda_oom'),
+      {
+        what: () => `the agent's own message; its log: ${agent.stderr()}`,
+        deadlineMs: 60_000,
+      },
+    )
     const { kind, verdict, subject } = own.incident
     const alert = await poll(
       () =>
-        around.bodies
+        bodies(around)
           .flatMap((body) => alerts.parse(body).alerts)
           .find(({ status, labels }) => status === 'firing' && labels['alertname'] === 'CudaOom' && labels['container'] === subject.container.name),
-      { what: () => `Alertmanager's message; came ${JSON.stringify(around.bodies).slice(0, 2_000)}; Prometheus: ${prometheus.said()}`, deadlineMs: 60_000 },
+      { what: () => `Alertmanager's message; came ${JSON.stringify(bodies(around)).slice(0, 2_000)}; Prometheus: ${prometheus.said()}`, deadlineMs: 60_000 },
     )
     expect({ kind: alert.labels['kind'] ?? kind, gpu: alert.labels['gpu'], uuid: alert.labels['uuid'], container: alert.labels['container'] }).toEqual({
       kind: 'cuda_oom',
