@@ -60,16 +60,15 @@ const metric = z.strictObject({
   sum: z.strictObject({ dataPoints: points, aggregationTemporality: z.string(), isMonotonic: z.boolean().default(false) }).optional(),
 })
 const schemaUrl = z.string().default('')
+/** One of each: there is one agent, and it has one scope. */
 const metricsRequest = z.strictObject({
-  resourceMetrics: z
-    .array(
-      z.strictObject({
-        resource: z.strictObject(about),
-        schemaUrl,
-        scopeMetrics: z.array(z.strictObject({ scope, schemaUrl, metrics: z.array(metric) })).length(1),
-      }),
-    )
-    .length(1),
+  resourceMetrics: z.tuple([
+    z.strictObject({
+      resource: z.strictObject(about),
+      schemaUrl,
+      scopeMetrics: z.tuple([z.strictObject({ scope, schemaUrl, metrics: z.array(metric).default([]) })]),
+    }),
+  ]),
 })
 const logRecord = z.strictObject({
   timeUnixNano: nanos,
@@ -82,15 +81,13 @@ const logRecord = z.strictObject({
   droppedAttributesCount: z.number().optional(),
 })
 const logsRequest = z.strictObject({
-  resourceLogs: z
-    .array(
-      z.strictObject({
-        resource: z.strictObject(about),
-        schemaUrl,
-        scopeLogs: z.array(z.strictObject({ scope, schemaUrl, logRecords: z.array(logRecord) })).length(1),
-      }),
-    )
-    .length(1),
+  resourceLogs: z.tuple([
+    z.strictObject({
+      resource: z.strictObject(about),
+      schemaUrl,
+      scopeLogs: z.tuple([z.strictObject({ scope, schemaUrl, logRecords: z.array(logRecord).min(1) })]),
+    }),
+  ]),
 })
 
 export type Attributes = Readonly<Record<string, unknown>>
@@ -131,18 +128,13 @@ function metricOf({ name, unit, description, gauge, sum }: z.infer<typeof metric
 }
 
 export function decodeMetrics(bytes: Uint8Array): SentMetrics {
-  const [{ resource, schemaUrl: schema, scopeMetrics }] = z
-    .tuple([metricsRequest.shape.resourceMetrics.element])
-    .parse(metricsRequest.parse(decode('MetricsRequest', bytes)).resourceMetrics)
+  const [{ resource, schemaUrl: schema, scopeMetrics }] = metricsRequest.parse(decode('MetricsRequest', bytes)).resourceMetrics
   const [inner] = scopeMetrics
-  if (inner === undefined || inner.schemaUrl !== schema) throw new Error('expected one scope with the schema of its resource')
+  if (inner.schemaUrl !== schema) throw new Error('expected the schema of the resource on its scope')
   const { name, version } = inner.scope
   return { resource: resource.attributes, schemaUrl: schema, scope: { name, version }, metrics: inner.metrics.map(metricOf) }
 }
 export function decodeLogs(bytes: Uint8Array): SentLogs {
-  const { resourceLogs } = logsRequest.parse(decode('LogsRequest', bytes))
-  return {
-    resource: resourceLogs[0]?.resource.attributes ?? {},
-    records: resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords)),
-  }
+  const [{ resource, scopeLogs }] = logsRequest.parse(decode('LogsRequest', bytes)).resourceLogs
+  return { resource: resource.attributes, records: scopeLogs[0].logRecords }
 }

@@ -53,14 +53,14 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups'>, reso
 
   return {
     collect(t) {
-      starts.begin()
+      starts.begin(t)
       const families = new Map<string, Family>()
       let points = 0
       for (const { series, value } of present()) {
         const name = otlpNameOf(series.metric, series.labels)
         let family = families.get(name.name)
         if (family === undefined) families.set(name.name, (family = { name, points: [] }))
-        const start = name.instrument === 'gauge' ? 0 : starts.of(series.key, value, t, name.instrument === 'counter')
+        const start = name.instrument === 'gauge' ? 0 : starts.of(series.key, value, name.instrument === 'counter')
         // A reading holds until it is replaced or its time is up, so its time is now.
         family.points.push({ attributes: book.of(series.labels, name), startTime: hrTime(start), endTime: hrTime(t), value })
         points += 1

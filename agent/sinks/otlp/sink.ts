@@ -89,7 +89,11 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
       dueAt = dueAt !== undefined && t >= dueAt && t - dueAt < settings.interval_ms ? dueAt + settings.interval_ms : t + settings.interval_ms
     }
     if (!owed) return undefined
-    const { request, delivered } = collector.collect(t)
+    const { request, points, delivered } = collector.collect(t)
+    if (points === 0) {
+      owed = false
+      return undefined
+    }
     return {
       request: ProtobufMetricsSerializer.serializeRequest(request) ?? new Uint8Array(),
       delivered() {
