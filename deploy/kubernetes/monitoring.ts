@@ -19,12 +19,11 @@ export const podMonitor = new PodMonitor({
         path: '/metrics',
         interval: '15s',
         authorization: { credentials: { ...TOKEN_SECRET } },
-        // container, pod and namespace of a series are those of whoever uses the GPU, not of the agent.
-        honorLabels: true,
         relabelings: [
           // The node stays when the agent's pod is replaced, and with it the series.
           { action: 'replace', sourceLabels: ['__meta_kubernetes_pod_node_name'], targetLabel: 'instance' },
-          // Else a GPU's series, which has none of these, would seem to belong to the agent's pod, and begin anew with each of its pods.
+          // These are of whoever uses the GPU. Else the agent's own would take their place (and theirs become exported_pod, …), and a GPU's series,
+          // which has none, would seem to belong to the agent's pod and begin anew with each of its pods.
           { action: 'labeldrop', regex: ADDED_LABELS.join('|') },
         ],
       },
