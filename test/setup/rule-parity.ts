@@ -78,17 +78,26 @@ export function judge({ detector, seconds, tell, by }: RuleScene): Judged {
   return { turns, series, failures }
 }
 
-/** At each evaluation that is not within two of a turn: who fires. */
-export function ruleTest(scene: RuleScene, alert: string, { turns, series }: Judged): object {
+export type RuleTest = {
+  readonly name: string
+  readonly interval: string
+  readonly input_series: readonly { readonly series: string; readonly values: string }[]
+  readonly promql_expr_test: readonly object[]
+}
+
+/** At each evaluation that is not within two of a turn: who fires. With a host, as a Prometheus sees it that scrapes more than one. */
+export function ruleTest(scene: RuleScene, alert: string, { turns, series }: Judged, host?: string): RuleTest {
   const { name, seconds, by } = scene
   const every = evaluationOf(scene)
+  const scraped = host === undefined ? '' : `job="warpwatch",instance="${host}"`
   const times = Array.from({ length: Math.floor(seconds / every) - 1 }, (_, n) => (n + 1) * every)
   const settled = times.filter((second) => !turns.some((turn) => Math.abs(turn.second - second) <= 2 * every))
-  const firing = `ALERTS{alertname="${alert}",alertstate="firing"}`
+  const firing = `ALERTS{alertname="${alert}",alertstate="firing"${scraped === '' ? '' : `,${scraped}`}}`
+  const named = (key: string): string => (scraped === '' ? key : key.replace('{', `{${scraped},`).replace(',}', '}'))
   return {
     name,
     interval: `${SCRAPE_S}s`,
-    input_series: [...series].map(([key, values]) => ({ series: key, values: values.join(' ') })),
+    input_series: [...series].map(([key, values]) => ({ series: named(key), values: values.join(' ') })),
     promql_expr_test: settled.map((second) => {
       const subjects = turns.findLast((turn) => turn.second <= second)?.firing ?? []
       return {
