@@ -115,6 +115,19 @@ const messages = (most: number): readonly Message[] => [
   message(item(full(), 'resolved')),
   message(item(hostile())),
   storm(most),
+  // As long as incidents come.
+  message(
+    ...Array.from({ length: most }, (_, i) =>
+      item(
+        full({
+          id: `${i}`.padStart(16, '0'),
+          title: `Fault ${i} ${'ä'.repeat(200)}`,
+          verdict: 'why and why, '.repeat(120),
+          remedies: Array.from({ length: 3 }, () => ({ text: 'do this '.repeat(40), command: 'run '.repeat(80) })),
+        }),
+      ),
+    ),
+  ),
 ]
 
 describe('examples', () => {

@@ -153,12 +153,9 @@ describe('text from outside', () => {
 })
 
 describe('what a template is given', () => {
-  test('is documented, each name in each message', () => {
-    const names = z.record(z.string(), z.unknown())
-    for (const about of [message(item(full())), message(item(bare(), 'resolved')), storm(20)]) {
-      for (const field of ['gpu', 'gpu_name', 'uuid', 'container', 'image', 'namespace', 'pod', 'process', 'pid', 'resolved_at', 'resolution'])
-        expect(names.parse(json(`{"v": {{ items[0].${field} | json }}}`, about))['v']).toBeDefined()
-    }
+  const SOMETIMES_UNKNOWN = ['gpu', 'gpu_name', 'uuid', 'container', 'image', 'namespace', 'pod', 'process', 'pid', 'resolved_at', 'resolution']
+  test.each(SOMETIMES_UNKNOWN)('is there in each message, though it may be null: %s', (field) => {
+    expect(check(`{{ items[0].${field} }}`, asText)).toEqual([])
   })
 
   test('says of a group what is worst and still fires', () => {
