@@ -56,7 +56,11 @@ describe('Slack', () => {
     )
   })
   test('people read what was written', () => {
-    fc.assert(fc.property(hostile, (text) => expect(decoded(read(escapeSlack(text)))).toBe(meant(text))))
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(decoded(read(escapeSlack(text)))).toBe(meant(text))
+      }),
+    )
   })
   test('nothing ends a block but its end', () => {
     fc.assert(
@@ -91,15 +95,27 @@ describe('Markdown', () => {
     )
   })
   test('people read what was written', () => {
-    fc.assert(fc.property(hostile, (text) => expect(read(escapeMarkdown(text))).toBe(meant(text))))
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(read(escapeMarkdown(text))).toBe(meant(text))
+      }),
+    )
   })
   test('nothing ends a block but its end', () => {
-    fc.assert(fc.property(hostile, (text) => expect(markdownBlock(text).slice(4, -4)).not.toMatch(/```|@everyone/)))
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(markdownBlock(text).slice(4, -4)).not.toMatch(/```|@everyone/)
+      }),
+    )
   })
 })
 
 test('HTML: no tag, no attribute that ends', () => {
-  fc.assert(fc.property(hostile, (text) => expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)))
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)
+    }),
+  )
 })
 
 describe('what cannot be seen', () => {
@@ -131,6 +147,10 @@ test('a cut text is short enough, says that it is cut, and ends no character in 
 })
 
 test('a link ends where it should, and an address of IPv6 stays one', () => {
-  fc.assert(fc.property(hostile, (text) => expect(linkTarget(`http://host/${text}`)).not.toMatch(/[<>|"'`()\s\\]/)))
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(linkTarget(`http://host/${text}`)).not.toMatch(/[<>|"'`()\s\\]/)
+    }),
+  )
   expect(linkTarget('http://[::1]:9839/#/incidents/ab')).toBe('http://[::1]:9839/#/incidents/ab')
 })

@@ -106,6 +106,12 @@ test('never more than its bound, whatever comes; who it is stays whole', () => {
   )
 })
 
+test('what is too long is cut only as far as it must be', () => {
+  const sent = outgoing(oom({ verdict: 'x'.repeat(9_000), remedies: Array.from({ length: 60 }, () => ({ text: 'y'.repeat(900) })) }))
+  expect(sent.verdict.length).toBeGreaterThanOrEqual(400)
+  expect(sent.remedies.length).toBeGreaterThanOrEqual(6)
+})
+
 test('a real incident loses nothing but the evidence', () => {
   const [incident] = simulated('oom-neighbour', 160)
   if (incident === undefined) throw new Error('expected an incident, came none')
