@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { poll } from '../../test/setup/poll.ts'
 
 export type StormOptions = {
@@ -19,7 +20,8 @@ const figures = z.object({ cpuMsEach: z.number(), grownMiB: z.number() })
 
 export async function runStorm({ done, ...options }: StormOptions): Promise<StormFigures> {
   const begun = performance.now()
-  const child = fork(join(import.meta.dirname, 'storm-child.ts'), [JSON.stringify(options)])
+  // With the flags of the agent, as they decide how much V8 takes before it collects.
+  const child = fork(join(import.meta.dirname, 'storm-child.ts'), [JSON.stringify(options)], { execArgv: nodeFlags([]) })
   try {
     const whole = (): boolean => {
       if (child.exitCode !== null) throw new Error(`the storm's process ended with ${child.exitCode}`)
