@@ -1,0 +1,105 @@
+// kill -9 at every stage of sending, again and again: every incident is told, in order, and at most the message on its way is told twice, with its key.
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import Sqlite from 'better-sqlite3'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { OK, startReceiver, type Received } from '../setup/receiver.ts'
+import { CRASH_STAGES } from './alerts-crash-stages.ts'
+
+const KILLS = 100
+/** Beside its own stages the child is killed from outside: while its request is on its way, and at any moment. */
+const STAGES = [...CRASH_STAGES, 'in-flight', 'any-moment'] as const
+
+/** What the child compiled once it need not compile again: half of its start. */
+const cache = mkdtempSync(join(tmpdir(), 'warpwatch-compiled-'))
+afterAll(() => rmSync(cache, { recursive: true, force: true }))
+const start = (args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> =>
+  spawn(process.execPath, [join(import.meta.dirname, 'alerts-crash-child.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+  })
+
+/** Returns what was saved. `killWhen` resolves when the child is to be killed; without it the child kills itself, or says that all is told. */
+async function run(args: readonly string[], killWhen?: (started: Promise<void>) => Promise<void>): Promise<readonly string[]> {
+  const child = start(args)
+  let [told, errors] = ['', '']
+  const started = Promise.withResolvers<void>()
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  child.stdout.on('data', (chunk: Buffer) => {
+    told += chunk.toString()
+    if (told.includes('started\n')) started.resolve()
+    if (told.includes('drained\n')) child.kill('SIGKILL')
+  })
+  const exited = once(child, 'close')
+  if (killWhen !== undefined) {
+    await Promise.race([killWhen(started.promise), exited])
+    child.kill('SIGKILL')
+  }
+  const [, signal] = await exited
+  expect([signal, errors]).toEqual(['SIGKILL', ''])
+  return told.split('\n').filter((line) => /^i\d+[+-]$/.test(line))
+}
+
+const itemsOf = ({ body }: Received): readonly string[] => JSON.parse(body)
+
+async function chain(seed: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const receiver = await startReceiver()
+  onTestFinished(receiver.close)
+  const saved: string[] = []
+  let twice = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const stage = STAGES[(kill + seed) % STAGES.length] ?? 'any-moment'
+    const first = String(saved.filter((text) => text.endsWith('+')).length)
+    const before = receiver.requests.length
+    const keysBefore = new Set(receiver.requests.map(({ key }) => key))
+    const wanted = before + 1 + Math.floor(Math.random() * 4)
+    // It got the request, and nobody ever hears what it said.
+    receiver.answerWith(async (_, nth) => (stage === 'in-flight' && nth >= wanted ? 'hang' : OK))
+    const times = String(1 + Math.floor(Math.random() * 5))
+    const killWhen =
+      stage === 'in-flight'
+        ? async () => receiver.until(() => receiver.requests.length >= wanted)
+        : stage === 'any-moment'
+          ? async (started: Promise<void>) => {
+              await started
+              await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))
+            }
+          : undefined
+    const told = await run([directory, receiver.url, first, stage, stage === 'recovering' ? '1' : times], killWhen)
+    saved.push(...told)
+    const repeated = new Set(receiver.requests.slice(before).flatMap(({ key }) => (keysBefore.has(key) ? [key] : [])))
+    expect(repeated.size, `messages told again after a kill (next: ${stage})`).toBeLessThanOrEqual(1)
+    twice += repeated.size
+  }
+  receiver.answerWith(() => OK)
+  saved.push(...(await run([directory, receiver.url, '0', 'drain'])))
+
+  // As a receiver that honours keys has it.
+  const once = [...new Map(receiver.requests.map((received) => [received.key, itemsOf(received)])).values()].flat()
+  expect(once.toSorted(), 'each incident is told once that it fires and once that it is over').toEqual([...new Set(saved)].toSorted())
+  const at = new Map(once.map((text, i) => [text, i]))
+  const overtaken = once.filter((text) => text.endsWith('-') && (at.get(text) ?? 0) < (at.get(text.replace('-', '+')) ?? Infinity))
+  expect(overtaken, 'ends that came before their beginnings').toEqual([])
+  // And a key always stands for the same message.
+  const bodies = Map.groupBy(receiver.requests, ({ key }) => key)
+  for (const [key, same] of bodies) expect(new Set(same.map(({ body }) => body)).size, key).toBe(1)
+  expect(twice, 'kills after which a message came again: the test must reach them').toBeGreaterThan(3)
+  expect(saved.length).toBeGreaterThan(KILLS * 2)
+  const db = new Sqlite(join(directory, 'outbox.db'), { readonly: true })
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+  expect(['items', 'messages', 'payloads', 'aside'].map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())).toEqual([0, 0, 0, 0])
+  db.close()
+}
+
+test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, { timeout: 240_000 }, async () => {
+  const warm = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
+  onTestFinished(() => rmSync(warm, { recursive: true, force: true }))
+  await once(start([warm, 'http://127.0.0.1:9', '0', 'warm']), 'exit')
+  await Promise.all([chain(0), chain(5)])
+})
