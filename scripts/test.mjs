@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
 import { foreground } from './foreground.mjs'
 
-/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, a browser. */
+/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, Alertmanager with amtool, a browser. */
 const PACKAGES = {
   gcc: '/usr/bin/cc',
   'libc6-dev': '/usr/include/stdio.h',
   'docker.io': '/usr/sbin/dockerd',
   'busybox-static': '/bin/busybox',
   prometheus: '/usr/bin/promtool',
+  'prometheus-alertmanager': '/usr/bin/prometheus-alertmanager',
   chromium: '/usr/lib/chromium/chromium',
   procps: '/usr/bin/ps',
 }

@@ -64,7 +64,9 @@ describe('every kind', () => {
     const judges = INCIDENT_KINDS.map((kind) => ({ kind, judge: judgeOf(kind, judgedNumbers()) }))
     const byPrometheus = judges.flatMap(({ kind, judge }) => (judge.by === 'prometheus' ? [kind] : []))
     expect(byPrometheus.length).toBeGreaterThan(10)
-    for (const { judge } of judges) if (judge.by === 'agent') expect(judge.why).toMatch(/^[\w ].{15,}/)
+    const reasons = judges.flatMap(({ judge }) => (judge.by === 'agent' ? [judge.why] : []))
+    expect(reasons.length).toBe(INCIDENT_KINDS.length - byPrometheus.length)
+    for (const why of reasons) expect(why).toMatch(/^\w.{15,}/)
   })
 })
 
