@@ -26,7 +26,11 @@ export const config: Command = {
     }
     if (!json) io.err(warningLines(loaded.warnings))
     if (check)
-      io.out(json ? `${JSON.stringify({ ok: true, problems: [], warnings: loaded.warnings })}\n` : `ok${loaded.file === undefined ? ' (no file, defaults)' : `: ${loaded.file}`}\n`)
+      io.out(
+        json
+          ? `${JSON.stringify({ ok: true, problems: [], warnings: loaded.warnings })}\n`
+          : `ok${loaded.file === undefined ? ' (no file, defaults)' : `: ${loaded.file}`}\n`,
+      )
     else io.out(json ? `${JSON.stringify(printable(loaded.config), null, 2)}\n` : printYaml(loaded.config, loaded.origins))
     return 0
   },

@@ -1,5 +1,5 @@
 // Whether a route fits an incident, and what an incident's labels are.
-import type { IncidentLabel, Route } from '../../agent/model/alert-settings.ts'
+import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../agent/model/alert-settings.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
 
 /** Each gives the names by which a label may be asked for, best first; none where the incident does not know it. */
@@ -41,8 +41,8 @@ export function fitsPattern(pattern: string, text: string): boolean {
   return from <= text.length - end.length
 }
 
-export function fits({ match }: Route, incident: IncidentSummary): boolean {
-  return (Object.keys(match) as IncidentLabel[]).every((label) =>
-    VALUES[label](incident).some((value) => value !== undefined && (match[label] ?? []).some((pattern) => fitsPattern(pattern, value))),
-  )
-}
+export const fits = ({ match }: Route, incident: IncidentSummary): boolean =>
+  INCIDENT_LABELS.every((label) => {
+    const patterns = match[label]
+    return patterns === undefined || VALUES[label](incident).some((value) => value !== undefined && patterns.some((pattern) => fitsPattern(pattern, value)))
+  })

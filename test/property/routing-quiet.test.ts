@@ -68,8 +68,8 @@ test('they end when the clock on the wall says so', () => {
       let slow = t
       // Clocks are changed on whole minutes.
       while (slow - t < 9 * DAY && isQuiet(quiet, severity, slow)) slow = Math.floor(slow / MINUTE) * MINUTE + MINUTE
-      if (slow - t < 9 * DAY) expect(new Date(until).toISOString()).toBe(new Date(slow).toISOString())
-      else expect(until - t).toBeGreaterThanOrEqual(9 * DAY)
+      // Where no minute of the week is left they end all the same.
+      expect(slow - t < 9 * DAY ? until : until - t >= 9 * DAY).toEqual(slow - t < 9 * DAY ? slow : true)
     }),
     { numRuns: 300 },
   )

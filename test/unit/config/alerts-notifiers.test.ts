@@ -100,7 +100,7 @@ describe('what is wrong', () => {
 
   test('each has its line, beside what else is wrong; routes to a notifier that is wrong are not told of', async () => {
     const yaml = `notifiers:\n  - name: a\n    type: webhook\n    url: ftp://a/\n  - name: b\n    typ: slack\nroutes:\n  - to: a\nhttp:\n  lisen: x\n`
-    const places = (await problems(yaml)).map((line) => /^\S+ \S+/.exec(line)?.[0])
+    const places = (await problems(yaml)).map((line) => /^\S+ \S+/.exec(line)?.[0] ?? line)
     expect(places.toSorted()).toEqual(['warpwatch.yaml:10: unknown', 'warpwatch.yaml:4: notifiers[0].url:', 'warpwatch.yaml:5: notifiers[1].type:'])
   })
 
