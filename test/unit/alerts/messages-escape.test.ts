@@ -8,7 +8,7 @@ import { escapeHtml, escapeMarkdown, escapeSlack, fitted, linkTarget, markdownBl
 const MENTIONS = ['<!channel>', '<@U0123>', '@here', '@everyone', '@channel', ':fire:', '<t:0>']
 const LINKS = ['<https://evil.example|Open incident>', 'https://evil.example/x', '[Runbook](http://evil.example)', '![x](y)', 'www.evil.example', 'mailto:a@b']
 const SIGNS = [
-  ...'* _ ~ ` < > & | \\ " . ) ('.split(' '),
+  ...'* _ ~ ` < > & | \\ " . ) ( [ ]'.split(' '),
   "'",
   '``',
   '```',
