@@ -19,9 +19,7 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** `code` where there is one: messages of Node may hold addresses, and of OpenSSL several lines. */
 function wordsOf(error: Error & { readonly code?: string }): string {
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no whole answer in time'
   return shortened(error.code === undefined || error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`)
 }
 
@@ -68,9 +66,9 @@ export function createHttpTransport({ endpoint, headers, timeoutMs, ca, compress
     call.end(body)
     return promise
   }
-  const ask = async (signal: Signal, request: Uint8Array): Promise<Answer> => {
+  const ask = async (signal: Signal, request: Uint8Array, ended: AbortSignal): Promise<Answer> => {
     const body = compression === 'gzip' ? await gzipAsync(request) : request
-    const answer = await post(signal, body, AbortSignal.timeout(timeoutMs))
+    const answer = await post(signal, body, ended)
     const { statusCode: status = 0 } = answer
     const text = await bodyOf(answer)
     if (status >= 200 && status <= 299) return { result: 'delivered', body: text }
@@ -81,10 +79,11 @@ export function createHttpTransport({ endpoint, headers, timeoutMs, ca, compress
   }
   return {
     async send(signal, request) {
+      const ended = AbortSignal.timeout(timeoutMs)
       try {
-        return await ask(signal, request)
+        return await ask(signal, request, ended)
       } catch (error) {
-        return { result: 'retry', why: error instanceof Error ? wordsOf(error) : 'an unknown failure' }
+        return { result: 'retry', why: ended.aborted || !(error instanceof Error) ? `no whole answer within ${timeoutMs} ms` : wordsOf(error) }
       }
     },
     close: () => agent.destroy(),

@@ -81,13 +81,16 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
   let missed = 0
   let rejectedRecords = 0
 
-  const nextMetrics = (t: number): Parcel | undefined => {
+  const schedule = (t: number): void => {
+    const { interval_ms: interval } = settings
+    const late = dueAt === undefined ? 0 : t - dueAt
     // A clock that was set back must not silence it.
-    if (dueAt === undefined || t >= dueAt || dueAt - t > settings.interval_ms) {
-      if (owed) missed += 1
-      owed = true
-      dueAt = dueAt !== undefined && t >= dueAt && t - dueAt < settings.interval_ms ? dueAt + settings.interval_ms : t + settings.interval_ms
-    }
+    if (dueAt !== undefined && late < 0 && late >= -interval) return
+    if (owed) missed += 1
+    owed = true
+    dueAt = late >= 0 && late < interval ? t - late + interval : t + interval
+  }
+  const nextMetrics = (t: number): Parcel | undefined => {
     if (!owed) return undefined
     const { request, points, delivered } = collector.collect(t)
     if (points === 0) {
@@ -157,7 +160,10 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
     accepts: () => false,
     write: () => {},
     tick(t) {
-      if (settings.metrics) metrics.maintain(t)
+      if (settings.metrics) {
+        schedule(t)
+        metrics.maintain(t)
+      }
       incidents.maintain(t)
     },
     incident(incident) {

@@ -2,7 +2,7 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, test } from 'vitest'
 import { catalogue } from '../../../agent/catalogue.ts'
-import type { MetricDef } from '../../../agent/model/metric.ts'
+import { eccErrors } from '../../../agent/collectors/ecc.ts'
 import { BY_LABEL } from '../../../agent/sinks/otlp/attributes.ts'
 import { otlpNameOf, otlpNames, type OtlpName } from '../../../agent/sinks/otlp/names.ts'
 
@@ -65,8 +65,7 @@ describe('names of metrics over OTLP', () => {
   })
 
   test('a series has the first name that fits it, else our own', () => {
-    const metric = catalogue.find(({ name }) => name === 'warpwatch_gpu_ecc_errors_total') as MetricDef
-    const nameOf = (type: string, scope: string): string => otlpNameOf(metric, { gpu: '0', uuid: 'GPU-1', type, scope }).name
+    const nameOf = (type: string, scope: string): string => otlpNameOf(eccErrors, { gpu: '0', uuid: 'GPU-1', type, scope }).name
     expect([nameOf('corrected', 'volatile'), nameOf('uncorrected', 'volatile'), nameOf('corrected', 'aggregate')]).toEqual([
       'hw.errors',
       'hw.errors',
