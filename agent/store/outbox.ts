@@ -13,7 +13,8 @@ import { waitingIn, type Waiting } from './outbox/waiting.ts'
 export type OutboxOptions = { readonly directory: string; readonly log: Log; readonly now?: () => number; readonly most?: number }
 export type NotifierFigures = StoredFigures & { readonly waiting: number; readonly aside: number; readonly oldestDue?: number }
 export type Outbox = Pick<Waiting, 'put' | 'awaited' | 'freshen'> &
-  Omit<Messages, 'aside'> & {
+  Omit<Messages, 'aside' | 'delivered'> & {
+    readonly delivered: (notifier: string, key: string, t: number, thread: string | undefined) => void
     readonly told: (notifier: string, incident: string) => ToldState | undefined
     /** Incidents of which anybody was last told that they fire. */
     readonly toldFiring: () => ReadonlySet<string>
@@ -183,7 +184,13 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     form: (forming) => run(({ messages }) => messages.form(forming)),
     open: (notifier) => run(({ messages }) => messages.open(notifier)),
     load: (key) => run(({ messages }) => messages.load(key)),
-    delivered: (key, t, thread) => run(({ messages }) => messages.delivered(key, t, thread)),
+    delivered(notifier, key, t, thread) {
+      const states = told.get(notifier)
+      for (const incident of run(({ messages }) => messages.delivered(key, t, thread))) {
+        const state = states?.get(incident)
+        if (state !== undefined) states?.set(incident, { ...state, at: t })
+      }
+    },
     halve: (key, newKey) => run(({ messages }) => messages.halve(key, newKey)),
     setAside: (key, t, why) => run(({ messages }) => messages.setAside(key, t, why)),
     retryAside: (notifier, t) => run(({ messages }) => messages.retryAside(notifier, t)),

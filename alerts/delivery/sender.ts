@@ -123,7 +123,7 @@ export function createSender(options: SenderOptions): Sender {
   const settle = (key: string, count: number, came: Attempt): void => {
     const now = clock.now()
     if (came.result === 'delivered') {
-      outbox.delivered(key, now, came.thread)
+      outbox.delivered(name, key, now, came.thread)
       suspects.passed(key)
       arrived()
     } else if (came.result === 'retry') {

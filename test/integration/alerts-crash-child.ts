@@ -46,9 +46,9 @@ const outbox: typeof kept = {
     if (formed) at('after-form')
     return formed
   },
-  delivered(key, t, thread) {
+  delivered(name, key, t, thread) {
     at('answered')
-    kept.delivered(key, t, thread)
+    kept.delivered(name, key, t, thread)
     at('delivered')
   },
 }

@@ -28,7 +28,8 @@ export type Messages = {
   /** Keys of those that are put together and not delivered, the oldest first. */
   readonly open: (notifier: string) => readonly string[]
   readonly load: (key: string) => StoredMessage | undefined
-  readonly delivered: (key: string, t: number, thread: string | undefined) => void
+  /** Returns whose incidents count as told only now, as they waited for long. */
+  readonly delivered: (key: string, t: number, thread: string | undefined) => readonly string[]
   /** Keeps the older half under a new key; the rest waits again. */
   readonly halve: (key: string, newKey: string) => void
   readonly setAside: (key: string, t: number, why: string) => void
@@ -49,6 +50,8 @@ type ItemRow = {
 type Kept = ItemRow & { readonly notifier: string; readonly grouped: string; readonly at: number; readonly due_at: number }
 type MessageRow = { readonly key: string; readonly notifier: string; readonly at: number; readonly expired: string | null }
 
+/** After an outage or quiet hours what fires is repeated from when it was heard of. */
+const LATE_MS = 60_000
 /** A clock that was set back: what waits for a while only, waits no longer. */
 const CLOCK_BACK_MS = 1_000
 const dueOf = ({ due_at: dueAt, at, reason }: Due, now: number): number => (reason !== 'held' && at > now + CLOCK_BACK_MS ? now : dueAt)
@@ -84,6 +87,10 @@ export function messagesIn(db: Database): Messages {
   const sent = db.prepare<[number, string | null, string, string]>(
     'UPDATE told SET sent = max(coalesce(sent, 0), ?), thread = coalesce(thread, ?) WHERE notifier = ? AND incident = ?',
   )
+  const toldLate = db.prepare<{ t: number; late: number; notifier: string; incident: string; seq: number }>(
+    "UPDATE told SET at = :t WHERE notifier = :notifier AND incident = :incident AND event = 'firing' AND at < :late AND NOT EXISTS " +
+      '(SELECT 1 FROM items WHERE notifier = :notifier AND incident = :incident AND seq > :seq)',
+  )
   const seqs = db.prepare<[string], { seq: number; incident: string }>('SELECT seq, incident FROM items WHERE message = ? ORDER BY seq')
   const dropItems = db.prepare<[string]>('DELETE FROM items WHERE message = ?')
   const dropMessage = db.prepare<[string]>('DELETE FROM messages WHERE key = ?')
@@ -116,11 +123,16 @@ export function messagesIn(db: Database): Messages {
   })
   const delivered = db.transaction((key: string, t: number, answered: string | undefined) => {
     const message = get.get(key)
-    if (message === undefined) return
-    for (const { seq, incident } of seqs.all(key)) sent.run(seq, answered ?? null, message.notifier, incident)
+    if (message === undefined) return []
+    const late: string[] = []
+    for (const { seq, incident } of seqs.all(key)) {
+      sent.run(seq, answered ?? null, message.notifier, incident)
+      if (toldLate.run({ t, late: t - LATE_MS, notifier: message.notifier, incident, seq }).changes > 0) late.push(incident)
+    }
     dropItems.run(key)
     dropMessage.run(key)
     figures.delivered(message.notifier, t)
+    return late
   })
   const halve = db.transaction((key: string, newKey: string) => {
     const all = seqs.all(key)

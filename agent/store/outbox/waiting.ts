@@ -77,6 +77,10 @@ export function waitingIn(db: Database): Waiting {
     .prepare<[], string>('SELECT notifier FROM items UNION SELECT notifier FROM aside UNION SELECT notifier FROM told UNION SELECT notifier FROM figures')
     .pluck()
 
+  const onItsWay = db
+    .prepare<[string, string], string>('SELECT event FROM items WHERE notifier = ? AND incident = ? AND message IS NOT NULL ORDER BY seq DESC LIMIT 1')
+    .pluck()
+
   const putOne = (incident: OutgoingIncident, plan: OutboxPlan, t: number, payload: () => number | bigint): void => {
     const { notifier, group, event } = plan
     const before = unsent.all(notifier, incident.id)
@@ -88,7 +92,9 @@ export function waitingIn(db: Database): Waiting {
     }
     const again = event === 'firing' ? firing : undefined
     const dueAt = again === undefined ? plan.dueAt : Math.min(again.due_at, plan.dueAt)
-    insertItem.run(notifier, incident.id, group, event, reasonOf(plan, again), t, dueAt, payload())
+    // A receiver that is down is not told again of what it is still to be told for the first time.
+    if (plan.reason !== 'repeat' || again !== undefined || onItsWay.get(notifier, incident.id) !== 'firing')
+      insertItem.run(notifier, incident.id, group, event, reasonOf(plan, again), t, dueAt, payload())
     tell.run(notifier, incident.id, event, incident.severity, t)
   }
   /** Gone, and never silently: the next message that arrives says so. */

@@ -53,7 +53,7 @@ function scene({ directory = folder(), routes = [ROUTE], refreshMs }: { director
       for (let n = 0; outbox.form({ notifier: 'ops', key: `${now}-${n}`, now: now + MINUTE, most: 500, anyGroup: true }); n++) {
         const message = outbox.load(`${now}-${n}`)
         found.push(...(message?.items ?? []).map(({ reason, incident: { id, count, status } }) => `${id} ${reason} ${status} ${count}`))
-        outbox.delivered(`${now}-${n}`, now, undefined)
+        outbox.delivered('ops', `${now}-${n}`, now, undefined)
       }
       return found
     },
