@@ -40,6 +40,15 @@ const PRESSURE = { group: 'pressure', everyMs: 10_000, ttlMs: 25_000 } as const
 const IDENTITY = { group: 'identity', everyMs: 10_000, ttlMs: 25_000 } as const
 const WALK_MS = 10_000
 
+/** A pod's sandbox holds its namespaces and does nothing (kubernetes/build/pause); nobody asks for its figures. */
+function isPodSandbox(procRoot: string, pid: number): boolean {
+  try {
+    return readFileSync(join(procRoot, String(pid), 'comm'), 'latin1') === 'pause\n'
+  } catch {
+    return false // gone, or hidden from here
+  }
+}
+
 export function createContainersSource(options: ContainersOptions): Source {
   const { cgroupRoot, procRoot, directory } = options
   const tracked = new Map<string, TrackedContainer>()
@@ -126,6 +135,7 @@ export function createContainersSource(options: ContainersOptions): Source {
         if (known !== undefined) known.seenAt = path
         if (known === undefined && engines?.anyAnswers() === true && !seenBefore.has(found.id)) continue
         const place = parseCgroup(`0::${path}`)
+        if (place.podUid !== undefined && isPodSandbox(procRoot, firstPid)) continue
         const identity = directory.resolve(found.id, place.podUid)
         const container = trackedOf(found.id, identity)
         container.seenAt = path

@@ -97,7 +97,8 @@ export function createEngines(options: EnginesOptions): Engines {
           ...(code === undefined ? {} : { code }),
         })
       }
-      if (watches.size === 0 && hasContainers) {
+      // Whoever named none on purpose misses none.
+      if (sockets === undefined && watches.size === 0 && hasContainers) {
         const detail = 'no container engine was found: containers have the first 12 hex of their id for a name, and no image'
         gaps.push({ metric: 'containers', labels: {}, reason: 'not_supported', detail })
       }

@@ -58,9 +58,10 @@ export function createCgroupTree(version: 1 | 2) {
         rmSync(join(root, place), { recursive: true, force: true })
       }
     },
-    process: (pid: number, cgroup: string): void => {
+    process: (pid: number, cgroup: string, comm?: string): void => {
       mkdirSync(join(proc, String(pid)), { recursive: true })
       writeFileSync(join(proc, String(pid), 'cgroup'), cgroup)
+      if (comm !== undefined) writeFileSync(join(proc, String(pid), 'comm'), comm)
     },
     close: () => rmSync(base, { recursive: true, force: true }),
   }

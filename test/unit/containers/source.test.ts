@@ -6,7 +6,8 @@ import type { HostGpu } from '../../../agent/sources/containers/gpu-request.ts'
 import { poll } from '../../setup/poll.ts'
 import { runSource } from '../../setup/run-source.ts'
 import type { RunningSource } from '../../setup/run-source.ts'
-import { createCgroupTree } from './cgroup-tree.ts'
+import { candidateSockets, socketIdentity } from '../../../agent/sources/containers/engine-sockets.ts'
+import { createCgroupTree, V2_FILES } from './cgroup-tree.ts'
 import { idOf, inspected, json, listed, serveContainers, startEngineServer } from './engine-server.ts'
 import type { EngineServer } from './engine-server.ts'
 
@@ -15,6 +16,7 @@ const GPUS: readonly HostGpu[] = [
   { index: 0, uuid: 'GPU-0' },
   { index: 1, uuid: 'GPU-1' },
 ]
+const engineHere = candidateSockets().some((path) => socketIdentity(path) !== undefined)
 let tree: ReturnType<typeof createCgroupTree>
 let server: EngineServer
 let source: RunningSource | undefined
@@ -30,9 +32,11 @@ afterEach(async () => {
   await server.close()
   tree.close()
 })
-const start = (sockets: readonly string[]): RunningSource => {
+const start = (sockets?: readonly string[]): RunningSource => {
   const directory = createContainerDirectory()
-  source = runSource(createContainersSource({ sockets, cgroupRoot: tree.root, procRoot: tree.proc, directory, gpus: () => gpus }))
+  source = runSource(
+    createContainersSource({ ...(sockets === undefined ? {} : { sockets }), cgroupRoot: tree.root, procRoot: tree.proc, directory, gpus: () => gpus }),
+  )
   return source
 }
 const web = () => ({
@@ -80,15 +84,27 @@ describe('containers source', () => {
     await poll(() => run.of('warpwatch_container_gpu_requested').length === 2, { what: 'the GPUs' })
   })
 
-  test('without any engine: ids for names, the same numbers, one gap that says why', async () => {
+  test.skipIf(engineHere)('no engine is found: ids for names, the same numbers, one gap that says why (needs a host without an engine)', async () => {
     tree.add(`/docker/${A}`)
     tree.add(`/docker/${B}`, { 'cgroup.procs': '', 'cgroup.events': 'populated 0\n' })
-    const run = start([])
+    const run = start()
     await poll(() => run.value('warpwatch_container_memory_bytes'), { what: 'the numbers' })
     expect(run.of('warpwatch_container_memory_bytes').map(({ series }) => series.labels)).toEqual([{ container: A.slice(0, 12), container_id: A.slice(0, 12) }])
     expect(run.value('warpwatch_container_info', { runtime: 'docker', pid: '4242' })).toBe(1)
     await poll(() => run.gaps().length > 0, { what: 'the gap' })
     expect(run.gaps()).toMatchObject([{ metric: 'containers', reason: 'not_supported' }])
+  })
+
+  test('whoever asks for no engine misses none; the sandbox of a pod is no container', async () => {
+    const pod = '/kubepods/pod6a2f1c1e-0c1b-4c57-9d55-0f7e6f0a1b2c'
+    tree.add(`${pod}/${A}`)
+    tree.process(4242, '', 'python3\n')
+    tree.add(`${pod}/${B}`, { ...V2_FILES, 'cgroup.procs': '77\n' })
+    tree.process(77, '', 'pause\n')
+    const run = start([])
+    await poll(() => run.value('warpwatch_container_memory_bytes'), { what: 'the numbers' })
+    expect(run.of('warpwatch_container_memory_bytes').map(({ series }) => series.labels['container_id'])).toEqual([A.slice(0, 12)])
+    expect(run.gaps()).toEqual([])
   })
 
   test('an engine that is not there: a gap with the reason, numbers by id; when it comes, names', async () => {
