@@ -55,7 +55,13 @@ export async function startAgentProcess(flags: readonly string[], options: Optio
     const answer = await fetch(new URL('readyz', url)).catch(() => undefined)
     return answer?.status === 200
   }
-  await poll(ready, { what: () => `${url}readyz to answer 200; the agent said: ${said}`, deadlineMs: 20_000, everyMs: 50 })
+  try {
+    await poll(ready, { what: () => `${url}readyz to answer 200; the agent said: ${said}`, deadlineMs: 30_000, everyMs: 50 })
+  } catch (error) {
+    await end(child, 'SIGKILL')
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+    throw error
+  }
   return {
     url,
     listen,
