@@ -1,7 +1,7 @@
 // From the parts of a message to text in one markup: plain, Markdown, HTML; Slack's blocks take the same paragraphs.
 import type { Message } from '../../agent/model/notification.ts'
-import { clean, clip } from './clean.ts'
-import { escapeHtml, escapeMarkdown, linkTarget, markdownBlock } from './escape.ts'
+import { clean } from './clean.ts'
+import { escapeHtml, escapeMarkdown, fitted, linkTarget, markdownBlock } from './escape.ts'
 import type { Link, Story } from './story.ts'
 import { wordsOf, type Extent, type MessageWords } from './words.ts'
 
@@ -90,7 +90,7 @@ export function rendered(message: Message, markup: Markup, most: number): string
     if (whole.length <= most) return whole
   }
   const [headline = '', ...rest] = lines
-  let short = headline.length <= most ? headline : clip(PLAIN.text(wordsOf(message).headline).replace(/[^\p{L}\p{N} ,.:;()–-]/gu, ' '), most)
+  let short = headline.length <= most ? headline : fitted(wordsOf(message).headline, most, markup.text)
   for (const line of rest) {
     if (short.length + 1 + line.length > most) break
     short += `\n${line}`
