@@ -92,5 +92,5 @@ const eventOf = (reason: NotificationReason | undefined) => (reason === 'resolve
 /** What quiet hours kept back counts as told when they were over. */
 function isRepeatDue({ repeatMs, quiet }: Route, incident: IncidentSummary, told: ToldState | undefined, t: number): boolean {
   if (repeatMs === undefined || incident.status !== 'firing' || incident.silenced !== undefined || incident.acknowledged !== undefined) return false
-  return told?.event === 'firing' && quietUntil(quiet, told.severity, told.at) + repeatMs <= t
+  return told?.event === 'firing' && told.at + repeatMs <= t && quietUntil(quiet, told.severity, told.at) + repeatMs <= t
 }
