@@ -1,5 +1,6 @@
 // Brings what waits for one notifier to its receiver: one message at a time, in order, again and again until it is delivered, refused or too old.
 import { randomUUID } from 'node:crypto'
+import { durationText } from '../../agent/lib/duration.ts'
 import type { Message, NotifierRow, OutgoingIncident } from '../../agent/model/notification.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
@@ -73,7 +74,7 @@ export function createSender(options: SenderOptions): Sender {
     const count = outbox.expire(name, now - expireMs)
     if (count === 0 || saidExpired) return
     saidExpired = true
-    log.error(`${name}: notifications that could not be delivered for ${expireMs / 3_600_000} h are dropped, ${count} of them now; the next message says so`)
+    log.error(`${name}: notifications that could not be delivered for ${durationText(expireMs)} are dropped, ${count} of them now; the next message says so`)
   }
   /** Puts the next message together when one is due and may go; else sleeps until then. */
   const formed = (now: number): string | undefined => {
@@ -117,7 +118,7 @@ export function createSender(options: SenderOptions): Sender {
   const failed = ({ why, afterMs }: Extract<Attempt, { result: 'retry' }>, now: number): void => {
     outbox.failed(name)
     lastError = { at: now, text: why }
-    if (failingSince === undefined) log.warn(`${name}: ${notifier.host}: ${why}; what waits is kept and tried again for ${expireMs / 3_600_000} h`)
+    if (failingSince === undefined) log.warn(`${name}: ${notifier.host}: ${why}; what waits is kept and tried again for ${durationText(expireMs)}`)
     backOff(afterMs, now)
   }
   const settle = (key: string, count: number, came: Attempt): void => {
@@ -198,6 +199,7 @@ export function createSender(options: SenderOptions): Sender {
   return {
     start() {
       running = true
+      nextTryAt = undefined
       abort = new AbortController()
       step()
     },
@@ -227,6 +229,8 @@ export function createSender(options: SenderOptions): Sender {
     },
     retryAside() {
       const count = outbox.retryAside(name, clock.now())
+      // Whoever asks for it has mended something.
+      nextTryAt = undefined
       wake()
       return count
     },
@@ -234,7 +238,6 @@ export function createSender(options: SenderOptions): Sender {
     async stop() {
       running = false
       awake()
-      nextTryAt = undefined
       if (flight === undefined) return
       const cancel = clock.after(STOP_MS, () => abort.abort())
       await flight

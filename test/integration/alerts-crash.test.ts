@@ -46,7 +46,8 @@ async function run(args: readonly string[], killWhen?: (started: Promise<void>) 
 
 const itemsOf = ({ body }: Received): readonly string[] => JSON.parse(body)
 
-async function chain(seed: number): Promise<void> {
+/** Returns after how many kills a message came again. */
+async function chain(seed: number): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const receiver = await startReceiver()
@@ -88,18 +89,19 @@ async function chain(seed: number): Promise<void> {
   expect(overtaken, 'ends that came before their beginnings').toEqual([])
   // And a key always stands for the same message.
   const bodies = Map.groupBy(receiver.requests, ({ key }) => key)
-  for (const [key, same] of bodies) expect(new Set(same.map(({ body }) => body)).size, key).toBe(1)
-  expect(twice, 'kills after which a message came again: the test must reach them').toBeGreaterThan(3)
+  expect([...bodies].filter(([, same]) => new Set(same.map(({ body }) => body)).size > 1)).toEqual([])
   expect(saved.length).toBeGreaterThan(KILLS * 2)
   const db = new Sqlite(join(directory, 'outbox.db'), { readonly: true })
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
   expect(['items', 'messages', 'payloads', 'aside'].map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())).toEqual([0, 0, 0, 0])
   db.close()
+  return twice
 }
 
 test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, { timeout: 240_000 }, async () => {
   const warm = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
   onTestFinished(() => rmSync(warm, { recursive: true, force: true }))
   await once(start([warm, 'http://127.0.0.1:9', '0', 'warm']), 'exit')
-  await Promise.all([chain(0), chain(5)])
+  const twice = await Promise.all([chain(0), chain(5)])
+  expect(Math.min(...twice), 'kills after which a message came again: the test must reach them').toBeGreaterThan(3)
 })

@@ -1,5 +1,5 @@
 // Pauses between tries, and the budget of messages: bounds that hold for every input.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { backoffMs, createBudget, retryAfterMs } from '../../../alerts/delivery/backoff.ts'
 import { HOUR, MINUTE, T } from '../../setup/alert-scene.ts'

@@ -1,6 +1,6 @@
 // One request to a receiver: answers, time-outs, redirects, certificates and proxies; and never a secret in what is said of them.
 import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -139,7 +139,10 @@ test('goes through the proxy that the environment names, unless the receiver is 
   // To wherever it is asked for: our receiver.
   proxy.on('connect', (request, socket) => {
     asked.push(`CONNECT ${request.url}`)
-    if (request.url?.startsWith('refused') === true) return void socket.end('HTTP/1.1 403 No\r\n\r\n')
+    if (request.url?.startsWith('refused') === true) {
+      socket.end('HTTP/1.1 403 No\r\n\r\n')
+      return
+    }
     const to = connect(at.port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       to.pipe(socket).pipe(to)
@@ -153,9 +156,9 @@ test('goes through the proxy that the environment names, unless the receiver is 
     proxy.closeAllConnections()
     proxy.close()
   })
-  // The server listens on a port of TCP.
-  const { port } = proxy.address() as AddressInfo
-  const url = `http://user:${SECRET}@127.0.0.1:${port}`
+  const address = proxy.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a TCP address')
+  const url = `http://user:${SECRET}@127.0.0.1:${address.port}`
   const env = { HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: 'left.example' }
   expect(await post('http://hooks.example', { env })).toMatchObject({ answer: { status: 200 } })
   expect((await failure(post('https://refused.example', { env }))).failed).toContain('403')
