@@ -1,4 +1,5 @@
 // The agent's alerts alone in a process, fed a storm: each incident is saved and told as the agent does it. Says what it cost when asked to stop.
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,6 +44,7 @@ const watch = setInterval(() => {
   highest = Math.max(highest, process.memoryUsage.rss())
   alerts.maintain(Date.now())
 }, 1_000)
+const stopped = once(process, 'message')
 const cpu = process.threadCpuUsage()
 const begun = performance.now()
 for (let told = 0; told < incidents;) {
@@ -54,12 +56,11 @@ for (let told = 0; told < incidents;) {
   }
   await delay(SLICE_MS)
 }
-process.once('message', () => {
-  const { user, system } = process.threadCpuUsage(cpu)
-  clearInterval(watch)
-  process.send?.({ cpuMsEach: (user + system) / 1_000 / incidents, grownMiB: (highest - rest) / MIB })
-  void alerts.stop().then(() => {
-    store.close()
-    rmSync(directory, { recursive: true, force: true })
-  })
-})
+await stopped
+const { user, system } = process.threadCpuUsage(cpu)
+clearInterval(watch)
+process.send?.({ cpuMsEach: (user + system) / 1_000 / incidents, grownMiB: (highest - rest) / MIB })
+await alerts.stop()
+store.close()
+rmSync(directory, { recursive: true, force: true })
+process.disconnect()

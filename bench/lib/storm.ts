@@ -31,7 +31,9 @@ export async function runStorm({ done, ...options }: StormOptions): Promise<Stor
     const tookS = (performance.now() - begun) / 1_000
     const answer = once(child, 'message')
     child.send('stop')
+    const ended = once(child, 'exit')
     const [said]: unknown[] = await answer
+    await ended
     return { tookS, ...figures.parse(said) }
   } finally {
     child.kill('SIGKILL')

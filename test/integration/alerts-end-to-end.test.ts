@@ -34,7 +34,7 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
     direct = await startReceiver()
     around = await startReceiver()
     const rules = await runToEnd({ args: ['rules'] })
-    expect([rules.code, rules.stderr]).toEqual([0, ''])
+    if (rules.code !== 0) throw new Error(`warpwatch rules: expected 0, came ${rules.code}: ${rules.stderr}`)
     writeFileSync(join(directory, 'warpwatch.rules.yml'), rules.stdout)
     alertmanager = await startAlertmanager({
       route: { receiver: 'team', group_by: ['alertname', 'instance'], group_wait: '100ms', group_interval: '1s', repeat_interval: '1h' },

@@ -34,7 +34,7 @@ export function parseTest(text: string): { readonly kind?: IncidentKind } | { re
   if (kind === undefined) return {}
   if (typeof kind === 'string' && isIncidentKind(kind)) return { kind }
   const guess = typeof kind === 'string' ? nearest(kind.slice(0, 60), INCIDENT_KINDS) : undefined
-  return { problem: `kind: expected a kind of incident such as ${guess ?? 'cuda_oom'}, came ${quoted(String(kind))}` }
+  return { problem: `kind: expected a kind of incident such as ${guess ?? 'cuda_oom'}, came ${quoted(typeof kind === 'string' ? kind : typeof kind)}` }
 }
 
 export function addNotifiers(app: Hono, { rows, test, retry }: NotifierApi, { answer, refuse }: Answers): void {
