@@ -68,7 +68,7 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
       const series = makeSeries(incidentActive, {
         kind,
         severity,
-        ...(gpu?.uuid === undefined ? {} : { gpu: String(gpu.index), uuid: gpu.uuid }),
+        ...(gpu?.uuid === undefined ? {} : { uuid: gpu.uuid, ...(gpu.index === undefined ? {} : { gpu: String(gpu.index) }) }),
         ...(container === undefined ? {} : { container: container.name }),
       })
       made.set(series.key, series)
