@@ -1,15 +1,13 @@
 // Readers of the built agent's live stream that come, go, come again, and one that never reads: nothing of them stays in the agent.
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join as joinPath } from 'node:path'
 import { WebSocket } from 'ws'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import * as z from 'zod'
+import { describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { liveBytes, observed } from '../setup/heap.ts'
 import { poll } from '../setup/poll.ts'
 
 const READERS = 50
@@ -30,35 +28,6 @@ const figures = async (agent: RunningAgent) => {
     readers: figure('warpwatch_agent_stream_readers'),
     dropped: figure('warpwatch_agent_sink_dropped_total', { sink: 'live' }),
   }
-}
-/** An agent that writes what lives in its heap into a folder when asked by a signal. */
-function observed(): { readonly folder: string; readonly env: Readonly<Record<string, string>> } {
-  const folder = mkdtempSync(joinPath(tmpdir(), 'warpwatch-heap-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return { folder, env: { NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}` } }
-}
-const heap = z.object({ snapshot: z.object({ meta: z.object({ node_fields: z.array(z.string()) }) }), nodes: z.array(z.number()) })
-/** Bytes that live in the agent's heap, after a collection: what it holds of memory tells how lately it collected. */
-async function liveBytes(agent: RunningAgent, folder: string): Promise<number> {
-  const before = new Set(readdirSync(folder))
-  process.kill(agent.pid, 'SIGUSR2')
-  const { snapshot, nodes } = await poll(
-    () => {
-      const made = readdirSync(folder).find((name) => !before.has(name))
-      if (made === undefined) return undefined
-      try {
-        return heap.parse(JSON.parse(readFileSync(joinPath(folder, made), 'utf8')))
-      } catch {
-        return undefined // not whole yet
-      }
-    },
-    { what: 'a heap snapshot', everyMs: 500 },
-  )
-  const fields = snapshot.meta.node_fields
-  const size = fields.indexOf('self_size')
-  let sum = 0
-  for (let at = size; at < nodes.length; at += fields.length) sum += nodes[at] ?? 0
-  return sum
 }
 /** Counted here: the agent's own figure is renewed every ten seconds only. */
 const descriptors = (agent: RunningAgent): number => readdirSync(`/proc/${agent.pid}/fd`).length
