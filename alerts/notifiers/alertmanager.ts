@@ -72,7 +72,7 @@ export const alertmanager = defineNotifier({
       body: JSON.stringify(alerts),
     })
     const alertOf = (message: Message, { event, incident }: MessageItem): Alert => {
-      const { kind, verdict, title, remedies, started_at, resolved_at } = incident
+      const { kind, verdict, title, remedies, started_at, fired_at = started_at, resolved_at } = incident
       const [remedy] = remedies
       const link = incidentUrl(message.base_url, incident.id)
       return {
@@ -84,7 +84,8 @@ export const alertmanager = defineNotifier({
           runbook_url: runbookUrl(message, kind),
           dashboard: link,
         },
-        startsAt: isoTime(started_at),
+        // Not when its first sign was seen: what began longer ago than group_wait is sent at once, before the rest of its group is there.
+        startsAt: isoTime(fired_at),
         endsAt: isoTime(event === 'resolved' ? (resolved_at ?? message.t) : message.t + TURNS * REFRESH_MS),
         generatorURL: link,
       }

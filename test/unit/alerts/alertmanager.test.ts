@@ -57,6 +57,8 @@ describe('alerts', () => {
     expect(make().refreshMs).toBe(MINUTE)
     expect(firing).toMatchObject({ startsAt: new Date(T - 1_000).toISOString(), endsAt: new Date(T + 5_000 + 3 * MINUTE).toISOString() })
     expect(resolved?.endsAt).toBe(new Date(T + 12 * MINUTE).toISOString())
+    const [late] = alertsOf(make().request(message(item(full({ fired_at: T + 3_000 }))), new Map()).body)
+    expect(late?.startsAt).toBe(new Date(T + 3_000).toISOString())
   })
 
   test('of two incidents on one subject are two', () => {
