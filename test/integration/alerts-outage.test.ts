@@ -119,7 +119,6 @@ function large(n: number): Incident {
   const lines = Array.from({ length: 30 }, (_, i) => ({ t: T + i, stream: 'container', text: `line ${i} of ${n} ${'x'.repeat(100)}` }))
   return incident(`i${n}`, {
     kind: n === root ? 'xid' : 'nccl_error',
-    severity: n === root ? 'critical' : 'warning',
     subject: { container: { name: `trainer-${n}` }, gpu: { index: n % 8, uuid: `GPU-${n % 8}` } },
     ...(n === root ? {} : { part_of: { id: `i${root}`, kind: 'xid' } }),
     remedies: [{ text: 'Reset the GPU.', command: 'nvidia-smi --gpu-reset -i 0' }],
