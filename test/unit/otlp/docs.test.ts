@@ -1,0 +1,22 @@
+// The page about OTLP says what the declarations say, and of its keys, variables and metrics only those that there are.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { catalogue } from '../../../agent/catalogue.ts'
+import { openTelemetrySettings } from '../../../agent/config/opentelemetry.ts'
+import { otlp } from '../../../agent/config/sections/otlp.ts'
+import { PAGE, otlpPage } from '../../../scripts/otlp-doc.ts'
+
+const page = readFileSync(PAGE, 'utf8')
+
+test('docs/otlp.md is what scripts/otlp-doc.ts makes of the declarations', () => {
+  expect(page).toBe(otlpPage(page))
+  expect(catalogue.filter(({ name }) => !page.includes(`\`${name}`))).toEqual([])
+})
+
+test('each key is told, and each variable that is read', () => {
+  expect(Object.keys(otlp.fields).filter((key) => !new RegExp(`\`${key}[\`:]`).test(page))).toEqual([])
+  const variables = Array.from(page.matchAll(/`(OTEL_[A-Z_]+)`/g), (match) => match[1] ?? '')
+  const read = openTelemetrySettings(Object.fromEntries(variables.map((name) => [name, '1'])), []).map(({ where }) => where)
+  expect(read.length).toBeGreaterThan(5)
+  expect(variables.toSorted()).toEqual(read.toSorted())
+})
