@@ -117,7 +117,7 @@ function interestingBytes(): Prefilter {
   }
 }
 
-/** Loaded only where there is a receiver: its libraries are more than the whole agent. */
+/** Loaded only where there is a receiver. */
 async function otlpSink(config: Config, latest: LatestStore, unresolved: readonly Incident[], log: Log): Promise<OtlpSink | undefined> {
   if (config.otlp.endpoint === '') return undefined
   const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
