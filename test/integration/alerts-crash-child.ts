@@ -74,9 +74,11 @@ const announcer = createAnnouncer({
 })
 
 const save = (incident: Incident): void => {
+  const text = `${incident.id}${incident.status === 'firing' ? '+' : '-'}`
+  tell(`saving ${text}`)
   incidents.save(incident)
   // From here on no kill may keep it from being told.
-  tell(`${incident.id}${incident.status === 'firing' ? '+' : '-'}`)
+  tell(text)
   at('saved')
   announcer.changed(summaryOf(incident))
 }
