@@ -25,7 +25,7 @@ export function sampleIncident({ kind, t, resolved = false }: SampleOptions): In
     id: createHash('sha256').update(`sample ${kind}`).digest('hex').slice(0, 16),
     kind,
     severity: SEVERITY,
-    title: `TEST of notifications, nothing has failed (${kind})`,
+    title: `TEST, a sample of ${kind}`,
     verdict: `This is a test message: nothing has failed. A real one of kind ${kind} would say here what failed and why.`,
     facts,
     remedies: [{ text: 'Nothing is to be done. Here a real message says what to change.', command: 'warpwatch alerts' }],

@@ -49,7 +49,7 @@ describe('alerts test NAME', { timeout: 30_000 }, () => {
     const [post] = posts
     const { event, incident } = sent.parse(JSON.parse(post?.text ?? ''))
     expect([event, incident.kind]).toEqual(['firing', 'xid'])
-    expect(incident.title).toMatch(/^TEST /)
+    expect(incident.title).toMatch(/^TEST, /)
     expect(incident.verdict).toContain('nothing has failed')
     expect(post?.headers['x-warpwatch-signature']).toBe(
       `sha256=${createHmac('sha256', 's3cret')
