@@ -40,6 +40,8 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
   let trimmedAt = 0
   /** What is not on disk, newest last. */
   const waiting = new Map<string, Incident>()
+  /** Whoever is told of an incident asks for the whole of it at once; in a storm reading it back would be half of the work. */
+  let newest: Incident | undefined
 
   const lost = (error: unknown): void => {
     const text = `${codeOf(error)} ${messageOf(error)}`.trim()
@@ -100,6 +102,7 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
   connect()
   return {
     save(incident) {
+      newest = incident
       waiting.delete(incident.id)
       waiting.set(incident.id, incident)
       if (reason === undefined) flush()
@@ -118,7 +121,7 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
       const saved = read((from) => from.list(filter), []).filter(({ id }) => !waiting.has(id))
       return [...unsaved.map(summaryOf), ...saved].sort((a, b) => b.started_at - a.started_at || (a.id < b.id ? -1 : 1)).slice(0, limit)
     },
-    get: (id) => waiting.get(id) ?? read((from) => from.get(id), undefined),
+    get: (id) => waiting.get(id) ?? (newest?.id === id ? newest : undefined) ?? read((from) => from.get(id), undefined),
     maintain(now) {
       // A clock set back must not put the next try off.
       if (reason !== undefined && (now - triedAt >= RETRY_MS || now < triedAt)) {
