@@ -1,0 +1,33 @@
+// What a fleet's dashboard asks when it is opened, and how long the engine takes.
+import { percentile } from '../lib/table.ts'
+import { ask } from './engines.ts'
+import type { Engine } from './process.ts'
+
+const TRIES = 3
+
+/** Raw series of all hosts: recording rules answer the same from a few (docs/fleet.md). */
+export const QUERIES: Readonly<Record<string, string>> = {
+  'how full the memory of all cards is': 'sum(warpwatch_gpu_memory_used_bytes{gi=""}) / sum(warpwatch_gpu_memory_total_bytes{gi=""})',
+  'how busy each host is': 'avg by (instance) (warpwatch_gpu_utilization_ratio)',
+  'the ten hottest cards': 'topk(10, warpwatch_gpu_temperature_celsius)',
+  'memory by container over the fleet': 'sum by (container) (warpwatch_container_gpu_memory_bytes)',
+  'cards held for nothing':
+    'count(max by (instance, uuid) (max_over_time(warpwatch_gpu_utilization_ratio[5m])) < 0.01 and on (instance, uuid) sum by (instance, uuid) (warpwatch_process_gpu_memory_bytes) > 1e9)',
+  'incidents by kind, an hour': 'sum by (kind) (increase(warpwatch_incidents_total[1h]))',
+  'one host: what its processes hold': 'sum by (process, container) (warpwatch_process_gpu_memory_bytes{instance="gpu-0007:9839"})',
+}
+
+/** Median wall time of each over a few tries, in milliseconds. Throws when one has no answer. */
+export async function timeQueries(engine: Engine): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>()
+  for (const [what, query] of Object.entries(QUERIES)) {
+    const times: number[] = []
+    for (let n = 0; n < TRIES; n += 1) {
+      const begun = performance.now()
+      if ((await ask(engine, query)) === undefined) throw new Error(`${query}: expected an answer, came none`)
+      times.push(performance.now() - begun)
+    }
+    found.set(what, percentile(times, 0.5))
+  }
+  return found
+}
