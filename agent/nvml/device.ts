@@ -72,4 +72,6 @@ export type Device = Handle & {
   readonly driverVersion: string
   /** As `13.1`; undefined where the driver does not tell. */
   readonly cudaVersion: string | undefined
+  /** As `9.0`; undefined where the driver does not tell. */
+  readonly computeCapability: string | undefined
 }

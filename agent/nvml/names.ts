@@ -86,6 +86,7 @@ const SIGNATURES = {
   nvmlGpmMigSampleGet: 'hus',
   nvmlGpmMetricsGet: 'p',
   nvmlDeviceGetTemperatureThreshold: 'hup',
+  nvmlDeviceGetCudaComputeCapability: 'hpp',
 } as const
 
 export type FunctionName = keyof typeof SIGNATURES

@@ -72,6 +72,11 @@ function cudaVersionOf(library: Library): string | undefined {
   return undefined
 }
 
+function computeCapabilityOf(library: Library, gpu: number, handle: bigint): string | undefined {
+  const query = scalarQuery(library, gpu, 'nvmlDeviceGetCudaComputeCapability', handle, [], ['i32', 'i32'])
+  return query.ask() === SUCCESS ? `${query.values[0]}.${query.values[1]}` : undefined
+}
+
 /** Loads the library; one sentence when none of the paths can be used. `lastWords` formats what is left before each call. */
 export async function openSession(paths: readonly string[], lastWords: (gpu: number | undefined, ordinal: number) => string): Promise<Session | string> {
   const library = await loadLibrary(paths, lastWords)
@@ -112,6 +117,7 @@ export async function openSession(paths: readonly string[], lastWords: (gpu: num
       retiredPages: (cause) => retiredPages(library, index, handle, cause),
       driverVersion,
       cudaVersion,
+      computeCapability: computeCapabilityOf(library, index, handle),
     }
     return { device, handle, migSignature: () => readMig(library, index, handle).signature }
   }

@@ -32,6 +32,8 @@ export type GpuSummary = {
   readonly uuid: string
   readonly name: string
   readonly pciBusId: string
+  /** As `9.0`. */
+  readonly computeCapability?: string
   /** Why its Xid events cannot be heard of (WSL2, an old driver); absent when they can. */
   readonly xidGap?: Pick<Gap, 'reason' | 'code' | 'detail'>
 }

@@ -27,6 +27,7 @@ const isSummary = (value: unknown): value is GpuSummary =>
   value['uuid'] !== '' &&
   isText(value['name']) &&
   isText(value['pciBusId']) &&
+  isOptional(value['computeCapability'], isText) &&
   isOptional(value['xidGap'], isReasoned)
 const isLost = (value: unknown): boolean =>
   isFields(value) && isIndex(value['index']) && isReason(value['reason']) && isInteger(value['code']) && isText(value['detail'])

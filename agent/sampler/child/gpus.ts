@@ -66,7 +66,8 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
   const hello = (): void => {
     const summaries = gpus.map(({ opened: { device } }) => {
       const xidGap = watch?.failure(device.index)
-      return { index: device.index, uuid: device.uuid, name: device.name, pciBusId: device.pciBusId, ...(xidGap === undefined ? {} : { xidGap }) }
+      const { index, uuid, name, pciBusId, computeCapability } = device
+      return { index, uuid, name, pciBusId, ...(computeCapability === undefined ? {} : { computeCapability }), ...(xidGap === undefined ? {} : { xidGap }) }
     })
     send({ type: 'hello', driverVersion: session.driverVersion(), library: session.library, gpus: summaries.sort((a, b) => a.index - b.index), lost })
   }

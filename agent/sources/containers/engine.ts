@@ -15,11 +15,15 @@ export type EngineClientOptions = {
   readonly maxEventBytes?: number
 }
 
+type Checks<Schema extends z.core.$ZodType> = Schema & { safeParse: (value: unknown) => z.core.util.SafeParseResult<z.output<Schema>> }
+
 export type EngineClient = {
   /** Running containers. */
   readonly list: () => Promise<readonly ListedContainer[]>
   /** undefined: no such container (any more). */
   readonly inspect: (id: string) => Promise<InspectedContainer | undefined>
+  /** Any other answer of one JSON value; undefined: no such container. */
+  readonly ask: <Schema extends z.core.$ZodType>(path: string, schema: Checks<Schema>) => Promise<z.output<Schema> | undefined>
   /**
    * Follows the container events from a time (Unix seconds) on. Resolves when the engine ends the stream, rejects when it breaks;
    * an event of an unknown form goes to `onMalformed` and is skipped.
@@ -91,10 +95,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
     return new EngineError(reason, `GET ${path} on ${socketPath}: expected status 200, got ${status} ${body.slice(0, 200).trim()}`, { code: status })
   }
 
-  const getJson = async <Schema extends z.core.$ZodType>(
-    path: string,
-    schema: Schema & { safeParse: (value: unknown) => z.core.util.SafeParseResult<z.output<Schema>> },
-  ): Promise<z.output<Schema> | undefined> =>
+  const getJson = async <Schema extends z.core.$ZodType>(path: string, schema: Checks<Schema>): Promise<z.output<Schema> | undefined> =>
     await get(path, timeoutMs, undefined, async (answer) => {
       const body = await readBody(answer)
       if (answer.statusCode === 404 && /no such container/i.test(body)) return undefined
@@ -115,6 +116,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
       return (await getJson('/containers/json', listSchema)) ?? []
     },
     inspect: async (id) => await getJson(`/containers/${id}/json`, inspectSchema),
+    ask: getJson,
     async events({ sinceSeconds, signal, onEvent, onMalformed }) {
       const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }))
       const path = `/events?since=${sinceSeconds.toFixed(3)}&filters=${filters}`
