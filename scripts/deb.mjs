@@ -1,0 +1,89 @@
+// `npm run deb [-- --out FOLDER] [--fast]`: the bundle as a Debian package, with the unit, a manual page and the configuration as a conffile.
+// Needs dpkg-deb, nothing else of Debian's tools. The same sources and the same dpkg give the same bytes.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { fill, filesOf, name, packedAt, version } from './bundle-contents.mjs'
+import { manualPage } from './deb-manual.mjs'
+import { ensureBuild, root } from './ensure.mjs'
+
+const flag = process.argv.indexOf('--out')
+const out = resolve(process.env.INIT_CWD ?? '.', flag > 0 ? (process.argv[flag + 1] ?? '') : join(root, 'dist'))
+/** Packs in seconds instead of a minute, half as big again: for the tests. */
+const fast = process.argv.includes('--fast')
+const SOURCES = join(root, 'deploy/debian')
+const lib = `usr/lib/${name}`
+const doc = `usr/share/doc/${name}`
+
+const put = (folder, file, content, mode = 0o644) => {
+  mkdirSync(join(folder, file, '..'), { recursive: true })
+  writeFileSync(join(folder, file), content, { mode })
+}
+const move = (folder, from, to) => {
+  mkdirSync(join(folder, to, '..'), { recursive: true })
+  renameSync(join(folder, from), join(folder, to))
+}
+const gzipped = (text) => gzipSync(text, { level: 9 })
+
+/** Debian's form of a change log; what changed stands in our own. */
+function changelog() {
+  const maintainer = /^Maintainer: (.+)$/m.exec(readFileSync(join(SOURCES, 'control'), 'utf8'))?.[1]
+  const date = new Date(Number(packedAt()) * 1000).toUTCString().replace('GMT', '+0000')
+  return `${name} (${version}) stable; urgency=medium\n\n  * The changes are in /usr/share/doc/${name}/CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n`
+}
+
+function place(folder) {
+  fill(join(folder, lib))
+  for (const unused of ['install.sh', 'SHA256SUMS', 'LICENSE', 'deploy']) rmSync(join(folder, lib, unused), { recursive: true })
+  for (const paper of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES.txt', 'warpwatch.example.yaml', 'docs'])
+    move(folder, `${lib}/${paper}`, `${doc}/${paper}`)
+  put(folder, `${doc}/changelog.gz`, gzipped(changelog()))
+  copyFileSync(join(SOURCES, 'copyright'), join(folder, doc, 'copyright'))
+  put(folder, `etc/${name}/warpwatch.yaml`, readFileSync(join(root, 'warpwatch.example.yaml')))
+  put(folder, `lib/systemd/system/${name}.service`, readFileSync(join(root, 'deploy/systemd/warpwatch.service')))
+  put(folder, `usr/share/lintian/overrides/${name}`, readFileSync(join(SOURCES, 'lintian-overrides')))
+  const help = execFileSync(join(folder, lib, 'warpwatch'), ['--help'], { encoding: 'utf8' })
+  put(folder, `usr/share/man/man1/${name}.1.gz`, gzipped(manualPage(help, new Date(Number(packedAt()) * 1000))))
+  mkdirSync(join(folder, 'usr/bin'))
+  symlinkSync(`../lib/${name}/warpwatch`, join(folder, 'usr/bin', name))
+}
+
+function control(folder) {
+  const files = filesOf(folder)
+  // As dpkg-gencontrol counts: each file in whole KiB.
+  const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(folder, file)).size / 1024), 0)
+  const text = readFileSync(join(SOURCES, 'control'), 'utf8').replace('@VERSION@', version).replace('@SIZE@', String(size))
+  put(folder, 'DEBIAN/control', text)
+  put(folder, 'DEBIAN/conffiles', `/etc/${name}/warpwatch.yaml\n`)
+  const sums = execFileSync('md5sum', ['--', ...files.filter((file) => !file.startsWith('etc/'))], { cwd: folder, encoding: 'utf8' })
+  put(folder, 'DEBIAN/md5sums', sums)
+  for (const script of ['postinst', 'prerm', 'postrm']) put(folder, `DEBIAN/${script}`, readFileSync(join(SOURCES, script)), 0o755)
+}
+
+await ensureBuild()
+process.umask(0o022)
+mkdirSync(out, { recursive: true })
+const staging = mkdtempSync(join(tmpdir(), 'warpwatch-deb-'))
+try {
+  chmodSync(staging, 0o755)
+  place(staging)
+  control(staging)
+  const file = join(out, `${name}_${version}_amd64.deb`)
+  // Everything was written now, so dpkg-deb brings all times down to this one.
+  execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...(fast ? ['-Zgzip', '-z1'] : ['-Zxz']), staging, `${file}.part`], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: packedAt() },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  renameSync(`${file}.part`, file)
+  process.stdout.write(`${file}\n  ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB\n  On Debian 12, Ubuntu 22.04 or newer: sudo apt install ${file}\n`)
+} catch (error) {
+  const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error && error.path === 'dpkg-deb'
+  process.stderr.write(
+    `warpwatch: ${missing ? 'expected dpkg-deb in PATH, found none: the package is made on Debian or Ubuntu' : error instanceof Error ? error.message : String(error)}\n`,
+  )
+  process.exitCode = 1
+} finally {
+  rmSync(staging, { recursive: true, force: true })
+}
