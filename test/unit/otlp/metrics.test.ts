@@ -22,13 +22,13 @@ function host() {
   const collector = createMetricsCollector(latest, resource)
   return {
     latest,
-    scrape: (t: number, readings: readonly (readonly [metric: string, labels: Labels, value: number])[], ttlMs = 5_000): void => {
+    scrape: (t: number, readings: readonly (readonly [metric: string, labels: Labels, value: number])[], ttlMs = 5_000, group = ''): void => {
       const made = readings.map(([name, labels, value]) => {
         const metric = metricNamed(name)
         if (metric === undefined) throw new Error(`${name}: expected a metric of the catalogue`)
         return { series: makeSeries(metric, labels), value }
       })
-      latest.apply({ type: 'scrape', t, source: 'test', group: '', ttlMs, durationMs: 0, readings: made, gaps: [] })
+      latest.apply({ type: 'scrape', t, source: 'test', group, ttlMs, durationMs: 0, readings: made, gaps: [] })
     },
     collect: (t: number, delivered = true): SentMetrics => {
       latest.expire(t)
@@ -85,6 +85,16 @@ describe('what is told', () => {
     scrape(T0, [['warpwatch_gpu_power_watts', GPU, 300]], 2_000)
     expect(only(collect(T0), 'hw.power').value).toBe(300)
     expect(collect(T0 + 2_001).metrics).toEqual([])
+  })
+
+  test('of a series that two groups tell the newer value counts, of equally old ones the later', () => {
+    const { scrape, collect } = host()
+    const tell = (t: number, group: string, value: number): void => scrape(T0 + t, [['warpwatch_gpu_power_watts', GPU, value]], 9_000, group)
+    tell(0, 'a', 1)
+    tell(0, 'b', 2)
+    expect(only(collect(T0), 'hw.power').value).toBe(2)
+    tell(1_000, 'a', 3)
+    expect(only(collect(T0 + 1_000), 'hw.power').value).toBe(3)
   })
 
   test('gauges have no start, bytes and counts are whole, all else is not', () => {
