@@ -1,0 +1,240 @@
+// Containers and jobs: what they hold of the GPUs and of the machine, how near they are to their limits, how they end.
+import * as units from '@grafana/grafana-foundation-sdk/units'
+import type { Board } from './parts/board.ts'
+import { toAllocator, toContainer, toGpu, toHost } from './parts/links.ts'
+import { BAD, byState, GREEN, GREY, ORANGE, PURPLE, SEVERITIES, WARN, words } from './parts/look.ts'
+import { figure, lines, states } from './parts/panels.ts'
+import { CONTAINER, containers, HOST, manyHosts } from './parts/select.ts'
+import { rows } from './parts/table.ts'
+
+const R = '[$__rate_interval]'
+const ONE = 'instance, container'
+
+const now = [
+  figure({
+    title: 'Containers',
+    help: 'That run now, of those that are chosen.',
+    queries: [{ expr: `count(group by (${ONE}) (warpwatch_container_info{${CONTAINER}}))` }],
+    none: 'none runs',
+  }),
+  figure({
+    title: 'GPU memory',
+    help: 'That they hold together, over all cards.',
+    unit: units.BytesIEC,
+    queries: [{ expr: `sum(warpwatch_container_gpu_memory_bytes{${CONTAINER}})` }],
+    none: 'none held',
+  }),
+  figure({
+    title: 'GPUs in use',
+    help: 'Cards and MIG instances on which they hold memory.',
+    queries: [{ expr: `count(group by (instance, uuid, gi, ci) (warpwatch_container_gpu_memory_bytes{${CONTAINER}}))` }],
+    none: 'none',
+  }),
+  figure({
+    title: 'Cores at work',
+    help: 'CPU time in a second, of all of them together.',
+    decimals: 1,
+    queries: [{ expr: `sum(rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))` }],
+  }),
+  figure({
+    title: 'Nearest to its limit',
+    help: 'Memory against the limit, of the container for which that is highest; without a limit there is no figure. Near 100 %: the kernel kills (host_oom_kill); raise the limit or load less at once.',
+    unit: units.PercentUnit,
+    decimals: 1,
+    queries: [{ expr: `max(warpwatch_container_memory_bytes{${CONTAINER}} / warpwatch_container_memory_limit_bytes{${CONTAINER}})` }],
+    steps: [
+      [0.9, WARN],
+      [0.97, BAD],
+    ],
+    none: 'no limit',
+  }),
+  figure({
+    title: 'OOM kills',
+    help: 'Processes of theirs that the kernel killed, in the time shown.',
+    decimals: 0,
+    queries: [{ expr: `sum(increase(warpwatch_container_oom_kills_total{${CONTAINER}}[$__range]))` }],
+    steps: [[0.5, BAD]],
+  }),
+  figure({
+    title: 'Restarts',
+    help: 'By the policy of the engine, in the time shown. Again and again for want of memory is an oom_restart_loop.',
+    decimals: 0,
+    queries: [{ expr: `sum(increase(warpwatch_container_restarts_total{${CONTAINER}}[$__range]))` }],
+    steps: [[0.5, WARN]],
+  }),
+  figure({
+    title: 'Firing incidents',
+    help: 'Faults of these containers that go on.',
+    queries: [{ expr: `count(warpwatch_incident_active{${CONTAINER},container!=""}) or 0 * sum(warpwatch_incidents_silenced{${HOST}})` }],
+    steps: [[1, WARN]],
+    none: 'not told',
+  }),
+]
+
+const list = [
+  rows({
+    title: 'Containers',
+    help: 'Those that run now. Restarts and OOM kills count since the container was created or restarted.',
+    height: 9,
+    columns: [
+      { label: 'instance', name: 'Host', links: [toHost()] },
+      { label: 'job', name: 'Job' },
+      { label: 'container', name: 'Container', links: [toContainer()] },
+      { expr: `sum by (job, ${ONE}) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, name: 'GPU memory', unit: units.BytesIEC },
+      { expr: `sum by (job, ${ONE}) (rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))`, name: 'Cores', decimals: 2 },
+      { expr: `sum by (job, ${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}})`, name: 'Memory', unit: units.BytesIEC },
+      { expr: `sum by (job, ${ONE}) (warpwatch_container_memory_limit_bytes{${CONTAINER}})`, name: 'Limit', unit: units.BytesIEC },
+      { expr: `max by (job, ${ONE}) (warpwatch_container_restarts_total{${CONTAINER}})`, name: 'Restarts', steps: [[1, WARN]] },
+      { expr: `max by (job, ${ONE}) (warpwatch_container_oom_kills_total{${CONTAINER}})`, name: 'OOM kills', steps: [[1, BAD]] },
+    ],
+    worst: ['GPU memory'],
+    none: 'no container runs',
+  }),
+]
+
+const gpus = [
+  lines({
+    title: 'GPU memory',
+    help: 'By container and card. What climbs without end leaks.',
+    unit: units.BytesIEC,
+    stacked: true,
+    queries: [
+      { expr: `sum by (instance, container, gpu, uuid, gi) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, legend: '{{container}}, GPU {{gpu}} {{gi}}' },
+    ],
+    links: [toAllocator('series')],
+  }),
+  lines({
+    title: 'Utilization of their GPUs',
+    help: 'Of the cards on which they hold memory. A card that several containers share tells not who worked.',
+    unit: units.PercentUnit,
+    max: 1,
+    queries: [
+      {
+        expr: `max by (instance, gpu, uuid) (warpwatch_gpu_utilization_ratio{${HOST}}) and on (instance, uuid) group by (instance, uuid) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`,
+        legend: '{{instance}} GPU {{gpu}}',
+      },
+    ],
+    links: [toGpu('series')],
+  }),
+  rows({
+    title: 'GPUs asked for, and used',
+    help: 'Each card that a container was given. No memory on it: it is not used, and others could have it. Not reachable: its permission was taken away (container_lost_gpu); start the container anew.',
+    height: 7,
+    columns: [
+      { label: 'instance', name: 'Host' },
+      { label: 'container', name: 'Container', links: [toContainer()] },
+      { label: 'gpu', name: 'GPU', width: 80 },
+      { label: 'uuid', name: 'UUID', links: [toAllocator()] },
+      { expr: `max by (${ONE}, gpu, uuid) (warpwatch_container_gpu_requested{${CONTAINER}})`, name: 'Given', mappings: words(['1', 'yes', GREY]) },
+      { expr: `sum by (${ONE}, gpu, uuid) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, name: 'Holds', unit: units.BytesIEC },
+      { expr: `min by (${ONE}, gpu, uuid) (warpwatch_container_gpu_accessible{${CONTAINER}})`, name: 'Reachable', mappings: byState('no', 'yes', GREEN) },
+    ],
+    none: 'no container was given a GPU',
+  }),
+]
+
+const machine = [
+  lines({
+    title: 'Cores',
+    help: 'CPU time in a second, and the limit where there is one. At its limit: the container is throttled, and its loaders cannot feed the GPU.',
+    queries: [
+      { expr: `sum by (${ONE}) (rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))`, legend: '{{container}}' },
+      { expr: `max by (${ONE}) (warpwatch_container_cpu_limit_cores{${CONTAINER}})`, legend: '{{container}}, limit', colour: GREY },
+    ],
+  }),
+  lines({
+    title: 'Memory against the limit',
+    help: 'Working set by limit; only containers with a limit. At 100 % the kernel kills a process of the container.',
+    unit: units.PercentUnit,
+    queries: [
+      {
+        expr: `max by (${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}} / warpwatch_container_memory_limit_bytes{${CONTAINER}})`,
+        legend: '{{container}}',
+      },
+    ],
+    steps: [[0.97, BAD]],
+  }),
+  lines({
+    title: 'Memory',
+    help: 'Working set: without the page cache that the kernel gives back first.',
+    unit: units.BytesIEC,
+    queries: [{ expr: `max by (${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}})`, legend: '{{container}}' }],
+  }),
+  lines({
+    title: 'Waiting for resources',
+    help: 'Share of time in which some work of the container waited (PSI of cgroup v2; v1 has none).',
+    unit: units.PercentUnit,
+    queries: [
+      {
+        expr: `max by (${ONE}, resource) (rate(warpwatch_container_pressure_waiting_seconds_total{${CONTAINER},kind="some"}${R}))`,
+        legend: '{{container}}, {{resource}}',
+      },
+    ],
+  }),
+  lines({
+    title: 'OOM kills and restarts',
+    help: 'Counts; each step is one. They begin anew when the container is created anew.',
+    queries: [
+      { expr: `max by (${ONE}) (warpwatch_container_oom_kills_total{${CONTAINER}})`, legend: '{{container}}, OOM kills', colour: BAD },
+      { expr: `max by (${ONE}) (warpwatch_container_restarts_total{${CONTAINER}})`, legend: '{{container}}, restarts', colour: ORANGE },
+    ],
+  }),
+  lines({
+    title: 'Processes and threads',
+    help: 'A number that only grows: processes are left behind, mostly loader workers of runs that ended.',
+    queries: [{ expr: `max by (${ONE}) (warpwatch_container_pids{${CONTAINER}})`, legend: '{{container}}', colour: PURPLE }],
+  }),
+]
+
+const inside = [
+  lines({
+    title: "PyTorch's reserved and allocated memory",
+    help: 'Reserved is taken from the driver, allocated is in use by tensors; what lies between is cache and pieces. Only programs with the probe tell it; the allocator dashboard has more.',
+    unit: units.BytesIEC,
+    queries: [
+      { expr: `sum by (${ONE}, uuid) (warpwatch_allocator_reserved_bytes{${CONTAINER}})`, legend: '{{container}}, reserved' },
+      { expr: `sum by (${ONE}, uuid) (warpwatch_allocator_allocated_bytes{${CONTAINER}})`, legend: '{{container}}, allocated', colour: GREEN },
+    ],
+    links: [toAllocator('series')],
+  }),
+  states({
+    title: 'Incidents',
+    help: 'When which fault of which container went on.',
+    queries: [{ expr: `max by (kind, container) (warpwatch_incident_active{${CONTAINER},container!=""})`, legend: '{{container}}: {{kind}}' }],
+    mappings: words(['1', 'fires', BAD]),
+  }),
+  rows({
+    title: 'Firing now',
+    help: 'Faults of these containers. The kind leads to its runbook.',
+    height: 6,
+    columns: [
+      { label: 'severity', name: 'Severity', width: 110, mappings: words(...SEVERITIES) },
+      {
+        label: 'kind',
+        name: 'Kind',
+        links: [{ title: 'Runbook', url: 'http://${__data.fields.instance}/runbooks/${__data.fields.kind}', targetBlank: true }],
+      },
+      { label: 'container', name: 'Container', links: [toContainer()] },
+      { label: 'gpu', name: 'GPU', width: 80 },
+      { label: 'instance', name: 'Host' },
+      { expr: `max by (severity, kind, container, gpu, instance) (warpwatch_incident_active{${CONTAINER},container!=""})`, name: 'fires' },
+    ],
+    hidden: ['fires'],
+    none: 'nothing fires',
+  }),
+]
+
+export const container: Board = {
+  name: 'container',
+  title: 'containers and jobs',
+  about: 'What containers hold of GPUs and machine, how near they are to their limits, and how they end. Made by node scripts/grafana.ts.',
+  variables: [manyHosts, containers],
+  marks: `${CONTAINER},container!=""`,
+  rows: [
+    ['Now', now],
+    ['Containers', list],
+    ['GPUs', gpus],
+    ['CPU and memory', machine],
+    ['Inside, and what went wrong', inside],
+  ],
+}

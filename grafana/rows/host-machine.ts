@@ -1,0 +1,85 @@
+// The machine around the GPUs: CPU, memory, disks, network.
+import * as units from '@grafana/grafana-foundation-sdk/units'
+import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY } from '../parts/look.ts'
+import { lines } from '../parts/panels.ts'
+import { HOST } from '../parts/select.ts'
+
+const R = '[$__rate_interval]'
+
+export const machine = [
+  lines({
+    title: 'CPU by mode',
+    help: 'Cores at work. Much iowait: programs wait for disks. Much system: many small requests to the kernel, or memory pressure.',
+    unit: units.Short,
+    stacked: true,
+    queries: [{ expr: `sum by (mode) (rate(warpwatch_host_cpu_seconds_total{${HOST},mode!="idle"}${R}))`, legend: '{{mode}}' }],
+    named: { user: BLUE, system: ORANGE, iowait: PURPLE, nice: SKY, irq: GREEN, softirq: GREY },
+  }),
+  lines({
+    title: 'Memory of the host',
+    help: 'When available nears nothing, the kernel kills. Cache is given back when it is needed, so free alone says little.',
+    unit: units.BytesIEC,
+    queries: [
+      { expr: `sum(warpwatch_host_memory_available_bytes{${HOST}})`, legend: 'available' },
+      { expr: `sum(warpwatch_host_memory_free_bytes{${HOST}})`, legend: 'free', colour: SKY },
+      { expr: `sum(warpwatch_host_memory_cached_bytes{${HOST}})`, legend: 'cache', colour: GREEN },
+      { expr: `sum(warpwatch_host_memory_total_bytes{${HOST}})`, legend: 'total', colour: GREY },
+    ],
+  }),
+  lines({
+    title: 'Pressure',
+    help: 'Share of time in which some work waited for the resource. Above a tenth for long it costs: io points at disks or loaders, memory at too little of it. Kernels without PSI tell none.',
+    unit: units.PercentUnit,
+    queries: [{ expr: `max by (resource) (warpwatch_host_pressure_ratio{${HOST},kind="some"})`, legend: '{{resource}}' }],
+    named: { cpu: BLUE, memory: ORANGE, io: PURPLE },
+  }),
+  lines({
+    title: 'Shared memory',
+    help: "The host's /dev/shm; containers have their own, of 64 MiB unless told otherwise. When it is full, loaders and NCCL fail (shm_exhausted).",
+    unit: units.BytesIEC,
+    queries: [
+      { expr: `sum(warpwatch_host_shm_used_bytes{${HOST}})`, legend: 'used' },
+      { expr: `sum(warpwatch_host_shm_total_bytes{${HOST}})`, legend: 'size', colour: GREY },
+    ],
+  }),
+  lines({
+    title: 'Disks: room in use',
+    help: 'By file system. At 100 % checkpoints are cut off (disk_full); free room before, oldest checkpoints first.',
+    unit: units.PercentUnit,
+    max: 1,
+    queries: [
+      {
+        expr: `1 - min by (mountpoint) (warpwatch_host_disk_available_bytes{${HOST}}) / max by (mountpoint) (warpwatch_host_disk_total_bytes{${HOST}})`,
+        legend: '{{mountpoint}}',
+      },
+    ],
+    steps: [[0.95, BAD]],
+  }),
+  lines({
+    title: 'Disks: traffic',
+    help: 'Bytes by disk. Reads at the limit of the disk while GPUs wait: the data are the bottleneck; keep them nearer, or read ahead.',
+    unit: units.BytesPerSecondIEC,
+    queries: [
+      { expr: `sum by (device) (rate(warpwatch_host_disk_read_bytes_total{${HOST}}${R}))`, legend: '{{device}} read' },
+      { expr: `sum by (device) (rate(warpwatch_host_disk_written_bytes_total{${HOST}}${R}))`, legend: '{{device}} written' },
+    ],
+  }),
+  lines({
+    title: 'Network',
+    help: 'Bytes by interface, without those of containers.',
+    unit: units.BytesPerSecondIEC,
+    queries: [
+      { expr: `sum by (interface) (rate(warpwatch_host_network_receive_bytes_total{${HOST}}${R}))`, legend: '{{interface}} received' },
+      { expr: `sum by (interface) (rate(warpwatch_host_network_transmit_bytes_total{${HOST}}${R}))`, legend: '{{interface}} sent' },
+    ],
+  }),
+  lines({
+    title: 'Load and OOM kills',
+    help: 'Threads that run or wait against the cores there are; and processes that the kernel killed for want of memory since boot, in containers too: a step is a kill.',
+    queries: [
+      { expr: `max(warpwatch_host_load1{${HOST}})`, legend: 'load over 1 min' },
+      { expr: `max(warpwatch_host_cpu_cores{${HOST}})`, legend: 'cores', colour: GREY },
+      { expr: `max(warpwatch_host_oom_kills_total{${HOST}})`, legend: 'OOM kills since boot', colour: BAD },
+    ],
+  }),
+]
