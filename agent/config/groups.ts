@@ -52,7 +52,10 @@ export function readGroup<const F extends Fields>(
     if ('value' in found) values[name] = found.value
     else problems.push(...found.problems.map(({ path, text }) => ({ path: [name, ...path], text })))
   }
-  return problems.length === 0 && isValues(fields, values) ? { values } : { problems }
+  if (problems.length > 0) return { problems }
+  if (isValues(fields, values)) return { values }
+  // A group lost without a word would be worse: a notifier that nobody hears of.
+  throw new Error(`a default of ${Object.keys(fields).join(', ')} does not pass its own schema`)
 }
 
 /** Groups with a problem are left out. */

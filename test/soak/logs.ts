@@ -70,7 +70,7 @@ async function soak(): Promise<void> {
     what: 'the agent to follow logs',
     deadlineMs: 20_000,
   })
-  const child = agent.pids().find((pid) => pid !== agent.pid) ?? 0
+  const child = await poll(() => agent.pids().find((pid) => pid !== agent.pid), { what: 'the sampler child', deadlineMs: 20_000 })
   const startedAt = Date.now()
   const cpuAtStart = { main: cpuSecondsOf(agent.pid), child: cpuSecondsOf(child), dockerd: cpuSecondsOf(dockerd) }
   const writers = await startWriters(docker, folder, CONTAINERS, BYTES_PER_SECOND)
@@ -136,11 +136,17 @@ async function soak(): Promise<void> {
   for (const line of words.slice(0, 20)) say(`the agent said: ${line}`)
 }
 
-try {
-  await soak()
-} finally {
+async function end(): Promise<void> {
   await agent.stop()
   await docker.close()
   scene.remove()
   rmSync(folder, { recursive: true, force: true })
+}
+// Given up by hand: nothing may go on writing.
+process.once('SIGINT', () => void end().finally(() => process.exit(130)))
+process.once('SIGTERM', () => void end().finally(() => process.exit(143)))
+try {
+  await soak()
+} finally {
+  await end()
 }

@@ -33,7 +33,7 @@ export const ACTIONS: Readonly<Record<XidAction, readonly Remedy[]>> = {
   reboot: [
     {
       text: 'Drain the machine, then reboot it; where the GPU stays away, switch its power off and on.',
-      command: 'sudo reboot; or ipmitool chassis power cycle',
+      command: 'sudo reboot    # where it stays away: sudo ipmitool chassis power cycle',
     },
     NEIGHBOURS,
     REPORT,
