@@ -32,6 +32,7 @@ import type { SelfFigure } from './sources/agent-self/figures.ts'
 import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
 import { createContainerRoster } from './sources/containers/roster.ts'
 import * as registry from './sources/index.ts'
+import { CHILD_ENTRY } from './sampler/entry.ts'
 import type { Prefilter } from './sources/logs/prefilter.ts'
 import { createCursorStore } from './store/cursors.ts'
 import { openHistory, type History, type HistoryStats } from './store/history.ts'
@@ -53,7 +54,6 @@ const VIEW_PHASE_MS = 250
 /** Files beside this one: one folder in the build, the source tree in a checkout. */
 const built = !import.meta.url.endsWith('.ts')
 const here = import.meta.dirname
-const CHILD_ENTRY = built ? join(here, 'sampler-child.js') : join(here, 'sampler/child.ts')
 const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dashboard')
 const RUNBOOKS_DIR = built ? join(here, 'runbooks') : join(here, '../alerts/runbooks')
 

@@ -12,7 +12,10 @@ export function parseArguments(argv: readonly string[], known: Readonly<Record<s
   const specs = { ...known, ...COMMON_FLAGS }
   // An optional value is only ever written as --flag=VALUE, so to the parser it is a switch.
   const options = Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [name, { type: spec.kind === 'value' ? ('string' as const) : ('boolean' as const) }]),
+    Object.entries(specs).map(([name, { kind, short }]) => [
+      name,
+      { type: kind === 'value' || kind === 'values' ? ('string' as const) : ('boolean' as const), ...(short === undefined ? {} : { short }) },
+    ]),
   )
   const { tokens } = parseArgs({
     args: [...argv],
@@ -22,18 +25,26 @@ export function parseArguments(argv: readonly string[], known: Readonly<Record<s
     tokens: true,
   })
   const flags = new Map<string, string | true>()
+  const lists = new Map<string, string[]>()
   const found: string[] = []
   let last: string | undefined
   for (const token of tokens) {
     if (token.kind === 'positional') {
+      const list = last === undefined ? undefined : lists.get(last)
+      if (list !== undefined) {
+        list.push(token.value)
+        continue
+      }
       if (found.length === positionals.length) throw new UsageError(unexpected(token.value, last, specs, positionals))
       found.push(token.value)
     } else if (token.kind === 'option') {
-      flags.set(token.name, flagValue(token.rawName, token.value, token.inlineValue ?? false, specs, specs[token.name]))
+      const value = flagValue(token.rawName, token.value, token.inlineValue ?? false, specs, specs[token.name])
+      flags.set(token.name, value)
+      if (specs[token.name]?.kind === 'values' && value !== true) lists.set(token.name, [...(lists.get(token.name) ?? []), value])
       last = token.name
     }
   }
-  return { flags, positionals: found }
+  return { flags, positionals: found, lists }
 }
 
 function flagValue(

@@ -1,7 +1,10 @@
 // What a command of the command line is.
 
 export type FlagSpec = {
-  readonly kind: 'switch' | 'value' | 'optional-value'
+  /** `values`: may be given several times, and takes all that follow it: `--compose a.yml b.yml`. */
+  readonly kind: 'switch' | 'value' | 'optional-value' | 'values'
+  /** One letter: `v` for `-v`. */
+  readonly short?: string
   /** What the value is called in the help: FILE, ADDRESS:PORT. */
   readonly value?: string
   readonly help: string
@@ -15,7 +18,12 @@ export type Io = {
 }
 
 /** Flags by name: true for one without a value. */
-export type Arguments = { readonly flags: ReadonlyMap<string, string | true>; readonly positionals: readonly string[] }
+export type Arguments = {
+  readonly flags: ReadonlyMap<string, string | true>
+  readonly positionals: readonly string[]
+  /** All values of flags of the kind `values`. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>
+}
 
 export type Command = {
   readonly name: string

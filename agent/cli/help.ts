@@ -8,8 +8,8 @@ const column = (rows: readonly (readonly [string, string])[]): string => {
 }
 
 function flagName(name: string, spec: FlagSpec): string {
-  if (spec.kind === 'switch') return `--${name}`
-  return spec.kind === 'value' ? `--${name} ${spec.value ?? 'VALUE'}` : `--${name}[=${spec.value ?? 'VALUE'}]`
+  if (spec.kind === 'switch') return spec.short === undefined ? `--${name}` : `-${spec.short}, --${name}`
+  return spec.kind === 'value' || spec.kind === 'values' ? `--${name} ${spec.value ?? 'VALUE'}` : `--${name}[=${spec.value ?? 'VALUE'}]`
 }
 
 const flagRows = (flags: Readonly<Record<string, FlagSpec>>): string =>

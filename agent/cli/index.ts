@@ -7,6 +7,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).run,
   alerts: async () => (await import('./alerts.ts')).alerts,
   config: async () => (await import('./config.ts')).config,
+  doctor: async () => (await import('./doctor.ts')).doctor,
   explain: async () => (await import('./explain.ts')).explain,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,

@@ -1,0 +1,173 @@
+// A host for the doctor's checks, made of real files in a folder of its own and real programs; what no folder can hold (NVML, engines) is given as data.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { loadConfig } from '../../../agent/config/load.ts'
+import type { Config } from '../../../agent/config/schema.ts'
+import type { Surroundings } from '../../../agent/doctor/definition.ts'
+import { parseComposeFile } from '../../../agent/doctor/parts/compose-file.ts'
+import type { DoctorContainer } from '../../../agent/doctor/parts/containers.ts'
+import { readDistribution } from '../../../agent/doctor/parts/distribution.ts'
+import type { EngineFacts } from '../../../agent/doctor/parts/engine-facts.ts'
+import { createHostFiles, type HostFiles } from '../../../agent/doctor/parts/host-files.ts'
+import type { NvmlFacts, NvmlGpu } from '../../../agent/doctor/parts/nvml-facts.ts'
+import { createRunCommand } from '../../../agent/doctor/parts/run-command.ts'
+import { lazily } from '../../../agent/doctor/surroundings.ts'
+import type { CheckStatus } from '../../../agent/model/doctor.ts'
+
+/** A file's text, a link's target, a device node (needs root), or an empty folder. */
+export type SceneFile =
+  | string
+  | { readonly link: string }
+  | { readonly node: readonly [major: number, minor: number] }
+  | { readonly folder: true }
+  | { readonly text: string; readonly mode: number }
+
+export type Scene = {
+  readonly files?: Readonly<Record<string, SceneFile>>
+  /** Programs by name: what they print and how they end, or a whole script for /bin/sh. */
+  readonly programs?: Readonly<Record<string, { readonly prints: string; readonly exit?: number } | { readonly script: string }>>
+  /** os-release's ID; debian where it is not said. */
+  readonly distribution?: string
+  /** An Error: what asking for it rejects with. Absent: none. */
+  readonly nvml?: NvmlFacts | Error
+  readonly engine?: EngineFacts | Error
+  readonly containers?: readonly Partial<DoctorContainer>[] | Error
+  /** Text by path. */
+  readonly compose?: Readonly<Record<string, string>>
+  /** Keys by their full name: `gpu.source`. */
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly env?: Readonly<Record<string, string>>
+  readonly uid?: number
+}
+
+/** What a check must say of a scene: the worst status of its findings, and a word of them. */
+export type CheckCase = { readonly about: string; readonly scene: Scene; readonly status: CheckStatus; readonly says?: RegExp }
+
+export const needsRoot = ({ files = {} }: Scene): boolean => Object.values(files).some((file) => typeof file === 'object' && 'node' in file)
+
+export function gpuFacts(own: Partial<Omit<NvmlGpu, 'value'>> & { readonly values?: Readonly<Record<string, number>> } = {}): NvmlGpu {
+  const { values = {}, ...rest } = own
+  const index = rest.index ?? 0
+  return {
+    index,
+    uuid: `GPU-0000000${index}-1111-2222-3333-444444444444`,
+    name: 'NVIDIA H100 80GB HBM3',
+    pciBusId: `00000000:${(index + 1).toString(16).padStart(2, '0')}:00.0`,
+    computeCapability: '9.0',
+    minor: index,
+    throttleReasons: [],
+    // `ecc_errors_total{type=uncorrected,scope=volatile}` names one with labels.
+    value: (name, labels = {}) =>
+      values[
+        Object.keys(labels).length === 0
+          ? name
+          : `${name}{${Object.entries(labels)
+              .map(([key, text]) => `${key}=${text}`)
+              .join(',')}}`
+      ],
+    ...rest,
+  }
+}
+export const nvmlFacts = (own: Partial<NvmlFacts> = {}): NvmlFacts => ({
+  from: 'NVML',
+  library: 'libnvidia-ml.so.1',
+  driverVersion: '580.65.06',
+  cudaVersion: '13.0',
+  gpus: [gpuFacts()],
+  lost: [],
+  ...own,
+})
+export const engineFacts = (own: Partial<EngineFacts> = {}): EngineFacts => ({
+  kind: 'docker',
+  socketPath: '/var/run/docker.sock',
+  version: '28.3.0',
+  operatingSystem: 'Debian GNU/Linux 12 (bookworm)',
+  rootless: false,
+  cgroupDriver: 'systemd',
+  cgroupVersion: '2',
+  defaultRuntime: 'runc',
+  runtimes: new Map([
+    ['runc', 'runc'],
+    ['nvidia', 'nvidia-container-runtime'],
+  ]),
+  security: ['apparmor', 'seccomp'],
+  dataRoot: '/var/lib/docker',
+  storageDriver: 'overlay2',
+  ...own,
+})
+/** A container that was started well with `--gpus all`. */
+export function containerFacts(own: Partial<DoctorContainer>, files: HostFiles): DoctorContainer {
+  const pid = own.pid
+  return {
+    engine: engineFacts(),
+    id: 'a'.repeat(64),
+    name: 'trainer',
+    image: 'pytorch:2',
+    state: 'running',
+    env: new Map(),
+    wish: { requests: [{ driver: '', count: -1, ids: [], capabilities: ['gpu'] }], devicePaths: [], privileged: false, runtime: 'runc' },
+    wantsGpu: 'asked',
+    runtime: 'runc',
+    privileged: false,
+    user: '',
+    shmSizeBytes: 8 * 2 ** 30,
+    ipcMode: 'private',
+    ulimits: [],
+    securityOptions: [],
+    readOnlyRoot: false,
+    mounts: [],
+    ...(pid === undefined ? {} : { files: files.within(`/proc/${pid}/root`) }),
+    ...own,
+  }
+}
+
+function write(root: string, path: string, file: SceneFile): void {
+  const full = join(root, path)
+  mkdirSync(dirname(full), { recursive: true })
+  if (typeof file === 'string') return writeFileSync(full, file)
+  if ('link' in file) return symlinkSync(file.link, full)
+  if ('folder' in file) return void mkdirSync(full, { recursive: true })
+  if ('text' in file) return writeFileSync(full, file.text, { mode: file.mode })
+  execFileSync('mknod', [full, 'c', ...file.node.map(String)])
+}
+
+const told = <T>(answer: T | Error | undefined): Promise<T> | undefined =>
+  answer === undefined ? undefined : answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+
+export type BuiltScene = { readonly around: Surroundings; readonly root: string; readonly remove: () => void }
+
+export async function buildScene(scene: Scene): Promise<BuiltScene> {
+  const root = mkdtempSync(join(tmpdir(), 'warpwatch-doctor-'))
+  const programs = join(root, '.programs')
+  mkdirSync(programs)
+  write(root, '/etc/os-release', `ID=${scene.distribution ?? 'debian'}\nVERSION_ID="12"\nPRETTY_NAME="A Linux"\n`)
+  for (const [path, file] of Object.entries({ '/proc/sys/kernel/osrelease': '6.1.0-28-amd64\n', ...scene.files })) write(root, path, file)
+  for (const [name, program] of Object.entries(scene.programs ?? {})) {
+    const path = join(programs, name)
+    if ('prints' in program) {
+      writeFileSync(`${path}.out`, program.prints)
+      writeFileSync(path, `#!/bin/sh\ncat '${path}.out'\nexit ${program.exit ?? 0}\n`)
+    } else writeFileSync(path, `#!/bin/sh\n${program.script}\n`)
+    chmodSync(path, 0o755)
+  }
+  const files = createHostFiles(root)
+  const env = scene.env ?? {}
+  const flags = Object.entries({ data_dir: root, ...scene.config }).map(([path, value]) => ({ path, value, where: 'scene' }))
+  const { config }: { readonly config: Config } = await loadConfig({ env: {}, cwd: root, flags })
+  const containers = scene.containers ?? []
+  const around: Surroundings = {
+    files,
+    run: createRunCommand({}, [programs]),
+    distribution: lazily(async () => await readDistribution(files, env)),
+    engine: lazily(async () => await told(scene.engine)),
+    containers: lazily(async () => (containers instanceof Error ? await Promise.reject(containers) : containers.map((own) => containerFacts(own, files)))),
+    nvml: lazily(async () => await told(scene.nvml)),
+    composeFiles: lazily(async () => await Promise.resolve(Object.entries(scene.compose ?? {}).map(([path, text]) => parseComposeFile(path, text)))),
+    config,
+    env,
+    uid: scene.uid ?? 0,
+  }
+  return { around, root, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
