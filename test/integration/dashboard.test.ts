@@ -1,24 +1,10 @@
 // The dashboard in a real Chromium on the real agent with a simulated host: figures against the API, reconnect, token, markup, policy, phone.
-import { existsSync } from 'node:fs'
 import * as z from 'zod'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
-
-const CHROMIUM = '/usr/lib/chromium/chromium'
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-const DESKTOP = { viewport: { width: 1600, height: 1000 } }
-
-type Opened = { readonly page: Page; readonly complaints: string[]; readonly [Symbol.asyncDispose]: () => Promise<void> }
 
 /** One GPU's figures as its card writes them, units and all. */
 const cardFigures = z.object({ uuid: z.string(), trouble: z.string().nullable(), figures: z.record(z.string(), z.string()) })
@@ -76,12 +62,12 @@ function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): 
   return undefined
 }
 
-describe.skipIf(!existsSync(CHROMIUM))('dashboard in a real Chromium (needs Debian’s chromium)', () => {
+describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
   let agent: AgentProcess
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+    browser = await launchBrowser()
     agent = await startAgentProcess(['--simulate'])
   })
   afterAll(async () => {
@@ -89,16 +75,8 @@ describe.skipIf(!existsSync(CHROMIUM))('dashboard in a real Chromium (needs Debi
     await agent?.stop()
   })
 
-  async function open(url: string, options: BrowserContextOptions = DESKTOP, prepare?: (page: Page) => Promise<void>): Promise<Opened> {
-    const context = await browser.newContext({ colorScheme: 'dark', ...options })
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
-    await prepare?.(page)
-    await page.goto(url)
-    return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
-  }
+  const open = (url: string, options: BrowserContextOptions = DESKTOP, prepare?: (page: Page) => Promise<void>): Promise<Opened> =>
+    openPage(browser, url, options, prepare)
   const cards = async (page: Page): Promise<readonly CardFigures[]> => z.array(cardFigures).parse(await page.evaluate(READ_CARDS))
   const state = (page: Page, name: string): Promise<unknown> => page.waitForSelector(`[data-connection="${name}"]`)
 
@@ -120,7 +98,6 @@ describe.skipIf(!existsSync(CHROMIUM))('dashboard in a real Chromium (needs Debi
       { what: () => `cards equal to the API: ${last}`, everyMs: 60, deadlineMs: 20_000 },
     )
     await page.waitForSelector('.status .fine')
-    // Content-Security-Policy violations, failed requests and exceptions all end up here.
     expect(complaints).toEqual([])
   })
 
@@ -243,14 +220,12 @@ describe.skipIf(!existsSync(CHROMIUM))('dashboard in a real Chromium (needs Debi
   })
 
   test.each(['dark', 'light'] as const)('a phone shows everything without scrolling sideways, in %s', async (colorScheme) => {
-    await using opened = await open(agent.url, { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true, colorScheme })
+    await using opened = await open(agent.url, { ...PHONE, colorScheme })
     const { page } = opened
     await page.waitForSelector('#processes')
     await page.waitForSelector('.gpu')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
-    const wide = await page.evaluate(
-      `Array.from(document.querySelectorAll('main *')).filter((each) => each.getBoundingClientRect().right > 376).map((each) => each.className)`,
-    )
+    const wide = await page.evaluate(STICKING_OUT)
     expect(wide).toEqual([])
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme)
     await page.getByRole('button', { name: /switch to/ }).click()
