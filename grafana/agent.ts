@@ -61,7 +61,7 @@ const now = [
 
 const cost = [
   rows({
-    title: 'Agents',
+    title: 'Each agent',
     help: 'What each costs. Host leads to its dashboard.',
     columns: [
       { label: 'instance', name: 'Host', links: [toHost()] },

@@ -94,7 +94,7 @@ const list = [
       { expr: sum('allocator_headroom_bytes'), name: 'Headroom', unit: units.BytesIEC },
       { expr: sum('allocator_retries_total'), name: 'Flushes', steps: [[1, WARN]] },
       { expr: sum('allocator_ooms_total'), name: 'OOMs', steps: [[1, BAD]] },
-      { expr: `min by (instance, uuid, gpu, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`, name: 'Runs out in', unit: units.Seconds },
+      { expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`, name: 'Runs out in', unit: units.Seconds },
     ],
     worst: ['Reserved'],
     none: 'no process with the probe',
@@ -121,7 +121,7 @@ const where = [
     links: [toContainer('series')],
   }),
   lines({
-    title: 'Reserved',
+    title: 'Reserved by process',
     help: 'What each process has taken from the driver. Steps that never come down are its high-water mark; a line that climbs is a leak or pieces.',
     unit: units.BytesIEC,
     queries: [{ expr: sum('allocator_reserved_bytes'), legend: NAME }],
@@ -161,8 +161,16 @@ const when = [
     help: 'Seconds until the process runs out of GPU memory if its growth goes on: at the earliest and at the latest. Absent where nothing honest can be said; without the probe only the near end is told.',
     unit: units.Seconds,
     queries: [
-      { expr: `min by (instance, uuid, gpu, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`, legend: `${NAME}, earliest`, colour: BAD },
-      { expr: `min by (instance, uuid, gpu, pid, container) (warpwatch_memory_exhaustion_latest_seconds{${A}})`, legend: `${NAME}, latest`, colour: ORANGE },
+      {
+        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`,
+        legend: '{{container}} {{pid}}, earliest',
+        colour: BAD,
+      },
+      {
+        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_latest_seconds{${A}})`,
+        legend: '{{container}} {{pid}}, latest',
+        colour: ORANGE,
+      },
     ],
   }),
   lines({

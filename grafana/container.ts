@@ -73,7 +73,7 @@ const now = [
 
 const list = [
   rows({
-    title: 'Containers',
+    title: 'Each container',
     help: 'Those that run now. Restarts and OOM kills count since the container was created or restarted.',
     height: 9,
     columns: [
@@ -94,7 +94,7 @@ const list = [
 
 const gpus = [
   lines({
-    title: 'GPU memory',
+    title: 'GPU memory by container',
     help: 'By container and card. What climbs without end leaks.',
     unit: units.BytesIEC,
     stacked: true,

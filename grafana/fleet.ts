@@ -147,7 +147,7 @@ const faults = [
 
 const use = [
   lines({
-    title: 'GPU memory in use',
+    title: 'GPU memory over the hosts',
     help: 'Over the hosts: the fullest, the tenth part that is fullest, the one in the middle.',
     unit: units.PercentUnit,
     max: 1,
@@ -158,7 +158,7 @@ const use = [
     ],
   }),
   lines({
-    title: 'GPU utilization',
+    title: 'GPU utilization over the hosts',
     help: 'Over the hosts, of five minutes: the busiest tenth, the one in the middle, the least busy tenth.',
     unit: units.PercentUnit,
     max: 1,
@@ -169,7 +169,7 @@ const use = [
     ],
   }),
   lines({
-    title: 'GPUs held for nothing',
+    title: 'GPUs held for nothing, over time',
     help: 'Sum over the hosts. Nights and weekends show who forgets; the hosts are in the table above.',
     queries: [{ expr: `sum(instance:warpwatch_gpus_idle:count{${JOB}})`, legend: 'idle GPUs', colour: ORANGE }],
   }),

@@ -39,13 +39,13 @@ const now = [
     steps: [[0.98, WARN]],
   }),
   figure({
-    title: 'Utilization',
+    title: 'Utilization now',
     help: 'Share of time in which a kernel ran; a card with MIG tells none.',
     unit: units.PercentUnit,
     queries: [{ expr: `max(warpwatch_gpu_utilization_ratio{${GPU}})` }],
   }),
   figure({
-    title: 'Temperature',
+    title: 'Temperature now',
     help: 'Of the die. What the board itself takes for too hot stands in the chart below.',
     unit: units.Celsius,
     queries: [{ expr: `max(warpwatch_gpu_temperature_celsius{${GPU}})` }],

@@ -1,7 +1,7 @@
 // The machine around the GPUs: CPU, memory, disks, network.
 import * as units from '@grafana/grafana-foundation-sdk/units'
-import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY } from '../parts/look.ts'
-import { lines } from '../parts/panels.ts'
+import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, words } from '../parts/look.ts'
+import { lines, states } from '../parts/panels.ts'
 import { HOST } from '../parts/select.ts'
 
 const R = '[$__rate_interval]'
@@ -81,5 +81,17 @@ export const machine = [
       { expr: `max(warpwatch_host_cpu_cores{${HOST}})`, legend: 'cores', colour: GREY },
       { expr: `max(warpwatch_host_oom_kills_total{${HOST}})`, legend: 'OOM kills since boot', colour: BAD },
     ],
+  }),
+  states({
+    title: 'Services',
+    help: 'Whether the newest health check of each service was answered as expected (targets of the configuration). A service that answers while its GPU is dead is an incident all the same.',
+    queries: [{ expr: `max by (target) (warpwatch_target_up{${HOST}})`, legend: '{{target}}' }],
+    mappings: words(['0', 'down', BAD], ['1', 'up', GREEN]),
+  }),
+  lines({
+    title: 'How long services take to answer',
+    help: 'From the start of a check to the end of the answer; absent when there was no whole answer. Rising while the GPU is full of work: requests queue.',
+    unit: units.Seconds,
+    queries: [{ expr: `max by (target) (warpwatch_target_latency_seconds{${HOST}})`, legend: '{{target}}' }],
   }),
 ]

@@ -17,7 +17,9 @@ const chart = z.object({
   datasource: ref,
   gridPos: place,
   targets: z
-    .array(z.object({ refId: z.string(), datasource: ref, expr: z.string().min(2), legendFormat: z.string().optional(), instant: z.boolean(), range: z.boolean() }))
+    .array(
+      z.object({ refId: z.string(), datasource: ref, expr: z.string().min(2), legendFormat: z.string().optional(), instant: z.boolean(), range: z.boolean() }),
+    )
     .min(1),
   options: z.record(z.string(), z.unknown()),
   fieldConfig: z.object({
@@ -46,10 +48,10 @@ const board = z.object({
   annotations: z.object({ list: z.array(z.object({ name: z.string(), datasource: ref, expr: z.string() })) }),
   links: z.array(link),
 })
-export type Committed = z.infer<typeof board> & { readonly file: string; readonly charts: readonly Chart[]; readonly json: unknown }
+export type Committed = z.infer<typeof board> & { readonly file: string; readonly charts: readonly Chart[]; readonly json: Readonly<Record<string, unknown>> }
 
 export const committed: readonly Committed[] = readdirSync(FOLDER).map((file) => {
-  const json: unknown = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
+  const json = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')))
   const read = board.parse(json)
   return { ...read, file, json, charts: read.panels.filter((panel): panel is Chart => panel.type !== 'row') }
 })
@@ -63,4 +65,5 @@ export const linksOf = ({ links, charts }: Committed): readonly { readonly title
 ]
 
 /** `$name`, `${name}` and `${name:format}` in a text, by their names. */
-export const variablesIn = (text: string): readonly string[] => Array.from(text.matchAll(/\$(?:\{(\w+)(?::\w+)?\}|(\w+))/g), (match) => match[1] ?? match[2] ?? '')
+export const variablesIn = (text: string): readonly string[] =>
+  Array.from(text.matchAll(/\$(?:\{(\w+)(?::\w+)?\}|(\w+))/g), (match) => match[1] ?? match[2] ?? '')

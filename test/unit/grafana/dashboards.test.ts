@@ -12,11 +12,11 @@ import { committed, linksOf, variablesIn } from './committed.ts'
 
 /** The schemas write "anything" as an open object, where Grafana itself has texts and numbers too. */
 const anything = (_: string, value: unknown): unknown => (JSON.stringify(value) === '{"type":"object","additionalProperties":{}}' ? true : value)
-type Schema = Parameters<typeof z.fromJSONSchema>[0]
+const schema = z.custom<Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>>((value) => typeof value === 'object' && value !== null)
 function schemaOf(name: string, definition?: string): z.ZodType {
   const text = readFileSync(join(import.meta.dirname, 'schemas', `${name}.json`), 'utf8')
-  const schema = JSON.parse(text, anything) as Schema & object
-  return z.fromJSONSchema(definition === undefined ? schema : { ...schema, $ref: `#/definitions/${definition}` })
+  const whole = schema.parse(JSON.parse(text, anything))
+  return z.fromJSONSchema(definition === undefined ? whole : { ...whole, $ref: `#/definitions/${definition}` })
 }
 const whole = schemaOf('dashboard')
 const query = schemaOf('prometheus')
@@ -32,12 +32,12 @@ const BUILT_IN = ['__rate_interval', '__range', '__url_time_range', '__data', '_
 test('every file is as `node scripts/grafana.ts` makes it, and there are no others', async () => {
   const files = await grafanaFiles()
   expect(readdirSync(FOLDER).toSorted()).toEqual([...files.keys()].toSorted())
-  for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), name).toBe(text)
+  for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), `in ${name}`).toBe(text)
 })
 
 test('the schemas refuse what Grafana does not know', () => {
   const [first] = committed
-  expect(whole.safeParse({ ...(first?.json as object), titel: 'x' }).success).toBe(false)
+  expect(whole.safeParse({ ...first?.json, titel: 'x' }).success).toBe(false)
   expect(panelSchemas.timeseries.custom.safeParse({ spanNull: true }).success).toBe(false)
   expect(query.safeParse({ refId: 'A', expresion: 'up' }).success).toBe(false)
 })
@@ -48,9 +48,9 @@ describe.each(committed)('$file', (board) => {
   test('is valid by the schema of dashboards, and each panel and query by its own', () => {
     expect(whole.safeParse(json).error?.issues).toBeUndefined()
     for (const { type, title, options, fieldConfig, targets } of charts) {
-      expect(panelSchemas[type].options.safeParse(options).error?.issues, title).toBeUndefined()
-      expect(panelSchemas[type].custom.safeParse(fieldConfig.defaults.custom).error?.issues, title).toBeUndefined()
-      for (const target of targets) expect(query.safeParse(target).error?.issues, title).toBeUndefined()
+      expect(panelSchemas[type].options.safeParse(options).error?.issues, `in ${title}`).toBeUndefined()
+      expect(panelSchemas[type].custom.safeParse(fieldConfig.defaults.custom).error?.issues, `in ${title}`).toBeUndefined()
+      for (const target of targets) expect(query.safeParse(target).error?.issues, `in ${title}`).toBeUndefined()
     }
   })
 
@@ -71,8 +71,8 @@ describe.each(committed)('$file', (board) => {
     expect(taken.size).toBe(24 * bottom)
   })
 
-  test('has titles that are told apart within a row', () => {
-    const titles = charts.map(({ title, gridPos }) => `${title} ${panels.findLast((panel) => panel.type === 'row' && panel.gridPos.y < gridPos.y)?.title ?? ''}`)
+  test('has titles that are told apart', () => {
+    const titles = charts.map(({ title }) => title)
     expect(titles.filter((title, i) => titles.indexOf(title) !== i)).toEqual([])
   })
 
@@ -104,30 +104,35 @@ describe.each(committed)('$file', (board) => {
       if (url === undefined || !url.startsWith('/')) continue
       const [path = '', search = ''] = url.split('?')
       const variables = byUid.get(path.replace('/d/', ''))
-      expect(variables, url).toBeDefined()
+      expect(variables, `behind ${url}`).toBeDefined()
       const given = Array.from(search.matchAll(/var-(\w+)=|\$\{(\w+):queryparam\}/g), (match) => match[1] ?? match[2] ?? '')
       expect(given.filter((name) => !variables?.includes(name))).toEqual([])
     }
   })
 
   test('refers in overrides to queries and columns that exist', () => {
-    for (const { title, targets, fieldConfig, transformations = [] } of charts) {
-      const renamed = transformations.flatMap(({ options }) => Object.values((options['renameByName'] ?? {}) as Readonly<Record<string, string>>))
-      const byQuery = fieldConfig.overrides.filter(({ matcher }) => matcher.id === 'byFrameRefID').map(({ matcher }) => matcher.options)
-      expect(byQuery.filter((refId) => !targets.some((target) => target.refId === refId)), title).toEqual([])
-      const byName = fieldConfig.overrides.filter(({ matcher }) => matcher.id === 'byName').map(({ matcher }) => matcher.options)
-      if (renamed.length > 0) expect(byName.filter((name) => !renamed.includes(name)), title).toEqual([])
-    }
+    const wrong = charts.flatMap(({ title, targets, fieldConfig, transformations = [] }) => {
+      const columns = transformations.flatMap(({ options }) => Object.values(z.record(z.string(), z.string()).parse(options['renameByName'] ?? {})))
+      return fieldConfig.overrides
+        .map(({ matcher }) => matcher)
+        .filter(({ id, options }) => (id === 'byName' ? columns.length > 0 && !columns.includes(options) : !targets.some(({ refId }) => refId === options)))
+        .map(({ options }) => `${title}: ${options}`)
+    })
+    expect(wrong).toEqual([])
   })
 
   test('asks for metrics that the agent declares, and for records of the rules', () => {
     const declared = new Set(catalogue.map(({ name }) => name))
-    const rules = z.object({ groups: z.array(z.object({ rules: z.array(z.object({ record: z.string().optional() })) })) }).parse(parse(readFileSync(RULES, 'utf8')))
+    const rules = z
+      .object({ groups: z.array(z.object({ rules: z.array(z.object({ record: z.string().optional() })) })) })
+      .parse(parse(readFileSync(RULES, 'utf8')))
     const records = new Set(rules.groups.flatMap((group) => group.rules.map(({ record }) => record)))
-    const texts = [...charts.flatMap(({ targets }) => targets.map(({ expr }) => expr)), ...templating.list.map((each) => JSON.stringify(each.query))]
+    const texts = [
+      ...charts.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+      ...templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query)),
+    ]
     const named = texts.flatMap((text) => text.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/\b(?:\w+:)?(?:warpwatch|process)_\w+(?::\w+)?/g) ?? [])
     expect(named.length).toBeGreaterThan(5)
-    // In variables some names stand in matchers of __name__, and labels such as process are no metrics.
     expect([...new Set(named)].filter((name) => !declared.has(name) && !records.has(name))).toEqual([])
   })
 })
