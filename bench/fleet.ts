@@ -1,7 +1,7 @@
 // A thousand simulated hosts before a real Prometheus and a real VictoriaMetrics: what a fleet costs (docs/fleet.md). About ten minutes.
 // FLEET_STEPS=100,300 takes only the steps of so many hosts; FLEET_SECONDS measures each for longer than 45 s.
 import { loadavg } from 'node:os'
-import { measureOnDisk } from './fleet/on-disk.ts'
+import { measureOnDisk, type Kept } from './fleet/on-disk.ts'
 import { enginesMissing, freePort } from './fleet/process.ts'
 import { record, withoutDcgm } from './fleet/recording.ts'
 import { runStep, type Step, type StepFigures } from './fleet/step.ts'
@@ -67,15 +67,17 @@ export async function run(): Promise<void> {
     const bytes = whole(Buffer.byteLength(template.page(0, 0)))
     print([dcgm === 'off' ? '`metrics.dcgm: off`' : 'as it comes', whole(template.series), whole(ofGpus / GPUS), bytes, whole(churnedPerDay(template))])
   }
-  process.stdout.write(`series that came or went while it was recorded, left out: ${classic.leftOut}\n\n`)
+  process.stdout.write('\n')
 
-  print(['interval', 'samples', 'Prometheus, bytes a sample', 'of these index', 'VictoriaMetrics, bytes a sample', 'a host and day, MB'])
-  print(['---', '---', '---', '---', '---', '---'])
+  print(['interval', 'samples', 'Prometheus: bytes a sample', 'a series', 'VictoriaMetrics: bytes a sample', 'a series', 'a host and day, MB (calculated)'])
+  print(Array.from({ length: 7 }, () => '---'))
   for (const intervalS of [15, 60]) {
-    const found = await measureOnDisk(recordings.classic, intervalS)
-    const perDay = (bytes: number): string => ((((templates.classic.series * DAY_S) / intervalS) * bytes) / 1e6).toFixed(1)
-    const perSample = [found.prometheus, found.prometheusIndex, found.victoria].map((bytes) => bytes.toFixed(2))
-    print([`${intervalS} s`, whole(found.samples), ...perSample, `${perDay(found.prometheus)} · ${perDay(found.victoria)}`])
+    const { samples, prometheus, victoria } = await measureOnDisk(recordings.classic, intervalS)
+    const { series } = templates.classic
+    const perDay = ({ perSample, perSeries }: Kept): string =>
+      (((series * DAY_S * perSample) / intervalS + (series + churnedPerDay(templates.classic)) * perSeries) / 1e6).toFixed(1)
+    const kept = [prometheus, victoria].flatMap(({ perSample, perSeries }) => [perSample.toFixed(2), whole(perSeries)])
+    print([`${intervalS} s`, whole(samples), ...kept, `${perDay(prometheus)} · ${perDay(victoria)}`])
   }
 
   process.stdout.write('\n')

@@ -12,7 +12,7 @@ export type EngineName = 'Prometheus' | 'VictoriaMetrics' | 'Prometheus + remote
 /** All hosts at one address, told apart by path; each has the instance that it would have. */
 function scrapeConfig({ hosts, intervalS, address }: Scraped): object {
   return {
-    global: { scrape_interval: `${intervalS}s`, scrape_timeout: '10s' },
+    global: { scrape_interval: `${intervalS}s`, scrape_timeout: `${Math.min(10, intervalS)}s` },
     scrape_configs: [
       {
         job_name: 'warpwatch',

@@ -1,28 +1,37 @@
-// Pages of /metrics of a real simulated agent, one for each 15 seconds of its story: what the hosts of the simulated fleet say again.
+// What the hosts of the simulated fleet say: the page of a real simulated agent, and two hours of the same simulated host's values.
 import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
+import { catalogue } from '../../agent/catalogue.ts'
+import { createExposition } from '../../agent/http/exposition.ts'
+import { createSimulation } from '../../agent/sources/simulated.ts'
+import { createLatestStore } from '../../agent/store/latest.ts'
 import { poll } from '../../test/setup/poll.ts'
 import { get, startAgentProcess } from '../lib/agent-process.ts'
 
-/** How far two pages lie apart in the story. */
+/** How far two recorded values lie apart. */
 export const PAGE_S = 15
-const PAGES = 32
+/** Two hours: a block of Prometheus. */
+const PAGES = 480
+/** Of the agent's own, which only a real agent tells, so many are seen, a second apart, and told again and again. */
+const OWN_PAGES = 8
+const HOST = 'template-host'
+const SCENARIO = 'healthy'
+const SEED = 1
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0'
 
 export const recordingShape = z.object({
-  /** The last page, whose lines are the template: in both formats, since engines ask for different ones. */
+  /** The agent's page, whose lines are the template: in both formats, since engines ask for different ones. */
   text: z.string(),
   openmetrics: z.string(),
-  /** Values of each series (`name{labels}`) over the pages. */
+  /** Values of each series (`name{labels}`) from page to page. */
   values: z.record(z.string(), z.array(z.number())),
   counters: z.array(z.string()),
-  /** Series that were not on every page (an allocator that has not flushed yet), and so are left out. */
-  leftOut: z.number(),
 })
 export type Recording = z.infer<typeof recordingShape>
 
-const isSample = (line: string): boolean => line !== '' && !line.startsWith('#')
+export const samplesOf = (page: string): readonly string[] => page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 export const keyOf = (line: string): string => line.slice(0, line.lastIndexOf(' '))
+const valueOf = (line: string): number => Number(line.slice(line.lastIndexOf(' ') + 1))
 
 async function pageOf(url: string, accept: string): Promise<string> {
   const answer = await fetch(url, { headers: { accept } })
@@ -30,9 +39,30 @@ async function pageOf(url: string, accept: string): Promise<string> {
   return answer.text()
 }
 
-/** Names that a page declares as counters. */
-function countersOf(text: string): readonly string[] {
-  return [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = '']) => name)
+/** Only series that are on every page, since the template's lines are fixed. */
+function collect(pages: readonly string[]): Record<string, number[]> {
+  const seen = new Map<string, number[]>()
+  for (const line of pages.flatMap(samplesOf)) {
+    const list = seen.get(keyOf(line)) ?? []
+    list.push(valueOf(line))
+    seen.set(keyOf(line), list)
+  }
+  return Object.fromEntries([...seen].filter(([, values]) => values.length === pages.length))
+}
+
+/** The simulated host without an agent and without a clock: the same seed is the same cards, containers and processes. */
+function story(pages: number): readonly string[] {
+  const begin = Date.UTC(2026, 10, 22)
+  const metricNamed = (name: string): (typeof catalogue)[number] | undefined => catalogue.find((metric) => metric.name === name)
+  const simulation = createSimulation({ scenario: SCENARIO, seed: SEED, metricNamed, hostname: HOST }, begin, 0)
+  const latest = createLatestStore()
+  const exposition = createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: HOST })
+  return Array.from({ length: pages }, (_, page) => {
+    for (let second = 0; second < PAGE_S; second += 1)
+      for (const event of simulation.tick(begin + (page * PAGE_S + second) * 1_000)) if (event.type === 'scrape') latest.apply(event)
+    exposition.invalidate()
+    return exposition.page('text').body.toString()
+  })
 }
 
 /** The same page as `metrics.dcgm: off` makes it. */
@@ -44,33 +74,30 @@ export function withoutDcgm(recording: Recording): Recording {
 export async function record(port: number, pages = PAGES): Promise<Recording> {
   const agent = startAgentProcess({
     port,
-    args: ['--simulate=healthy'],
-    env: { WARPWATCH_SIMULATE__SPEED: String(PAGE_S), WARPWATCH_HOST_NAME: 'template-host' },
+    args: [`--simulate=${SCENARIO}`],
+    env: { WARPWATCH_SIMULATE__SEED: String(SEED), WARPWATCH_HOST_NAME: HOST },
   })
   try {
-    await poll(async () => (await get(`${agent.url}/metrics`))?.includes('warpwatch_gpu_power_watts{') === true, {
-      what: () => `a page with GPUs; the agent said ${agent.stderr()}`,
-      deadlineMs: 60_000,
-      everyMs: 200,
-    })
-    const texts: string[] = []
-    for (let n = 0; n < pages; n += 1) {
-      texts.push(await pageOf(`${agent.url}/metrics`, 'text/plain'))
-      await delay(1_000) // the agent's own tick
+    // The agent's own series come with its first ticks.
+    await poll(
+      async () => /^warpwatch_agent_source_up\{source="allocator"\}|^warpwatch_agent_history_series [1-9]/m.test((await get(`${agent.url}/metrics`)) ?? ''),
+      {
+        what: () => `a whole page; the agent said ${agent.stderr()}`,
+        deadlineMs: 60_000,
+        everyMs: 200,
+      },
+    )
+    const own: string[] = []
+    for (let n = 0; n < OWN_PAGES; n += 1) {
+      await delay(1_000) // the agent's tick
+      own.push(await pageOf(`${agent.url}/metrics`, 'text/plain'))
     }
-    const seen = new Map<string, number[]>()
-    for (const line of texts.flatMap((text) => text.split('\n').filter(isSample))) {
-      const list = seen.get(keyOf(line)) ?? []
-      list.push(Number(line.slice(line.lastIndexOf(' ') + 1)))
-      seen.set(keyOf(line), list)
-    }
-    const whole = [...seen].filter(([, values]) => values.length === pages)
+    const text = own.at(-1) ?? ''
     return {
-      text: texts.at(-1) ?? '',
+      text,
       openmetrics: await pageOf(`${agent.url}/metrics`, OPENMETRICS),
-      values: Object.fromEntries(whole),
-      counters: [...countersOf(texts.at(-1) ?? '')],
-      leftOut: seen.size - whole.length,
+      values: { ...collect(own), ...collect(story(pages)) },
+      counters: [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = '']) => name),
     }
   } finally {
     await agent.stop()

@@ -58,11 +58,9 @@ export async function runStep(step: Step, recording: Recording, measuredS = MEAS
     const isVictoria = step.engine === 'VictoriaMetrics'
     const samples = (): Promise<number> =>
       isVictoria ? ownFigure(engine, 'vm_rows_inserted_total', 'type="promscrape"') : ownFigure(engine, 'prometheus_tsdb_head_samples_appended_total')
-    const created = (): Promise<number> => ownFigure(engine, isVictoria ? 'vm_new_timeseries_created_total' : 'prometheus_tsdb_head_series_created_total')
     const all = async () => ({
       at: performance.now(),
       samples: await samples(),
-      created: await created(),
       cost: costOf(engine.pid),
       receiver: receiver === undefined ? undefined : costOf(receiver.pid),
       fleet: costOf(fleet.pid),
@@ -88,7 +86,8 @@ export async function runStep(step: Step, recording: Recording, measuredS = MEAS
       scrapeP99Ms: 1_000 * (await figure('quantile(0.99, scrape_duration_seconds)')),
       pageBytes: (after.sent.bytes - before.sent.bytes) / (after.sent.pages - before.sent.pages),
       fleetCores: (after.fleet.cpuS - before.fleet.cpuS) / seconds,
-      newSeriesPerS: (after.created - before.created) / seconds,
+      // Those of the scrapes alone: recordings make series too. The first round lies before these seconds.
+      newSeriesPerS: (await figure(`sum(sum_over_time(scrape_series_added[${Math.floor(seconds) - 2}s]))`)) / Math.floor(seconds - 2),
       rulesMs: isVictoria ? undefined : 1_000 * (await ownFigure(engine, 'prometheus_rule_group_last_duration_seconds')),
       queries: await timeQueries(asked),
       load: loadavg()[0] ?? Number.NaN,

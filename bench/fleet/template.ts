@@ -27,13 +27,16 @@ const IDENTITY = /GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=[Hh]ostnam
 /** Whole numbers stay whole; others keep the decimals that counters on the page have. */
 const counted = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toFixed(3))))
 
-/** A recorded counter goes on for ever: each round adds what the recording's own added. One story second was 1/15 s for it, hence the factor. */
+/** A recorded counter goes on for ever: each round adds what the recording's own added. */
 function counterAt(values: readonly number[], step: number, from: number): number {
   const [first = 0, last = first] = [values[0], values.at(-1)]
   const rounds = Math.floor(step / values.length)
   const within = (values[step % values.length] ?? first) - first
-  return from + PAGE_S * (within + rounds * (last - first))
+  return from + within + rounds * (last - first)
 }
+
+/** dcgm-exporter types the NVLink bandwidth as a counter, but it is a rate. */
+const neverFalls = (values: readonly number[]): boolean => values.every((value, at) => at === 0 || value >= (values[at - 1] ?? value))
 
 export function createTemplate(recording: Recording, format: keyof typeof CONTENT_TYPES): Template {
   const counters = new Set(recording.counters)
@@ -79,7 +82,7 @@ export function createTemplate(recording: Recording, format: keyof typeof CONTEN
       else if (box !== undefined) thing({ kind: 'container', box })
     }
     literal(`${key.slice(from)} `)
-    slot({ kind: 'value', values, counter: counters.has(key.replace(/\{.*/, '')), box })
+    slot({ kind: 'value', values, counter: counters.has(key.replace(/\{.*/, '')) && neverFalls(values), box })
     literal('\n')
   }
 

@@ -1,0 +1,66 @@
+// Writes the table of docs/dcgm-exporter.md from the catalogue: `node scripts/dcgm-doc.ts`. A test fails when what is committed is not this.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { catalogue } from '../agent/catalogue.ts'
+import { XID_NAMES } from '../agent/http/exposition/dcgm.ts'
+import type { DcgmName, MetricDef } from '../agent/model/metric.ts'
+
+export const PAGE = join(import.meta.dirname, '../docs/dcgm-exporter.md')
+const [BEGIN, END] = ['<!-- made by node scripts/dcgm-doc.ts, do not edit -->', '<!-- end -->']
+
+/** The families that dcgm-exporter 3.x to 4.8 exports unless told otherwise: its etc/default-counters.csv. */
+export const DEFAULTS: readonly string[] = [
+  ...['SM_CLOCK', 'MEM_CLOCK', 'MEMORY_TEMP', 'GPU_TEMP', 'POWER_USAGE', 'TOTAL_ENERGY_CONSUMPTION', 'PCIE_REPLAY_COUNTER', 'GPU_UTIL', 'MEM_COPY_UTIL'],
+  ...['ENC_UTIL', 'DEC_UTIL', 'XID_ERRORS', 'FB_FREE', 'FB_USED', 'FB_RESERVED', 'NVLINK_BANDWIDTH_TOTAL', 'VGPU_LICENSE_STATUS'],
+  ...['UNCORRECTABLE_REMAPPED_ROWS', 'CORRECTABLE_REMAPPED_ROWS', 'ROW_REMAP_FAILURE'],
+]
+  .map((name) => `DCGM_FI_DEV_${name}`)
+  .concat(['GR_ENGINE_ACTIVE', 'PIPE_TENSOR_ACTIVE', 'DRAM_ACTIVE', 'PCIE_TX_BYTES', 'PCIE_RX_BYTES'].map((name) => `DCGM_FI_PROF_${name}`))
+
+type Row = { readonly def: MetricDef; readonly classic: DcgmName | undefined; readonly current: DcgmName | undefined }
+
+const sameSeries = (one: DcgmName, other: DcgmName): boolean => JSON.stringify(one.when ?? {}) === JSON.stringify(other.when ?? {})
+
+/** A line for each name of theirs, old and new names of the same thing beside each other. */
+export function dcgmRows(): readonly Row[] {
+  return catalogue.flatMap((def): readonly Row[] => {
+    const [classic, current] = [def.dcgm?.classic ?? [], def.dcgm?.current ?? []]
+    const alone = current.filter((name) => !classic.some((other) => sameSeries(name, other)))
+    return [
+      ...classic.map((name) => ({ def, classic: name, current: current.find((other) => sameSeries(name, other)) })),
+      ...alone.map((name) => ({ def, classic: undefined, current: name })),
+    ]
+  })
+}
+
+const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``)
+
+/** Ours, as the old name's unit has it. */
+function ours({ def, classic, current }: Row): string {
+  const name = classic ?? current
+  const labels = Object.entries(name?.when ?? {}).map(([label, value]) => `${label}="${value}"`)
+  const series = `${def.name}${labels.length === 0 ? '' : `{${labels.join(', ')}}`}`
+  const scale = name?.scale ?? 1
+  if (scale === 1) return code(series)
+  return code(scale > 1 ? `${series} * ${scale}` : `${series} / ${Math.round(1 / scale)}`)
+}
+
+function table(): string {
+  const rows = dcgmRows().toSorted((a, b) => (a.classic ?? a.current)?.name.localeCompare((b.classic ?? b.current)?.name ?? '') ?? 0)
+  const lines = rows.map((row) => {
+    const name = row.classic?.name ?? ''
+    const usual = DEFAULTS.includes(name) ? 'yes' : ''
+    const needs = row.def.name.startsWith('warpwatch_gpu_gpm_') ? 'Hopper or newer' : name === XID_NAMES.classic ? '0 before the first' : ''
+    return `| ${code(row.classic?.name)} | ${usual} | ${ours(row)} | ${code(row.current?.name)} | ${needs} |`
+  })
+  return ['| name up to 4.8 (`classic`) | by default in dcgm-exporter | is this of ours | name from 4.9 on | |', '|---|---|---|---|---|', ...lines].join('\n')
+}
+
+/** The page with its table made anew. */
+export function dcgmPage(page: string): string {
+  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (before < 0 || after < before) throw new Error(`docs/dcgm-exporter.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
+  return `${page.slice(0, before + BEGIN.length)}\n${table()}\n${page.slice(after)}`
+}
+
+if (import.meta.main) writeFileSync(PAGE, dcgmPage(readFileSync(PAGE, 'utf8')))
