@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   allocator: ['lib'],
   sources: ['sampler', 'collectors', 'attribution', 'allocator', 'lib', 'store', 'config'],
   diagnosis: ['lib', 'allocator'],
-  doctor: ['lib', 'config', 'attribution', 'sampler', 'sources', 'diagnosis'],
+  doctor: ['lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   store: ['lib', 'diagnosis'],
   sinks: ['lib', 'store', 'http'],
   http: ['lib', 'store', 'config', 'catalogue.ts'],

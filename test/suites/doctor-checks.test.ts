@@ -6,6 +6,7 @@ import * as registry from '../../agent/doctor/checks/index.ts'
 import type { CheckDefinition } from '../../agent/doctor/definition.ts'
 import { runCheck } from '../../agent/doctor/runner.ts'
 import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
+import { WELL } from '../unit/doctor/hosts.ts'
 import { buildScene, needsRoot, type CheckCase } from '../unit/doctor/scene.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -65,8 +66,8 @@ describe.each(checks.map((check) => [check.id, check] as const))('%s', (id, chec
     }
   })
 
-  test('on a host without any of it: no complaint, no exception', async () => {
-    const built = await buildScene({})
+  test.each(Object.entries(WELL))('on %s: no complaint, no exception', async (_name, scene) => {
+    const built = await buildScene(scene)
     try {
       const report = await runCheck(check, built.around)
       expect(['pass', 'skipped'], JSON.stringify(report.findings)).toContain(report.status)

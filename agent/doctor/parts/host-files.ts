@@ -38,6 +38,8 @@ export type HostFiles = {
   readonly realpath: (path: string) => Promise<string | undefined>
   /** Whether this process may write there; undefined when it is not there. */
   readonly writable: (path: string) => Promise<boolean | undefined>
+  /** Whether it can be opened for reading, a device too: only for those that do nothing when they are opened, such as /dev/kmsg. */
+  readonly openable: (path: string) => Promise<boolean | undefined>
   readonly space: (path: string) => Promise<SpaceFacts | undefined>
   /** The same below a folder of this root, such as `/proc/PID/root`: nothing there is trusted. */
   readonly within: (path: string) => HostFiles
@@ -143,7 +145,7 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
     root,
     readText: async (path, maxBytes = MAX_TEXT) =>
       await at(path, true, async (entry) => {
-        const { kind } = { kind: kindOf(await stat(entry)) }
+        const kind = kindOf(await stat(entry))
         if (kind !== 'file') throw new Error(`expected a file, came a ${kind}`)
         const handle = await open(entry, constants.O_RDONLY | constants.O_NONBLOCK)
         try {
@@ -179,6 +181,19 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
           () => true,
           (error: unknown) => {
             if (['EACCES', 'EPERM', 'EROFS'].includes(errnoName(error) ?? '')) return false
+            throw error
+          },
+        ),
+      ),
+    openable: async (path) =>
+      await at(path, true, async (entry) =>
+        open(entry, constants.O_RDONLY | constants.O_NONBLOCK).then(
+          async (handle) => {
+            await handle.close()
+            return true
+          },
+          (error: unknown) => {
+            if (['EACCES', 'EPERM'].includes(errnoName(error) ?? '')) return false
             throw error
           },
         ),

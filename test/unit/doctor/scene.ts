@@ -10,7 +10,7 @@ import { parseComposeFile } from '../../../agent/doctor/parts/compose-file.ts'
 import type { DoctorContainer } from '../../../agent/doctor/parts/containers.ts'
 import { readDistribution } from '../../../agent/doctor/parts/distribution.ts'
 import type { EngineFacts } from '../../../agent/doctor/parts/engine-facts.ts'
-import { createHostFiles, type HostFiles } from '../../../agent/doctor/parts/host-files.ts'
+import { createHostFiles, type HostFiles, type SpaceFacts } from '../../../agent/doctor/parts/host-files.ts'
 import type { NvmlFacts, NvmlGpu } from '../../../agent/doctor/parts/nvml-facts.ts'
 import { createRunCommand } from '../../../agent/doctor/parts/run-command.ts'
 import { lazily } from '../../../agent/doctor/surroundings.ts'
@@ -23,6 +23,7 @@ export type SceneFile =
   | { readonly node: readonly [major: number, minor: number] }
   | { readonly folder: true }
   | { readonly text: string; readonly mode: number }
+  | { readonly bytes: readonly number[] }
 
 export type Scene = {
   readonly files?: Readonly<Record<string, SceneFile>>
@@ -34,6 +35,8 @@ export type Scene = {
   readonly nvml?: NvmlFacts | Error
   readonly engine?: EngineFacts | Error
   readonly containers?: readonly Partial<DoctorContainer>[] | Error
+  /** How full file systems are, by path; absent: as they really are. */
+  readonly space?: Readonly<Record<string, SpaceFacts>>
   /** Text by path. */
   readonly compose?: Readonly<Record<string, string>>
   /** Keys by their full name: `gpu.source`. */
@@ -123,13 +126,19 @@ export function containerFacts(own: Partial<DoctorContainer>, files: HostFiles):
   }
 }
 
+function writeText(path: string, text: string, mode: number): void {
+  writeFileSync(path, text)
+  chmodSync(path, mode) // not lessened by the umask
+}
+
 function write(root: string, path: string, file: SceneFile): void {
   const full = join(root, path)
   mkdirSync(dirname(full), { recursive: true })
   if (typeof file === 'string') return writeFileSync(full, file)
   if ('link' in file) return symlinkSync(file.link, full)
   if ('folder' in file) return void mkdirSync(full, { recursive: true })
-  if ('text' in file) return writeFileSync(full, file.text, { mode: file.mode })
+  if ('bytes' in file) return writeFileSync(full, Uint8Array.from(file.bytes))
+  if ('text' in file) return writeText(full, file.text, file.mode)
   execFileSync('mknod', [full, 'c', ...file.node.map(String)])
 }
 
@@ -152,7 +161,9 @@ export async function buildScene(scene: Scene): Promise<BuiltScene> {
     } else writeFileSync(path, `#!/bin/sh\n${program.script}\n`)
     chmodSync(path, 0o755)
   }
-  const files = createHostFiles(root)
+  const real = createHostFiles(root)
+  const { space } = scene
+  const files: HostFiles = space === undefined ? real : { ...real, space: async (path) => await Promise.resolve(space[path]) }
   const env = scene.env ?? {}
   const flags = Object.entries({ data_dir: root, ...scene.config }).map(([path, value]) => ({ path, value, where: 'scene' }))
   const { config }: { readonly config: Config } = await loadConfig({ env: {}, cwd: root, flags })

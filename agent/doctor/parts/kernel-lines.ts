@@ -1,0 +1,24 @@
+// The kernel's log since boot, as far back as it reaches: through dmesg, else through the journal.
+import { commandProblem, type RunCommand } from './run-command.ts'
+
+export type KernelLine = { readonly text: string; /** Seconds after boot. */ readonly at: number }
+export type KernelLines = { readonly lines: readonly KernelLine[] } | { readonly problem: string }
+
+/** `[   12.345678] NVRM: …`, as dmesg prints it, and `[   12.345678] host kernel: NVRM: …` of the journal. */
+const LINE = /^\[\s*(\d+)\.\d+\]\s?(?:\S+ kernel: )?(.*)$/
+
+const parse = (text: string): readonly KernelLine[] =>
+  text.split('\n').flatMap((line) => {
+    const match = LINE.exec(line)
+    return match?.[1] === undefined || match[2] === undefined ? [] : [{ at: Number(match[1]), text: match[2] }]
+  })
+
+export async function readKernelLines(run: RunCommand): Promise<KernelLines> {
+  const options = { maxBytes: 16 * 2 ** 20 }
+  const dmesg = await run('dmesg', ['--color=never'], options)
+  const problem = commandProblem('dmesg', dmesg)
+  if (problem === undefined && dmesg.kind === 'ended') return { lines: parse(dmesg.stdout) }
+  const journal = await run('journalctl', ['--dmesg', '--boot', '--no-pager', '--output=short-monotonic'], options)
+  if (journal.kind === 'ended' && journal.exitCode === 0 && journal.stdout.includes(' kernel: ')) return { lines: parse(journal.stdout) }
+  return { problem: `the kernel's log cannot be read: ${problem ?? 'dmesg told nothing'}` }
+}
