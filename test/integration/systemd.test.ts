@@ -1,5 +1,5 @@
 // The unit: valid, tight, and under a running systemd an agent in its sandbox that sees all that an unbounded root sees.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { h100, scenarioText } from '../fakes/nvml/scenario.ts'
 import { readPage } from '../setup/agent.ts'
+import { pack } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
 import { startSystemdHost, systemdMissing, type SystemdHost } from '../setup/systemd-host.ts'
 
@@ -48,7 +49,7 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
   let job = 0
 
   beforeAll(async () => {
-    execFileSync(process.execPath, [join(root, 'scripts/bundle.mjs'), '--fast', '--out', folder])
+    pack('bundle', folder)
     host = await startSystemdHost()
     cpSync(folder, host.path('/srv/bundle'), { recursive: true })
     for (const part of ['probe/python', 'test/probe/standin']) cpSync(join(root, part), host.path(`/srv/job/${part}`), { recursive: true })
