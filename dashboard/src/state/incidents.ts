@@ -11,15 +11,19 @@ const RECENT_MS = 3_600_000
 export const incidents = signal<ReadonlyMap<string, IncidentSummary>>(new Map())
 
 /** Newer words about an incident replace older ones; an answer of the API that comes after the stream's does not undo it. */
-export function takeIncidents(known: ReadonlyMap<string, IncidentSummary>, told: readonly IncidentSummary[]): ReadonlyMap<string, IncidentSummary> {
+export function takeIncidents(
+  known: ReadonlyMap<string, IncidentSummary>,
+  told: readonly IncidentSummary[],
+  kept = KEPT,
+): ReadonlyMap<string, IncidentSummary> {
   const next = new Map(known)
   for (const incident of told) {
     const old = next.get(incident.id)
     if (old !== undefined && (old.status === 'resolved' || old.last_seen_at > incident.last_seen_at) && incident.status !== 'resolved') continue
     next.set(incident.id, incident)
   }
-  if (next.size <= KEPT) return next
-  return new Map([...next].toSorted(([, a], [, b]) => b.last_seen_at - a.last_seen_at).slice(0, KEPT))
+  if (next.size <= kept) return next
+  return new Map([...next].toSorted(([, a], [, b]) => b.last_seen_at - a.last_seen_at).slice(0, kept))
 }
 
 /** Firing ones first, then the newest. */

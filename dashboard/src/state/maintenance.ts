@@ -1,4 +1,4 @@
-// Silences as the page keeps them, and what a reader may say of an incident: silence it for an hour, acknowledge it.
+// Silences as the page keeps them, and what a reader may say of an incident: silence it, acknowledge it, say that it is repaired.
 import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import type { Silence } from '../../../agent/model/maintenance.ts'
@@ -45,17 +45,25 @@ export function scopeOf({ kind, subject: { gpu, container } }: Pick<IncidentSumm
   return { kind, ...(gpu?.uuid === undefined ? {} : { gpu: gpu.uuid }), ...(container === undefined ? {} : { container: container.name }) }
 }
 
-export const silenceForAnHour = async (incident: IncidentSummary): Promise<void> =>
+export const silence = async (incident: IncidentSummary, forMs: number, reason?: string): Promise<void> =>
   attempt(async (token) => {
-    await send('POST', 'api/v1/silences', token, { ...scopeOf(incident), for_ms: HOUR_MS, reason: `${incident.title}; from the dashboard`.slice(0, 500) })
+    const why = reason === undefined || reason.trim() === '' ? `${incident.title}; from the dashboard` : reason.trim()
+    await send('POST', 'api/v1/silences', token, { ...scopeOf(incident), for_ms: forMs, reason: why.slice(0, 500) })
     await loadSilences(token)
   })
+export const silenceForAnHour = (incident: IncidentSummary): Promise<void> => silence(incident, HOUR_MS)
 export const endSilence = async (id: string): Promise<void> =>
   attempt(async (token) => {
     await send('DELETE', `api/v1/silences/${encodeURIComponent(id)}`, token)
     await loadSilences(token)
   })
-export const acknowledge = async ({ id }: IncidentSummary): Promise<void> =>
+
+/** Says something of an incident; its answer is the incident as it is told then. */
+const say = async ({ id }: IncidentSummary, what: 'ack' | 'resolve', note?: string): Promise<void> =>
   attempt(async (token) => {
-    incidents.value = takeIncidents(incidents.value, parseIncidents([await send('POST', `api/v1/incidents/${id}/ack`, token, {})]))
+    const word = note === undefined || note.trim() === '' ? {} : { note: note.trim().slice(0, 500) }
+    incidents.value = takeIncidents(incidents.value, parseIncidents([await send('POST', `api/v1/incidents/${id}/${what}`, token, word)]))
   })
+export const acknowledge = (incident: IncidentSummary, note?: string): Promise<void> => say(incident, 'ack', note)
+/** It is repaired: the incident is over, and the same, unchanged, is no new one. */
+export const setHealthy = (incident: IncidentSummary, note?: string): Promise<void> => say(incident, 'resolve', note)

@@ -1,5 +1,5 @@
 // The border to the agent: what comes over the wire is looked at before it is believed.
-import type { IncidentMessage, IncidentSummary } from '../../../agent/model/incident.ts'
+import type { Incident, IncidentMessage, IncidentSummary } from '../../../agent/model/incident.ts'
 import type { Silence } from '../../../agent/model/maintenance.ts'
 import type { FrameMessage, HelloMessage, LiveMessage, SeriesRow } from '../../../agent/model/live.ts'
 
@@ -23,9 +23,18 @@ const isIncident = (value: unknown): value is IncidentSummary =>
   Array.isArray(value['consequences'])
 const isIncidentMessage = (value: unknown): value is IncidentMessage => isObject(value) && value['type'] === 'incident' && isIncident(value['incident'])
 
+const isWhole = (value: unknown): value is Incident =>
+  isIncident(value) && isObject(value.evidence) && ['log_lines', 'series', 'processes'].every((key) => Array.isArray(Object(value.evidence)[key]))
+
 /** The incidents of an API answer. */
 export function parseIncidents(value: unknown): readonly IncidentSummary[] {
   if (!Array.isArray(value) || !value.every(isIncident)) throw new Error(`incidents: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  return value
+}
+
+/** One incident with all its evidence. */
+export function parseIncident(value: unknown): Incident {
+  if (!isWhole(value)) throw new Error(`incident: expected one with its evidence, came ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 

@@ -2,4 +2,7 @@
 import { Overview } from './overview.tsx'
 import type { View } from './definition.ts'
 
-export const VIEWS: readonly View[] = [{ id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) }]
+export const VIEWS: readonly View[] = [
+  { id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) },
+  { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents.tsx')).Incidents },
+]

@@ -1,0 +1,129 @@
+// A chart of the readings around a fault: lines against a limit, with what happened when, and the second that is looked at.
+import uPlot from 'uplot'
+import type { EvidenceChart, Mark } from '../state/incidents-evidence.ts'
+import type { EvidenceLine, Window } from '../state/incidents-lines.ts'
+import { timeWithSeconds } from '../text/format.ts'
+import type { Palette } from './palette.ts'
+
+const FONT = '11px Inter, system-ui, sans-serif'
+
+export type EvidenceSpec = {
+  readonly chart: EvidenceChart
+  readonly window: Window
+  readonly marks: readonly Mark[]
+  readonly palette: Palette
+  readonly alarm: string
+  readonly colourOf: (line: EvidenceLine, place: number) => string
+  readonly valueText: (value: number) => string
+  /** The second under the pointer; undefined when it leaves. */
+  readonly onPoint: (second: number | undefined) => void
+  readonly onPick: (second: number) => void
+}
+
+/** The top of the scale: the limit where it is of the size of what was read, so that nearness to it can be seen; a little air above. */
+export function topOf({ limit, lines, unit }: EvidenceChart): number {
+  const highest = Math.max(0, ...lines.map((line) => line.highest))
+  const top = limit === undefined || highest < limit.value * 0.02 ? highest : Math.max(limit.value, highest)
+  return unit === 'ratio' ? Math.max(1, top) : top <= 0 ? 1 : top
+}
+
+function drawMarks(plot: uPlot, { marks, chart, alarm, palette }: EvidenceSpec): void {
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+  ctx.clip()
+  ctx.font = FONT.replace('11px', `${11 * ratio}px`)
+  ctx.lineWidth = ratio
+  if (chart.limit !== undefined && topOf(chart) >= chart.limit.value) {
+    const y = Math.round(plot.valToPos(chart.limit.value, 'y', true)) + ratio / 2
+    ctx.strokeStyle = palette.peak
+    ctx.setLineDash([4 * ratio, 4 * ratio])
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, y)
+    ctx.lineTo(bbox.left + bbox.width, y)
+    ctx.stroke()
+    ctx.setLineDash([])
+  }
+  for (const { second, label } of marks) {
+    const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
+    ctx.strokeStyle = alarm
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    if (!chart.large) continue
+    const width = ctx.measureText(label).width + 10 * ratio
+    // Left of the line, where the past is, unless the label would be cut there.
+    const left = x - width < bbox.left ? x : x - width
+    ctx.fillStyle = alarm
+    ctx.fillRect(left, bbox.top + bbox.height - 17 * ratio, width, 17 * ratio)
+    ctx.fillStyle = palette.surface
+    ctx.fillText(label, left + 5 * ratio, bbox.top + bbox.height - 5 * ratio)
+  }
+  ctx.restore()
+}
+
+/** Follows the pointer; a touch or a click picks the second. */
+function listen(plot: uPlot, { window: { from, to }, onPoint, onPick }: EvidenceSpec): void {
+  const secondOf = (event: PointerEvent): number => Math.min(to, Math.max(from, Math.round(plot.posToVal(event.offsetX, 'x'))))
+  plot.over.addEventListener('pointermove', (event) => event.pointerType === 'mouse' && onPoint(secondOf(event)))
+  plot.over.addEventListener('pointerleave', () => onPoint(undefined))
+  plot.over.addEventListener('pointerup', (event) => onPick(secondOf(event)))
+}
+
+export function createEvidenceChart(host: HTMLElement, width: number, height: number, spec: EvidenceSpec): uPlot {
+  const { chart, palette, window } = spec
+  const top = topOf(chart)
+  const options: uPlot.Options = {
+    width,
+    height,
+    padding: [6, 0, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { x: { time: true, range: () => [window.from, window.to] }, y: { range: () => [0, top * 1.02] } },
+    series: [
+      {},
+      ...chart.lines.map((line, place) => {
+        const colour = spec.colourOf(line, place)
+        const main = line.kind === 'main'
+        return { scale: 'y', stroke: colour, width: main ? 1.25 : 1.5, points: { show: false }, ...(main && { fill: palette.traceFill }) }
+      }),
+    ],
+    axes: [
+      {
+        size: 18,
+        gap: 4,
+        font: FONT,
+        stroke: palette.axis,
+        incrs: [30, 60],
+        space: 10,
+        // A label that an edge would cut is left out.
+        values: (plot, splits) =>
+          splits.map((second) =>
+            plot.valToPos(second, 'x') < 24 || plot.valToPos(second, 'x') > plot.over.clientWidth - 24 ? null : timeWithSeconds(second * 1000),
+          ),
+        filter: (_plot, splits) => (chart.large ? splits : splits.map((second) => (second % 60 === 0 ? second : null))),
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+      {
+        side: 1,
+        size: 52,
+        gap: 5,
+        font: FONT,
+        stroke: palette.axis,
+        splits: () => (chart.large ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1]).map((part) => part * top),
+        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 0 ? spec.valueText(value) : null)),
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+    ],
+    hooks: { draw: [(plot) => drawMarks(plot, spec)] },
+  }
+  const seconds = Array.from({ length: window.to - window.from + 1 }, (_, i) => window.from + i)
+  const plot = new uPlot(options, [seconds, ...chart.lines.map((line) => [...line.values])], host)
+  listen(plot, spec)
+  return plot
+}

@@ -1,0 +1,108 @@
+// One chart of the evidence: its name, the figures at the moment looked at, and the lines.
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+import type { Incident } from '../../../../agent/model/incident.ts'
+import { createEvidenceChart } from '../../charts/evidence-chart.ts'
+import { PALETTES } from '../../charts/palette.ts'
+import { colours } from '../../state/app.ts'
+import type { EvidenceChart, Mark, Unit } from '../../state/incidents-evidence.ts'
+import { valueAt, type EvidenceLine, type Window } from '../../state/incidents-lines.ts'
+import { momentOf, pin, pointed } from '../../state/incidents-moment.ts'
+import { theme } from '../../state/theme.ts'
+import { celsiusFigure, clock, DASH, memory, percent, wattsFigure } from '../../text/format.ts'
+
+const celsius = (value: number): string => `${celsiusFigure(value).value} °C`
+const watts = (value: number): string => `${wattsFigure(value).value} W`
+const TEXT: Readonly<Record<Unit, (value: number) => string>> = { bytes: memory, ratio: percent, watts, celsius, hertz: clock, count: String }
+
+type Props = {
+  readonly chart: EvidenceChart
+  readonly window: Window
+  readonly fault: number
+  readonly marks: readonly Mark[]
+  readonly incident: Incident
+}
+
+const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
+
+export function EvidenceFigure({ chart, window, fault, marks, incident }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | undefined>(undefined)
+  const hand = useRef<HTMLDivElement | undefined>(undefined)
+  const palette = PALETTES[theme.value]
+  const alarm = ALARM[theme.value]
+  const others = chart.lines.filter(({ kind }) => kind === 'other')
+  const colourOf = (line: EvidenceLine): string => {
+    if (line.kind === 'main') return palette.trace
+    const slot = line.kind === 'container' ? colours.slot(line.label) : others.indexOf(line)
+    return palette.containers[slot % palette.containers.length] ?? palette.trace
+  }
+  const second = momentOf(fault, window)
+  const show = (): void => {
+    if (plot.current !== undefined) hand.current?.style.setProperty('transform', `translateX(${plot.current.valToPos(second, 'x').toFixed(1)}px)`)
+  }
+  const text = TEXT[chart.unit]
+  // Readings of an incident change once or twice: when its evidence is complete.
+  const version = `${theme.value} ${incident.evidence.series.length} ${incident.evidence.series[0]?.t.length ?? 0} ${marks.length} ${chart.limit?.value ?? ''}`
+  useEffect(() => {
+    const host = box.current
+    if (host === null) return undefined
+    const height = chart.large ? 220 : 96
+    const made = createEvidenceChart(host, Math.max(40, host.clientWidth), height, {
+      chart,
+      window,
+      marks,
+      palette,
+      alarm,
+      colourOf,
+      valueText: text,
+      onPoint: (at) => (pointed.value = at),
+      onPick: (at) => pin(at, fault),
+    })
+    plot.current = made
+    const line = document.createElement('div')
+    line.className = 'moment-line'
+    made.over.append(line)
+    hand.current = line
+    const resize = new ResizeObserver(() => {
+      const width = host.clientWidth
+      if (width > 0 && width !== made.width) made.setSize({ width, height })
+      show()
+    })
+    resize.observe(host)
+    return () => {
+      resize.disconnect()
+      made.destroy()
+      plot.current = undefined
+    }
+  }, [version])
+  useEffect(show, [second, version])
+  const figures = chart.lines.map((line) => ({ line, value: valueAt(line, window, second) }))
+  return (
+    <figure class={chart.large ? 'evidence-figure large' : 'evidence-figure'} data-chart={chart.id}>
+      <figcaption>
+        <b>{chart.title}</b>
+        <span class="legend">
+          {figures.map(({ line, value }) => (
+            <span key={line.label} class="legend-entry">
+              <span class={line.kind === 'container' ? 'swatch container' : 'swatch'} style={{ '--swatch': colourOf(line) }} />
+              {line.label} <b>{value === undefined ? DASH : text(value)}</b>
+            </span>
+          ))}
+          {chart.limit !== undefined && (
+            <span class="legend-entry of">
+              {chart.limit.label} {text(chart.limit.value)}
+            </span>
+          )}
+        </span>
+      </figcaption>
+      <div
+        ref={box}
+        class="chart"
+        style={{ height: `${chart.large ? 220 : 96}px` }}
+        role="img"
+        aria-label={`${chart.title} from two minutes before the fault to 30 s after it`}
+      />
+    </figure>
+  )
+}

@@ -1,0 +1,53 @@
+// All incidents: filters, table, and what is said where there is nothing to list.
+import { useEffect } from 'preact/hooks'
+import { connection, hello } from '../../state/app.ts'
+import { askForMore, asked, filter, filtered, known, more, rows, watchList } from '../../state/incidents-list.ts'
+import { Loading } from '../notices.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { IncidentTable } from './incident-table.tsx'
+
+function Nothing() {
+  const now = asked.value
+  if (now.state === 'failed')
+    return (
+      <p class="nothing" role="alert">
+        The incidents could not be fetched: {now.why}. The page tries again when the agent is back.
+      </p>
+    )
+  if (now.state === 'asking') return connection.value.state === 'waiting' ? <Loading /> : <p class="nothing">Asking the agent …</p>
+  if (filtered.value && known.value > 0)
+    return (
+      <p class="nothing">
+        None of the {known.value} incidents fits these filters.{' '}
+        <button
+          type="button"
+          class="word"
+          onClick={() => filter({ state: undefined, severity: undefined, kind: undefined, since: undefined, text: undefined })}
+        >
+          Show all
+        </button>
+      </p>
+    )
+  return (
+    <p class="nothing">
+      Nothing went wrong{hello.value === undefined ? '' : ` on ${hello.value.host}`}, as far back as this agent remembers. What does will stand here, the newest
+      on top.
+    </p>
+  )
+}
+
+export function IncidentPageList() {
+  useEffect(watchList, [])
+  return (
+    <section class="panel incident-page" aria-labelledby="incidents-title">
+      <h2 id="incidents-title">Incidents</h2>
+      <FilterBar />
+      {rows.value.rows.length === 0 ? <Nothing /> : <IncidentTable />}
+      {more.value && (
+        <button type="button" class="word older" onClick={askForMore}>
+          Show older ones
+        </button>
+      )}
+    </section>
+  )
+}

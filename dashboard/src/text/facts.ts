@@ -1,0 +1,117 @@
+// Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
+import type { Facts, OomCause } from '../../../agent/model/fault.ts'
+import { age, celsiusFigure, clock, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
+
+export type FactRow = { readonly name: string; readonly label: string; readonly value: string }
+
+const CAUSES: Readonly<Record<OomCause, string>> = {
+  capacity: 'its own data do not fit on the card',
+  fragmentation: 'free memory is in pieces too small',
+  other_process: 'other processes hold the card',
+  fraction_cap: 'a limit that the program set itself',
+  oversized_request: 'one request larger than the card',
+  private_pools: 'CUDA graphs hold it',
+  non_pytorch_memory: 'memory outside PyTorch’s allocator',
+}
+
+/** Where the name's own words would mislead or be a riddle. */
+const LABELS: Readonly<Record<string, string>> = {
+  total_bytes: 'Memory of the card',
+  free_bytes: 'Free',
+  requested_bytes: 'Asked for',
+  allocated_bytes: 'In use by PyTorch',
+  reserved_bytes: 'Reserved by PyTorch',
+  reserved_unallocated_bytes: 'Reserved, not in use',
+  allowed_bytes: 'Allowed to the program',
+  process_bytes: 'Held by the process',
+  grown_bytes: 'Grown by',
+  since_ms: 'Grown since',
+  slope_bytes_per_second: 'Grows by',
+  earliest_ms: 'Full at the earliest',
+  latest_ms: 'Full at the latest',
+  headroom_bytes: 'Left above the peak',
+  gpu_seconds_lost: 'GPU time lost',
+  pci_bus_id: 'PCI address',
+  xid: 'Xid',
+  sxid: 'SXid',
+  pid: 'PID',
+  anon_rss_bytes: 'Host memory held',
+  total_vm_bytes: 'Address space',
+  sm_clock_hertz: 'SM clock',
+  sm_clock_before_hertz: 'SM clock before',
+  sm_clock_max_hertz: 'SM clock at most',
+  sample_age_seconds: 'Newest reading',
+  affected: 'Concerns',
+  recovery_action: 'The driver wants',
+  gpus: 'GPUs',
+  gpus_present: 'GPUs present',
+  gpus_expected: 'GPUs expected',
+  gpus_lost: 'GPUs lost',
+  idle_gpus: 'Idle GPUs',
+  ecc_uncorrected_volatile: 'Uncorrected errors since the reset',
+  ecc_uncorrected_aggregate: 'Uncorrected errors in all',
+  causes: 'Causes, strongest first',
+}
+
+const MOMENTS: ReadonlySet<string> = new Set(['since_ms', 'earliest_ms', 'latest_ms'])
+const ACRONYMS = /\b(?:gpu|pcie|nccl|http|cuda|cpu|mig|ecc|sm)\b/g
+
+export function factLabel(name: string): string {
+  const known = LABELS[name]
+  if (known !== undefined) return known
+  const words = name
+    .replace(/_(?:bytes|ratio|celsius|watts|hertz|seconds|ms|s)$/, '')
+    .replaceAll('_', ' ')
+    .replace(ACRONYMS, (word) => (word === 'pcie' ? 'PCIe' : word.toUpperCase()))
+  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
+}
+
+const isCause = (text: string): text is OomCause => text in CAUSES
+const spaced = ({ value, unit }: { readonly value: string; readonly unit: string }): string => `${value} ${unit}`
+const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })
+
+function numberText(name: string, value: number, nowMs: number): string {
+  if (name.endsWith('_bytes_per_second')) return `${memory(value)} per second`
+  if (name.endsWith('_bytes')) return memory(value)
+  if (name.endsWith('_ratio')) return percent(value)
+  if (name.endsWith('_celsius')) return spaced(celsiusFigure(value))
+  if (name.endsWith('_watts')) return spaced(wattsFigure(value))
+  if (name.endsWith('_hertz')) return clock(value)
+  if (MOMENTS.has(name)) return `${since(value, nowMs)} ${zoneName(value)}`
+  if (name.endsWith('_ms')) return value < 1000 ? `${plain.format(value)} ms` : age(value / 1000)
+  if (name === 'sample_age_seconds') return `${age(value)} old`
+  if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost') return age(value)
+  return plain.format(value)
+}
+
+function others(list: NonNullable<Facts['other_processes']>): string {
+  return list.map(({ pid, bytes }) => `${memory(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
+}
+
+function valueText(name: string, value: Facts[keyof Facts], nowMs: number): string {
+  if (typeof value === 'number') return numberText(name, value, nowMs)
+  if (typeof value === 'string' || value === undefined) return value ?? ''
+  return value.map((each) => (typeof each === 'string' ? (name === 'causes' && isCause(each) ? CAUSES[each] : each) : others([each]))).join(', ')
+}
+
+/** In the order in which the judgment gave them; the causes, which explain the rest, first. What is not known is not there. */
+export function factRows(facts: Facts, nowMs: number): readonly FactRow[] {
+  const rows: FactRow[] = []
+  let name: keyof Facts
+  for (name in facts) {
+    const value = facts[name]
+    // The number of the GPU stands in the subject, and in the log's own words it may be another.
+    if (value === undefined || name === 'gpu_index' || (Array.isArray(value) && value.length === 0)) continue
+    rows.push({ name, label: factLabel(name), value: valueText(name, value, nowMs) })
+  }
+  return rows.toSorted((a, b) => Number(b.name === 'causes') - Number(a.name === 'causes'))
+}
+
+/** A moment beside the fault: `−1 min 3 s`, `+ 12 s`, `at the fault`. */
+export function offsetText(seconds: number): string {
+  if (Math.round(seconds) === 0) return 'at the fault'
+  return `${age(Math.abs(Math.round(seconds)))} ${seconds < 0 ? 'before' : 'after'}`
+}
+
+/** Time of day with seconds, and the date before it when it is not today's. */
+export const momentText = (ms: number, nowMs: number): string => since(ms, nowMs).replace(/\d\d:\d\d$/, timeWithSeconds(ms))
