@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   config: async () => (await import('./config.ts')).config,
   doctor: async () => (await import('./doctor.ts')).doctor,
   explain: async () => (await import('./explain.ts')).explain,
+  fit: async () => (await import('./fit.ts')).fit,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,

@@ -2,7 +2,7 @@
 import type { FitSettings, Range } from '../model/fit.ts'
 import { linearsOf, widths, type Architecture, type Stack } from './architecture.ts'
 import { loraLinears } from './training.ts'
-import { around, plus, range } from './range.ts'
+import { around, plus, range, times } from './range.ts'
 import { computeBytes } from './weights.ts'
 
 /** vLLM reads prompts in pieces of so many tokens (max_num_batched_tokens of vllm/config/scheduler.py; 2,048 to 16,384 by version and card). */
@@ -76,7 +76,10 @@ function trainingStack(stack: Stack, settings: FitSettings): Range {
     : plus(range(kept.low_bytes * stack.layers, kept.likely_bytes * stack.layers, kept.high_bytes * stack.layers), working)
 }
 
-export const trainingActivations = ({ stacks }: Architecture, settings: FitSettings): Range => plus(...stacks.map((stack) => trainingStack(stack, settings)))
+export function trainingActivations({ stacks }: Architecture, settings: FitSettings): Range {
+  // What a decoder beside an encoder writes is mostly shorter than what the encoder reads.
+  return plus(...stacks.map((stack) => times(trainingStack(stack, settings), stack.crossAttention ? 0.1 : 1, 1)))
+}
 
 /** Tokens over which a chunked loss goes at once: torchtune and Liger take about a thousand. */
 const CHUNK = 1_024

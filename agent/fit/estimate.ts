@@ -62,7 +62,10 @@ function shapeParts({ architecture, guessed }: FitModel, settings: FitSettings):
   }
 }
 
-const tooWide = (settings: FitSettings, model: FitModel): readonly string[] => {
+/** prepare_model_for_kbit_training of PEFT leaves what bitsandbytes has quantised, and casts the rest. */
+const isUpcast = ({ train, dtype }: FitSettings): boolean => train === 'lora' && ['int8', 'nf4', 'nf4-single'].includes(dtype)
+
+const notesOn = (settings: FitSettings, model: FitModel): readonly string[] => {
   const notes: string[] = []
   const { architecture, guessed } = model
   if (guessed)
@@ -75,8 +78,7 @@ const tooWide = (settings: FitSettings, model: FitModel): readonly string[] => {
   const window = architecture?.stacks.some((stack) => stack.window !== undefined && stack.window.tokens < settings.context) === true
   if (window && settings.train === 'no')
     notes.push('Layers that look back over a window only keep no more than that where the engine knows of it; the high figure is of one that keeps all.')
-  if (settings.train === 'lora' && settings.dtype !== 'fp32')
-    notes.push('prepare_model_for_kbit_training of PEFT makes embeddings and output fp32, which the high figure has.')
+  if (isUpcast(settings)) notes.push('prepare_model_for_kbit_training of PEFT makes embeddings and output fp32, which the high figure has.')
   return notes
 }
 
@@ -84,7 +86,7 @@ export function estimate(model: FitModel, settings: FitSettings): FitEstimate {
   const { found, trainable } = modelParts(model, settings)
   const shape = shapeParts(model, settings)
   const transient = transientWeights(model, settings)
-  const upcast = settings.train === 'lora' && settings.dtype !== 'fp32' ? range(0, 0, (model.counts.total - model.counts.linear) * 2) : NOTHING
+  const upcast = isUpcast(settings) ? range(0, 0, (model.counts.total - model.counts.linear) * 2) : NOTHING
   const weights = plus(found.weights?.range ?? NOTHING, upcast)
   const activations = plus(shape.activations?.range ?? NOTHING, transient)
   const ranges: Found = { ...found, ...shape, weights: { ...found.weights, range: weights }, activations: { ...shape.activations, range: activations } }
@@ -112,6 +114,6 @@ export function estimate(model: FitModel, settings: FitSettings): FitEstimate {
     parts,
     total: plus(...parts),
     unknown: unknown.length === 0 ? [] : [unknown.join(': ')],
-    notes: tooWide(settings, model),
+    notes: notesOn(settings, model),
   }
 }

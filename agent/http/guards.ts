@@ -8,12 +8,17 @@ export const MAX_BODY_BYTES = 64 * 1024
 /** Of what people say of incidents: a few hundred characters, in any alphabet. */
 export const MAX_WRITE_BYTES = 8 * 1024
 
+/** A question that comes with a body, the config.json of a model; it changes nothing, so it needs no right to write. */
+const MAX_QUESTION_BYTES = 1024 * 1024
+const isQuestion = (path: string): boolean => path === '/api/v1/fit'
+
 /** Paths that tell nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
 const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path.startsWith('/api/')
 
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
-  if (path === '/api/v1/silences' || /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path)) return 'POST'
+  if (path === '/api/v1/silences' || isQuestion(path) || /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path))
+    return 'POST'
   return /^\/api\/v1\/silences\/[^/]+$/.test(path) ? 'DELETE' : undefined
 }
 
@@ -42,7 +47,7 @@ function preflightHeaders(path: string): Record<string, string> {
 
 /** A page of another site can make a browser send a form here, without a token and past no preflight: its Origin and its content type give it away. */
 function checkWrite(access: Access, { method, headers }: IncomingMessage, path: string): Refusal | undefined {
-  if (!access.mayWrite)
+  if (!access.mayWrite && !isQuestion(path))
     return { code: 'forbidden', message: `${path.slice(0, 200)}: expected http.token where other hosts can connect, came none: nothing can be changed` }
   const origin = access.checkOrigin(headers)
   if (origin !== undefined || method === 'DELETE') return origin
@@ -51,8 +56,8 @@ function checkWrite(access: Access, { method, headers }: IncomingMessage, path: 
   return { code: 'unsupported_media_type', message: `Content-Type: expected application/json, came ${type.slice(0, 100)}` }
 }
 
-function checkSize(headers: IncomingMessage['headers'], writes: boolean): Refusal | undefined {
-  const limit = writes ? MAX_WRITE_BYTES : MAX_BODY_BYTES
+function checkSize(headers: IncomingMessage['headers'], writes: boolean, path: string): Refusal | undefined {
+  const limit = !writes ? MAX_BODY_BYTES : isQuestion(path) ? MAX_QUESTION_BYTES : MAX_WRITE_BYTES
   if (Number(headers['content-length'] ?? 0) <= limit && headers['transfer-encoding'] === undefined) return undefined
   const expected = writes ? `a body of at most ${limit} bytes, with its Content-Length` : `no body (at most ${limit} bytes)`
   return { code: 'too_large', message: `expected ${expected}, came ${headers['content-length'] ?? 'one of unknown length'}` }
@@ -69,7 +74,8 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
   const write = writeMethod(path)
   const writes = write !== undefined && method === write
   if (method !== 'GET' && method !== 'HEAD' && !writes) {
-    const allowed = write === undefined ? ['GET', 'HEAD'] : write === 'POST' && path === '/api/v1/silences' ? ['GET', 'HEAD', 'POST'] : [write]
+    const allowed =
+      write === undefined ? ['GET', 'HEAD'] : write === 'POST' && (path === '/api/v1/silences' || isQuestion(path)) ? ['GET', 'HEAD', 'POST'] : [write]
     return {
       refusal: {
         code: 'method_not_allowed',
@@ -79,6 +85,6 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
     }
   }
   const refusal =
-    checkSize(headers, writes) ?? (needsToken(path) ? access.checkBearer(headers) : undefined) ?? (writes ? checkWrite(access, request, path) : undefined)
+    checkSize(headers, writes, path) ?? (needsToken(path) ? access.checkBearer(headers) : undefined) ?? (writes ? checkWrite(access, request, path) : undefined)
   return refusal === undefined ? { path, cors, preflight: false } : { refusal: { ...refusal, headers: { ...refusal.headers, ...cors } } }
 }

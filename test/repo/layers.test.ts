@@ -20,9 +20,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sources: ['sampler', 'collectors', 'attribution', 'allocator', 'lib', 'store', 'config'],
   diagnosis: ['lib', 'allocator'],
   doctor: ['lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
+  fit: ['lib'],
   store: ['lib', 'diagnosis'],
   sinks: ['lib', 'store', 'http'],
-  http: ['lib', 'store', 'config', 'catalogue.ts'],
+  http: ['lib', 'store', 'config', 'fit', 'catalogue.ts'],
   // Beside agent/, but a room like the others: from messages to their delivery.
   alerts: ['lib', 'config', 'store'],
   cli: ['*'],
