@@ -20,6 +20,7 @@ import { createViews } from './http/views.ts'
 import { createLog } from './lib/log.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
+import type { DoctorReport } from './model/doctor.ts'
 import type { Incident } from './model/incident.ts'
 import type { Sink } from './model/sink.ts'
 import type { Log, Source } from './model/source.ts'
@@ -114,6 +115,17 @@ function interestingBytes(): Prefilter {
     found = false
     search.inBytes(bytes, start, end, hit)
     return found
+  }
+}
+
+/** Loaded when somebody asks. */
+function lookAtHost(config: Config): () => Promise<DoctorReport> {
+  let doctor: Promise<() => Promise<DoctorReport>> | undefined
+  return async () => {
+    doctor ??= import('./doctor/service.ts').then(({ createDoctor }) => createDoctor(config))
+    return await (
+      await doctor
+    )()
   }
 }
 
@@ -227,6 +239,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
       test: (name, kind) => (alerts === undefined ? Promise.reject(new Error('alerts have not been started')) : alerts.test(name, kind)),
       retry: (name) => alerts?.retry(name) ?? 0,
     },
+    doctor: lookAtHost(config),
     views,
     exposition,
     live,

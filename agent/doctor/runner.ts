@@ -110,7 +110,7 @@ export async function runCheck(check: CheckDefinition, around: Surroundings): Pr
   }
 }
 
-/** In the order of the groups, and within one in that of the registry. */
+/** In the order of the groups. */
 export async function runChecks({ checks, around, host, now = Date.now }: RunOptions): Promise<DoctorReport> {
   const t = now()
   const begun = performance.now()

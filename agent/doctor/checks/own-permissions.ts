@@ -6,6 +6,10 @@ import { defineCheck, type Finding, type Surroundings } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
 
 const AS_ROOT = { text: 'Run it as root, as the unit and the container image of Warpwatch do.', command: 'sudo systemctl enable --now warpwatch' } as const
+const UNTRUSTED = {
+  text: 'It runs as root without the right to trace others: give the unit or the container that (CAP_SYS_PTRACE).',
+  command: 'docker run --pid=host --cap-add SYS_PTRACE …',
+} as const
 const missing = (subject: string, summary: string, remedy: { readonly text: string; readonly command?: string } = AS_ROOT): Finding => ({
   status: 'warn',
   subject,
@@ -50,7 +54,7 @@ async function engineSocket({ engine }: Surroundings): Promise<Finding | undefin
   }
 }
 
-async function processes({ files, config }: Surroundings): Promise<readonly Finding[]> {
+async function processes({ files, config, uid }: Surroundings): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   if (files.root === '/' && seesAllProcesses(config.host.proc_root) === false)
     findings.push(
@@ -66,7 +70,7 @@ async function processes({ files, config }: Surroundings): Promise<readonly Find
   findings.push(
     root
       ? well('processes', "other users' processes can be looked into")
-      : missing('processes', "other users' processes cannot be looked into: their containers' files and probes are not seen"),
+      : missing('processes', "other users' processes cannot be looked into: their containers' files and probes are not seen", uid === 0 ? UNTRUSTED : AS_ROOT),
   )
   return findings
 }

@@ -2,7 +2,10 @@
 import * as z from 'zod'
 import { VERSION } from '../../lib/version.ts'
 import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
+import { fitPath } from './fit-openapi.ts'
+import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
+import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary } from './incident-schemas.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
@@ -25,6 +28,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/incidents/{id}', summary: 'One incident with its evidence', schema: incident },
   { path: '/api/v1/silences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
   { path: '/api/v1/notifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
+  {
+    path: '/api/v1/doctor',
+    summary: 'What is wrong with driver, toolkit, engines and containers, and how to mend it; at most ten seconds old',
+    schema: doctorReport,
+  },
+  { path: '/api/v1/fit/gpus', summary: 'What each GPU has left for a model', schema: room, list: true },
   { path: '/healthz', summary: 'The process lives', schema: schemas.health },
   { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
 ]
@@ -165,6 +174,7 @@ export function createOpenApi(): unknown {
       },
     },
   }
+  paths['/api/v1/fit'] = fitPath({ json, refTo })
   addWrites(paths)
   const page = { 'text/markdown': { schema: { type: 'string' } } }
   paths['/runbooks'] = { get: { summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } } }
