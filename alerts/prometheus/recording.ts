@@ -7,6 +7,16 @@ const HELD_BYTES = 1024 ** 3
 
 const rules: readonly RecordRule[] = [
   {
+    comment: 'How many cards the host has, those that do not answer too: what the shares below are weighed by where several Prometheus are joined.',
+    record: 'instance:warpwatch_gpus:count',
+    expr: 'count by (job, instance) (warpwatch_gpu_sample_age_seconds)',
+  },
+  {
+    comment: "What the host's cards draw together.",
+    record: 'instance:warpwatch_gpu_power_watts:sum',
+    expr: 'sum by (job, instance) (warpwatch_gpu_power_watts)',
+  },
+  {
     comment: 'How full the memory of the host\'s cards is. gi="": MIG instances are parts of their card and would count twice.',
     record: 'instance:warpwatch_gpu_memory_used:ratio',
     expr: 'sum by (job, instance) (warpwatch_gpu_memory_used_bytes{gi=""})\n/\nsum by (job, instance) (warpwatch_gpu_memory_total_bytes{gi=""})',
