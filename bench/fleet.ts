@@ -41,6 +41,7 @@ function printStep({ step, ...figures }: StepFigures): void {
     both(whole(figures.rssBytes / MIB), figures.receiverRssBytes === undefined ? undefined : whole(figures.receiverRssBytes / MIB)),
     `${whole(figures.scrapeP50Ms)} · ${whole(figures.scrapeP99Ms)}`,
     figures.rulesMs === undefined ? '' : whole(figures.rulesMs),
+    whole(figures.dashboardMs),
     whole(slowest),
     figures.newSeriesPerS.toFixed(1),
     figures.load.toFixed(1),
@@ -82,8 +83,8 @@ export async function run(): Promise<void> {
 
   process.stdout.write('\n')
   const head = ['engine', 'hosts', 'interval', 'dcgm names', 'series', 'samples/s', 'CPU, cores', 'RSS, MiB', 'scrape p50 · p99, ms']
-  print([...head, 'rules, ms', 'slowest query, ms', 'new series/s', 'load'])
-  print(Array.from({ length: head.length + 4 }, () => '---'))
+  print([...head, 'rules, ms', 'dashboard, ms', 'slowest raw query, ms', 'new series/s', 'load'])
+  print(Array.from({ length: head.length + 5 }, () => '---'))
   const done: StepFigures[] = []
   for (const step of STEPS) {
     if (wanted !== undefined && !wanted.includes(step.hosts)) continue

@@ -10,12 +10,11 @@ const [BEGIN, END] = ['<!-- made by node scripts/dcgm-doc.ts, do not edit -->', 
 
 /** The families that dcgm-exporter 3.x to 4.8 exports unless told otherwise: its etc/default-counters.csv. */
 export const DEFAULTS: readonly string[] = [
-  ...['SM_CLOCK', 'MEM_CLOCK', 'MEMORY_TEMP', 'GPU_TEMP', 'POWER_USAGE', 'TOTAL_ENERGY_CONSUMPTION', 'PCIE_REPLAY_COUNTER', 'GPU_UTIL', 'MEM_COPY_UTIL'],
-  ...['ENC_UTIL', 'DEC_UTIL', 'XID_ERRORS', 'FB_FREE', 'FB_USED', 'FB_RESERVED', 'NVLINK_BANDWIDTH_TOTAL', 'VGPU_LICENSE_STATUS'],
-  ...['UNCORRECTABLE_REMAPPED_ROWS', 'CORRECTABLE_REMAPPED_ROWS', 'ROW_REMAP_FAILURE'],
-]
-  .map((name) => `DCGM_FI_DEV_${name}`)
-  .concat(['GR_ENGINE_ACTIVE', 'PIPE_TENSOR_ACTIVE', 'DRAM_ACTIVE', 'PCIE_TX_BYTES', 'PCIE_RX_BYTES'].map((name) => `DCGM_FI_PROF_${name}`))
+  'DEV_SM_CLOCK DEV_MEM_CLOCK DEV_MEMORY_TEMP DEV_GPU_TEMP DEV_POWER_USAGE DEV_TOTAL_ENERGY_CONSUMPTION DEV_PCIE_REPLAY_COUNTER DEV_GPU_UTIL',
+  'DEV_MEM_COPY_UTIL DEV_ENC_UTIL DEV_DEC_UTIL DEV_XID_ERRORS DEV_FB_FREE DEV_FB_USED DEV_FB_RESERVED DEV_NVLINK_BANDWIDTH_TOTAL',
+  'DEV_VGPU_LICENSE_STATUS DEV_UNCORRECTABLE_REMAPPED_ROWS DEV_CORRECTABLE_REMAPPED_ROWS DEV_ROW_REMAP_FAILURE PROF_GR_ENGINE_ACTIVE',
+  'PROF_PIPE_TENSOR_ACTIVE PROF_DRAM_ACTIVE PROF_PCIE_TX_BYTES PROF_PCIE_RX_BYTES',
+].flatMap((line) => line.split(' ').map((name) => `DCGM_FI_${name}`))
 
 type Row = { readonly def: MetricDef; readonly classic: DcgmName | undefined; readonly current: DcgmName | undefined }
 
@@ -31,6 +30,13 @@ export function dcgmRows(): readonly Row[] {
       ...alone.map((name) => ({ def, classic: undefined, current: name })),
     ]
   })
+}
+
+/** What the name does not say. */
+const SAID: Readonly<Record<string, string>> = {
+  [XID_NAMES.classic]: '0 before the first',
+  DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL: 'a rate in MB/s, there too, though its type is counter',
+  DCGM_FI_DEV_THERMAL_VIOLATION: 'drivers from R590 on',
 }
 
 const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``)
@@ -50,7 +56,7 @@ function table(): string {
   const lines = rows.map((row) => {
     const name = row.classic?.name ?? ''
     const usual = DEFAULTS.includes(name) ? 'yes' : ''
-    const needs = row.def.name.startsWith('warpwatch_gpu_gpm_') ? 'Hopper or newer' : name === XID_NAMES.classic ? '0 before the first' : ''
+    const needs = row.def.name.startsWith('warpwatch_gpu_gpm_') ? 'Hopper or newer' : (SAID[name] ?? '')
     return `| ${code(row.classic?.name)} | ${usual} | ${ours(row)} | ${code(row.current?.name)} | ${needs} |`
   })
   return ['| name up to 4.8 (`classic`) | by default in dcgm-exporter | is this of ours | name from 4.9 on | |', '|---|---|---|---|---|', ...lines].join('\n')

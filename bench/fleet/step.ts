@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { poll } from '../../test/setup/poll.ts'
 import { ask, ownFigure, startPrometheus, startVictoria, type EngineName } from './engines.ts'
 import { costOf, startFleet, type Engine } from './process.ts'
-import { timeQueries } from './queries.ts'
+import { timeDashboard, timeQueries } from './queries.ts'
 import type { Recording } from './recording.ts'
 
 export type Step = { readonly engine: EngineName; readonly hosts: number; readonly intervalS: number; readonly dcgm: 'classic' | 'off'; readonly churn: number }
@@ -28,6 +28,7 @@ export type StepFigures = {
   readonly newSeriesPerS: number
   /** Wall time of all rule groups of one evaluation; VictoriaMetrics has none here (vmalert is a program of its own). */
   readonly rulesMs: number | undefined
+  readonly dashboardMs: number
   readonly queries: ReadonlyMap<string, number>
   /** Of the machine, at the end: what ran beside it. */
   readonly load: number
@@ -89,6 +90,7 @@ export async function runStep(step: Step, recording: Recording, measuredS = MEAS
       // Those of the scrapes alone: recordings make series too. The first round lies before these seconds.
       newSeriesPerS: (await figure(`sum(sum_over_time(scrape_series_added[${Math.floor(seconds) - 2}s]))`)) / Math.floor(seconds - 2),
       rulesMs: isVictoria ? undefined : 1_000 * (await ownFigure(engine, 'prometheus_rule_group_last_duration_seconds')),
+      dashboardMs: await timeDashboard(asked),
       queries: await timeQueries(asked),
       load: loadavg()[0] ?? Number.NaN,
     }

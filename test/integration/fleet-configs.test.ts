@@ -67,12 +67,12 @@ describe.skipIf(!existsSync(PROMTOOL))('promtool check config (needs prometheus)
     expect(
       shards
         .flat()
-        .map(({ instance, cluster, __address__ }) => [instance, cluster, __address__])
+        .map(({ instance, cluster, __address__ }) => [instance, cluster, __address__].join(' '))
         .toSorted(),
     ).toEqual([
-      ['gpu-01:9839', 'lab-1', 'gpu-01.lab.example.org:9839'],
-      ['gpu-02:9839', 'lab-1', 'gpu-02.lab.example.org:9839'],
-      ['gpu-11:9839', 'lab-2', 'gpu-11.lab.example.org:9839'],
+      'gpu-01:9839 lab-1 gpu-01.lab.example.org:9839',
+      'gpu-02:9839 lab-1 gpu-02.lab.example.org:9839',
+      'gpu-11:9839 lab-2 gpu-11.lab.example.org:9839',
     ])
   })
 })

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ask, startPrometheus } from '../../bench/fleet/engines.ts'
 import { lifeAt } from '../../bench/fleet/host.ts'
 import { costOf, enginesMissing, freePort, startFleet, type Engine, type Fleet } from '../../bench/fleet/process.ts'
-import { QUERIES } from '../../bench/fleet/queries.ts'
+import { dashboardQueries, QUERIES, timeDashboard } from '../../bench/fleet/queries.ts'
 import { keyOf, record, samplesOf, withoutDcgm, type Recording } from '../../bench/fleet/recording.ts'
 import { churnedPerDay, createTemplate } from '../../bench/fleet/template.ts'
 import { poll } from '../setup/poll.ts'
@@ -113,7 +113,14 @@ describe.skipIf(enginesMissing !== undefined)(`the fleet before Prometheus (${en
   })
 
   test.each(Object.entries(QUERIES).filter(([what]) => !what.startsWith('one host')))('%s: has an answer', async (_, query) => {
-    await poll(async () => (await ask(prometheus, query)) !== undefined, { what: query, deadlineMs: 20_000, everyMs: 200 })
+    const answer = await poll(() => ask(prometheus, query), { what: query, deadlineMs: 20_000, everyMs: 200 })
+    expect(answer).toBeGreaterThanOrEqual(0)
+  })
+
+  test('takes every query of the fleet dashboard', async () => {
+    expect(dashboardQueries().length).toBeGreaterThan(20)
+    expect(dashboardQueries().filter((query) => query.includes('$'))).toEqual([])
+    expect(await timeDashboard(prometheus)).toBeGreaterThan(0)
   })
 
   test('what the processes cost is read', async () => {
