@@ -50,6 +50,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      { test: { name: 'image', include: ['test/image/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { name: 'gpu', include: ['test/gpu/**/*.test.ts'], testTimeout: 120_000 } },
     ],
   },

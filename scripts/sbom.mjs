@@ -30,7 +30,7 @@ const document = {
   // What lies in the dashboard's files is a development package to npm only.
   components: listed.components
     .filter((component) => isShipped(component['bom-ref']))
-    .map((component) => ({ ...component, scope: 'required', properties: component.properties?.filter((property) => !/:development$/.test(property.name)) })),
+    .map((component) => ({ ...component, scope: 'required', properties: component.properties?.filter((property) => !property.name.endsWith(':development')) })),
   dependencies: listed.dependencies.filter(({ ref }) => isShipped(ref)).map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isShipped) })),
 }
 process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)

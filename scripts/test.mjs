@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
 import { foreground } from './foreground.mjs'
 
-/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, Alertmanager with amtool, a browser. */
+/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, Alertmanager with amtool, a browser, Compose, VictoriaMetrics with vmalert. */
 const PACKAGES = {
   gcc: '/usr/bin/cc',
   'libc6-dev': '/usr/include/stdio.h',
@@ -15,6 +15,10 @@ const PACKAGES = {
   'prometheus-alertmanager': '/usr/bin/prometheus-alertmanager',
   chromium: '/usr/lib/chromium/chromium',
   procps: '/usr/bin/ps',
+  'docker-compose': '/usr/bin/docker-compose',
+  'victoria-metrics': '/usr/bin/victoria-metrics',
+  // Debian's own root file system, in the place of the image of a registry.
+  ...(process.argv.includes('image') ? { mmdebstrap: '/usr/bin/mmdebstrap' } : {}),
 }
 
 function ensureDebianPackages() {

@@ -32,5 +32,6 @@ class Page(BaseHTTPRequestHandler):
         pass
 
 
-print("http://127.0.0.1:7860", flush=True)
-ThreadingHTTPServer(("", 7860), Page).serve_forever()
+server = ThreadingHTTPServer(("", int(os.environ.get("PORT", "7860"))), Page)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
