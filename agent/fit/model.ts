@@ -23,7 +23,7 @@ export class ModelError extends Error {
 
 const MULTIPLE: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, b: 1e9, t: 1e12 }
 const LEAST_PARAMETERS = 1e5
-const MOST_PARAMETERS = 1e14
+const MOST_PARAMETERS = 1e13
 
 /** `8b`, `0.5B`, `350m`, `8030261248`. Throws a ModelError. */
 export function parseParameters(text: string): number {

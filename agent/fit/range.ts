@@ -4,10 +4,14 @@ import type { Range } from '../model/fit.ts'
 export const NOTHING: Range = { low_bytes: 0, likely_bytes: 0, high_bytes: 0 }
 
 export const exactly = (bytes: number): Range => range(bytes, bytes, bytes)
+/** 256 TiB, more than any machine has: what is asked for beyond is told as that, so that all sums stay exact. */
+const MOST_BYTES = 2 ** 48
+const whole = (bytes: number): number => Math.min(MOST_BYTES, Math.round(bytes))
+
 /** Rounded to whole bytes, and in order whatever the formulas gave. */
 export function range(low: number, likely: number, high: number): Range {
-  const likely_bytes = Math.round(likely)
-  return { low_bytes: Math.min(Math.round(low), likely_bytes), likely_bytes, high_bytes: Math.max(Math.round(high), likely_bytes) }
+  const likely_bytes = whole(likely)
+  return { low_bytes: Math.min(whole(low), likely_bytes), likely_bytes, high_bytes: Math.max(whole(high), likely_bytes) }
 }
 /** The likely figure with factors to both sides. */
 export const around = (likely: number, low: number, high: number): Range => range(likely * low, likely, likely * high)

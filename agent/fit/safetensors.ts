@@ -100,7 +100,7 @@ export function storedWeights(headers: readonly string[]): StoredWeights {
     }
   }
   if (tensors === 0) throw new SafetensorsError('expected tensors, came none')
-  const [dtype = ''] = [...byType].reduce((most, one) => (one[1] > most[1] ? one : most))
+  const [dtype] = [...byType].reduce((most, one) => (one[1] > most[1] ? one : most))
   return { tensors, bytes, parameters, linear, largestLinear, dtype, packed }
 }
 
