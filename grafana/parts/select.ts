@@ -25,7 +25,7 @@ function choice({ name, label, help, query, several, all }: Choice): QueryVariab
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .multi(several)
     .includeAll(all !== undefined)
-  return all === undefined ? built : built.allValue(all).current({ selected: true, text: 'All', value: '$__all' })
+  return all === undefined ? built : built.allValue(all).current({ selected: true, text: ['All'], value: ['$__all'] })
 }
 
 export const datasource: Built = new DatasourceVariableBuilder('datasource')

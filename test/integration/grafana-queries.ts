@@ -53,7 +53,7 @@ export async function choicesOf(url: string, variable: Variable, values: Values)
   if (label !== null) {
     // GET: VictoriaMetrics takes both, Prometheus has no POST here.
     const search = new URLSearchParams({ 'match[]': label[1] ?? '', start: String(now - 300), end: String(now) })
-    const answer = await fetch(`${url}/api/v1/label/${label[2] ?? ''}/values?${search}`)
+    const answer = await fetch(`${url}/api/v1/label/${label[2] ?? ''}/values?${search.toString()}`)
     if (answer.status !== 200) throw new Error(`${text}: expected 200, came ${answer.status} ${await answer.text()}`)
     return z.object({ data: z.array(z.string()) }).parse(await answer.json()).data
   }
