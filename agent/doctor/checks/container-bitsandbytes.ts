@@ -19,20 +19,29 @@ async function judge(view: ContainerView, place: PythonPlace): Promise<Container
   const names = (await files.list(folder)) ?? []
   const libraries = names.flatMap((name) => FILE.exec(name)?.[1] ?? []).sort()
   if (libraries.length === 0) return complain('fail', `${folder} has no library for CUDA: loading in 8 or 4 bits fails`, [UPDATE])
-  if (torch?.cuda === undefined) return skipped(torch === undefined ? 'bitsandbytes is there, and no PyTorch is found' : `PyTorch ${torch.version} is not a build for CUDA`)
+  if (torch?.cuda === undefined)
+    return skipped(torch === undefined ? 'bitsandbytes is there, and no PyTorch is found' : `PyTorch ${torch.version} is not a build for CUDA`)
   const own = number(torch.cuda)
   const version = wanted === undefined || wanted === '' ? own : wanted
   const has = `it has ${libraries.join(', ')}`
   if (!libraries.includes(version)) {
     const near = libraries.filter((one) => majorOf(one) === majorOf(own))
     const best = near.findLast((one) => Number(one) <= Number(own)) ?? near.at(-1)
-    const set = best === undefined ? [] : [{ text: `Or take its library for the nearest CUDA: set ${VARIABLE} for the program.`, command: `export ${VARIABLE}=${best}` }]
+    const set =
+      best === undefined ? [] : [{ text: `Or take its library for the nearest CUDA: set ${VARIABLE} for the program.`, command: `export ${VARIABLE}=${best}` }]
     if (version !== own) {
       const unset = { text: `Remove ${VARIABLE} from the container's environment, then create it again.`, command: `unset ${VARIABLE}` }
-      return complain('fail', `${VARIABLE}=${version}: bitsandbytes has no libbitsandbytes_cuda${version}.so; ${has}`, libraries.includes(own) ? [unset] : [UPDATE, ...set])
+      return complain(
+        'fail',
+        `${VARIABLE}=${version}: bitsandbytes has no libbitsandbytes_cuda${version}.so; ${has}`,
+        libraries.includes(own) ? [unset] : [UPDATE, ...set],
+      )
     }
     // Newer versions take another library of the same major version by themselves.
-    return complain(near.length > 0 ? 'warn' : 'fail', `bitsandbytes has no libbitsandbytes_cuda${own}.so for PyTorch's CUDA ${torch.cuda}; ${has}`, [UPDATE, ...set])
+    return complain(near.length > 0 ? 'warn' : 'fail', `bitsandbytes has no libbitsandbytes_cuda${own}.so for PyTorch's CUDA ${torch.cuda}; ${has}`, [
+      UPDATE,
+      ...set,
+    ])
   }
   const path = `${folder}/libbitsandbytes_cuda${version}.so`
   const elf = await readElf(files, path)
@@ -46,7 +55,10 @@ async function judge(view: ContainerView, place: PythonPlace): Promise<Container
     if (!inWheel && (await search.find(needed, { path, elf })) === undefined) missing.push(needed)
   }
   if (missing.length === 0) return pass(`libbitsandbytes_cuda${version}.so fits PyTorch's CUDA ${torch.cuda}, and finds what it needs`)
-  const other = majorOf(version) === majorOf(own) ? [] : [{ text: `It is built for another CUDA than PyTorch (${torch.cuda}): unset ${VARIABLE}.`, command: `unset ${VARIABLE}` }]
+  const other =
+    majorOf(version) === majorOf(own)
+      ? []
+      : [{ text: `It is built for another CUDA than PyTorch (${torch.cuda}): unset ${VARIABLE}.`, command: `unset ${VARIABLE}` }]
   return complain('fail', `libbitsandbytes_cuda${version}.so needs ${missing.join(', ')}: not where the loader looks, nor beside PyTorch`, [
     ...other,
     { text: 'Install PyTorch with all that it depends on, of one CUDA with bitsandbytes.', command: 'pip install --force-reinstall torch bitsandbytes' },

@@ -38,16 +38,30 @@ export const containerCaches = defineCheck({
         const summary = `${by === 'HOME' ? path : `${by}=${path}`}: user ${who.uid} may not write there: ${verdict.at} ${verdict.why}`
         found.push(
           complain(set ? 'fail' : 'warn', summary, [
-            ...(target === undefined || verdict.why === 'is mounted read-only' ? [] : [{ text: 'Give the folder of the host to the user that the container runs as.', command: `sudo chown -R ${who.uid}:${who.gids[0] ?? who.uid} ${target}` }]),
+            ...(target === undefined || verdict.why === 'is mounted read-only'
+              ? []
+              : [
+                  {
+                    text: 'Give the folder of the host to the user that the container runs as.',
+                    command: `sudo chown -R ${who.uid}:${who.gids[0] ?? who.uid} ${target}`,
+                  },
+                ]),
             ...(verdict.why === 'is mounted read-only'
               ? [{ text: 'Mount it without :ro, or set HF_HUB_OFFLINE=1 where all models are there already.' }]
               : [recreate(container, `--user ${verdict.uid}:${verdict.gid}`, `user: "${verdict.uid}:${verdict.gid}"`)]),
-            { text: 'Or send the caches where its user may write.', command: 'export HF_HOME=/tmp/hf TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor MPLCONFIGDIR=/tmp/mpl' },
+            {
+              text: 'Or send the caches where its user may write.',
+              command: 'export HF_HOME=/tmp/hf TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor MPLCONFIGDIR=/tmp/mpl',
+            },
           ]),
         )
       }
       if (found.length > 0) return found
       if (fine + readOnly === 0) return [skipped('who may write into its cache folders cannot be told')]
-      return [pass(`user ${who.uid} may write into ${fine} cache folder${fine === 1 ? '' : 's'}${readOnly > 0 ? `; ${readOnly} with models is mounted read-only` : ''}`)]
+      return [
+        pass(
+          `user ${who.uid} may write into ${fine} cache folder${fine === 1 ? '' : 's'}${readOnly > 0 ? `; ${readOnly} with models is mounted read-only` : ''}`,
+        ),
+      ]
     }),
 })

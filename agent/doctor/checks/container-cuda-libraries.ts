@@ -6,7 +6,8 @@ import { readElf } from '../parts/elf.ts'
 import { wheelFolders, type Torch } from '../parts/python-packages.ts'
 
 /** Parts of the CUDA toolkit; libcuda and libnvidia-… are the driver's, which other checks look at. */
-const CUDA = /^lib(?:cudart|cublas|cublasLt|cudnn\w*|cufft|cufftw|curand|cusolver\w*|cusparse|cusparseLt|nccl|nvrtc|nvJitLink|nvToolsExt|cupti|cufile|cudss|nvshmem_host)\.so/
+const CUDA =
+  /^lib(?:cudart|cublas|cublasLt|cudnn\w*|cufft|cufftw|curand|cusolver\w*|cusparse|cusparseLt|nccl|nvrtc|nvJitLink|nvToolsExt|cupti|cufile|cudss|nvshmem_host)\.so/
 const WHEEL: Readonly<Record<string, string>> = {
   cudart: 'cuda-runtime',
   cublas: 'cublas',
@@ -58,10 +59,21 @@ async function judge(view: ContainerView, torch: Torch, cuda: string): Promise<C
   const packages = [...new Set([...missing].flatMap((library) => wheelOf(library, cuda) ?? []))]
   return complain('fail', `PyTorch ${torch.version} needs ${[...missing].join(', ')}: not where its loader looks, and in no wheel beside it`, [
     ...(packages.length > 0
-      ? [{ text: 'Install them in the image, beside PyTorch (put the line into the Dockerfile, or it is gone with the container).', command: `pip install ${packages.join(' ')}` }]
+      ? [
+          {
+            text: 'Install them in the image, beside PyTorch (put the line into the Dockerfile, or it is gone with the container).',
+            command: `pip install ${packages.join(' ')}`,
+          },
+        ]
       : []),
-    { text: 'Or install PyTorch again with all that it depends on.', command: `pip install --force-reinstall torch==${torch.version.replace(/\+.*/, '')} --index-url https://download.pytorch.org/whl/cu${cuda.replace('.', '')}` },
-    { text: 'If they lie elsewhere in the image, name their folder in LD_LIBRARY_PATH.', command: `${view.container.engine.kind} exec ${view.container.name} find / -xdev -name '${[...missing][0] ?? ''}*'` },
+    {
+      text: 'Or install PyTorch again with all that it depends on.',
+      command: `pip install --force-reinstall torch==${torch.version.replace(/\+.*/, '')} --index-url https://download.pytorch.org/whl/cu${cuda.replace('.', '')}`,
+    },
+    {
+      text: 'If they lie elsewhere in the image, name their folder in LD_LIBRARY_PATH.',
+      command: `${view.container.engine.kind} exec ${view.container.name} find / -xdev -name '${[...missing][0] ?? ''}*'`,
+    },
   ])
 }
 
@@ -79,7 +91,10 @@ export const containerCudaLibraries = defineCheck({
           if (torch.cuda !== undefined) return await judge(view, torch, torch.cuda)
           if (torch.hip !== undefined) return skipped(`PyTorch ${torch.version} is built for AMD's ROCm`)
           return complain('fail', `PyTorch ${torch.version} in ${torch.folder} is a build for the CPU: it never uses the GPU`, [
-            { text: 'Install a build for CUDA in its place (in the Dockerfile).', command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128' },
+            {
+              text: 'Install a build for CUDA in its place (in the Dockerfile).',
+              command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128',
+            },
           ])
         }),
       )

@@ -30,14 +30,21 @@ export const containerDriverCapabilities = defineCheck({
       const given = text.split(',').map((one) => one.trim())
       const unknown = given.filter((one) => !KNOWN.includes(one))
       const set = recreate(container, `-e ${NAME}=compute,utility`, `environment: {${NAME}: "compute,utility"}`)
-      if (unknown.length > 0) return [complain('fail', `${NAME}: expected some of ${KNOWN.join(', ')}, came "${unknown.join(',')}": such a container does not start`, [set])]
+      if (unknown.length > 0)
+        return [complain('fail', `${NAME}: expected some of ${KNOWN.join(', ')}, came "${unknown.join(',')}": such a container does not start`, [set])]
       const has = (one: string): boolean => given.includes('all') || given.includes(one)
       if (!has('compute')) return [complain('fail', `${NAME}=${text} lacks compute: there is no libcuda.so.1 in it, CUDA finds no GPU`, [set])]
       if (!has('utility')) {
         // An image may bring NVML's library by itself, or the engine may use CDI behind the flag.
         const there = await (async () => await (await view.libraries()).find('libnvidia-ml.so.1'))().catch(() => undefined)
         if (there !== undefined) return [pass(`${text}; NVML is there all the same`)]
-        return [complain('fail', `${NAME}=${text} lacks utility: NVML is missing, nvidia-smi too, and PyTorch's out of memory becomes "NVML_SUCCESS == r INTERNAL ASSERT FAILED"`, [set])]
+        return [
+          complain(
+            'fail',
+            `${NAME}=${text} lacks utility: NVML is missing, nvidia-smi too, and PyTorch's out of memory becomes "NVML_SUCCESS == r INTERNAL ASSERT FAILED"`,
+            [set],
+          ),
+        ]
       }
       return [pass(text === env ? `${NAME}=${text}` : text)]
     })

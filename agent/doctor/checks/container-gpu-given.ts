@@ -44,7 +44,11 @@ export const containerGpuGiven = defineCheck({
         }
         const most = Math.max(0, ...wish.requests.map(({ count }) => count))
         if (most > gpus.length) {
-          return [complain('fail', `asks for ${most} GPUs; this host has ${gpus.length}`, [recreate(container, `--gpus ${gpus.length}`, YAML.replace('all', String(gpus.length)))])]
+          return [
+            complain('fail', `asks for ${most} GPUs; this host has ${gpus.length}`, [
+              recreate(container, `--gpus ${gpus.length}`, YAML.replace('all', String(gpus.length))),
+            ]),
+          ]
         }
         if (request.gpus.length === 0) return [skipped('which GPUs it was given cannot be told')]
         return [pass(`was given GPU ${request.gpus.map(({ index }) => index).join(', ')}`)]

@@ -7,7 +7,10 @@ import { defineCheck, type Surroundings } from '../definition.ts'
 import { complain, eachContainer, pass, skipped, type ContainerFinding, type ContainerLook } from '../parts/container-view.ts'
 import type { DoctorContainer } from '../parts/containers.ts'
 
-const again = ({ engine, name }: DoctorContainer) => ({ text: 'Let the work in it save its state, then restart it: it gets its devices and libraries anew.', command: `${engine.kind} restart ${name}` })
+const again = ({ engine, name }: DoctorContainer) => ({
+  text: 'Let the work in it save its state, then restart it: it gets its devices and libraries anew.',
+  command: `${engine.kind} restart ${name}`,
+})
 const MODULE = /NVRM version:.*?\s(\d{3,4}\.\d+(?:\.\d+)?)\s/
 
 /** `denied`: minors that its rules refuse; undefined: nobody can read them (cgroup v2). */
@@ -36,15 +39,27 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
       }
       const minors = nodes.flatMap((name) => minorOfPath(name) ?? [])
       if (minors.length === 0) return [complain('fail', 'expected /dev/nvidia0 or another GPU in it, found none: it sees no GPU', [again(container)])]
-      if (!nodes.includes('nvidiactl')) findings.push(complain('fail', 'expected /dev/nvidiactl in it, found none: NVML and CUDA cannot start', [again(container)]))
+      if (!nodes.includes('nvidiactl'))
+        findings.push(complain('fail', 'expected /dev/nvidiactl in it, found none: NVML and CUDA cannot start', [again(container)]))
       if (!nodes.includes('nvidia-uvm')) {
-        const load = { text: 'Load the memory module on the host (it is not loaded before something uses CUDA), then restart the container.', command: `sudo nvidia-modprobe -u -c=0 && ${container.engine.kind} restart ${container.name}` }
+        const load = {
+          text: 'Load the memory module on the host (it is not loaded before something uses CUDA), then restart the container.',
+          command: `sudo nvidia-modprobe -u -c=0 && ${container.engine.kind} restart ${container.name}`,
+        }
         findings.push(complain('fail', 'expected /dev/nvidia-uvm in it, found none: nvidia-smi works, CUDA does not (error 999 or no device)', [load]))
       }
       const denied = container.pid === undefined || container.privileged ? [] : await deniedMinors(around, container.pid, [...minors, CONTROL.minor])
       if (denied !== undefined && denied.length > 0) {
-        const prevent = { text: 'So that it does not come again (systemctl daemon-reload takes devices away that systemd does not know):', command: 'sudo nvidia-ctk system create-dev-char-symlinks --create-all' }
-        findings.push(complain('fail', `its device cgroup refuses ${denied.map((minor) => `195:${minor}`).join(', ')}: NVML says Unknown Error`, [again(container), prevent]))
+        const prevent = {
+          text: 'So that it does not come again (systemctl daemon-reload takes devices away that systemd does not know):',
+          command: 'sudo nvidia-ctk system create-dev-char-symlinks --create-all',
+        }
+        findings.push(
+          complain('fail', `its device cgroup refuses ${denied.map((minor) => `195:${minor}`).join(', ')}: NVML says Unknown Error`, [
+            again(container),
+            prevent,
+          ]),
+        )
       }
     }
     const libraries = await view.libraries()
@@ -54,10 +69,19 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
     const real = nvml === undefined || wsl ? undefined : await files.realpath(nvml)
     const theirs = /\.so\.(\d{3,4}\.\d+(?:\.\d+)?)$/.exec(basename(real ?? ''))?.[1]
     if (theirs !== undefined && driver !== undefined && theirs !== driver) {
-      findings.push(complain('fail', `its driver libraries are ${theirs}, the loaded driver is ${driver} (Driver/library version mismatch): the driver was updated under it`, [again(container)]))
+      findings.push(
+        complain(
+          'fail',
+          `its driver libraries are ${theirs}, the loaded driver is ${driver} (Driver/library version mismatch): the driver was updated under it`,
+          [again(container)],
+        ),
+      )
     }
     if (cuda === undefined) {
-      const grant = { text: 'NVIDIA_DRIVER_CAPABILITIES must have compute, and the image a glibc (musl images such as Alpine get no driver libraries). See what the loader knows:', command: `${container.engine.kind} exec ${container.name} ldconfig -p | grep -E 'libcuda|libnvidia-ml'` }
+      const grant = {
+        text: 'NVIDIA_DRIVER_CAPABILITIES must have compute, and the image a glibc (musl images such as Alpine get no driver libraries). See what the loader knows:',
+        command: `${container.engine.kind} exec ${container.name} ldconfig -p | grep -E 'libcuda|libnvidia-ml'`,
+      }
       findings.push(complain('warn', 'libcuda.so.1 is not where its loader looks: CUDA programs do not start', [grant, again(container)]))
     }
     if (findings.length > 0) return findings
@@ -74,6 +98,8 @@ export const containerGpuReachable = defineCheck({
     const wsl = (await around.distribution()).wsl === 2
     const driver = MODULE.exec((await around.files.readText('/proc/driver/nvidia/version').catch(() => undefined)) ?? '')?.[1]
     const look = lookWith(around, wsl, driver)
-    return await eachContainer(around, async (view) => (view.container.state === 'running' ? await look(view) : [skipped(`it is ${view.container.state || 'not running'}`)]))
+    return await eachContainer(around, async (view) =>
+      view.container.state === 'running' ? await look(view) : [skipped(`it is ${view.container.state || 'not running'}`)],
+    )
   },
 })

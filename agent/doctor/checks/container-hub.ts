@@ -22,7 +22,13 @@ export const containerHub = defineCheck({
         void found.push(complain(status, summary, [{ text, ...(command === undefined ? {} : { command }) }]))
       for (const name of [OFFLINE, OLD]) {
         const value = env.get(name)
-        if (!on(value) && !off(value)) complains('warn', `${name}="${value?.slice(0, 40) ?? ''}": expected 1 or 0; it counts as 0`, 'Set it to 1 in the environment of the container.', `export ${name}=1`)
+        if (!on(value) && !off(value))
+          complains(
+            'warn',
+            `${name}="${value?.slice(0, 40) ?? ''}": expected 1 or 0; it counts as 0`,
+            'Set it to 1 in the environment of the container.',
+            `export ${name}=1`,
+          )
       }
       const offline = [OFFLINE, OLD].find((name) => on(env.get(name)))
       const hub = hubFolder(env)
@@ -32,7 +38,10 @@ export const containerHub = defineCheck({
         if (names === undefined || !names.some((name) => name.startsWith('models--'))) {
           found.push(
             complain('warn', `${offline}=1, but ${hub} has no models: whatever is loaded by its name fails (paths to folders work)`, [
-              { text: 'Fill the folder first, with the network: mount the same folder and download.', command: `HF_HUB_CACHE=/srv/hf/hub hf download ORGANIZATION/MODEL` },
+              {
+                text: 'Fill the folder first, with the network: mount the same folder and download.',
+                command: `HF_HUB_CACHE=/srv/hf/hub hf download ORGANIZATION/MODEL`,
+              },
               recreate(container, `-v /srv/hf:${hub.replace(/\/hub$/, '')}`, `volumes: ["/srv/hf:${hub.replace(/\/hub$/, '')}"]`),
             ]),
           )
@@ -42,11 +51,21 @@ export const containerHub = defineCheck({
         const places = await view.pythons().catch(() => [])
         const hubs = places.filter(({ names }) => names.has('huggingface_hub'))
         if (hubs.length > 0 && !places.some(({ names }) => names.has('hf_transfer') || names.has('hf_xet'))) {
-          complains('fail', 'HF_HUB_ENABLE_HF_TRANSFER=1, but the package hf_transfer is not installed: downloads fail', 'Install it in the image, or take the variable out.', 'pip install hf_transfer')
+          complains(
+            'fail',
+            'HF_HUB_ENABLE_HF_TRANSFER=1, but the package hf_transfer is not installed: downloads fail',
+            'Install it in the image, or take the variable out.',
+            'pip install hf_transfer',
+          )
         }
       }
       if (env.has('TRANSFORMERS_CACHE') && !env.has('HF_HOME') && !env.has('HF_HUB_CACHE')) {
-        complains('warn', 'TRANSFORMERS_CACHE is no longer read by transformers 5; models would be downloaded again elsewhere', 'Name the folder by HF_HUB_CACHE as well.', 'export HF_HUB_CACHE="$TRANSFORMERS_CACHE"')
+        complains(
+          'warn',
+          'TRANSFORMERS_CACHE is no longer read by transformers 5; models would be downloaded again elsewhere',
+          'Name the folder by HF_HUB_CACHE as well.',
+          'export HF_HUB_CACHE="$TRANSFORMERS_CACHE"',
+        )
       }
       if (found.length > 0) return found
       return [pass(offline === undefined ? 'nothing is at odds' : `${offline}=1, and models are in its cache`)]

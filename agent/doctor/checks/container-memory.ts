@@ -34,12 +34,19 @@ export const containerMemory = defineCheck({
       const killed = pid === undefined || files === undefined ? undefined : await kills(around, pid).catch(() => undefined)
       const raise = (bytes: number) => [recreate(container, `--memory=${Math.ceil(bytes / GIB)}g`, `mem_limit: ${Math.ceil(bytes / GIB)}g`)]
       if (limit === undefined) return [pass('it has no limit of memory')]
-      if (killed !== undefined && killed > 0) return [complain('warn', `the kernel has killed ${killed} of its processes at its limit of ${size(limit)}`, raise(2 * limit))]
+      if (killed !== undefined && killed > 0)
+        return [complain('warn', `the kernel has killed ${killed} of its processes at its limit of ${size(limit)}`, raise(2 * limit))]
       if (ipcMode !== 'host' && shm !== undefined && shm > 64 * 2 ** 20 && shm >= limit) {
         return [complain('warn', `its shared memory (${size(shm)}) counts against its limit of ${size(limit)}, and alone can fill it`, raise(shm + limit))]
       }
       if (limit < LEAST && (await view.torches().catch(() => [])).length > 0) {
-        return [complain('warn', `its limit is ${size(limit)}; PyTorch with CUDA alone takes about 3 GiB, and weights pass through memory on their way to the GPU`, raise(2 * LEAST))]
+        return [
+          complain(
+            'warn',
+            `its limit is ${size(limit)}; PyTorch with CUDA alone takes about 3 GiB, and weights pass through memory on their way to the GPU`,
+            raise(2 * LEAST),
+          ),
+        ]
       }
       return [pass(`its limit of memory is ${size(limit)}`)]
     }),

@@ -34,12 +34,18 @@ export const containerModelStorage = defineCheck({
       const folders = cacheFolders(env).filter(({ models }) => models)
       const found: ContainerFinding[] = []
       const move = (path: string) => [
-        { text: 'Keep models on a disk of Linux: copy them there once (under WSL2 below your home, not below /mnt).', command: 'mkdir -p ~/models && cp -r /mnt/c/PATH/TO/MODELS/. ~/models/' },
+        {
+          text: 'Keep models on a disk of Linux: copy them there once (under WSL2 below your home, not below /mnt).',
+          command: 'mkdir -p ~/models && cp -r /mnt/c/PATH/TO/MODELS/. ~/models/',
+        },
         recreate(container, `-v $HOME/models:${path}`, `volumes: ["~/models:${path}"]`),
       ]
       if (container.files === undefined) {
-        const bound = container.mounts.filter(({ source }) => WINDOWS.test(source) && (wsl || source.startsWith('/run/desktop') || source.startsWith('/host_mnt')))
-        for (const { source, destination } of bound) found.push(complain('warn', `${destination} is ${source}, a folder of Windows: loading models from it takes many times as long`, move(destination)))
+        const bound = container.mounts.filter(
+          ({ source }) => WINDOWS.test(source) && (wsl || source.startsWith('/run/desktop') || source.startsWith('/host_mnt')),
+        )
+        for (const { source, destination } of bound)
+          found.push(complain('warn', `${destination} is ${source}, a folder of Windows: loading models from it takes many times as long`, move(destination)))
         return found.length > 0 ? found : [skipped('where its models lie can only be seen while it runs on this host')]
       }
       const [files, mounts] = [container.files, await view.mounts()]
@@ -56,21 +62,32 @@ export const containerModelStorage = defineCheck({
         const names = (await files.list(`${real}/hub`)) ?? (await files.list(real)) ?? []
         const models = names.filter((name) => name.startsWith('models--')).length
         if (mount.type === 'overlay' && mount.point === '/' && models > 0) {
-          found.push(complain('warn', `${path} has ${models} models inside the container itself: they are gone with it, and downloaded anew by the next`, [recreate(container, `-v hf-cache:${path}`, `volumes: ["hf-cache:${path}"]   # and below the top-level volumes: {hf-cache: {}}`)]))
+          found.push(
+            complain('warn', `${path} has ${models} models inside the container itself: they are gone with it, and downloaded anew by the next`, [
+              recreate(container, `-v hf-cache:${path}`, `volumes: ["hf-cache:${path}"]   # and below the top-level volumes: {hf-cache: {}}`),
+            ]),
+          )
         }
         const space = mount.readOnly ? undefined : await files.space(real)
         if (space !== undefined && space.availableBytes < LOW) {
           const left = `${(space.availableBytes / GIB).toFixed(1)} GiB`
           found.push(
             complain(space.availableBytes < FULL ? 'fail' : 'warn', `${path} has ${left} left: downloads of models end with "No space left on device"`, [
-              { text: 'See which models take the room, and remove those that are not needed.', command: `${container.engine.kind} exec ${container.name} hf cache ls` },
+              {
+                text: 'See which models take the room, and remove those that are not needed.',
+                command: `${container.engine.kind} exec ${container.name} hf cache ls`,
+              },
               { text: 'Remove images, containers and build caches that nothing uses.', command: `${container.engine.kind} system prune` },
             ]),
           )
         }
       }
       if (found.length > 0) return found
-      return [folders.length === 0 ? skipped('it names no folder for models') : pass(`${folders.map(({ path }) => path).join(', ')}: no slow mount, and room for models`)]
+      return [
+        folders.length === 0
+          ? skipped('it names no folder for models')
+          : pass(`${folders.map(({ path }) => path).join(', ')}: no slow mount, and room for models`),
+      ]
     })
   },
 })

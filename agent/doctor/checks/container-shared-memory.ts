@@ -26,6 +26,12 @@ export const containerSharedMemory = defineCheck({
       if (total >= LEAST) return [pass(`/dev/shm has ${size(total)}`)]
       const torch = (await view.torches().catch(() => []))[0]
       if (torch === undefined) return [skipped(`/dev/shm has ${size(total)}; no PyTorch is seen in it that would need more`)]
-      return [complain('warn', `/dev/shm has ${size(total)}: loader workers of PyTorch (num_workers above 0) and NCCL fail with "No space left on device" or a bus error; expected ${size(LEAST)} or more`, more)]
+      return [
+        complain(
+          'warn',
+          `/dev/shm has ${size(total)}: loader workers of PyTorch (num_workers above 0) and NCCL fail with "No space left on device" or a bus error; expected ${size(LEAST)} or more`,
+          more,
+        ),
+      ]
     }),
 })

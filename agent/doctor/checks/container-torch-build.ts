@@ -22,15 +22,29 @@ async function judge(view: ContainerView, torch: Torch, gpus: readonly NvmlGpu[]
   const [first] = unfit
   if (first === undefined) {
     const slow = known.filter(({ capability }) => runsOn(architectures, capability) === 'ptx')
-    return pass(`PyTorch ${torch.version} (${list}) fits ${known.map(({ name, capability }) => `${name} (sm_${capability.replace('.', '')})`).join(', ')}${slow.length > 0 ? '; kernels are compiled at their first use' : ''}`)
+    return pass(
+      `PyTorch ${torch.version} (${list}) fits ${known.map(({ name, capability }) => `${name} (sm_${capability.replace('.', '')})`).join(', ')}${slow.length > 0 ? '; kernels are compiled at their first use' : ''}`,
+    )
   }
   const old = Number(first.capability.split('.')[0]) < Math.min(...architectures.map((one) => Number(/_(\d+)\d/.exec(one)?.[1] ?? Infinity)))
-  const newer = { text: `Install a build of PyTorch for CUDA ${cudaFor(first.capability)} or newer (in the Dockerfile).`, command: 'pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128' }
-  const older = { text: `Install an older PyTorch that was still compiled for this GPU: 2.7 for CUDA 11.8 knows sm_50 to sm_90 (in the Dockerfile).`, command: 'pip install "torch<2.8" --index-url https://download.pytorch.org/whl/cu118' }
+  const newer = {
+    text: `Install a build of PyTorch for CUDA ${cudaFor(first.capability)} or newer (in the Dockerfile).`,
+    command: 'pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128',
+  }
+  const older = {
+    text: `Install an older PyTorch that was still compiled for this GPU: 2.7 for CUDA 11.8 knows sm_50 to sm_90 (in the Dockerfile).`,
+    command: 'pip install "torch<2.8" --index-url https://download.pytorch.org/whl/cu118',
+  }
   return complain(
     'fail',
     `PyTorch ${torch.version} is compiled for ${list}; ${first.name} is sm_${first.capability.replace('.', '')}: no kernel image is available for execution on the device`,
-    [old ? older : newer, { text: 'Or take a newer image of your framework, and compile own extensions for this GPU.', command: `TORCH_CUDA_ARCH_LIST="${first.capability}" pip install --no-build-isolation .` }],
+    [
+      old ? older : newer,
+      {
+        text: 'Or take a newer image of your framework, and compile own extensions for this GPU.',
+        command: `TORCH_CUDA_ARCH_LIST="${first.capability}" pip install --no-build-isolation .`,
+      },
+    ],
   )
 }
 

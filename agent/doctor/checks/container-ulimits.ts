@@ -19,18 +19,36 @@ export const containerUlimits = defineCheck({
       const limits = await view.limits()
       const found: ContainerFinding[] = []
       const soft = (name: string): number | undefined => limits.get(name)?.soft
-      const [open, stack, locked] = [soft('Max open files'), soft('Max stack size'), soft('Max locked memory')]
+      const [open, stack, locked] = [soft('open files'), soft('stack size'), soft('locked memory')]
       if (open !== undefined && open < FILES) {
-        found.push(complain('warn', `it may open ${open} files: loader workers end with "Too many open files"; expected ${FILES} or more`, [recreate(container, '--ulimit nofile=65536:524288', 'ulimits: {nofile: {soft: 65536, hard: 524288}}')]))
+        found.push(
+          complain('warn', `it may open ${open} files: loader workers end with "Too many open files"; expected ${FILES} or more`, [
+            recreate(container, '--ulimit nofile=65536:524288', 'ulimits: {nofile: {soft: 65536, hard: 524288}}'),
+          ]),
+        )
       }
       if (stack !== undefined && stack < STACK) {
-        found.push(complain('warn', `its stack is limited to ${Math.round(stack / 1_024)} KiB: native code may end with a segmentation fault; expected 8 MiB or more`, [recreate(container, '--ulimit stack=67108864', 'ulimits: {stack: 67108864}')]))
+        found.push(
+          complain('warn', `its stack is limited to ${Math.round(stack / 1_024)} KiB: native code may end with a segmentation fault; expected 8 MiB or more`, [
+            recreate(container, '--ulimit stack=67108864', 'ulimits: {stack: 67108864}'),
+          ]),
+        )
       }
       const rdma = ((await view.files().list('/dev')) ?? []).includes('infiniband')
       if (rdma && locked !== undefined && locked < LOCKED) {
-        found.push(complain('warn', `it has InfiniBand and may lock ${Math.round(locked / 1_024)} KiB: NCCL ends with "ibv_reg_mr … Cannot allocate memory"; expected no limit`, [recreate(container, '--ulimit memlock=-1', 'ulimits: {memlock: -1}')]))
+        found.push(
+          complain(
+            'warn',
+            `it has InfiniBand and may lock ${Math.round(locked / 1_024)} KiB: NCCL ends with "ibv_reg_mr … Cannot allocate memory"; expected no limit`,
+            [recreate(container, '--ulimit memlock=-1', 'ulimits: {memlock: -1}')],
+          ),
+        )
       }
       if (found.length > 0) return found
-      return [pass(`${open === undefined ? 'its limits are' : `${open === Infinity ? 'any number of' : open} open files${rdma ? ', locked memory for InfiniBand' : ''}: its limits are`} wide enough`)]
+      return [
+        pass(
+          `${open === undefined ? 'its limits are' : `${open === Infinity ? 'any number of' : open} open files${rdma ? ', locked memory for InfiniBand' : ''}: its limits are`} wide enough`,
+        ),
+      ]
     }),
 })

@@ -27,19 +27,23 @@ export const containerVisibleDevices = defineCheck({
       if (odd !== undefined) return [complain('fail', `${NAME}="${text}": expected numbers or UUIDs with commas between, came "${odd}"`, [drop])]
       if (new Set(names).size < names.length) return [complain('fail', `${NAME}="${text}" names one GPU twice: CUDA then shows none`, [drop])]
       if (nvml === undefined || nvml.gpus.length === 0) return [skipped(`${NAME}=${text}; the GPUs of this host are not known`)]
-      const given = wsl ? nvml.gpus : (resolveGpuRequest({ ...container.wish, ...(container.runtime === undefined ? {} : { runtime: container.runtime }) }, nvml.gpus)?.gpus ?? [])
+      const given = wsl
+        ? nvml.gpus
+        : (resolveGpuRequest({ ...container.wish, ...(container.runtime === undefined ? {} : { runtime: container.runtime }) }, nvml.gpus)?.gpus ?? [])
       if (given.length === 0) return [skipped(`${NAME}=${text}; which GPUs it was given cannot be told`)]
       if (names.some((name) => name.startsWith('MIG-'))) return [skipped(`${NAME}=${text}: MIG devices are not compared`)]
-      const there = (name: string): boolean => (/^\d+$/.test(name) ? Number(name) < given.length : given.some(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase())))
+      const there = (name: string): boolean =>
+        /^\d+$/.test(name) ? Number(name) < given.length : given.some(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()))
       const first = names.findIndex((name) => !there(name))
       if (first < 0) return [pass(`${NAME}=${text}`)]
       const numbers = `inside the container its ${given.length === 1 ? 'one GPU is number 0' : `${given.length} GPUs are numbers 0 to ${given.length - 1}`}, whatever their numbers on the host`
       const right = given.map((_, at) => at).join(',')
       return [
-        complain('fail', `${NAME}=${text}: ${names[first] ?? ''} is not there${first === 0 ? ', so CUDA shows none' : ', so CUDA stops before it'}; ${numbers}`, [
-          drop,
-          recreate(container, `-e ${NAME}=${right}`, `environment: {${NAME}: "${right}"}`),
-        ]),
+        complain(
+          'fail',
+          `${NAME}=${text}: ${names[first] ?? ''} is not there${first === 0 ? ', so CUDA shows none' : ', so CUDA stops before it'}; ${numbers}`,
+          [drop, recreate(container, `-e ${NAME}=${right}`, `environment: {${NAME}: "${right}"}`)],
+        ),
       ]
     })
   },

@@ -10,8 +10,25 @@ export type CacheFolder = {
   readonly set: boolean
 }
 
-const MODELS = ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'HF_HOME', 'TRANSFORMERS_CACHE', 'TORCH_HOME', 'OLLAMA_MODELS', 'MODELSCOPE_CACHE', 'VLLM_CACHE_ROOT'] as const
-const OTHERS = ['XDG_CACHE_HOME', 'TRITON_CACHE_DIR', 'TORCHINDUCTOR_CACHE_DIR', 'CUDA_CACHE_PATH', 'MPLCONFIGDIR', 'NUMBA_CACHE_DIR', 'TORCH_EXTENSIONS_DIR'] as const
+const MODELS = [
+  'HF_HUB_CACHE',
+  'HUGGINGFACE_HUB_CACHE',
+  'HF_HOME',
+  'TRANSFORMERS_CACHE',
+  'TORCH_HOME',
+  'OLLAMA_MODELS',
+  'MODELSCOPE_CACHE',
+  'VLLM_CACHE_ROOT',
+] as const
+const OTHERS = [
+  'XDG_CACHE_HOME',
+  'TRITON_CACHE_DIR',
+  'TORCHINDUCTOR_CACHE_DIR',
+  'CUDA_CACHE_PATH',
+  'MPLCONFIGDIR',
+  'NUMBA_CACHE_DIR',
+  'TORCH_EXTENSIONS_DIR',
+] as const
 
 /** Absolute ones only: others depend on where a program starts. `~` is the home. */
 export function cacheFolders(env: ReadonlyMap<string, string>): readonly CacheFolder[] {

@@ -59,7 +59,8 @@ export async function readCdiSpecs(files: HostFiles, folders: readonly string[])
       if (!/\.(ya?ml|json)$/.test(name)) continue
       const text = await files.readText(`${folder}/${name}`, MAX_SPEC + 1)
       if (text === undefined) continue
-      const spec = text.length > MAX_SPEC ? { ...parseCdiSpec('', ''), path: `${folder}/${name}`, problem: 'it is too large' } : parseCdiSpec(`${folder}/${name}`, text)
+      const spec =
+        text.length > MAX_SPEC ? { ...parseCdiSpec('', ''), path: `${folder}/${name}`, problem: 'it is too large' } : parseCdiSpec(`${folder}/${name}`, text)
       if (spec.kind === 'nvidia.com/gpu' || (spec.problem !== undefined && /nvidia/i.test(name))) specs.push(spec)
     }
   }

@@ -31,7 +31,7 @@ export function parseEnviron(text: string): ReadonlyMap<string, string> {
   )
 }
 
-/** `Max open files            1024                 524288               files`; unlimited is Infinity. */
+/** Without the word Max: `Max open files            1024                 524288               files`; unlimited is Infinity. */
 export function parseLimits(text: string): ReadonlyMap<string, Limit> {
   const number = (word: string): number => (word === 'unlimited' ? Number.POSITIVE_INFINITY : Number(word))
   return new Map(
@@ -81,7 +81,12 @@ export async function readMapped(files: HostFiles, pid: number): Promise<Readonl
     const maps = (await files.readText(`/proc/${next}/maps`, 4 * MAX_TEXT).catch(() => undefined)) ?? ''
     for (const [, path] of maps.matchAll(/^\S+ \S+ \S+ \S+ \d+\s+(\/.*)$/gm)) if (path !== undefined) mapped.add(path)
     const children = (await files.readText(`/proc/${next}/task/${next}/children`).catch(() => undefined)) ?? ''
-    waiting.push(...children.split(' ').filter((word) => /^\d+$/.test(word)).map(Number))
+    waiting.push(
+      ...children
+        .split(' ')
+        .filter((word) => /^\d+$/.test(word))
+        .map(Number),
+    )
   }
   return mapped
 }

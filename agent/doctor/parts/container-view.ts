@@ -33,7 +33,11 @@ function look(host: HostFiles, container: DoctorContainer): ContainerView {
   const { pid, files: own, env: settings } = container
   const files = (): HostFiles => {
     if (own !== undefined) return own
-    throw new Error(pid === undefined ? `it is ${container.state || 'not running'}: its files can only be seen while it runs` : 'its engine runs in a virtual machine, where nobody can look from here')
+    throw new Error(
+      pid === undefined
+        ? `it is ${container.state || 'not running'}: its files can only be seen while it runs`
+        : 'its engine runs in a virtual machine, where nobody can look from here',
+    )
   }
   const ofProcess = <T>(ask: (files: HostFiles, pid: number) => Promise<T>): (() => Promise<T>) =>
     once(async () => {

@@ -29,13 +29,15 @@ async function header(read: ReadAt): Promise<Buffer | undefined> {
 async function table(read: ReadAt, offset: number, size: number, count: number): Promise<readonly Buffer[]> {
   if (size < 56 || size > 256 || count > MAX_HEADERS) throw new Error('expected ELF headers, came something else')
   const all = await read(offset, size * count)
-  return Array.from({ length: Math.floor(all.length / size) }, (_, at) => all.subarray(at * size, (at + 1) * size))
+  if (all.length < size * count) throw new Error(`expected ${count} ELF headers, the file ends before`)
+  return Array.from({ length: count }, (_, at) => all.subarray(at * size, (at + 1) * size))
 }
 
 async function textAt(read: ReadAt, offset: number): Promise<string> {
   const bytes = await read(offset, MAX_TEXT)
   const end = bytes.indexOf(0)
-  return bytes.subarray(0, Math.max(end, 0)).toString('utf8')
+  if (end < 0) throw new Error('expected the end of a text, the file ends before')
+  return bytes.subarray(0, end).toString('utf8')
 }
 
 /** undefined: not there, or no such file. */
@@ -52,6 +54,7 @@ export async function readElf(files: HostFiles, path: string): Promise<Elf | und
     const dynamic = programs.find(({ type }) => type === PT_DYNAMIC)
     if (dynamic === undefined) return { needed: [], rpath: [], runpath: [] }
     const bytes = await read(dynamic.offset, Math.min(dynamic.size, MAX_DYNAMIC))
+    if (bytes.length === 0) throw new Error('expected a dynamic section, the file ends before')
     const entries: { readonly tag: number; readonly value: number }[] = []
     for (let at = 0; at + 16 <= bytes.length; at += 16) {
       const tag = word(bytes, at)
@@ -96,7 +99,9 @@ export async function archTexts(files: HostFiles, path: string): Promise<readonl
     const [from, end] = [found.offset, found.offset + Math.min(found.size, MAX_SECTION)]
     // Pieces overlap by the longest text that is looked for.
     for (let at = from; at < end; at += CHUNK - 1_024) {
-      const piece = await read(at, Math.min(CHUNK, end - at))
+      const bytes = await read(at, Math.min(CHUNK, end - at))
+      // The section's first text has none before it whose end could be seen.
+      const piece = at === from ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes
       for (let hit = piece.indexOf('\0sm_'); hit >= 0; hit = piece.indexOf('\0sm_', hit + 1)) {
         const close = piece.indexOf(0, hit + 1)
         const text = piece.subarray(hit + 1, close < 0 ? piece.length : close).toString('latin1')

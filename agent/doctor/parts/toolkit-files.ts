@@ -79,7 +79,12 @@ export function installToolkit({ family, install }: Distribution): readonly Reme
     case 'arch':
       return [{ text: 'Install the container toolkit.', command: packages }]
     case 'nixos':
-      return [{ text: 'Set hardware.nvidia-container-toolkit.enable = true; in configuration.nix, then build the system again.', command: 'sudo nixos-rebuild switch' }]
+      return [
+        {
+          text: 'Set hardware.nvidia-container-toolkit.enable = true; in configuration.nix, then build the system again.',
+          command: 'sudo nixos-rebuild switch',
+        },
+      ]
     case 'alpine':
     case 'unknown':
       return [{ text: `Install the NVIDIA container toolkit by its guide: ${GUIDE}` }]
@@ -87,9 +92,15 @@ export function installToolkit({ family, install }: Distribution): readonly Reme
 }
 
 export const restartEngine = ({ kind, rootless }: EngineFacts): string =>
-  kind === 'podman' ? 'systemctl --user restart podman.socket || sudo systemctl restart podman.socket' : rootless ? 'systemctl --user restart docker' : 'sudo systemctl restart docker'
+  kind === 'podman'
+    ? 'systemctl --user restart podman.socket || sudo systemctl restart podman.socket'
+    : rootless
+      ? 'systemctl --user restart docker'
+      : 'sudo systemctl restart docker'
 export function enterRuntime(engine: EngineFacts): Remedy {
-  const own = engine.rootless ? 'nvidia-ctk runtime configure --runtime=docker --config=$HOME/.config/docker/daemon.json' : 'sudo nvidia-ctk runtime configure --runtime=docker'
+  const own = engine.rootless
+    ? 'nvidia-ctk runtime configure --runtime=docker --config=$HOME/.config/docker/daemon.json'
+    : 'sudo nvidia-ctk runtime configure --runtime=docker'
   return {
     text: 'Enter the NVIDIA runtime in the configuration of Docker, and restart Docker (containers without a restart policy stop and must be started again).',
     command: `${own} && ${restartEngine(engine)}`,

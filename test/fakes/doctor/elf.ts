@@ -7,7 +7,11 @@ const [DYNAMIC, SECTIONS, NAMES, RODATA, RODATA_SIZE, STRINGS] = [0x200, 0x900, 
 const SLOT = 0x100
 
 export function asciiElf({ needed = [], runpath, rpath, constants = [] }: ElfParts): string {
-  const texts = [...needed.map((text) => [1, text] as const), ...(rpath === undefined ? [] : [[15, rpath] as const]), ...(runpath === undefined ? [] : [[29, runpath] as const])]
+  const texts = [
+    ...needed.map((text) => [1, text] as const),
+    ...(rpath === undefined ? [] : [[15, rpath] as const]),
+    ...(runpath === undefined ? [] : [[29, runpath] as const]),
+  ]
   const bytes = Buffer.alloc(STRINGS + SLOT * (texts.length + 2))
   const long = (at: number, value: number): void => void bytes.writeBigUInt64LE(BigInt(value), at)
   bytes.write('\x7fELF', 0, 'latin1')
@@ -26,15 +30,15 @@ export function asciiElf({ needed = [], runpath, rpath, constants = [] }: ElfPar
     bytes.writeUInt16LE(value, at)
   // PT_LOAD of the whole file, at address 0; PT_DYNAMIC.
   bytes.writeUInt32LE(1, 64)
-  long(64 + 32, 0x7f7f00)
+  for (const at of [64 + 32, 64 + 40]) long(at, bytes.length)
   bytes.writeUInt32LE(2, 120)
   for (const at of [120 + 8, 120 + 16]) long(at, DYNAMIC)
-  long(120 + 32, 0x600)
-  long(DYNAMIC, 5)
-  long(DYNAMIC + 8, STRINGS)
+  for (const at of [120 + 32, 120 + 40]) long(at, 0x600)
+  // DT_STRTAB, DT_STRSZ.
+  for (const [index, value] of [5, STRINGS, 10, bytes.length - STRINGS].entries()) long(DYNAMIC + 8 * index, value)
   for (const [index, [tag, text]] of texts.entries()) {
-    long(DYNAMIC + 16 * (index + 1), tag)
-    long(DYNAMIC + 16 * (index + 1) + 8, SLOT * (index + 1))
+    long(DYNAMIC + 16 * (index + 2), tag)
+    long(DYNAMIC + 16 * (index + 2) + 8, SLOT * (index + 1))
     bytes.write(`${text}\0`, STRINGS + SLOT * (index + 1), 'latin1')
   }
   bytes.write('\0.rodata\0.shstrtab\0', NAMES, 'latin1')

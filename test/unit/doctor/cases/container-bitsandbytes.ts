@@ -16,9 +16,19 @@ const has = (numbers: readonly string[], env: Readonly<Record<string, string>> =
 
 export const cases: readonly CheckCase[] = [
   { about: 'one for its CUDA', scene: { engine, containers, files: { ...has(['121', '124', '126']), ...wheels } }, status: 'pass', says: /cuda124\.so fits/ },
-  { about: 'the nearest older one', scene: { engine, containers, files: { ...has(['121', '122']), ...wheels } }, status: 'warn', says: /no libbitsandbytes_cuda124\.so.*BNB_CUDA_VERSION=122/ },
+  {
+    about: 'the nearest older one',
+    scene: { engine, containers, files: { ...has(['121', '122']), ...wheels } },
+    status: 'warn',
+    says: /no libbitsandbytes_cuda124\.so.*BNB_CUDA_VERSION=122/,
+  },
   { about: 'none of that major version', scene: { engine, containers, files: has(['117', '118']) }, status: 'fail', says: /it has 117, 118/ },
-  { about: 'a variable that names none', scene: { engine, containers, files: { ...has(['124'], { BNB_CUDA_VERSION: '128' }), ...wheels } }, status: 'fail', says: /BNB_CUDA_VERSION=128.*unset BNB_CUDA_VERSION/ },
+  {
+    about: 'a variable that names none',
+    scene: { engine, containers, files: { ...has(['124'], { BNB_CUDA_VERSION: '128' }), ...wheels } },
+    status: 'fail',
+    says: /BNB_CUDA_VERSION=128.*unset BNB_CUDA_VERSION/,
+  },
   { about: 'a build for the CPU', scene: { engine, containers, files: has([]) }, status: 'fail', says: /no library for CUDA/ },
   { about: 'what it needs is nowhere', scene: { engine, containers, files: has(['124']) }, status: 'fail', says: /needs libcudart\.so\.12, libcublas\.so\.12/ },
   { about: 'none installed', scene: { engine, containers, files: processFiles() }, status: 'skipped', says: /no bitsandbytes/ },

@@ -13,10 +13,25 @@ const bound = [{ pid: PID, mounts: [{ type: 'bind', source: '/srv/hf', destinati
 
 export const cases: readonly CheckCase[] = [
   { about: 'its own folder', scene: { engine, containers, files: by(mine) }, status: 'pass', says: /1 cache folder/ },
-  { about: "another's folder", scene: { engine, containers, files: by(65_534) }, status: 'fail', says: /HF_HOME=\/models: user 65534 may not write there.*belongs to.*HF_HOME=\/tmp\/hf/ },
+  {
+    about: "another's folder",
+    scene: { engine, containers, files: by(65_534) },
+    status: 'fail',
+    says: /HF_HOME=\/models: user 65534 may not write there.*belongs to.*HF_HOME=\/tmp\/hf/,
+  },
   { about: 'a folder of the host', scene: { engine, containers: bound, files: by(65_534) }, status: 'fail', says: /chown -R 65534:65534 \/srv\/hf/ },
-  { about: 'a folder that it may not make', scene: { engine, containers, files: { ...by(65_534), ...processFiles({ uid: 65_534, env: { HF_HOME: '/models/deeper/still' } }) } }, status: 'fail', says: /\/models belongs to/ },
-  { about: 'read-only', scene: { engine, containers, files: { ...processFiles({ env: { HF_HOME: '/models' }, mounts: readOnly }), [`${ROOT}/models`]: { folder: true } } }, status: 'fail', says: /mounted read-only/ },
+  {
+    about: 'a folder that it may not make',
+    scene: { engine, containers, files: { ...by(65_534), ...processFiles({ uid: 65_534, env: { HF_HOME: '/models/deeper/still' } }) } },
+    status: 'fail',
+    says: /\/models belongs to/,
+  },
+  {
+    about: 'read-only',
+    scene: { engine, containers, files: { ...processFiles({ env: { HF_HOME: '/models' }, mounts: readOnly }), [`${ROOT}/models`]: { folder: true } } },
+    status: 'fail',
+    says: /mounted read-only/,
+  },
   { about: 'read-only, with models in it', scene: { engine, containers, files: by(mine, readOnly) }, status: 'pass', says: /with models is mounted read-only/ },
   { about: 'root may write anywhere', scene: { engine, containers, files: { ...cache, ...processFiles({ env: { HF_HOME: '/models' } }) } }, status: 'pass' },
   { about: 'no cache', scene: { engine, containers, files: processFiles() }, status: 'skipped', says: /no cache folder/ },

@@ -11,8 +11,18 @@ export const cases: readonly CheckCase[] = [
   { about: 'what is given by itself', scene: { engine, containers: [{}] }, status: 'pass', says: /utility,compute/ },
   { about: 'all', scene: { engine, containers: [given('all')] }, status: 'pass' },
   { about: 'CDI', scene: { engine, containers: [{ ...given('compute'), ...cdi }] }, status: 'pass', says: /CDI/ },
-  { about: 'no utility', scene: { engine, containers: [given('compute')] }, status: 'fail', says: /INTERNAL ASSERT.*NVIDIA_DRIVER_CAPABILITIES=compute,utility/ },
-  { about: 'no utility, and NVML is there', scene: { engine, files: library, containers: [given('compute', { pid: PID })] }, status: 'pass', says: /all the same/ },
+  {
+    about: 'no utility',
+    scene: { engine, containers: [given('compute')] },
+    status: 'fail',
+    says: /INTERNAL ASSERT.*NVIDIA_DRIVER_CAPABILITIES=compute,utility/,
+  },
+  {
+    about: 'no utility, and NVML is there',
+    scene: { engine, files: library, containers: [given('compute', { pid: PID })] },
+    status: 'pass',
+    says: /all the same/,
+  },
   { about: 'no compute', scene: { engine, containers: [given('utility')] }, status: 'fail', says: /lacks compute/ },
   { about: 'a word that there is not', scene: { engine, containers: [given('compute,utilty')] }, status: 'fail', says: /utilty/ },
   {

@@ -9,10 +9,25 @@ const models = { [`${ROOT}/models/hub/models--org--name/refs/main`]: 'x' }
 
 export const cases: readonly CheckCase[] = [
   { about: 'nothing is set', scene: { engine, containers: [{}] }, status: 'pass' },
-  { about: 'offline with models', scene: { engine, containers, files: { ...set({ HF_HUB_OFFLINE: '1', HF_HOME: '/models' }), ...models } }, status: 'pass', says: /models are in its cache/ },
-  { about: 'offline without', scene: { engine, containers, files: set({ HF_HUB_OFFLINE: '1', HF_HOME: '/models' }) }, status: 'warn', says: /\/models\/hub has no models.*hf download/ },
+  {
+    about: 'offline with models',
+    scene: { engine, containers, files: { ...set({ HF_HUB_OFFLINE: '1', HF_HOME: '/models' }), ...models } },
+    status: 'pass',
+    says: /models are in its cache/,
+  },
+  {
+    about: 'offline without',
+    scene: { engine, containers, files: set({ HF_HUB_OFFLINE: '1', HF_HOME: '/models' }) },
+    status: 'warn',
+    says: /\/models\/hub has no models.*hf download/,
+  },
   { about: 'a flag that does not count', scene: { engine, containers, files: set({ HF_HUB_OFFLINE: 'offline' }) }, status: 'warn', says: /it counts as 0/ },
-  { about: 'a fast download without its package', scene: { engine, containers, files: { ...set({ HF_HUB_ENABLE_HF_TRANSFER: '1' }), [`${SITE}/huggingface_hub/__init__.py`]: '' } }, status: 'fail', says: /pip install hf_transfer/ },
+  {
+    about: 'a fast download without its package',
+    scene: { engine, containers, files: { ...set({ HF_HUB_ENABLE_HF_TRANSFER: '1' }), [`${SITE}/huggingface_hub/__init__.py`]: '' } },
+    status: 'fail',
+    says: /pip install hf_transfer/,
+  },
   { about: 'an old name', scene: { engine, containers, files: set({ TRANSFORMERS_CACHE: '/models' }) }, status: 'warn', says: /HF_HUB_CACHE/ },
   { about: 'no engine', scene: {}, status: 'skipped' },
 ]

@@ -12,9 +12,24 @@ const desktop = [{ mounts: [{ type: 'bind', source: '/run/desktop/mnt/host/c/Use
 
 export const cases: readonly CheckCase[] = [
   { about: 'a disk', scene: { engine, containers, files: { ...processFiles({ env, mounts: disk }), ...models } }, status: 'pass', says: /no slow mount/ },
-  { about: "Windows' disk", scene: { engine, containers, files: { ...processFiles({ env, mounts: windows }), ...models } }, status: 'warn', says: /on 9p, a folder of Windows/ },
-  { about: 'inside the container', scene: { engine, containers, files: { ...processFiles({ env }), ...models } }, status: 'warn', says: /inside the container itself.*hf-cache:\/models/ },
+  {
+    about: "Windows' disk",
+    scene: { engine, containers, files: { ...processFiles({ env, mounts: windows }), ...models } },
+    status: 'warn',
+    says: /on 9p, a folder of Windows/,
+  },
+  {
+    about: 'inside the container',
+    scene: { engine, containers, files: { ...processFiles({ env }), ...models } },
+    status: 'warn',
+    says: /inside the container itself.*hf-cache:\/models/,
+  },
   { about: 'by Docker Desktop', scene: { engine, containers: desktop }, status: 'warn', says: /a folder of Windows/ },
-  { about: 'no folder for models', scene: { engine, containers, files: { ...processFiles(), [`/proc/${PID}/environ`]: 'PATH=/bin\0' } }, status: 'skipped', says: /names no folder/ },
+  {
+    about: 'no folder for models',
+    scene: { engine, containers, files: { ...processFiles(), [`/proc/${PID}/environ`]: 'PATH=/bin\0' } },
+    status: 'skipped',
+    says: /names no folder/,
+  },
   { about: 'it does not run', scene: { engine, containers: [{ state: 'exited' }] }, status: 'skipped', says: /only be seen while it runs/ },
 ]

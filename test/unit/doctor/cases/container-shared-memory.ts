@@ -9,7 +9,17 @@ const torch = { ...processFiles(), [`${SITE}/torch/version.py`]: torchVersion('2
 export const cases: readonly CheckCase[] = [
   { about: 'enough', scene: { engine, containers: [{}] }, status: 'pass', says: /8\.0 GiB/ },
   { about: "the host's", scene: { engine, containers: [{ ipcMode: 'host', shmSizeBytes: 64 * 2 ** 20 }] }, status: 'pass' },
-  { about: "Docker's default under PyTorch", scene: { engine, files: torch, containers: [{ pid: PID, shmSizeBytes: 64 * 2 ** 20 }] }, status: 'warn', says: /64 MiB.*--shm-size=8g/ },
-  { about: 'the default, and no PyTorch', scene: { engine, files: processFiles(), containers: [{ pid: PID, shmSizeBytes: 64 * 2 ** 20 }] }, status: 'skipped', says: /no PyTorch/ },
+  {
+    about: "Docker's default under PyTorch",
+    scene: { engine, files: torch, containers: [{ pid: PID, shmSizeBytes: 64 * 2 ** 20 }] },
+    status: 'warn',
+    says: /64 MiB.*--shm-size=8g/,
+  },
+  {
+    about: 'the default, and no PyTorch',
+    scene: { engine, files: processFiles(), containers: [{ pid: PID, shmSizeBytes: 64 * 2 ** 20 }] },
+    status: 'skipped',
+    says: /no PyTorch/,
+  },
   { about: 'no engine', scene: {}, status: 'skipped' },
 ]

@@ -16,9 +16,19 @@ const card = (name: string, computeCapability: string) => nvmlFacts({ gpus: [gpu
 export const cases: readonly CheckCase[] = [
   { about: 'an H100', scene: { engine, containers, files, nvml: nvmlFacts() }, status: 'pass', says: /sm_50 sm_60/ },
   { about: 'sm_86 runs on sm_89', scene: { engine, containers, files, nvml: card('NVIDIA L4', '8.9') }, status: 'pass' },
-  { about: 'Blackwell is newer', scene: { engine, containers, files, nvml: card('NVIDIA GeForce RTX 5090', '12.0') }, status: 'fail', says: /RTX 5090 is sm_120.*whl\/cu128/ },
+  {
+    about: 'Blackwell is newer',
+    scene: { engine, containers, files, nvml: card('NVIDIA GeForce RTX 5090', '12.0') },
+    status: 'fail',
+    says: /RTX 5090 is sm_120.*whl\/cu128/,
+  },
   { about: 'Kepler is older', scene: { engine, containers, files, nvml: card('Tesla K80', '3.7') }, status: 'fail', says: /Tesla K80 is sm_37.*torch<2\.8/ },
-  { about: 'PTX serves newer ones', scene: { engine, containers, files: torch(['sm_80 compute_90']), nvml: card('NVIDIA B200', '10.0') }, status: 'pass', says: /first use/ },
+  {
+    about: 'PTX serves newer ones',
+    scene: { engine, containers, files: torch(['sm_80 compute_90']), nvml: card('NVIDIA B200', '10.0') },
+    status: 'pass',
+    says: /first use/,
+  },
   { about: 'it is not told', scene: { engine, containers, files: torch([]), nvml: nvmlFacts() }, status: 'skipped', says: /not told by its libraries/ },
   { about: 'no GPU is known', scene: { engine, containers, files }, status: 'skipped', says: /no GPU/ },
 ]

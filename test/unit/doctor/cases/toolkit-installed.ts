@@ -8,8 +8,18 @@ const cli = { 'nvidia-container-cli': { prints: 'cli-version: 1.16.1\nlib-versio
 export const cases: readonly CheckCase[] = [
   { about: 'a version without known holes', scene: { engine, files: DRIVER, programs: TOOLKIT }, status: 'pass', says: /1\.17\.8/ },
   { about: 'an older one, told by the other program', scene: { engine, files: DRIVER, programs: cli }, status: 'warn', says: /1\.16\.1.*CVE-2025-23266/ },
-  { about: 'not there, and wanted', scene: { engine, files: DRIVER, containers: [{}] }, status: 'fail', says: /nvidia\.list|apt-get install -y nvidia-container-toolkit/ },
-  { about: 'by the package manager of Fedora', scene: { engine, files: DRIVER, containers: [{}], distribution: 'fedora' }, status: 'fail', says: /dnf install -y nvidia-container-toolkit/ },
+  {
+    about: 'not there, and wanted',
+    scene: { engine, files: DRIVER, containers: [{}] },
+    status: 'fail',
+    says: /nvidia\.list|apt-get install -y nvidia-container-toolkit/,
+  },
+  {
+    about: 'by the package manager of Fedora',
+    scene: { engine, files: DRIVER, containers: [{}], distribution: 'fedora' },
+    status: 'fail',
+    says: /dnf install -y nvidia-container-toolkit/,
+  },
   { about: 'not there, and nobody wants it', scene: { engine, files: DRIVER }, status: 'warn' },
   { about: 'out of sight', scene: { engine: engineFacts(), files: DRIVER }, status: 'pass', says: /has its runtime/ },
   { about: 'no engine', scene: { files: DRIVER }, status: 'skipped', says: /no container engine/ },

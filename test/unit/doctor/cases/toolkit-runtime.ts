@@ -10,11 +10,26 @@ const CDI = { '/etc/cdi/nvidia.yaml': 'cdiVersion: "0.5.0"\nkind: nvidia.com/gpu
 export const cases: readonly CheckCase[] = [
   { about: 'registered', scene: { engine: engineFacts(), files: DRIVER }, status: 'pass', says: /is registered/ },
   { about: 'registered, and its program gone', scene: { engine: absolute, files: DRIVER }, status: 'fail', says: /no such file/ },
-  { about: 'not registered, and wanted', scene: { engine: bare, files: DRIVER, containers: [{}] }, status: 'fail', says: /nvidia-ctk runtime configure --runtime=docker/ },
+  {
+    about: 'not registered, and wanted',
+    scene: { engine: bare, files: DRIVER, containers: [{}] },
+    status: 'fail',
+    says: /nvidia-ctk runtime configure --runtime=docker/,
+  },
   { about: 'not registered, not wanted', scene: { engine: bare, files: DRIVER }, status: 'warn' },
-  { about: 'in the file, and Docker not restarted', scene: { engine: bare, files: daemon('{"runtimes": {"nvidia": {"path": "x"}}}') }, status: 'fail', says: /systemctl restart docker/ },
+  {
+    about: 'in the file, and Docker not restarted',
+    scene: { engine: bare, files: daemon('{"runtimes": {"nvidia": {"path": "x"}}}') },
+    status: 'fail',
+    says: /systemctl restart docker/,
+  },
   { about: 'a broken file', scene: { engine: bare, files: daemon('{"runtimes": {},}') }, status: 'fail', says: /expected JSON/ },
-  { about: 'the hook alone serves --gpus', scene: { engine: bare, files: DRIVER, programs: { 'nvidia-container-runtime-hook': { prints: '' } } }, status: 'pass', says: /--gpus all works/ },
+  {
+    about: 'the hook alone serves --gpus',
+    scene: { engine: bare, files: DRIVER, programs: { 'nvidia-container-runtime-hook': { prints: '' } } },
+    status: 'pass',
+    says: /--gpus all works/,
+  },
   { about: 'CDI alone', scene: { engine: bare, files: { ...DRIVER, ...CDI } }, status: 'pass', says: /nvidia\.com\/gpu=all works/ },
   { about: 'Podman', scene: { engine: engineFacts({ kind: 'podman', runtimes: new Map() }), files: DRIVER }, status: 'skipped', says: /CDI/ },
 ]

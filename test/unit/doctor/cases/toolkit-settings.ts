@@ -27,12 +27,26 @@ const byVariable = { wish: { requests: [], devicePaths: [], privileged: false, r
 
 export const cases: readonly CheckCase[] = [
   { about: 'as it comes', scene: { engine, files: config({}), programs: TOOLKIT }, status: 'pass', says: /mode auto/ },
-  { about: 'no-cgroups with an ordinary engine', scene: { engine, files: config({ noCgroups: true }), programs: TOOLKIT, containers: [{}] }, status: 'fail', says: /Unknown Error.*no-cgroups=false/ },
+  {
+    about: 'no-cgroups with an ordinary engine',
+    scene: { engine, files: config({ noCgroups: true }), programs: TOOLKIT, containers: [{}] },
+    status: 'fail',
+    says: /Unknown Error.*no-cgroups=false/,
+  },
   { about: 'no-cgroups, nobody asks', scene: { engine, files: config({ noCgroups: true }), programs: TOOLKIT }, status: 'warn' },
   { about: 'no-cgroups with a rootless one', scene: { engine: rootless, files: config({ noCgroups: true }), programs: TOOLKIT }, status: 'pass' },
   { about: 'a rootless one without it', scene: { engine: rootless, files: config({}), programs: TOOLKIT }, status: 'fail', says: /no-cgroups=true/ },
-  { about: 'CDI leaves cgroups to the engine', scene: { engine, files: config({ noCgroups: true, mode: 'cdi' }), programs: TOOLKIT, containers: [{}] }, status: 'pass' },
-  { about: "another distribution's ldconfig", scene: { engine, files: config({ ldconfig: '@/sbin/ldconfig.real' }), programs: TOOLKIT }, status: 'fail', says: /ldconfig=@\/sbin\/ldconfig/ },
+  {
+    about: 'CDI leaves cgroups to the engine',
+    scene: { engine, files: config({ noCgroups: true, mode: 'cdi' }), programs: TOOLKIT, containers: [{}] },
+    status: 'pass',
+  },
+  {
+    about: "another distribution's ldconfig",
+    scene: { engine, files: config({ ldconfig: '@/sbin/ldconfig.real' }), programs: TOOLKIT },
+    status: 'fail',
+    says: /ldconfig=@\/sbin\/ldconfig/,
+  },
   { about: 'a mode that there is not', scene: { engine, files: config({ mode: 'leagcy' }), programs: TOOLKIT }, status: 'fail', says: /came .*leagcy/ },
   {
     about: 'the variable is ignored',
