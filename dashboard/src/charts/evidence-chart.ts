@@ -2,7 +2,6 @@
 import uPlot from 'uplot'
 import type { EvidenceChart, Mark } from '../state/incidents-evidence.ts'
 import type { EvidenceLine, Window } from '../state/incidents-lines.ts'
-import { timeWithSeconds } from '../text/format.ts'
 import type { Palette } from './palette.ts'
 
 const FONT = '11px Inter, system-ui, sans-serif'
@@ -10,6 +9,8 @@ const FONT = '11px Inter, system-ui, sans-serif'
 export type EvidenceSpec = {
   readonly chart: EvidenceChart
   readonly window: Window
+  /** The second of the fault. */
+  readonly fault: number
   readonly marks: readonly Mark[]
   readonly palette: Palette
   readonly alarm: string
@@ -55,8 +56,8 @@ function drawMarks(plot: uPlot, { marks, chart, alarm, palette }: EvidenceSpec):
     ctx.stroke()
     if (!chart.large) continue
     const width = ctx.measureText(label).width + 10 * ratio
-    // Left of the line, where the past is, unless the label would be cut there.
-    const left = x - width < bbox.left ? x : x - width
+    // Beside the past, not over it, where there is room.
+    const left = x + width <= bbox.left + bbox.width ? x : x - width
     ctx.fillStyle = alarm
     ctx.fillRect(left, bbox.top + bbox.height - 17 * ratio, width, 17 * ratio)
     ctx.fillStyle = palette.surface
@@ -72,6 +73,14 @@ function listen(plot: uPlot, { window: { from, to }, onPoint, onPick }: Evidence
   plot.over.addEventListener('pointerleave', () => onPoint(undefined))
   plot.over.addEventListener('pointerup', (event) => onPick(secondOf(event)))
 }
+
+function splitsOf({ window: { from, to }, fault, chart }: EvidenceSpec): number[] {
+  const step = chart.large ? 30 : 60
+  const splits: number[] = []
+  for (let second = fault - Math.floor((fault - from) / step) * step; second < to; second += step) splits.push(second)
+  return splits
+}
+const offsetLabel = (seconds: number): string => `${seconds < 0 ? '−' : '+'}${Math.abs(seconds)} s`
 
 export function createEvidenceChart(host: HTMLElement, width: number, height: number, spec: EvidenceSpec): uPlot {
   const { chart, palette, window } = spec
@@ -97,25 +106,20 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         gap: 4,
         font: FONT,
         stroke: palette.axis,
-        incrs: [30, 60],
-        space: 10,
-        // A label that an edge would cut is left out.
-        values: (plot, splits) =>
-          splits.map((second) =>
-            plot.valToPos(second, 'x') < 24 || plot.valToPos(second, 'x') > plot.over.clientWidth - 24 ? null : timeWithSeconds(second * 1000),
-          ),
-        filter: (_plot, splits) => (chart.large ? splits : splits.map((second) => (second % 60 === 0 ? second : null))),
+        // Beside the fault: the log and the slider tell the time of day.
+        splits: () => splitsOf(spec),
+        values: (_plot, splits) => splits.map((second) => (second - window.from < 10 || second === spec.fault ? null : offsetLabel(second - spec.fault))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
       {
         side: 1,
-        size: 52,
+        size: 62,
         gap: 5,
         font: FONT,
         stroke: palette.axis,
         splits: () => (chart.large ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1]).map((part) => part * top),
-        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 0 ? spec.valueText(value) : null)),
+        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 1 ? null : value === 0 ? '0' : spec.valueText(value))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

@@ -18,67 +18,59 @@ function Inlines({ of }: { readonly of: readonly Inline[] }) {
   )
 }
 
-function One({ block }: { readonly block: Block }) {
-  switch (block.kind) {
-    case 'heading':
-      // Below the page's own headings, which go to the third level.
-      return block.level <= 1 ? (
-        <h3>
-          <Inlines of={block.inlines} />
-        </h3>
-      ) : (
-        <h4>
-          <Inlines of={block.inlines} />
-        </h4>
-      )
-    case 'paragraph':
-      return (
-        <p>
-          <Inlines of={block.inlines} />
-        </p>
-      )
-    case 'code':
-      return (
-        <pre tabIndex={0}>
-          <code>{block.text}</code>
-        </pre>
-      )
-    case 'list': {
-      const items = block.items.map((item, i) => (
-        <li key={i}>
-          <Markdown blocks={item} />
-        </li>
-      ))
-      return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
-    }
-    case 'table':
-      return (
-        <div class="wide" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {block.head.map((cell, i) => (
-                  <th key={i} scope="col">
-                    <Inlines of={cell} />
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {block.rows.map((row, i) => (
-                <tr key={i}>
-                  {row.map((cell, j) => (
-                    <td key={j}>
-                      <Inlines of={cell} />
-                    </td>
-                  ))}
-                </tr>
+type Of<Kind extends Block['kind']> = { readonly block: Extract<Block, { readonly kind: Kind }> }
+
+function List({ block: { ordered, items } }: Of<'list'>) {
+  const children = items.map((item, i) => (
+    <li key={i}>
+      <Markdown blocks={item} />
+    </li>
+  ))
+  return ordered ? <ol>{children}</ol> : <ul>{children}</ul>
+}
+
+function Table({ block: { head, rows } }: Of<'table'>) {
+  return (
+    <div class="wide">
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, i) => (
+              <th key={i} scope="col">
+                <Inlines of={cell} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              {row.map((cell, j) => (
+                <td key={j}>
+                  <Inlines of={cell} />
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
-      )
-  }
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function One({ block }: { readonly block: Block }) {
+  if (block.kind === 'list') return <List block={block} />
+  if (block.kind === 'table') return <Table block={block} />
+  if (block.kind === 'code')
+    return (
+      <pre tabIndex={0}>
+        <code>{block.text}</code>
+      </pre>
+    )
+  const words = <Inlines of={block.inlines} />
+  if (block.kind === 'paragraph') return <p>{words}</p>
+  // Below the page's own headings, which go to the third level.
+  return block.level <= 1 ? <h3>{words}</h3> : <h4>{words}</h4>
 }
 
 export function Markdown({ blocks }: { readonly blocks: readonly Block[] }) {

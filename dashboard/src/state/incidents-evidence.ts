@@ -46,8 +46,10 @@ function memoryChart(incident: Incident, window: Window, totalOf: (uuid: string)
   }
 }
 
-/** A probe's figures of each process; the process stands beside the word only where there are several. */
-function allocatorChart({ evidence: { series }, facts }: Incident, window: Window): EvidenceChart | undefined {
+/** A probe's figures: of the process that it hit, else of each; the process stands beside the word where there are several. */
+function allocatorChart({ evidence, facts, subject }: Incident, window: Window): EvidenceChart | undefined {
+  const own = evidence.series.filter(({ labels }) => labels['pid'] === String(subject.process?.pid))
+  const series = metricOf(own, 'allocator_reserved_bytes').length > 0 ? own : evidence.series
   const reserved = metricOf(series, 'allocator_reserved_bytes')
   const allocated = metricOf(series, 'allocator_allocated_bytes')
   const pids = new Set([...reserved, ...allocated].map(({ labels }) => labels['pid']))
@@ -107,15 +109,16 @@ export function evidenceCharts(incident: Incident, window: Window, totalOf: (uui
 }
 
 export type Mark = { readonly second: number; readonly label: string }
-const KILLS: ReadonlySet<string> = new Set(['host_oom_kill'])
-const FAILS: Readonly<Record<string, string>> = { cuda_oom: 'out of memory', xid: 'Xid', gpu_lost: 'lost', driver_hung: 'hangs' }
+const FAILS: Readonly<Record<string, string>> = { cuda_oom: 'out of memory', host_oom_kill: 'killed', gpu_lost: 'lost', driver_hung: 'hangs' }
 
 /** What happened when, within the window: the fault itself, and what followed from it in other seconds. */
-export function marksOf({ kind, started_at, consequences, resolved_at }: Incident, { from, to }: Window): readonly Mark[] {
-  const marks = new Map<number, string>([[Math.round(started_at / 1000), KILLS.has(kind) ? 'killed' : (FAILS[kind] ?? 'fault')]])
+export function marksOf({ kind, facts, started_at, consequences, resolved_at }: Incident, { from, to }: Window): readonly Mark[] {
+  const marks = new Map<number, string>([
+    [Math.round(started_at / 1000), kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')],
+  ])
   for (const { first_seen_at: first, kind: other } of consequences) {
     const second = Math.round(first / 1000)
-    if (!marks.has(second)) marks.set(second, KILLS.has(other) ? 'killed' : other.replaceAll('_', ' '))
+    if (!marks.has(second)) marks.set(second, FAILS[other] ?? other.replaceAll('_', ' '))
   }
   if (resolved_at !== undefined && !marks.has(Math.round(resolved_at / 1000))) marks.set(Math.round(resolved_at / 1000), 'over')
   return [...marks].filter(([second]) => second >= from && second <= to).map(([second, label]) => ({ second, label }))

@@ -1,6 +1,6 @@
 // Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
 import type { Facts, OomCause } from '../../../agent/model/fault.ts'
-import { age, celsiusFigure, clock, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
+import { age, celsiusFigure, clock, gib, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
 
 export type FactRow = { readonly name: string; readonly label: string; readonly value: string }
 
@@ -70,9 +70,12 @@ const isCause = (text: string): text is OomCause => text in CAUSES
 const spaced = ({ value, unit }: { readonly value: string; readonly unit: string }): string => `${value} ${unit}`
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })
 
+/** With one digit more than elsewhere: an allocation fails for a few MiB. */
+const exactMemory = (bytes: number): string => (Math.abs(bytes) >= 2 ** 30 ? `${gib(bytes, 2)} GiB` : memory(bytes))
+
 function numberText(name: string, value: number, nowMs: number): string {
-  if (name.endsWith('_bytes_per_second')) return `${memory(value)} per second`
-  if (name.endsWith('_bytes')) return memory(value)
+  if (name.endsWith('_bytes_per_second')) return `${exactMemory(value)} per second`
+  if (name.endsWith('_bytes')) return exactMemory(value)
   if (name.endsWith('_ratio')) return percent(value)
   if (name.endsWith('_celsius')) return spaced(celsiusFigure(value))
   if (name.endsWith('_watts')) return spaced(wattsFigure(value))
@@ -85,13 +88,15 @@ function numberText(name: string, value: number, nowMs: number): string {
 }
 
 function others(list: NonNullable<Facts['other_processes']>): string {
-  return list.map(({ pid, bytes }) => `${memory(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
+  return list.map(({ pid, bytes }) => `${exactMemory(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
 }
 
 function valueText(name: string, value: Facts[keyof Facts], nowMs: number): string {
   if (typeof value === 'number') return numberText(name, value, nowMs)
   if (typeof value === 'string' || value === undefined) return value ?? ''
-  return value.map((each) => (typeof each === 'string' ? (name === 'causes' && isCause(each) ? CAUSES[each] : each) : others([each]))).join(', ')
+  return value
+    .map((each) => (typeof each === 'string' ? (name === 'causes' && isCause(each) ? CAUSES[each] : each) : others([each])))
+    .join(name === 'causes' ? '; ' : ', ')
 }
 
 /** In the order in which the judgment gave them; the causes, which explain the rest, first. What is not known is not there. */

@@ -51,6 +51,7 @@ export function EvidenceFigure({ chart, window, fault, marks, incident }: Props)
     const made = createEvidenceChart(host, Math.max(40, host.clientWidth), height, {
       chart,
       window,
+      fault,
       marks,
       palette,
       alarm,

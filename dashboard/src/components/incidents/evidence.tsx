@@ -3,7 +3,7 @@ import type { Incident } from '../../../../agent/model/incident.ts'
 import { views } from '../../state/app.ts'
 import { evidenceCharts, marksOf } from '../../state/incidents-evidence.ts'
 import { windowOf, type Window } from '../../state/incidents-lines.ts'
-import { momentOf, pin } from '../../state/incidents-moment.ts'
+import { momentOf, pin, unpin } from '../../state/incidents-moment.ts'
 import { timeWithSeconds, zoneName } from '../../text/format.ts'
 import { offsetText } from '../../text/facts.ts'
 import { Part } from './account.tsx'
@@ -31,8 +31,8 @@ function Scrubber({ fault, window }: { readonly fault: number; readonly window: 
         style={{ '--fault': `${(((fault - window.from) / (window.to - window.from)) * 100).toFixed(2)}%` }}
         onInput={(event) => pin(Number(event.currentTarget.value), fault)}
       />
-      <button type="button" class="word" disabled={now === fault} onClick={() => pin(fault, fault)}>
-        to the fault
+      <button type="button" class="word" disabled={now === fault - 1} onClick={unpin}>
+        just before the fault
       </button>
     </div>
   )

@@ -1,5 +1,5 @@
 // The filters of the list: all of them stand in the address.
-import { filter, filtered, filters, kinds, known, release, rows } from '../../state/incidents-list.ts'
+import { filter, filtered, filters, kinds, known, rows } from '../../state/incidents-list.ts'
 import { FILTER_NAMES, SEVERITIES, SPANS, STATES } from '../../state/incidents-filter.ts'
 
 type ChoiceProps = {
@@ -52,15 +52,12 @@ export function FilterBar() {
       <Choice name="kind" label="Kind" every="any" choices={kinds.value.map(([kind, count]) => [kind, `${kind} (${count})`])} />
       <Choice name="since" label="Seen in the" every="whole record" choices={Object.entries(SPANS).map(([value, { label }]) => [value, label])} />
       <p class="tally" role="status">
+        {/* The table is held still: it changes as soon as the pointer or the keyboard leaves it. */}
+        {waiting > 0 && <span class="waits">{waiting === 1 ? '1 change waits' : `${waiting} changes wait`}</span>}
         {filtered.value ? `${shown.length} of ${known.value}` : shown.length === 1 ? '1 incident' : `${shown.length} incidents`}
         {filtered.value && (
           <button type="button" class="word" onClick={() => filter(NONE)}>
             show all
-          </button>
-        )}
-        {waiting > 0 && (
-          <button type="button" class="word" onClick={release}>
-            {waiting === 1 ? '1 change waits' : `${waiting} changes wait`}: show
           </button>
         )}
       </p>

@@ -23,7 +23,7 @@ function Times({ incident }: { readonly incident: Incident }) {
       <span>
         {over
           ? `over after ${age(lastedSeconds(incident, now))}${resolvedAt === undefined ? '' : `, ${momentText(resolvedAt, now)}`}`
-          : `${age(lastedSeconds(incident, now))} ago`}
+          : `${status} for ${age(lastedSeconds(incident, now))}`}
       </span>
       {count > 1 && <span>{`${count} times, last ${momentText(lastSeen, now)}`}</span>}
     </p>

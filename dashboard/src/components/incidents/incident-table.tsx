@@ -52,7 +52,7 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
         <span class="sub">{kind}</span>
       </td>
       <td role="cell" class="col-whom" data-label="Whom">
-        {whom(incident)}
+        {whom(incident).replaceAll('GPU ', 'GPU\u00a0')}
       </td>
       <td role="cell" class="numeric" data-label="Began">
         <time dateTime={new Date(startedAt).toISOString()} title={new Date(startedAt).toLocaleString()}>
