@@ -23,7 +23,8 @@ const IN_URL = /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/(?:[^\s/@]{1,200}@)?)(?:\[[0-9a
 const MAIL = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}/gi
 /** MAC addresses, and the longer GUIDs of InfiniBand. */
 const MAC = /(?<![0-9a-f:-])(?:[0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\1){4,18}[0-9a-f]{2}(?![0-9a-f:-])/gi
-const IPV4 = /(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?!\.?\d)/g
+/** Not WSL's kernel, whose version has four parts as well. */
+const IPV4 = /(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?!\.?\d)(?!-microsoft)/g
 const IPV6 = /(?<![\w:.])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}(?:%\w+)?(?![\w:])/gi
 const HOME = /(\/home\/|\/Users\/|[A-Za-z]:\\+Users\\+|\/run\/user\/|\/mnt\/[a-z]\/Users\/)([^\s/\\:"',;<>()[\]]{1,64})/g
 const SERIAL = /((?:serial(?:[ _-]?number)?|chassis serial number|board part number|gpu pdi)["']?\s*[:=]\s*["']?)([A-Za-z0-9_-]{4,40})/gi
@@ -55,7 +56,7 @@ export function createScrubber({ hosts, users }: Known): Scrub {
   return (text) => {
     let clean = redact(text)
       .replace(MAIL, () => '[e-mail]')
-      .replace(HOME, (_whole, folder: string, name: string) => (/^\[?user/.test(name) ? `${folder}${name}` : `${folder}${named('user', name)}`))
+      .replace(HOME, (_whole, folder: string, name: string) => folder + named('user', name))
       .replace(SERIAL, (_whole, before: string, serial: string) => (/^n\/?a$/i.test(serial) ? before + serial : `${before}[serial]`))
       .replace(MAC, (mac) => named('address', mac))
       .replace(IN_URL, (name) => (/^[\d.]+$|^\[/.test(name) ? name : host(name)))

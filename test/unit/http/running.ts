@@ -10,6 +10,7 @@ import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
 import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
+import { REPORT } from '../doctor/report-fixture.ts'
 import { fillStore, T } from './fixture.ts'
 import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
 
@@ -56,6 +57,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       report: (incident) => incidentReport(incident, 'gpu-01'),
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
+    doctor: () => Promise.resolve(REPORT),
     notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
     exposition,
     live,
