@@ -98,8 +98,11 @@ export async function prepareStack(engine: TestDocker, scenario: FakeScenario, i
     compose,
     gpus,
     remove() {
-      compose('down', '-v', '--timeout', '2')
-      rmSync(folder, { recursive: true })
+      try {
+        compose('down', '-v', '--timeout', '2')
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
     },
   }
 }
