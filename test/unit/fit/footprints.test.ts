@@ -1,7 +1,12 @@
 // Estimates against memory that others have measured and published.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { FIT_PARTS } from '../../../agent/model/fit.ts'
+import { fitPage, PAGE } from '../../../scripts/fit-doc.ts'
+import type { KnownModel } from './configs.ts'
 import { FOOTPRINTS, SOURCES } from './footprints.ts'
-import { held } from './held.ts'
+import { estimateOf, held } from './held.ts'
+import { PUBLISHED } from './published.ts'
 
 const WITHIN = 0.15
 const name = ({ model, what }: { readonly model: string; readonly what: string }): string => `${model}: ${what}`
@@ -27,6 +32,18 @@ describe('published footprints', () => {
     expect(kinds(/^(?:bf16|fp16)/)).toBeGreaterThan(5)
     expect(new Set(agreeing.map(({ source }) => source)).size).toBeGreaterThan(5)
     expect(disagreeing.length / FOOTPRINTS.length).toBeLessThan(0.2)
+  })
+
+  test('adapters have the number of parameters that LitGPT published', () => {
+    const trainable = (model: KnownModel) => estimateOf({ model, words: { train: 'lora', rank: '8', targets: 'qv' } }).model.trainable
+    expect((['phi-1.5', 'Llama 2 7B', 'Llama 2 13B'] as const).map(trainable)).toEqual([1_572_864, 4_194_304, 6_553_600])
+  })
+
+  test('docs/fit.md is what scripts/fit-doc.ts makes of them, and names every part', () => {
+    const page = readFileSync(PAGE, 'utf8')
+    expect(page).toBe(fitPage(page))
+    expect(FIT_PARTS.filter((part) => !page.replaceAll(' ', '_').toLowerCase().includes(`|_${part}`))).toEqual([])
+    expect(page.includes(`${PUBLISHED.length} published models`)).toBe(true)
   })
 
   test('each source is one that is used', () => {

@@ -48,9 +48,9 @@ export const SOURCES = {
 // Why an estimate is off: what is known of the run, and `probably` where it is inferred.
 const LOADING = 'a quarter of a gigabyte more whatever the model: probably the output matrix in bf16, which is quantised on the GPU while loading'
 const INPUTS = 'bitsandbytes 0.41 kept the input of each frozen matrix for the way back (ctx.tensors of MatMul4Bit); later versions do not'
-const JOINED = 'keys and values are joined anew for each token: growing sizes fit no free block, so that half of the cache lies idle'
-const BUCKETS = 'DeepSpeed on one GPU too: buckets and flat copies of what is trained'
-const HALF_LOGITS = 'the loss goes over logits in fp16 without a copy in fp32, 8 bytes a word instead of 12; the low figure has that'
+const JOINED = 'keys and values are joined anew for each token: growing sizes fit no free block, so that part of the cache lies idle, probably'
+const BUCKETS = 'DeepSpeed on one GPU too: probably its buckets and flat copies of what is trained'
+const HALF_LOGITS = 'the loss probably goes over logits in fp16 without a copy in fp32, 8 bytes a word instead of 12; the low figure has that'
 
 const GB = 1e9
 const GIB = 2 ** 30
@@ -233,7 +233,7 @@ export const FOOTPRINTS: readonly Footprint[] = [
     bytes: 7.4 * GIB,
     scope: 'reserved',
     source: 'torchtune',
-    off: 'LoRA over bf16 in the same table leaves 1.2 GiB beside the weights, less than the inputs of the layers and the logits need: part of it lies in the memory of the host (activation offloading)',
+    off: 'LoRA over bf16 in the same table leaves 1.2 GiB beside the weights, less than the inputs of the layers and the logits need: probably part of it lies in the memory of the host (activation offloading)',
   },
   {
     model: 'Llama 2 7B',
