@@ -1,5 +1,5 @@
 // Which settings would make it fit: the least change first.
-import type { FitSettings, FitSuggestion, GpuRoom } from '../model/fit.ts'
+import type { FitEstimate, FitSettings, FitSuggestion, GpuRoom } from '../model/fit.ts'
 import { estimate } from './estimate.ts'
 import type { FitModel } from './model.ts'
 import { isQuantised } from './weights.ts'
@@ -86,8 +86,11 @@ function choices(changes: readonly Change[], most: number): readonly (readonly C
   return found.sort((a, b) => cost(a) - cost(b) || a.length - b.length)
 }
 
+/** Estimates by what was changed, kept for the other GPUs of a question: what a run needs is the same on all. */
+export type Tried = Map<string, FitEstimate>
+
 /** `gpus`: how many of this kind there are. Empty where nothing that is known makes it fit. */
-export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, gpus: number): readonly FitSuggestion[] {
+export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, gpus: number, tried: Tried = new Map()): readonly FitSuggestion[] {
   const of = settings.train === 'no' ? inferenceChanges : trainingChanges
   const changes = [...shareChanges(model, settings, room), ...of(settings, gpus)]
   const suggestions: FitSuggestion[] = []
@@ -96,7 +99,9 @@ export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, g
     // What holds another answer and more is none.
     if (kinds.some((known) => known.every((kind) => chosen.some((one) => one.kind === kind)))) continue
     const changed = chosen.reduce<FitSettings>((all, { to }) => ({ ...all, ...to }), settings)
-    const estimated = estimate(model, changed)
+    const key = chosen.map(({ flag }) => flag).join(' ')
+    const estimated = tried.get(key) ?? estimate(model, changed)
+    tried.set(key, estimated)
     if (!fitsNow(judge(estimated, room))) continue
     suggestions.push({ changes: chosen.map(({ flag }) => flag), why: chosen.map(({ why }) => why), total: estimated.total })
     kinds.push(chosen.map(({ kind }) => kind))
