@@ -33,7 +33,7 @@ export async function openPage(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = DESKTOP,
-  prepare?: (page: Page) => Promise<void>,
+  prepare?: (page: Page) => Promise<unknown>,
 ): Promise<Opened> {
   const context = await browser.newContext({ colorScheme: 'dark', ...options })
   const page = await context.newPage()

@@ -37,7 +37,7 @@ function wordsOf(incident: IncidentSummary): string {
   const { id, kind, title, verdict, subject, evidence } = incident
   const { gpu, container, process } = subject
   const parts = [id, kind, title, verdict, whom(incident), gpu?.uuid, gpu?.pci_bus_id, container?.id, container?.image, process?.name]
-  return [...parts, ...evidence.log_lines.map(({ text }) => text)].join('\n').toLowerCase()
+  return [...parts, ...evidence.log_lines.flatMap(({ origin, text }) => [origin, text])].join('\n').toLowerCase()
 }
 
 export function fits(incident: IncidentSummary, filters: IncidentFilters, nowMs: number): boolean {

@@ -1,7 +1,7 @@
 // All incidents: filters, table, and what is said where there is nothing to list.
 import { useEffect } from 'preact/hooks'
 import { connection, hello } from '../../state/app.ts'
-import { askForMore, asked, filter, filtered, known, more, rows, watchList } from '../../state/incidents-list.ts'
+import { askForMore, asked, filtered, known, more, rows, watchList } from '../../state/incidents-list.ts'
 import { Loading } from '../notices.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { IncidentTable } from './incident-table.tsx'
@@ -15,19 +15,7 @@ function Nothing() {
       </p>
     )
   if (now.state === 'asking') return connection.value.state === 'waiting' ? <Loading /> : <p class="nothing">Asking the agent …</p>
-  if (filtered.value && known.value > 0)
-    return (
-      <p class="nothing">
-        None of the {known.value} incidents fits these filters.{' '}
-        <button
-          type="button"
-          class="word"
-          onClick={() => filter({ state: undefined, severity: undefined, kind: undefined, since: undefined, text: undefined })}
-        >
-          Show all
-        </button>
-      </p>
-    )
+  if (filtered.value && known.value > 0) return <p class="nothing">None of the {known.value} incidents fits these filters.</p>
   return (
     <p class="nothing">
       Nothing went wrong{hello.value === undefined ? '' : ` on ${hello.value.host}`}, as far back as this agent remembers. What does will stand here, the newest
