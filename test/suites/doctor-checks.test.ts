@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as registry from '../../agent/doctor/checks/index.ts'
-import type { CheckDefinition } from '../../agent/doctor/definition.ts'
+import type { CheckDefinition, Finding, Surroundings } from '../../agent/doctor/definition.ts'
 import { runCheck } from '../../agent/doctor/runner.ts'
+import type { CheckReport } from '../../agent/model/doctor.ts'
 import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
 import { WELL } from '../unit/doctor/hosts.ts'
-import { buildScene, needsRoot, type CheckCase } from '../unit/doctor/scene.ts'
+import { buildScene, needsRoot, type CheckCase, type Scene } from '../unit/doctor/scene.ts'
 
 const root = join(import.meta.dirname, '../..')
 const checks = Object.values<CheckDefinition>(registry)
@@ -15,12 +16,34 @@ const isRoot = process.getuid?.() === 0
 
 async function casesOf(id: string): Promise<readonly CheckCase[]> {
   const path = join(root, `test/unit/doctor/cases/${id}.ts`)
-  expect(existsSync(path), `${path}: the cases of ${id}`).toBe(true)
+  if (!existsSync(path)) throw new Error(`expected the cases of ${id} in ${path}, found none`)
   const module: unknown = await import(path)
   if (typeof module !== 'object' || module === null || !('cases' in module) || !Array.isArray(module.cases))
     throw new Error(`${path}: expected an export "cases"`)
   return module.cases
 }
+
+const PROGRAMMING = /undefined|NaN|\[object|is not a function|Cannot read propert/
+/** What an operator could not make use of. */
+function faultsOf({ status, summary, remedies = [] }: Finding): readonly string[] {
+  return [
+    ...(summary === '' || summary.includes('\n') ? ['its summary is not one line'] : []),
+    ...(PROGRAMMING.test(JSON.stringify([summary, remedies])) ? ['it tells what only a programmer understands'] : []),
+    ...((status === 'fail' || status === 'warn') && remedies.length === 0 ? ['it does not say what to do'] : []),
+    ...(remedies.some(({ text }) => text === '') ? ['a remedy says nothing'] : []),
+  ]
+}
+async function look(check: CheckDefinition, scene: Scene, change: (around: Surroundings) => Surroundings = (around) => around): Promise<CheckReport> {
+  const built = await buildScene(scene)
+  try {
+    return await runCheck(check, change(built.around))
+  } finally {
+    built.remove()
+  }
+}
+const wrongWith = (about: string, { findings }: CheckReport): readonly string[] =>
+  findings.flatMap((finding) => faultsOf(finding).map((fault) => `${about}: ${fault}: ${JSON.stringify(finding)}`))
+const complaints = ({ findings }: CheckReport): readonly Finding[] => findings.filter(({ status }) => status === 'fail' || status === 'warn')
 
 test('ids are unique', () => {
   expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length)
@@ -30,72 +53,45 @@ test('ids are unique', () => {
 describe.each(checks.map((check) => [check.id, check] as const))('%s', (id, check) => {
   test('is what its file says, and covers kinds that there are', () => {
     expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
-    expect(existsSync(join(root, `agent/doctor/checks/${id}.ts`)), `agent/doctor/checks/${id}.ts`).toBe(true)
-    expect(check.title).not.toBe('')
-    expect(check.title).not.toMatch(/\.$/)
-    for (const kind of check.covers) expect(INCIDENT_KINDS).toContain(kind)
+    expect(existsSync(join(root, `agent/doctor/checks/${id}.ts`))).toBe(true)
+    expect(check.title).toMatch(/[^.]$/)
+    expect(INCIDENT_KINDS).toEqual(expect.arrayContaining([...check.covers]))
   })
 
   test('has a passing, a complaining and a skipped case, and says of each what it should', async () => {
     const cases = await casesOf(id)
     const statuses = cases.map(({ status }) => status)
-    expect(statuses).toContain('pass')
-    expect(statuses).toContain('skipped')
-    expect(statuses.some((status) => status === 'fail' || status === 'warn')).toBe(true)
-    for (const { about, scene, status, says } of cases) {
+    expect(statuses).toEqual(expect.arrayContaining(['pass', 'skipped']))
+    expect(statuses.filter((status) => status === 'fail' || status === 'warn')).not.toEqual([])
+    const wrong: string[] = []
+    for (const { about, scene, status, says = /^/ } of cases) {
       if (needsRoot(scene) && !isRoot) continue
-      const built = await buildScene(scene)
-      try {
-        const report = await runCheck(check, built.around)
-        const shown = `${id}, ${about}: ${JSON.stringify(report.findings)}`
-        expect(report.status, shown).toBe(status)
-        if (says !== undefined) expect(JSON.stringify(report.findings), about).toMatch(says)
-        for (const finding of report.findings) {
-          expect(finding.summary, shown).not.toBe('')
-          expect(finding.summary.includes('\n'), `one line: ${shown}`).toBe(false)
-          expect(finding.summary, shown).not.toMatch(/undefined|NaN|\[object|is not a function|Cannot read propert/)
-          if (finding.status === 'fail' || finding.status === 'warn') expect(finding.remedies?.length ?? 0, `a remedy: ${shown}`).toBeGreaterThan(0)
-          for (const { text, command } of finding.remedies ?? []) {
-            expect(text, shown).not.toBe('')
-            expect(`${text} ${command ?? ''}`, shown).not.toMatch(/undefined|NaN|\[object/)
-          }
-        }
-      } finally {
-        built.remove()
-      }
+      const report = await look(check, scene)
+      const said = JSON.stringify(report.findings)
+      if (report.status !== status || !says.test(said)) wrong.push(`${about}: expected ${status} and ${String(says)}, came ${report.status}: ${said}`)
+      wrong.push(...wrongWith(about, report))
     }
+    expect(wrong).toEqual([])
   })
 
-  test.each(Object.entries(WELL))('on %s: no complaint, no exception', async (_name, scene) => {
-    const built = await buildScene(scene)
-    try {
-      const report = await runCheck(check, built.around)
-      expect(['pass', 'skipped'], JSON.stringify(report.findings)).toContain(report.status)
-      for (const { summary } of report.findings) expect(summary).not.toMatch(/undefined|NaN|\[object|is not a function|Cannot read propert/)
-    } finally {
-      built.remove()
-    }
+  test.each(Object.entries(WELL))('on %s: no complaint, no exception', async (about, scene) => {
+    const report = await look(check, scene)
+    expect(complaints(report)).toEqual([])
+    expect(wrongWith(about, report)).toEqual([])
   })
 
   test('complains of nothing where all that it asks fails', async () => {
-    const built = await buildScene({})
     const failing = async (): Promise<never> => await Promise.reject(new Error('nobody may know'))
-    try {
-      const { around } = built
-      const names = ['readText', 'list', 'stat', 'lstat', 'exists', 'readlink', 'realpath', 'writable', 'space'] as const
-      const files = { ...around.files, ...Object.fromEntries(names.map((name) => [name, failing])) }
-      const report = await runCheck(check, {
-        ...around,
-        files,
-        distribution: failing,
-        engine: failing,
-        containers: failing,
-        nvml: failing,
-        composeFiles: failing,
-      })
-      expect(['pass', 'skipped'], JSON.stringify(report.findings)).toContain(report.status)
-    } finally {
-      built.remove()
-    }
+    const names = ['readText', 'list', 'stat', 'lstat', 'exists', 'readlink', 'realpath', 'writable', 'openable', 'space'] as const
+    const report = await look(check, {}, (around) => ({
+      ...around,
+      files: { ...around.files, ...Object.fromEntries(names.map((name) => [name, failing])) },
+      distribution: failing,
+      engine: failing,
+      containers: failing,
+      nvml: failing,
+      composeFiles: failing,
+    }))
+    expect(complaints(report)).toEqual([])
   })
 })

@@ -53,6 +53,7 @@ async function refused(error: NvmlError, around: Surroundings): Promise<Finding>
         summary: `${error.message}: this user may not open the GPUs`,
         remedies: [{ text: 'Run as root, or in the group that owns the device.', command: 'ls -l /dev/nvidiactl; sudo warpwatch doctor' }],
       }
+    case undefined:
     default:
       return {
         status: 'fail',

@@ -1,5 +1,5 @@
 // A compose file, parsed with the line of each of its parts; what it means is for the checks.
-import { isAlias, isCollection, isMap, isScalar, LineCounter, parseDocument, type Document, type Node } from 'yaml'
+import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import { errnoName } from '../../attribution/small-file.ts'
 import type { HostFiles } from './host-files.ts'
 
@@ -40,7 +40,7 @@ function lineFinder(document: Document, counter: LineCounter): ComposeFile['line
       }
       const item = here.items[Number(key)]
       if (item === undefined) return line
-      line = lineAt((item as Node).range?.[0]) ?? line
+      line = lineAt(isNode(item) ? item.range?.[0] : undefined) ?? line
       node = item
     }
     return line

@@ -51,6 +51,7 @@ export function createRunCommand(env: Readonly<Record<string, string | undefined
         return { kind: 'too long', maxBytes: result.maxBytes }
       case 'absent':
       case 'still_hanging':
+      default:
         return { kind: 'missing' }
     }
   }
@@ -74,6 +75,7 @@ export function commandProblem(command: string, result: CommandResult): string |
     case 'too long':
       return `${command} printed more than ${result.maxBytes} bytes`
     case 'ended':
+    default:
       return result.exitCode === 0
         ? undefined
         : `${command} ended with ${result.exitCode}: ${(result.stderr.trim() || result.stdout.trim()).split('\n')[0]?.slice(0, 200) ?? ''}`

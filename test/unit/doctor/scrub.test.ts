@@ -1,5 +1,5 @@
 // What a bundle says of whose machine it was: nothing. Held by properties over texts such as logs, settings and nvidia-smi print.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../../agent/doctor/bundle/scrub.ts'
 
@@ -32,10 +32,10 @@ const around = fc.constantFrom<(text: string) => string>(
   (text) => `(${text})`,
   (text) => `src=${text},dst=x`,
 )
-const gone = (text: string, what: string): void => {
+/** What of it still stands in the text, and what changes when it is scrubbed again: nothing. */
+function left(text: string, what: string): readonly string[] {
   const clean = scrub(text)
-  expect(clean.toLowerCase(), text).not.toContain(what.toLowerCase())
-  expect(scrub(clean), 'twice is as once').toBe(clean)
+  return [...(clean.toLowerCase().includes(what.toLowerCase()) ? [clean] : []), ...(scrub(clean) === clean ? [] : [scrub(clean)])]
 }
 
 describe('what is taken out', () => {
@@ -46,7 +46,9 @@ describe('what is taken out', () => {
     ['e-mail addresses', mail],
   ])('%s', (_name, what) => {
     fc.assert(
-      fc.property(what, around, (text, put) => gone(put(text), text)),
+      fc.property(what, around, (text, put) => {
+        expect(left(put(text), text)).toEqual([])
+      }),
       { numRuns: 500 },
     )
   })
@@ -54,22 +56,26 @@ describe('what is taken out', () => {
     fc.assert(
       fc.property(home, around, ({ whole, name }, put) => {
         fc.pre(!/^(venv|model|bin|users|home|mnt)/.test(name))
-        gone(put(whole), `${whole.includes('\\') ? '\\' : '/'}${name}`)
+        expect(left(put(whole), `${whole.includes('\\') ? '\\' : '/'}${name}`)).toEqual([])
       }),
     )
   })
   test('users and hosts of this machine, however they are written', () => {
-    fc.assert(fc.property(fc.constantFrom(...hosts, ...users, 'ALICE', 'Gpu-Node-17'), around, (name, put) => gone(put(name), name)))
-    gone('Nov 20 08:00:00 gpu-node-17 kernel: x', 'gpu-node-17')
-    gone('container alice-trainer, project bob.jones_llm', 'alice')
+    fc.assert(
+      fc.property(fc.constantFrom(...hosts, ...users, 'ALICE', 'Gpu-Node-17'), around, (name, put) => {
+        expect(left(put(name), name)).toEqual([])
+      }),
+    )
+    expect(left('Nov 20 08:00:00 gpu-node-17 kernel: x', 'gpu-node-17')).toEqual([])
+    expect(left('container alice-trainer, project bob.jones_llm', 'alice')).toEqual([])
   })
   test('hosts in URLs and by name', () => {
     fc.assert(
       fc.property(word, fc.constantFrom('com', 'internal', 'lan', 'de'), fc.constantFrom('', ':4318', '/v1/traces'), (name, end, rest) => {
         const site = `${name}.corp.${end}`
-        gone(`endpoint: https://${site}${rest}`, site)
-        gone(`image ${site}/team/img:tag`, site)
-        gone(`url: http://${name}-only:8080/health`, `//${name}-only`)
+        expect(left(`endpoint: https://${site}${rest}`, site)).toEqual([])
+        expect(left(`image ${site}/team/img:tag`, site)).toEqual([])
+        expect(left(`url: http://${name}-only:8080/health`, `//${name}-only`)).toEqual([])
       }),
     )
   })
@@ -83,12 +89,12 @@ describe('what is taken out', () => {
           `HF_TOKEN=hf_${text}`,
           `Authorization: Bearer ${text}`,
         ])
-          gone(line, text)
+          expect(left(line, text)).toEqual([])
       }),
     )
   })
   test('serial numbers', () => {
-    gone('    Serial Number                         : 1324021045678', '1324021045678')
+    expect(left('    Serial Number                         : 1324021045678', '1324021045678')).toEqual([])
     expect(scrub('    Serial Number                         : N/A')).toContain('N/A')
   })
 })
