@@ -59,7 +59,7 @@ function control(folder) {
   put(folder, 'DEBIAN/conffiles', `/etc/${name}/warpwatch.yaml\n`)
   const sums = execFileSync('md5sum', ['--', ...files.filter((file) => !file.startsWith('etc/'))], { cwd: folder, encoding: 'utf8' })
   put(folder, 'DEBIAN/md5sums', sums)
-  for (const script of ['postinst', 'prerm', 'postrm']) put(folder, `DEBIAN/${script}`, readFileSync(join(SOURCES, script)), 0o755)
+  for (const script of ['preinst', 'postinst', 'prerm', 'postrm']) put(folder, `DEBIAN/${script}`, readFileSync(join(SOURCES, script)), 0o755)
 }
 
 await ensureBuild()

@@ -148,12 +148,12 @@ serve() {
     manager daemon-reload
     # Who disabled or stopped it wants it so after an upgrade too.
     if [ "$known" = yes ]; then manager try-restart warpwatch.service; else manager enable --now warpwatch.service 2>/dev/null; fi ||
-      fail "the service does not start: journalctl $user -u warpwatch tells why; what was installed stays"
+      fail "the service does not start: journalctl${user:+ $user} -u warpwatch tells why; what was installed stays"
     if manager --quiet is-active warpwatch.service; then
-      say "the service runs: systemctl $user status warpwatch, journalctl $user -u warpwatch -f"
+      say "the service runs: systemctl${user:+ $user} status warpwatch, journalctl${user:+ $user} -u warpwatch -f"
       [ -z "$user" ] || say "it ends when you log out, unless: loginctl enable-linger"
     else
-      say "the service is stopped, as it was; start it with systemctl $user start warpwatch"
+      say "the service is stopped, as it was; start it with systemctl${user:+ $user} start warpwatch"
     fi
   fi
 }
@@ -191,7 +191,7 @@ install() {
 
 uninstall() {
   if unit_is_ours; then
-    if has_systemd; then manager disable --now warpwatch.service 2>/dev/null || fail "the service does not stop: systemctl $user status warpwatch"; fi
+    if has_systemd; then manager disable --now warpwatch.service 2>/dev/null || fail "the service does not stop: systemctl${user:+ $user} status warpwatch"; fi
     rm -f "$unit"
     if has_systemd; then manager daemon-reload; fi
     [ -n "$user" ] || rm -rf /run/warpwatch

@@ -109,6 +109,16 @@ describe.skipIf(notHere !== undefined)(`its life${notHere === undefined ? '' : `
   afterAll(async () => host?.close(), 60_000)
   const [old, next] = [`/srv/warpwatch_${VERSION}_amd64.deb`, `/srv/warpwatch_${NEWER}_amd64.deb`]
 
+  test('it does not come beside a bundle, and says how that goes', async () => {
+    const unit = '/etc/systemd/system/warpwatch.service'
+    writeFileSync(host.path(unit), '[Service]\nExecStart=/opt/warpwatch/current/warpwatch run\n')
+    const refused = await host.run('dpkg', '--install', old)
+    expect(refused.status).not.toBe(0)
+    expect(refused.stderr).toContain('  sh /opt/warpwatch/current/install.sh --uninstall\n')
+    expect(exists('/usr/lib/warpwatch')).toBe(false)
+    rmSync(host.path(unit))
+  })
+
   test('installed, it is a service that runs', async () => {
     await dpkg('--install', old)
     await ready()

@@ -233,4 +233,25 @@ describe.skipIf(systemdMissing !== undefined)(`root, with systemd${systemdMissin
     await host.must('sh', `/srv/${VERSION}/install.sh`, '--uninstall', '--purge')
     expect(there()).toEqual([])
   })
+
+  test('an ordinary user has a service of its own, with its own configuration', async () => {
+    await host.must('useradd', '--create-home', 'tester')
+    const uid = (await host.must('id', '-u', 'tester')).trim()
+    await host.must('install', '-d', '-o', 'tester', '-m', '700', `/run/user/${uid}`)
+    await host.must('systemctl', 'start', `user@${uid}`)
+    const as = ['--reuid=tester', '--regid=tester', '--init-groups', 'env', 'HOME=/home/tester', `XDG_RUNTIME_DIR=/run/user/${uid}`]
+    const said = await host.must('setpriv', ...as, 'sh', `/srv/${VERSION}/install.sh`)
+    expect(said).toContain('systemctl --user status warpwatch')
+    writeFileSync(host.path('/home/tester/.config/warpwatch/warpwatch.yaml'), 'host_name: from-home\n')
+    await host.must('setpriv', ...as, 'systemctl', '--user', 'restart', 'warpwatch')
+    await poll(async () => (await host.get(`${URL}/api/v1/host`))?.includes('from-home'), { what: 'the service of a user', deadlineMs: 20_000, everyMs: 200 })
+    await host.must('setpriv', ...as, 'sh', '/home/tester/.local/lib/warpwatch/current/install.sh', '--uninstall')
+    expect((await host.run('setpriv', ...as, 'systemctl', '--user', 'is-active', 'warpwatch')).stdout).toBe('inactive\n')
+    const left = await host.must('find', '/home/tester/.local', '/home/tester/.config', '-name', '*warpwatch*')
+    expect(left.trim().split('\n').toSorted()).toEqual([
+      '/home/tester/.config/warpwatch',
+      '/home/tester/.config/warpwatch/warpwatch.yaml',
+      '/home/tester/.local/state/warpwatch',
+    ])
+  })
 })
