@@ -179,14 +179,14 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
   ] as const)('one that is wrong: %s', async (id, status, says) => {
     const found = (await findings('bad')).get(id) ?? []
     const told = found.filter((finding) => finding.status === status).map(({ subject, summary }) => `${subject ?? ''}: ${summary}`)
-    expect(told.join('\n'), JSON.stringify(found)).toMatch(says)
+    expect(told.join('\n'), `found: ${JSON.stringify(found)}`).toMatch(says)
     expect(told[0]).toMatch(/^bad: /)
   })
 
   test('pipes, loops and links out of its root are not followed, and hold nobody up', async () => {
     const all = await findings('trap')
     expect(JSON.stringify(all.get('container-torch-build'))).toMatch(/expected a file, came a pipe/)
-    for (const [id, found] of all) for (const { summary } of found) expect(summary, id).not.toMatch(/no answer within/)
+    for (const [id, found] of all) for (const { summary } of found) expect(summary, `check ${id}`).not.toMatch(/no answer within/)
     // What the link names lies on the host, not in the container.
     expect(JSON.stringify([...all])).not.toContain('2.6.0+cu124')
   })

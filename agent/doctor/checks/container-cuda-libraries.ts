@@ -89,6 +89,8 @@ export const containerCudaLibraries = defineCheck({
       return await Promise.all(
         torches.map(async (torch) => {
           if (torch.cuda !== undefined) return await judge(view, torch, torch.cuda)
+          if (torches.some(({ cuda }) => cuda !== undefined))
+            return skipped(`PyTorch ${torch.version} in ${torch.folder} is a build for the CPU; another one here is for CUDA`)
           if (torch.hip !== undefined) return skipped(`PyTorch ${torch.version} is built for AMD's ROCm`)
           return complain('fail', `PyTorch ${torch.version} in ${torch.folder} is a build for the CPU: it never uses the GPU`, [
             {

@@ -33,7 +33,11 @@ export const containerDriverCapabilities = defineCheck({
       if (unknown.length > 0)
         return [complain('fail', `${NAME}: expected some of ${KNOWN.join(', ')}, came "${unknown.join(',')}": such a container does not start`, [set])]
       const has = (one: string): boolean => given.includes('all') || given.includes(one)
-      if (!has('compute')) return [complain('fail', `${NAME}=${text} lacks compute: there is no libcuda.so.1 in it, CUDA finds no GPU`, [set])]
+      if (!has('compute')) {
+        // Monitors want NVML alone.
+        if ((await view.torches().catch(() => [])).length === 0) return [pass(`${text}: NVML without CUDA, as monitors want it`)]
+        return [complain('fail', `${NAME}=${text} lacks compute: there is no libcuda.so.1 in it, PyTorch finds no GPU`, [set])]
+      }
       if (!has('utility')) {
         // An image may bring NVML's library by itself, or the engine may use CDI behind the flag.
         const there = await (async () => await (await view.libraries()).find('libnvidia-ml.so.1'))().catch(() => undefined)

@@ -30,6 +30,9 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
     const files = view.files()
     const findings: ContainerFinding[] = []
     const dev = (await files.list('/dev')) ?? []
+    // Monitors are given NVML alone, and need neither memory nor CUDA.
+    const given = (await view.env()).get('NVIDIA_DRIVER_CAPABILITIES') ?? ''
+    const computes = given === '' || given.includes('compute') || given.includes('all')
     if (wsl) {
       if (!dev.includes('dxg')) return [complain('fail', 'expected /dev/dxg in it, found none: it sees no GPU', [again(container)])]
     } else {
@@ -41,7 +44,7 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
       if (minors.length === 0) return [complain('fail', 'expected /dev/nvidia0 or another GPU in it, found none: it sees no GPU', [again(container)])]
       if (!nodes.includes('nvidiactl'))
         findings.push(complain('fail', 'expected /dev/nvidiactl in it, found none: NVML and CUDA cannot start', [again(container)]))
-      if (!nodes.includes('nvidia-uvm')) {
+      if (computes && !nodes.includes('nvidia-uvm')) {
         const load = {
           text: 'Load the memory module on the host (it is not loaded before something uses CUDA), then restart the container.',
           command: `sudo nvidia-modprobe -u -c=0 && ${container.engine.kind} restart ${container.name}`,
@@ -77,7 +80,7 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
         ),
       )
     }
-    if (cuda === undefined) {
+    if (computes && cuda === undefined) {
       const grant = {
         text: 'NVIDIA_DRIVER_CAPABILITIES must have compute, and the image a glibc (musl images such as Alpine get no driver libraries). See what the loader knows:',
         command: `${container.engine.kind} exec ${container.name} ldconfig -p | grep -E 'libcuda|libnvidia-ml'`,
@@ -85,7 +88,11 @@ function lookWith(around: Surroundings, wsl: boolean, driver: string | undefined
       findings.push(complain('warn', 'libcuda.so.1 is not where its loader looks: CUDA programs do not start', [grant, again(container)]))
     }
     if (findings.length > 0) return findings
-    return [pass(`sees the GPU${nvml === undefined ? '' : `, NVML${theirs === undefined ? '' : ` ${theirs}`}`} and CUDA of the driver`)]
+    return [
+      pass(
+        `sees the GPU${nvml === undefined ? '' : `, NVML${theirs === undefined ? '' : ` ${theirs}`}`}${cuda === undefined ? '' : ' and CUDA'} of the driver`,
+      ),
+    ]
   }
 }
 

@@ -29,8 +29,26 @@ const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   return () => (answer ??= ask())
 }
 
+function remembered<T>(ask: (path: string) => Promise<T>): (path: string) => Promise<T> {
+  const answers = new Map<string, Promise<T>>()
+  return (path) => {
+    const answer = answers.get(path) ?? ask(path)
+    answers.set(path, answer)
+    return answer
+  }
+}
+/** What several checks ask is walked to once: each step of the way into a hostile root costs three calls of the kernel. */
+const remembering = (files: HostFiles): HostFiles => ({
+  ...files,
+  list: remembered(files.list),
+  realpath: remembered(files.realpath),
+  stat: remembered(files.stat),
+  exists: remembered(files.exists),
+})
+
 function look(host: HostFiles, container: DoctorContainer): ContainerView {
-  const { pid, files: own, env: settings } = container
+  const { pid, env: settings } = container
+  const own = container.files === undefined ? undefined : remembering(container.files)
   const files = (): HostFiles => {
     if (own !== undefined) return own
     throw new Error(
@@ -75,6 +93,8 @@ export type ContainerFinding = Omit<Finding, 'subject'>
 export type ContainerLook = (view: ContainerView) => Promise<readonly ContainerFinding[]>
 
 const PARALLEL = 4
+/** Below the two seconds of a check: on a host that is out of breath, what was seen is told, and of whom nothing was seen. */
+const BUDGET_MS = 1_700
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** `alsoImages`: those too whose image alone says that it is made for CUDA. What cannot be seen of one container skips that one only. */
@@ -88,6 +108,11 @@ export async function eachContainer(around: Surroundings, check: ContainerLook, 
   }
   const waiting = [...wanted]
   const found = new Map<DoctorContainer, readonly Finding[]>()
+  const { promise: spent, resolve: spend } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    waiting.length = 0
+    spend()
+  }, BUDGET_MS)
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const subject = next.name
@@ -101,8 +126,11 @@ export async function eachContainer(around: Surroundings, check: ContainerLook, 
       }
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, work))
-  return wanted.flatMap((container) => found.get(container) ?? [])
+  await Promise.race([Promise.all(Array.from({ length: PARALLEL }, work)), spent])
+  clearTimeout(timer)
+  return wanted.flatMap(
+    (container) => found.get(container) ?? [{ status: 'skipped', subject: container.name, summary: `no answer within ${BUDGET_MS / 1_000} s` } as const],
+  )
 }
 
 export const pass = (summary: string): ContainerFinding => ({ status: 'pass', summary })
@@ -123,7 +151,7 @@ export function recreate({ engine, name, image, composeService }: DoctorContaine
     }
   }
   return {
-    text: `Create the container ${name} again with ${flag}; put what you gave it otherwise in place of the dots.`,
-    command: `${engine.kind} rm -f ${name} && ${engine.kind} run -d --name ${name} ${flag} … ${image || 'IMAGE'}`,
+    text: `Remove ${name} (${engine.kind} rm -f ${name}; what it wrote outside of volumes is lost), then start it by the command that you used before, with ${flag} added.`,
+    command: `${engine.kind} run ${flag} … ${image || 'IMAGE'}`,
   }
 }

@@ -102,9 +102,10 @@ export async function archTexts(files: HostFiles, path: string): Promise<readonl
       const bytes = await read(at, Math.min(CHUNK, end - at))
       // The section's first text has none before it whose end could be seen.
       const piece = at === from ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes
-      for (let hit = piece.indexOf('\0sm_'); hit >= 0; hit = piece.indexOf('\0sm_', hit + 1)) {
-        const close = piece.indexOf(0, hit + 1)
-        const text = piece.subarray(hit + 1, close < 0 ? piece.length : close).toString('latin1')
+      for (let hit = piece.indexOf('sm_'); hit >= 0; hit = piece.indexOf('sm_', hit + 1)) {
+        if (piece[hit - 1] !== 0) continue
+        const close = piece.indexOf(0, hit)
+        const text = piece.subarray(hit, close < 0 ? piece.length : close).toString('latin1')
         if (close >= 0 && text.length < 1_000 && /^(?:(?:sm|compute)_\d{2,3}[af]?)(?: (?:sm|compute)_\d{2,3}[af]?)*$/.test(text)) texts.add(text)
       }
     }

@@ -23,7 +23,7 @@ export async function withFile<T>(files: HostFiles, path: string, use: (read: Re
       try {
         const read: ReadAt = async (offset, length) => {
           if (!Number.isSafeInteger(offset) || offset < 0 || length < 0 || length > MAX_LENGTH) throw new Error('expected offsets within the file')
-          const buffer = Buffer.alloc(length)
+          const buffer = Buffer.allocUnsafe(length)
           const { bytesRead } = await handle.read(buffer, 0, length, offset)
           return buffer.subarray(0, bytesRead)
         }

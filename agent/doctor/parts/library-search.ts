@@ -63,13 +63,19 @@ export function createLibrarySearch(files: HostFiles, env: ReadonlyMap<string, s
     for (const place of places) if (place.startsWith('/') && (await names(place)).has(name)) return join(place, name)
     return undefined
   }
+  const origins = new Map<string, Promise<string>>()
+  /** The loader puts in the folder in which the library really lies. */
+  const originOf = async (path: string): Promise<string> => {
+    const origin = origins.get(path) ?? files.realpath(path).then((real) => dirname(real ?? path))
+    origins.set(path, origin)
+    return await origin
+  }
   const own = (env.get('LD_LIBRARY_PATH') ?? '').split(/[:;]/).filter((place) => place !== '')
   return {
     names,
     async find(name, asker) {
       if (name.startsWith('/')) return (await files.exists(name)) ? name : undefined
-      // The loader puts in the folder in which the library really lies.
-      const origin = asker === undefined ? undefined : dirname((await files.realpath(asker.path)) ?? asker.path)
+      const origin = asker === undefined ? undefined : await originOf(asker.path)
       const expand = (places: readonly string[]): readonly string[] =>
         places.map((place) => normalize(place.replace(/\$\{ORIGIN\}|\$ORIGIN/g, origin ?? '').replace(/\$\{LIB\}|\$LIB/g, 'lib')).replace(/(.)\/$/, '$1'))
       const { rpath = [], runpath = [] } = asker?.elf ?? {}

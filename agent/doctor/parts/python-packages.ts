@@ -36,14 +36,17 @@ function prefixesOf(env: ReadonlyMap<string, string>): readonly string[] {
 
 export async function findPythonPlaces(files: HostFiles, env: ReadonlyMap<string, string>): Promise<readonly PythonPlace[]> {
   const folders = new Set<string>((env.get('PYTHONPATH') ?? '').split(':').filter((folder) => folder.startsWith('/')))
-  for (const prefix of prefixesOf(env)) {
-    for (const lib of ['lib', 'lib64']) {
-      for (const name of (await files.list(`${prefix}/${lib}`)) ?? []) {
-        if (!/^(python3(\.\d+)?|pypy3\.\d+)$/.test(name)) continue
-        folders.add(`${prefix}/${lib}/${name}/site-packages`).add(`${prefix}/${lib}/${name}/dist-packages`)
+  await Promise.all(
+    prefixesOf(env).map(async (prefix) => {
+      const there = (await files.list(prefix).catch(() => undefined)) ?? []
+      for (const lib of there.filter((name) => name === 'lib' || name === 'lib64')) {
+        for (const name of (await files.list(`${prefix}/${lib}`).catch(() => undefined)) ?? []) {
+          if (!/^(python3(\.\d+)?|pypy3\.\d+)$/.test(name)) continue
+          folders.add(`${prefix}/${lib}/${name}/site-packages`).add(`${prefix}/${lib}/${name}/dist-packages`)
+        }
       }
-    }
-  }
+    }),
+  )
   const places = await Promise.all(
     [...folders].map(async (folder) => {
       const [names, real] = [await files.list(folder).catch(() => undefined), await files.realpath(folder).catch(() => undefined)]

@@ -56,39 +56,24 @@ const GUIDE = 'https://docs.nvidia.com/datacenter/cloud-native/container-toolkit
 
 /** By NVIDIA's installation guide. */
 export function installToolkit({ family, install }: Distribution): readonly Remedy[] {
-  const packages = install('nvidia-container-toolkit')
   const add = 'Add the repository of NVIDIA.'
-  switch (family) {
-    case 'debian':
-    case 'ubuntu':
-      return [
-        { text: add, command: APT },
-        { text: 'Install the container toolkit.', command: packages },
-      ]
-    case 'rhel':
-    case 'fedora':
-      return [
-        { text: add, command: `curl -fsSL ${RPM} | sudo tee /etc/yum.repos.d/nvidia-container-toolkit.repo` },
-        { text: 'Install the container toolkit.', command: packages },
-      ]
-    case 'suse':
-      return [
-        { text: add, command: `sudo zypper ar ${RPM}` },
-        { text: 'Install the container toolkit.', command: 'sudo zypper --gpg-auto-import-keys install -y nvidia-container-toolkit' },
-      ]
-    case 'arch':
-      return [{ text: 'Install the container toolkit.', command: packages }]
-    case 'nixos':
-      return [
-        {
-          text: 'Set hardware.nvidia-container-toolkit.enable = true; in configuration.nix, then build the system again.',
-          command: 'sudo nixos-rebuild switch',
-        },
-      ]
-    case 'alpine':
-    case 'unknown':
-      return [{ text: `Install the NVIDIA container toolkit by its guide: ${GUIDE}` }]
+  const take = { text: 'Install the container toolkit.', command: install('nvidia-container-toolkit') }
+  if (family === 'debian' || family === 'ubuntu') return [{ text: add, command: APT }, take]
+  if (family === 'rhel' || family === 'fedora')
+    return [{ text: add, command: `curl -fsSL ${RPM} | sudo tee /etc/yum.repos.d/nvidia-container-toolkit.repo` }, take]
+  if (family === 'suse') {
+    const trusting = 'sudo zypper --gpg-auto-import-keys install -y nvidia-container-toolkit'
+    return [
+      { text: add, command: `sudo zypper ar ${RPM}` },
+      { ...take, command: trusting },
+    ]
   }
+  if (family === 'arch') return [take]
+  if (family === 'nixos') {
+    const text = 'Set hardware.nvidia-container-toolkit.enable = true; in configuration.nix, then build the system again.'
+    return [{ text, command: 'sudo nixos-rebuild switch' }]
+  }
+  return [{ text: `Install the NVIDIA container toolkit by its guide: ${GUIDE}` }]
 }
 
 export const restartEngine = ({ kind, rootless }: EngineFacts): string =>

@@ -1,11 +1,12 @@
 // Cases of the check container-driver-capabilities.
 import { engineFacts, type CheckCase } from '../scene.ts'
-import { PID, processFiles, ROOT } from '../../../fakes/doctor/container-host.ts'
+import { PID, processFiles, ROOT, SITE, torchVersion } from '../../../fakes/doctor/container-host.ts'
 
 const engine = engineFacts()
 const given = (text: string, own: object = {}) => ({ env: new Map([['NVIDIA_DRIVER_CAPABILITIES', text]]), ...own })
 const cdi = { wish: { requests: [{ driver: 'cdi', count: 0, ids: ['nvidia.com/gpu=all'], capabilities: [] }], devicePaths: [], privileged: false } }
 const library = { ...processFiles(), [`${ROOT}/usr/lib64/libnvidia-ml.so.1`]: 'ELF' }
+const torch = { ...processFiles(), [`${SITE}/torch/version.py`]: torchVersion('2.6.0', '12.4') }
 
 export const cases: readonly CheckCase[] = [
   { about: 'what is given by itself', scene: { engine, containers: [{}] }, status: 'pass', says: /utility,compute/ },
@@ -23,7 +24,8 @@ export const cases: readonly CheckCase[] = [
     status: 'pass',
     says: /all the same/,
   },
-  { about: 'no compute', scene: { engine, containers: [given('utility')] }, status: 'fail', says: /lacks compute/ },
+  { about: 'NVML alone, for a monitor', scene: { engine, containers: [given('utility')] }, status: 'pass', says: /as monitors want it/ },
+  { about: 'no compute for PyTorch', scene: { engine, files: torch, containers: [given('utility', { pid: PID })] }, status: 'fail', says: /lacks compute/ },
   { about: 'a word that there is not', scene: { engine, containers: [given('compute,utilty')] }, status: 'fail', says: /utilty/ },
   {
     about: 'nodes alone',

@@ -45,5 +45,14 @@ export const cases: readonly CheckCase[] = [
   },
   { about: 'rules that allow it', scene: { engine, containers, files: { ...host, ...all, ...libraries('580.65.06'), ...v1('c 195:* rw\n') } }, status: 'pass' },
   { about: 'no libcuda', scene: { engine, containers, files: { ...host, ...all } }, status: 'warn', says: /libcuda\.so\.1 is not where/ },
+  {
+    about: 'a monitor needs neither',
+    scene: {
+      engine,
+      containers: [{ pid: PID, env: new Map([['NVIDIA_DRIVER_CAPABILITIES', 'utility']]) }],
+      files: { ...host, ...nodes(['nvidia0', 195, 0], ['nvidiactl', 195, 255]) },
+    },
+    status: 'pass',
+  },
   { about: 'it does not run', scene: { engine, containers: [{ state: 'exited' }] }, status: 'skipped', says: /it is exited/ },
 ]
