@@ -50,8 +50,11 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
 
   test('markup in log lines and names is shown as text, in the list and on the page', async () => {
     const { id } = await first(logs, '?kind=cuda_oom')
-    await using opened = await open(logs, '#/incidents')
+    await using opened = await open(logs, '')
     const { page, complaints } = opened
+    await page.waitForSelector('.navigation')
+    await page.keyboard.press('g')
+    await page.keyboard.press('i')
     await page.click(`tr[data-row="${id}"] .row-link`)
     await page.waitForSelector(`.incident-page[data-id="${id}"]`)
     await page.waitForSelector('.fault-line')
@@ -59,6 +62,9 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     expect(await page.textContent('.fault-line .log-origin')).toContain(EVIL_FILE)
     expect(await page.locator('main img, .log-lines b, .whom b').count()).toBe(0)
     expect(await page.title()).toBe('Incidents · Warpwatch')
+    await page.goto(`${logs.url}#/`)
+    await page.locator(`.incident b a[href="#/incidents/${id}"]`).click()
+    await page.waitForSelector(`.incident-page[data-id="${id}"]`)
     expect(complaints).toEqual([])
   })
 

@@ -1,23 +1,14 @@
 // What went wrong: firing and recent incidents with verdict and first remedy. All words come from logs in the end, so they are only ever set as text.
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { getText } from '../state/api.ts'
+import { whom } from '../state/incidents-filter.ts'
 import { current, shown } from '../state/incidents.ts'
+import { hrefOf } from '../state/route.ts'
 import { storedToken } from '../state/token.ts'
 import { refused } from '../state/maintenance.ts'
 import { since } from '../text/format.ts'
 import { agentNow } from '../state/app.ts'
 import { IncidentWords } from './incident-words.tsx'
-
-function whom({ subject }: IncidentSummary): string {
-  const { container, gpu, process, host } = subject
-  const parts = [
-    container?.name,
-    gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
-    container === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
-    host?.name,
-  ]
-  return parts.filter((part) => part !== undefined).join(' · ')
-}
 
 /** A link cannot carry a token, so with one the report is fetched and opened from here. */
 function open(event: MouseEvent, path: string): void {
@@ -36,7 +27,9 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
   return (
     <li class="incident" data-kind={kind} data-severity={severity} data-status={status} data-silenced={incident.silenced === undefined ? undefined : ''}>
       <p class="incident-head">
-        <b>{title}</b>
+        <b>
+          <a href={hrefOf('incidents', [id])}>{title}</a>
+        </b>
         <span>{whom(incident)}</span>
         <span>
           {status === 'resolved' ? 'over, last ' : ''}
@@ -44,7 +37,7 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
           {count > 1 ? ` · ${count} times` : ''}
           {consequences.length > 0 ? ` · and ${consequences.length} that followed` : ''}
         </span>
-        <a href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
+        <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
           report
         </a>
       </p>
@@ -78,7 +71,7 @@ export function IncidentList() {
       </ul>
       {more > 0 && (
         <p class="more">
-          {more} more: <code>warpwatch incidents</code>
+          <a href={hrefOf('incidents')}>{more} more</a>
         </p>
       )}
     </section>

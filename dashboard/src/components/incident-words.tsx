@@ -3,10 +3,11 @@ import type { IncidentLink, IncidentSummary } from '../../../agent/model/inciden
 import { agentNow } from '../state/app.ts'
 import { incidents } from '../state/incidents.ts'
 import { acknowledge, silenceForAnHour } from '../state/maintenance.ts'
+import { hrefOf } from '../state/route.ts'
 import { since } from '../text/format.ts'
 
 /** By its title where the page knows it. */
-const nameOf = ({ id, kind }: IncidentLink): string => incidents.value.get(id)?.title ?? kind
+const Linked = ({ link: { id, kind } }: { readonly link: IncidentLink }) => <a href={hrefOf('incidents', [id])}>{incidents.value.get(id)?.title ?? kind}</a>
 
 export function IncidentWords({ incident }: { readonly incident: IncidentSummary }) {
   const { status, part_of: partOf, led_to: ledTo = [], silenced, acknowledged } = incident
@@ -14,8 +15,16 @@ export function IncidentWords({ incident }: { readonly incident: IncidentSummary
   const firing = status === 'firing'
   return (
     <>
-      {partOf !== undefined && <p class="story">part of: {nameOf(partOf)}</p>}
-      {ledTo.length > 0 && <p class="story">led to: {ledTo.map(nameOf).join(', ')}</p>}
+      {partOf !== undefined && (
+        <p class="story">
+          part of: <Linked link={partOf} />
+        </p>
+      )}
+      {ledTo.map((link) => (
+        <p key={link.id} class="story">
+          led to: <Linked link={link} />
+        </p>
+      ))}
       <p class="words">
         {silenced !== undefined && <span>silenced until {since(silenced.until, now)}</span>}
         {acknowledged !== undefined && (
