@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { createExposition } from '../../agent/http/exposition.ts'
 import { createForecastReadings } from '../../agent/sources/incidents/forecasts.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
-import { eightH100, fakeUuid, h100, withGpu } from '../fakes/nvml/scenario.ts'
+import { fakeUuid, h100, hostOf, withGpu } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { startAgentProcess } from '../setup/agent-process.ts'
 import { otlpReceiver } from '../setup/otlp-receiver.ts'
 import { webServer } from '../setup/web-server.ts'
 import { createClient, helloOf, sampleOf, statsOf } from '../unit/allocator/harness.ts'
@@ -17,7 +18,7 @@ export type Scene = { readonly targets: readonly string[]; readonly stop: () => 
 
 /** A story that takes minutes is told in haste. */
 const STORIES: readonly (readonly [scenario: string, speed: string])[] = [
-  ['oom-fragmentation', '4'],
+  ['oom-fragmentation', '2'],
   ['mig', '1'],
 ]
 const GIB = 2 ** 30
@@ -85,7 +86,8 @@ async function startReal(stack: AsyncDisposableStack): Promise<RunningAgent> {
   })
   const pid = living(stack)
   const odd = h100(0, { fans: 1, fan: 45, retired_sbe: 2, retired_dbe: 1, retired_pending: 0, nvlinks_down: 1 }, [{ pid, bytes: 31 * GIB }])
-  const host = eightH100()
+  // No other processes: their pids would be those of strangers on this machine.
+  const host = hostOf(8)
   const healthy = { ...host, gpus: [odd, ...host.gpus.slice(1)] }
   writeLogs(stack, [plain, container])
   const agent = stack.use(await startAgent({ scenario: healthy, config, env: { WARPWATCH_ALLOCATOR__ENABLED: 'true' } }))
@@ -119,8 +121,9 @@ export async function startScene(): Promise<Scene> {
     for (const [scenario, speed] of STORIES) {
       // Without a history of their own, which the real one has, they begin sooner.
       const env = { WARPWATCH_SIMULATE__SPEED: speed, WARPWATCH_HISTORY__ENABLED: 'false' }
-      const agent = stack.use(await startAgent({ args: ['run', `--simulate=${scenario}`], env }))
-      targets.push(new URL(agent.url).host)
+      const { listen, stop } = await startAgentProcess([`--simulate=${scenario}`], { env })
+      stack.defer(stop)
+      targets.push(listen)
     }
     return { targets, stop: () => stack.disposeAsync() }
   } catch (error) {
