@@ -21,6 +21,15 @@ function halvings(kind: 'batch' | 'context', from: number, least: number, cost: 
   return changes
 }
 
+/** Half, a quarter, and so on of the work for each of 2, 4, … GPUs, `most` at the most. */
+function sharings(most: number, shard: FitSettings['shard'], cost: number, why: string): readonly Change[] {
+  const changes: Change[] = []
+  for (let gpus = 2; gpus <= most; gpus *= 2) {
+    changes.push({ kind: 'gpus', cost: cost + Math.log2(gpus) * 0.1, flag: `--gpus ${gpus} --shard ${shard}`, why, to: { gpus, shard } })
+  }
+  return changes
+}
+
 function trainingChanges(settings: FitSettings, gpus: number): readonly Change[] {
   const changes: Change[] = [...halvings('batch', settings.batch, 1, 1, 'with more steps of gradient accumulation the result is the same')]
   const add = (kind: string, cost: number, flag: string, why: string, to: Partial<FitSettings>): void => void changes.push({ kind, cost, flag, why, to })
@@ -31,9 +40,9 @@ function trainingChanges(settings: FitSettings, gpus: number): readonly Change[]
     add('optimizer', 1.6, '--optimizer adamw8bit', 'states in 8 bits', { optimizer: 'adamw8bit' })
     add('optimizer', 1.9, '--optimizer paged-adamw8bit', 'states in 8 bits, in the memory of the host when the GPU is full', { optimizer: 'paged-adamw8bit' })
   }
-  if (gpus > 1 && settings.gpus === 1) {
-    if (settings.train === 'full') add('gpus', 2, `--gpus ${gpus} --shard zero2`, 'gradients and states split among the GPUs', { gpus, shard: 'zero2' })
-    add('gpus', 2.4, `--gpus ${gpus} --shard zero3`, 'everything split among the GPUs (FSDP)', { gpus, shard: 'zero3' })
+  if (settings.gpus === 1) {
+    if (settings.train === 'full') changes.push(...sharings(gpus, 'zero2', 2, 'gradients and states split among GPUs that have room'))
+    changes.push(...sharings(gpus, 'zero3', 2.4, 'everything split among GPUs that have room (FSDP)'))
   }
   const unquantised = !isQuantised(settings.dtype)
   if (settings.train === 'full') {
@@ -55,7 +64,7 @@ function inferenceChanges(settings: FitSettings, gpus: number): readonly Change[
   if (!isQuantised(dtype)) add('dtype', 1.8, '--dtype int8', 'weights in 8 bits', { dtype: 'int8' })
   if (!isQuantised(dtype) || dtype === 'int8' || dtype === 'fp8' || dtype === 'gptq8')
     add('dtype', 2.6, '--dtype int4', 'weights in 4 bits (GPTQ or AWQ)', { dtype: 'int4' })
-  if (gpus > 1 && settings.gpus === 1) add('gpus', 2.2, `--gpus ${gpus} --shard tensor`, 'split among the GPUs', { gpus, shard: 'tensor' })
+  if (settings.gpus === 1) changes.push(...sharings(gpus, 'tensor', 2.2, 'split among GPUs that have room'))
   return [...changes, ...halvings('context', settings.context, LEAST_CONTEXT, 2, 'shorter texts')]
 }
 
@@ -89,10 +98,10 @@ function choices(changes: readonly Change[], most: number): readonly (readonly C
 /** Estimates by what was changed, kept for the other GPUs of a question: what a run needs is the same on all. */
 export type Tried = Map<string, FitEstimate>
 
-/** `gpus`: how many of this kind there are. Empty where nothing that is known makes it fit. */
-export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, gpus: number, tried: Tried = new Map()): readonly FitSuggestion[] {
+/** `host`: all GPUs that could share the work, this one among them. Empty where nothing that is known makes it fit. */
+export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, host: readonly GpuRoom[], tried: Tried = new Map()): readonly FitSuggestion[] {
   const of = settings.train === 'no' ? inferenceChanges : trainingChanges
-  const changes = [...shareChanges(model, settings, room), ...of(settings, gpus)]
+  const changes = [...shareChanges(model, settings, room), ...of(settings, host.length)]
   const suggestions: FitSuggestion[] = []
   const kinds: (readonly string[])[] = []
   for (const chosen of choices(changes, MOST_CHANGES)) {
@@ -103,6 +112,8 @@ export function suggest(model: FitModel, settings: FitSettings, room: GpuRoom, g
     const estimated = tried.get(key) ?? estimate(model, changed)
     tried.set(key, estimated)
     if (!fitsNow(judge(estimated, room))) continue
+    // One GPU without room spoils it for all that share the work.
+    if (changed.gpus > settings.gpus && host.filter((one) => fitsNow(judge(estimated, one))).length < changed.gpus) continue
     suggestions.push({ changes: chosen.map(({ flag }) => flag), why: chosen.map(({ why }) => why), total: estimated.total })
     kinds.push(chosen.map(({ kind }) => kind))
     if (suggestions.length === MOST_SUGGESTIONS) break

@@ -106,9 +106,9 @@ describe('what would make it fit', () => {
   test('shares the work only with GPUs that are there', () => {
     const alone = { name: 'A', uuid: 'GPU-0', index: 0, capacity_bytes: 79 * GIB, free_bytes: 79 * GIB }
     const several = [0, 1, 2, 3].map((index) => ({ ...alone, uuid: `GPU-${index}`, index }))
-    const shared = (rooms: readonly GpuRoom[]) =>
-      JSON.stringify(fitReport(model('Llama 2 70B'), settingsOf({}), rooms).gpus[0]?.suggestions).includes('--gpus 4')
-    expect([shared([alone]), shared(several)]).toEqual([false, true])
+    const shared = (rooms: readonly GpuRoom[]) => JSON.stringify(fitReport(model('Llama 2 70B'), settingsOf({}), rooms).gpus[0]?.suggestions).includes('--gpus')
+    const full = several.map((gpu) => (gpu.index > 0 ? { ...gpu, free_bytes: GIB } : gpu))
+    expect([shared([alone]), shared(several), shared(full)]).toEqual([false, true, false])
   })
 })
 
