@@ -4,7 +4,9 @@ import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 
-/** No other time is known in which nothing asks: every part has a time-out below this. */
+/** For writing out what was said. */
+const LINGER_MS = 1_000
+
 const text = ({ flags }: Arguments, name: string): string | undefined => {
   const value = flags.get(name)
   return typeof value === 'string' ? value : undefined
@@ -80,6 +82,8 @@ export const doctor: Command = {
       return report.counts.fail > 0 ? 1 : 0
     } finally {
       around.close()
+      // A file that hangs keeps a thread, and with it the process: nobody waits for that. Unless it ends by itself before.
+      setTimeout(() => process.exit(), LINGER_MS).unref()
     }
   },
 }

@@ -11,7 +11,8 @@ export type RunOptions = {
 }
 
 const TIMEOUT_MS = 2_000
-const PARALLEL = 16
+/** More than there are: those that wait for a driver that hangs must not keep the others from looking. */
+const PARALLEL = 64
 /** A check of 500 containers must not make a report that nobody can read. */
 const MAX_FINDINGS = 200
 const MAX_TEXT = 2_000

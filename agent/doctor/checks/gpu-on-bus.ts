@@ -1,6 +1,6 @@
 // The GPUs stand on the PCI bus, as many as there should be, and answer there.
 import { defineCheck, type Finding } from '../definition.ts'
-import { readPciGpus, skipped } from '../parts/nvidia-pci.ts'
+import { isHandedOn, readPciGpus, skipped } from '../parts/nvidia-pci.ts'
 
 const ADDRESS = (address: string): string => `echo 1 | sudo tee /sys/bus/pci/devices/${address}/remove; sleep 2; echo 1 | sudo tee /sys/bus/pci/rescan`
 
@@ -44,7 +44,7 @@ export const gpuOnBus = defineCheck({
         ],
       })
     }
-    const handed = gpus.filter(({ driver }) => driver?.startsWith('vfio')).length
+    const handed = gpus.filter(isHandedOn).length
     const more = handed === 0 ? '' : `, ${handed} of them handed to virtual machines`
     return findings.length > 0
       ? findings

@@ -1,6 +1,5 @@
 // NVIDIA's GPUs on the PCI bus, as the kernel lists them: there whatever the driver is doing.
-import type { Finding } from '../definition.ts'
-import type { Surroundings } from '../definition.ts'
+import type { Finding, Surroundings } from '../definition.ts'
 import type { HostFiles } from './host-files.ts'
 
 export type PciGpu = {
@@ -50,6 +49,9 @@ export async function readPciGpus(files: HostFiles): Promise<readonly PciGpu[] |
   return found.filter((gpu) => gpu !== undefined)
 }
 
+/** Kept for a virtual machine by KVM or Xen: nothing of this host is to use it. */
+export const isHandedOn = ({ driver = '' }: PciGpu): boolean => /^(?:vfio|pci-?stub|(?:xen-)?pciback)/.test(driver)
+
 export const skipped = (summary: string): readonly Finding[] => [{ status: 'skipped', summary }]
 
 export type HostGpus = { readonly gpus: readonly PciGpu[] } | { readonly skip: readonly Finding[] }
@@ -61,6 +63,6 @@ export async function servedGpus({ files, distribution }: Surroundings): Promise
   const gpus = await readPciGpus(files)
   if (gpus === undefined) return { skip: skipped('the PCI bus cannot be seen from here') }
   if (gpus.length === 0) return { skip: skipped('no NVIDIA GPU on the PCI bus') }
-  const served = gpus.filter(({ driver }) => driver?.startsWith('vfio') !== true)
+  const served = gpus.filter((gpu) => !isHandedOn(gpu))
   return served.length === 0 ? { skip: skipped('all GPUs are handed to virtual machines (vfio-pci)') } : { gpus: served }
 }
