@@ -26,7 +26,8 @@ async function judge(view: ContainerView, torch: Torch, gpus: readonly NvmlGpu[]
       `PyTorch ${torch.version} (${list}) fits ${known.map(({ name, capability }) => `${name} (sm_${capability.replace('.', '')})`).join(', ')}${slow.length > 0 ? '; kernels are compiled at their first use' : ''}`,
     )
   }
-  const old = Number(first.capability.split('.')[0]) < Math.min(...architectures.map((one) => Number(/_(\d+)\d/.exec(one)?.[1] ?? Infinity)))
+  const least = Math.min(...architectures.map((one) => Number(/_(\d+)/.exec(one)?.[1] ?? Infinity)))
+  const old = Number(first.capability.replace('.', '')) < least
   const newer = {
     text: `Install a build of PyTorch for CUDA ${cudaFor(first.capability)} or newer (in the Dockerfile).`,
     command: 'pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128',
