@@ -1,4 +1,5 @@
 // What was seen around the fault, second by second: one slider moves the charts' line, the processes and the log through the same moment.
+import { useEffect, useRef } from 'preact/hooks'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { views } from '../../state/app.ts'
 import { evidenceCharts, marksOf } from '../../state/incidents-evidence.ts'
@@ -11,11 +12,28 @@ import { EvidenceFigure } from './evidence-figure.tsx'
 import { LogLines } from './log-lines.tsx'
 import { ProcessesThen } from './processes-then.tsx'
 
+/** Keeps the slider below the page's head, whose height is its words'; on a phone the head scrolls away. */
+function useBelowHead() {
+  const bar = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const head = document.querySelector<HTMLElement>('.top')
+    if (head === null) return undefined
+    const observer = new ResizeObserver(() => {
+      const height = getComputedStyle(head).position === 'sticky' ? head.offsetHeight : 0
+      bar.current?.style.setProperty('--head', `${height}px`)
+    })
+    observer.observe(head)
+    return () => observer.disconnect()
+  }, [])
+  return bar
+}
+
 function Scrubber({ fault, window }: { readonly fault: number; readonly window: Window }) {
+  const bar = useBelowHead()
   const now = momentOf(fault, window)
   const text = `${timeWithSeconds(now * 1000)} ${zoneName(now * 1000)}, ${offsetText(now - fault)}`
   return (
-    <div class="scrubber">
+    <div class="scrubber" ref={bar}>
       <label for="moment">
         <b>{timeWithSeconds(now * 1000)}</b> <span>{offsetText(now - fault)}</span>
       </label>
