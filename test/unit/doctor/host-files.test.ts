@@ -19,6 +19,7 @@ beforeAll(async () => {
   symlinkSync('../../../../../../../../secret', join(root, 'etc/deep/up'))
   symlinkSync(`${top}/secret`, join(root, 'full'))
   symlinkSync('/etc', join(root, 'folder'))
+  symlinkSync('/secret', join(root, 'etc/deep/absolute'))
   symlinkSync('loop', join(root, 'loop'))
   symlinkSync('/proc/self/root/etc/passwd', join(root, 'magic'))
   execFileSync('mkfifo', [join(root, 'pipe')])
@@ -35,6 +36,7 @@ describe('links', () => {
     expect(await files.readText('/absolute')).toBe('inside')
     expect(await files.realpath('/absolute')).toBe('/etc/inside')
     expect(await files.readText('/folder/inside')).toBe('inside')
+    expect(await files.readText('/etc/deep/absolute')).toBe('the one inside')
   })
   test('`..` ends at the root', async () => {
     expect(await files.readText('/etc/deep/up')).toBe('the one inside')
