@@ -84,7 +84,7 @@ take_archive() {
 # Only what the sums name is taken: a folder in which somebody worked may hold more.
 take_folder() {
   { cut -c67- "$1/SHA256SUMS" && echo SHA256SUMS; } >"$staging.list"
-  tar -C "$1" -cf - -T "$staging.list" | tar -C "$staging" -xof - || fail "$1: expected the files that SHA256SUMS names; some cannot be read"
+  tar -C "$1" -cf - -T "$staging.list" | tar -C "$staging" -xof - || fail "$prefix: the bundle cannot be copied there"
   rm "$staging.list"
 }
 

@@ -32,7 +32,7 @@ describe.skipIf(noAnalyze !== undefined)(`the units${noAnalyze === undefined ? '
 
   test('the sandbox stays as tight as it is: an exposure of 3.0 of 10 by systemd’s own count', () => {
     const judged = spawnSync('systemd-analyze', ['security', '--offline=yes', '--threshold=30', copied(UNITS[0] ?? '')], { encoding: 'utf8' })
-    expect(judged.status, judged.stdout.split('\n').at(-2)).toBe(0)
+    expect({ status: judged.status, said: judged.stdout.trim().split('\n').at(-1) }).toEqual({ status: 0, said: expect.stringContaining('Overall exposure') })
   })
 })
 
@@ -122,11 +122,8 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
       return lost().length === 0
     }
     await poll(nothingLost, { what: () => `the sandbox to hide nothing; it hides: ${lost().join(', ')}`, deadlineMs: 40_000, everyMs: 500 })
-    for (const part of [`"process":"python3`, `"unit":"trainer`, 'warpwatch_host_disk'])
-      expect(
-        [...sandboxed].filter((series) => series.includes(part)),
-        part,
-      ).not.toEqual([])
+    const kinds = [`"process":"python3`, `"unit":"trainer`, 'warpwatch_host_disk']
+    expect(kinds.filter((part) => ![...sandboxed].some((series) => series.includes(part)))).toEqual([])
     expect([...sandboxed].filter((one) => /^gap (kernel|journal|allocator|containers)/.test(one))).toEqual([])
   })
 
