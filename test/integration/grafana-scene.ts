@@ -1,6 +1,6 @@
 // A small fleet for Grafana: simulated hosts with different stories, one real agent over the fake driver that tells what no simulation does, and an address where nobody answers.
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExposition } from '../../agent/http/exposition.ts'
@@ -73,7 +73,11 @@ async function startReal(stack: AsyncDisposableStack): Promise<RunningAgent> {
   const ill = await webServer((_, answer) => answer.writeHead(503).end())
   stack.defer(() => ill.close())
   const [plain, container, socket] = [join(folder, 'job.log'), join(folder, 'trainer.log'), join(folder, 'probe.sock')]
+  // Containers of this machine are strangers too: without cgroups none is found.
+  const cgroups = join(folder, 'cgroups')
+  mkdirSync(cgroups)
   const config = JSON.stringify({
+    containers: { cgroup_root: cgroups },
     logs: { files: [plain], container_files: [container] },
     allocator: { enabled: true, socket, discover: false },
     otlp: { endpoint: collector.endpoint, interval_ms: 1_000 },
