@@ -195,6 +195,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
   test('an incident that nobody knows, and one that cannot be fetched, say so', async () => {
     await using opened = await open(logs, '#/incidents/0000000000000000')
     await opened.page.getByRole('heading', { name: 'No such incident' }).waitFor()
+    expect(await opened.page.textContent('.notice code')).toBe('0000000000000000')
     await using failing = await open(logs, '#/incidents/0000000000000001', (page) =>
       page.route('**/api/v1/incidents/*', (route) => route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the disk is away' } } })),
     )
