@@ -33,7 +33,7 @@ describe('help and version', () => {
 describe('wrong usage costs one line on stderr and exit code 2', () => {
   test.each([
     [['confg'], 'unknown command confg; the nearest valid one is config'],
-    [['constructor'], 'unknown command constructor; the nearest valid one is config'],
+    [['constructor'], 'unknown command constructor; the nearest valid one is doctor'],
     [['--simulat'], 'unknown flag --simulat; the nearest valid one is --simulate'],
     [['config', '--chekc'], 'unknown flag --chekc; the nearest valid one is --check'],
     [['config', '--check=yes'], '--check: expected no value, came "yes"'],

@@ -15,7 +15,13 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
       expect(child.hello.driverVersion).toBe('590.48.01')
       expect(child.hello.lost).toEqual([])
       expect(child.hello.gpus.map((gpu) => [gpu.index, gpu.uuid])).toEqual(Array.from({ length: 8 }, (_, index) => [index, fakeUuid(index)]))
-      expect(child.hello.gpus[1]).toEqual({ index: 1, uuid: fakeUuid(1), name: 'NVIDIA H100 80GB HBM3', pciBusId: '00000000:2B:00.0' })
+      expect(child.hello.gpus[1]).toEqual({
+        index: 1,
+        computeCapability: '9.0',
+        uuid: fakeUuid(1),
+        name: 'NVIDIA H100 80GB HBM3',
+        pciBusId: '00000000:2B:00.0',
+      })
       const round = await child.scrape()
       for (let index = 0; index < 8; index++) {
         const of = (metric: string, labels = {}) => round.value(metric, { gpu: String(index), uuid: fakeUuid(index), ...labels })
