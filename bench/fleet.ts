@@ -32,7 +32,7 @@ function printStep({ step, ...figures }: StepFigures): void {
   const slowest = Math.max(...figures.queries.values())
   print([
     `${step.engine}${step.churn === 1 ? '' : `, jobs ${step.churn} times as short`}`,
-    figures.up === step.hosts ? whole(step.hosts) : `${whole(step.hosts)} (${figures.up} up)`,
+    figures.up === step.hosts ? whole(step.hosts) : `${whole(step.hosts)} (${whole(figures.up)} up)`,
     `${step.intervalS} s`,
     step.dcgm === 'off' ? 'no' : 'yes',
     whole(figures.series),
@@ -50,6 +50,7 @@ function printStep({ step, ...figures }: StepFigures): void {
 
 export async function run(): Promise<void> {
   if (enginesMissing !== undefined) return void process.stdout.write(`fleet: ${enginesMissing}\n`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const wanted = process.env['FLEET_STEPS']?.split(',').map(Number)
   const seconds = process.env['FLEET_SECONDS'] === undefined ? undefined : Number(process.env['FLEET_SECONDS'])
   const classic = await record(await freePort())

@@ -92,7 +92,14 @@ export async function startEngine({ program, config, health, args }: EngineOptio
   const child = spawn(program, args({ file, folder, address }), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4_000)))
+  // Also when the bench is interrupted.
+  const remove = (): void => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', remove)
   const stop = async (): Promise<void> => {
+    process.off('exit', remove)
     await end(child, 'SIGKILL')
     rmSync(folder, { recursive: true, force: true })
   }

@@ -16,7 +16,8 @@ const templates = { text: createTemplate(recording, 'text'), openmetrics: create
 let pages = 0
 let bytes = 0
 
-const server = createServer((request, response) => {
+// The agent's own: a connection outlives the pause between two scrapes, or VictoriaMetrics waits two seconds before it opens another.
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
   const host = /^\/h\/(\d+)\/metrics$/.exec(request.url ?? '')?.[1]
   if (host === undefined) return void response.writeHead(404).end()
   const template = templates[metricsFormat(request.headers.accept)]
