@@ -16,7 +16,7 @@ const FIRST_LOOK_MS = 5_000
 const LOOK_AGAIN_MS = 50
 /** In a checkout through npm; the offline bundle brings a launcher of its own. */
 const inCheckout = ['../scripts/start.mjs', '../../scripts/start.mjs'].some((path) => existsSync(join(import.meta.dirname, path)))
-const SIMULATE_COMMAND = inCheckout ? 'npm start -- --simulate' : './warpwatch --simulate'
+const SIMULATE_COMMAND = inCheckout ? 'npm start -- --simulate' : 'warpwatch --simulate'
 
 /** The ages of all GPUs come when the last of them has answered: a line that tells of three of eight would be wrong. */
 function allAnswered(latest: LatestStore): boolean {
