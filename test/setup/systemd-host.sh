@@ -44,7 +44,8 @@ ln -s /proc/self/fd dev/fd
 mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
-for hidden in "$@"; do mount -t tmpfs -o mode=755 tmpfs ".$hidden"; done
+# What lies in /tmp is hidden already.
+for hidden in "$@"; do if [ -d ".$hidden" ]; then mount -t tmpfs -o mode=755 tmpfs ".$hidden"; fi; done
 
 # What this machine starts, mounts or forbids is none of this host's concern.
 rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires usr/sbin/policy-rc.d etc/modules-load.d/*
