@@ -68,6 +68,9 @@ export default defineConfig({
         test: {
           ...integration,
           name: 'integration-side-by-side',
+          // Three of them share the cores; what is too slow is measured in bench/.
+          testTimeout: 180_000,
+          hookTimeout: 240_000,
           include: SIDE_BY_SIDE,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
