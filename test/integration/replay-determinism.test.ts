@@ -24,7 +24,7 @@ const PLACES = [
   { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8' },
   { TZ: 'America/St_Johns', LC_ALL: 'de_DE.UTF-8' },
   { TZ: 'Asia/Kathmandu', LC_ALL: 'ar_EG.UTF-8' },
-]
+] as const
 
 describe('a recording', () => {
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-replay-'))
@@ -52,9 +52,13 @@ describe('a recording', () => {
     return stdout
   }
 
-  test.each(['--json', undefined])('gives the same bytes everywhere (%s)', (flag) => {
+  // Each replay takes seconds, so the words are tried in two places only: the first, and the one whose locale writes numbers most differently.
+  test.each([
+    ['--json', PLACES],
+    [undefined, [PLACES[0], PLACES[3]]],
+  ] as const)('gives the same bytes everywhere (%s)', (flag, places) => {
     const flags = flag === undefined ? [] : [flag]
-    const [first = '', ...others] = PLACES.map((place) => replay(place, ...flags))
+    const [first = '', ...others] = places.map((place) => replay(place, ...flags))
     for (const kind of ['throttling', 'xid', 'gpu_missing', 'driver_hung']) expect(first).toContain(kind)
     expect(others.map((other) => other === first)).toEqual(others.map(() => true))
   })
