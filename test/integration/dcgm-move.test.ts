@@ -105,7 +105,7 @@ describe.skipIf(monitoringMissing !== undefined).each(HOSTS.filter(({ options })
         deadlineMs: 90_000,
         everyMs: 200,
       })
-    }, 120_000)
+    })
     afterAll(async () => {
       await prometheus[Symbol.asyncDispose]()
       await agent[Symbol.asyncDispose]()

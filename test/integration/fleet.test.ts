@@ -18,7 +18,7 @@ const keysOf = (page: string): readonly string[] => samplesOf(page).map(keyOf)
 let recording: Recording
 beforeAll(async () => {
   recording = await record(await freePort(), 40)
-}, 60_000)
+})
 
 describe('a page of a simulated host', () => {
   test.each(['text', 'openmetrics'] as const)('has every series of the recorded page, none twice: %s', (format) => {
@@ -99,7 +99,7 @@ describe.skipIf(enginesMissing !== undefined)(`the fleet before Prometheus (${en
       what: 'scrapes of all hosts',
       deadlineMs: 60_000,
     })
-  }, 90_000)
+  })
   afterAll(async () => {
     await prometheus.stop()
     await fleet.stop()
