@@ -40,7 +40,8 @@ export function createBudget(perMinute: number): Budget {
   return {
     waitMs(now) {
       refill(now)
-      return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perMs)
+      // What the sums of fractions lose is no reason to wait; a millisecond's refill is ten thousand times as much.
+      return tokens >= 1 - 1e-9 ? 0 : Math.ceil((1 - tokens) / perMs)
     },
     take(now) {
       refill(now)

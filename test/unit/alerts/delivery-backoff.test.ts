@@ -46,6 +46,8 @@ test('within no minute more messages than the budget, and in the long run three 
       }
       for (const first of sent) expect(sent.filter((t) => t >= first && t < first + MINUTE).length).toBeLessThanOrEqual(perMinute)
     }),
+    // Fractions that add up to a hair less than one.
+    { examples: [[6, [0, 0, 1_866]]] },
   )
   const budget = createBudget(20)
   let [now, count] = [T, 0]
