@@ -123,9 +123,8 @@ function lookAtHost(config: Config): () => Promise<DoctorReport> {
   let doctor: Promise<() => Promise<DoctorReport>> | undefined
   return async () => {
     doctor ??= import('./doctor/service.ts').then(({ createDoctor }) => createDoctor(config))
-    return await (
-      await doctor
-    )()
+    const look = await doctor
+    return look()
   }
 }
 

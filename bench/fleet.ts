@@ -2,7 +2,8 @@
 // FLEET_STEPS=100,300 takes only the steps of so many hosts; FLEET_SECONDS measures each for longer than 45 s.
 import { loadavg } from 'node:os'
 import { measureOnDisk, type Kept } from './fleet/on-disk.ts'
-import { enginesMissing, freePort } from './fleet/process.ts'
+import { freePort } from '../test/setup/free-port.ts'
+import { enginesMissing } from './fleet/process.ts'
 import { record, withoutDcgm } from './fleet/recording.ts'
 import { runStep, type Step, type StepFigures } from './fleet/step.ts'
 import { churnedPerDay, createTemplate } from './fleet/template.ts'

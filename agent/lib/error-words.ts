@@ -1,11 +1,13 @@
-// What an error of Node, OpenSSL or the system says, in one line.
+// What an error of Node, OpenSSL, SQLite or the system says, in one line.
 
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '')
+/** The word of the one who failed: SQLite's (`SQLITE_FULL`), the system's (`ENOSPC`), OpenSSL's; empty where there is none. */
+export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** An AggregateError (several addresses of one name) has no words of its own. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const parts = error instanceof AggregateError ? error.errors.map((part: unknown) => (part instanceof Error ? part.message : String(part))) : [error.message]
+  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [error.message]
   const text = parts.filter((part) => part !== '').join('; ')
   return (text === '' ? codeOf(error) || error.name : text).replaceAll('\n', ' ').slice(0, 300)
 }

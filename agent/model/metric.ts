@@ -44,6 +44,18 @@ export type MetricDef = {
   readonly history?: boolean
 }
 
+/** The word for a unit at the end of a name, by its UCUM code: in our names, in OpenMetrics, and behind what Prometheus takes over OTLP. */
+export const UNIT_WORDS: Readonly<Record<string, string>> = {
+  By: 'bytes',
+  'By/s': 'bytes_per_second',
+  '1': 'ratio',
+  W: 'watts',
+  Cel: 'celsius',
+  J: 'joules',
+  Hz: 'hertz',
+  s: 'seconds',
+}
+
 /** Declares a metric. Throws when the name breaks the naming rules, so that a bad name cannot ship. */
 export function defineMetric<const Def extends MetricDef>(def: Def): Def {
   if (!/^(warpwatch|process)_[a-z][a-z0-9_]*$/.test(def.name))

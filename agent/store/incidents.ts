@@ -1,6 +1,7 @@
 // Keeps incidents, longer than raw history: on disk as soon as they fire, in memory while the disk cannot be written.
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf, messageOf } from '../lib/error-words.ts'
 import { summaryOf, type Incident, type IncidentsView } from '../model/incident.ts'
 import type { Log } from '../model/source.ts'
 import { INCIDENTS_FILE, openIncidentFile, type IncidentFile } from './incidents/file.ts'
@@ -29,9 +30,6 @@ const MAX_BYTES = 100_000_000
 const MAX_WAITING = 200
 const RETRY_MS = 10_000
 const TRIM_EVERY_MS = 60_000
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxBytes = MAX_BYTES }: IncidentStoreOptions): IncidentStore {
   let file: IncidentFile | undefined

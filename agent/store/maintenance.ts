@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf, messageOf } from '../lib/error-words.ts'
 import type { Accepted, Acknowledgement, NewSilence, Silence } from '../model/maintenance.ts'
 import type { Log } from '../model/source.ts'
 import { MAINTENANCE_FILE, openMaintenanceFile, type ListName, type Lists, type MaintenanceFile } from './maintenance/file.ts'
@@ -30,8 +31,6 @@ const MAX_ACKNOWLEDGED = 2_000
 const RETRY_MS = 10_000
 const NONE: readonly Silence[] = []
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 const isBroken = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof SyntaxError
 
 export function createMaintenanceStore({ directory, log }: { readonly directory: string; readonly log: Log }): MaintenanceStore {

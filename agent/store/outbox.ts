@@ -2,6 +2,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
+import { codeOf, messageOf } from '../lib/error-words.ts'
 import type { ToldState } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
 import { copyOutbox, OUTBOX_FILE, openOutboxFile } from './outbox/file.ts'
@@ -42,8 +43,6 @@ const TOLD_KEPT_MS = 7 * 24 * 3_600_000
 type Parts = { readonly db: Database; readonly waiting: Waiting; readonly messages: Messages; readonly told: Told; readonly figures: Figures }
 const partsOf = (db: Database): Parts => ({ db, waiting: waitingIn(db), messages: messagesIn(db), told: toldIn(db), figures: figuresIn(db) })
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 const isBroken = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
 /** Not what only a fault of ours can cause. */
 const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error))

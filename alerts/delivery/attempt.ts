@@ -1,8 +1,8 @@
 // One try to deliver one message: put into words, sent, and the answer judged.
+import { boundedWait, retryAfterMs } from '../../agent/lib/retry-after.ts'
 import type { Message } from '../../agent/model/notification.ts'
 import type { Notifier, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
 import type { CommonOptions } from '../notifiers/common.ts'
-import { bounded, retryAfterMs } from './backoff.ts'
 import { send } from './request.ts'
 
 /** How one notifier is spoken to, whatever its type. */
@@ -52,7 +52,7 @@ export async function attempt({ notifier, options, message, threads = new Map(),
   const { status } = answer
   const verdict = (notifier.judge ?? judgeByStatus)(answer)
   if (verdict.result !== 'retry') return { ...verdict, status }
-  const afterMs = verdict.afterMs === undefined ? retryAfterMs(answer.headers['retry-after'], now()) : bounded(verdict.afterMs)
+  const afterMs = verdict.afterMs === undefined ? retryAfterMs(answer.headers['retry-after'], now()) : boundedWait(verdict.afterMs)
   if (afterMs !== undefined) return { ...verdict, status, afterMs }
   return { ...verdict, status, ...(status === 429 ? {} : { struck: true }) }
 }

@@ -2,22 +2,12 @@
 
 const FIRST_MS = 1_000
 const LONGEST_MS = 300_000
-const LONGEST_RETRY_AFTER_MS = 3_600_000
 
 /** Exponential with jitter, from a second to five minutes, so that a fleet does not come back at once. `failures` counts from 1. */
 export function backoffMs(failures: number, random: () => number): number {
   const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 20))
   return Math.round(FIRST_MS + random() * (ceiling - FIRST_MS))
 }
-
-/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), an hour at most; undefined where there is none that can be read. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined || header.trim() === '') return undefined
-  const ms = /^\s*\d+\s*$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return Number.isNaN(ms) ? undefined : bounded(ms)
-}
-/** What a notifier read out of an answer. */
-export const bounded = (ms: number): number => Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS)
 
 export type Budget = {
   /** ms until a message may go; 0: now. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent, request as overHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as overHttps } from 'node:https'
+import { startDeadline } from '../../agent/lib/deadline.ts'
 import { wordsOf } from '../../agent/lib/error-words.ts'
 import { mayFollow, REDIRECTS } from '../../agent/lib/redirect.ts'
 import { VERSION } from '../../agent/lib/version.ts'
@@ -80,24 +81,13 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   let call: ClientRequest | undefined
   let status: number | undefined
   let connected = false
-  let late = false
   const end = (): void => void call?.destroy(new Error('given up'))
-  // Timers run before what the network brought: after a stall of the agent itself the answer may be there already.
-  const timer = setTimeout(
-    () =>
-      setImmediate(() =>
-        setImmediate(() => {
-          late = true
-          end()
-        }),
-      ),
-    timeoutMs,
-  )
+  const deadline = startDeadline(timeoutMs, end)
   signal?.addEventListener('abort', end, { once: true })
   try {
     let at = new URL(request.url)
     for (let redirects = 0; ; redirects++) {
-      if (late || signal?.aborted === true) throw new Error('given up')
+      if (deadline.late() || signal?.aborted === true) throw new Error('given up')
       const answer = await ask(at, request, options, {
         begun(made) {
           call = made
@@ -115,10 +105,10 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     const heard = connected || status !== undefined
     if (signal?.aborted === true) return { failed: 'the agent ends', heard }
     const got = status === undefined ? '' : `status ${status}, then `
-    if (late) return { failed: `${got === '' ? 'no answer' : `${got}no whole answer`} within ${timeoutMs} ms`, heard }
+    if (deadline.late()) return { failed: `${got === '' ? 'no answer' : `${got}no whole answer`} within ${timeoutMs} ms`, heard }
     return { failed: `${got}${withoutUrls(wordsOf(error))}`, heard }
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
     signal?.removeEventListener('abort', end)
   }
 }

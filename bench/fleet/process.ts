@@ -2,10 +2,10 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { freePort } from '../../test/setup/free-port.ts'
 import { poll } from '../../test/setup/poll.ts'
 import type { Recording } from './recording.ts'
 
@@ -27,16 +27,6 @@ export function costOf(pid: number): Cost {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1])
   return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, rssBytes: kib('VmRSS') * 1024, peakBytes: kib('VmHWM') * 1024 }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
-  return address.port
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -1,10 +1,9 @@
 // The compose file started for real, in an engine of the test's own: every option as it is written, but where this machine lacks something.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../setup/free-port.ts'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { writeScenario, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { composeProject, MONITORING, root, type ComposeProject, type ComposeService } from '../setup/compose.ts'
@@ -29,16 +28,6 @@ export function dockerOf(engine: TestDocker): Docker {
       stdio: ['pipe', 'pipe', 'pipe'],
       maxBuffer: 64 * 2 ** 20,
     }).trim()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
-  return address.port
 }
 
 export type Stack = {

@@ -2,11 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
+import { freeAddress } from '../setup/free-port.ts'
 import { RULES } from '../../scripts/rules-doc.ts'
 import { startPrometheus } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
@@ -17,16 +17,6 @@ export const enginesMissing: string | undefined = ['/usr/bin/prometheus', VICTOR
   : 'needs prometheus and victoria-metrics (apt-get install prometheus victoria-metrics)'
 
 export type Engine = { readonly name: string; readonly url: string; readonly [Symbol.asyncDispose]: () => Promise<void> }
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
-  return `127.0.0.1:${address.port}`
-}
 
 /** The recording rules, each second instead of each minute. JSON is YAML. */
 function writeRules(file: string): void {

@@ -2,9 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 import { poll } from './poll.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
@@ -20,16 +20,6 @@ export type AgentProcess = {
   readonly stop: () => Promise<void>
 }
 type Options = { readonly listen?: string; readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
-  return address.port
-}
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return

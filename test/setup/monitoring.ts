@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:net'
+import { freeAddress } from './free-port.ts'
 import { poll } from './poll.ts'
 
 const PROMETHEUS = '/usr/bin/prometheus'
@@ -18,16 +18,6 @@ export type Monitor = {
   readonly url: string
   readonly said: () => string
   readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error(`expected a TCP address, came ${String(address)}`)
-  return `127.0.0.1:${address.port}`
 }
 
 /** JSON is YAML. */

@@ -1,5 +1,5 @@
 // The rows of the page: one per series, kept from tick to tick so that only families that changed are written anew.
-import type { MetricDef } from '../../model/metric.ts'
+import { UNIT_WORDS, type MetricDef } from '../../model/metric.ts'
 import type { Bytes } from './bytes.ts'
 
 /** One family as the page shows it: its declaration in both formats and its rows. */
@@ -82,25 +82,14 @@ function textHead({ name, kind, help }: FamilyText): string {
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
 }
 
-/** The unit's name in OpenMetrics by its UCUM code; a family may declare a unit only when its name ends in it. */
-const OPENMETRICS_UNITS: Readonly<Record<string, string>> = {
-  By: 'bytes',
-  'By/s': 'bytes_per_second',
-  '1': 'ratio',
-  W: 'watts',
-  Cel: 'celsius',
-  J: 'joules',
-  Hz: 'hertz',
-  s: 'seconds',
-}
-
 function openMetricsHead({ name, kind, unit, help }: FamilyText): string {
   // OpenMetrics 1.0: counters and infos are declared without the suffix that their samples carry. A counter of another
   // exporter that lacks `_total` cannot be a counter there; its samples keep their names as `unknown`.
   const suffix = kind === 'counter' ? '_total' : kind === 'info' ? '_info' : ''
   const legal = name.endsWith(suffix)
   const family = legal ? name.slice(0, name.length - suffix.length) : name
-  const unitName = OPENMETRICS_UNITS[unit]
+  // A family may declare a unit only when its name ends in it.
+  const unitName = UNIT_WORDS[unit]
   const unitLine = kind !== 'info' && unitName !== undefined && family.endsWith(`_${unitName}`) ? `# UNIT ${family} ${unitName}\n` : ''
   return `# TYPE ${family} ${legal ? kind : 'unknown'}\n${unitLine}# HELP ${family} ${escapeHelp(help).replaceAll('"', '\\"')}\n`
 }

@@ -3,6 +3,8 @@ import { Agent as PlainAgent, request as overHttp, type IncomingMessage } from '
 import { Agent as TlsAgent, request as overHttps } from 'node:https'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { wordsOf } from '../../lib/error-words.ts'
+import { retryAfterMs } from '../../lib/retry-after.ts'
 import { VERSION } from '../../lib/version.ts'
 import { MAX_ANSWER_BYTES, shortened, type Answer, type Signal, type Transport, type TransportOptions } from './transport.ts'
 
@@ -10,18 +12,6 @@ const gzipAsync = promisify(gzip)
 
 /** The only ones that may be tried again: https://opentelemetry.io/docs/specs/otlp/, "Retryable Response Codes". */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
-
-/** Seconds or a date (RFC 9110, 10.2.3). */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1_000
-  const date = Date.parse(header)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
-
-function wordsOf(error: Error & { readonly code?: string }): string {
-  return shortened(error.code === undefined || error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`)
-}
 
 async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -83,7 +73,7 @@ export function createHttpTransport({ endpoint, headers, timeoutMs, ca, compress
       try {
         return await ask(signal, request, ended)
       } catch (error) {
-        return { result: 'retry', why: ended.aborted || !(error instanceof Error) ? `no whole answer within ${timeoutMs} ms` : wordsOf(error) }
+        return { result: 'retry', why: ended.aborted || !(error instanceof Error) ? `no whole answer within ${timeoutMs} ms` : shortened(wordsOf(error)) }
       }
     },
     close: () => agent.destroy(),

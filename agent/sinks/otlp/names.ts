@@ -1,5 +1,5 @@
 // What a metric is called in OTLP: its name in OpenTelemetry's conventions where it has one, else our own without unit and suffix.
-import type { MetricDef, OtelName } from '../../model/metric.ts'
+import { UNIT_WORDS, type MetricDef, type OtelName } from '../../model/metric.ts'
 import type { Labels } from '../../model/series.ts'
 
 export type Instrument = 'counter' | 'updowncounter' | 'gauge'
@@ -13,17 +13,6 @@ export type OtlpName = {
   readonly convention: OtelName | undefined
 }
 
-/** What follows the unit's code in our names. Prometheus puts the same words behind the names that come over OTLP, and `_total` behind counters. */
-const UNIT_WORDS: Readonly<Record<string, string>> = {
-  By: 'bytes',
-  'By/s': 'bytes_per_second',
-  '1': 'ratio',
-  W: 'watts',
-  Cel: 'celsius',
-  J: 'joules',
-  Hz: 'hertz',
-  s: 'seconds',
-}
 const NAMESPACES = /^(gpu|process|container|allocator|host|agent|target)_/
 
 /** `warpwatch_gpu_memory_free_bytes` is `warpwatch.gpu.memory_free` in `By`: through OTLP into Prometheus it gets its name back. */

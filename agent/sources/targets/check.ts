@@ -3,6 +3,7 @@ import { request as overHttp, type ClientRequest, type IncomingMessage } from 'n
 import { request as overHttps } from 'node:https'
 import { wordsOf } from '../../lib/error-words.ts'
 import { mayFollow, REDIRECTS } from '../../lib/redirect.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { VERSION } from '../../lib/version.ts'
 import { meaningOf, type FailureReason } from './reasons.ts'
@@ -62,19 +63,8 @@ export async function checkTarget({ url, timeoutMs, expectStatus, headers, signa
   const took = (): number => performance.now() - begunAt
   let call: ClientRequest | undefined
   let status: number | undefined
-  let late = false
   const end = (): void => void call?.destroy(new Error('given up'))
-  // Timers run before what the network brought: after a stall of the agent itself the answer may be there already.
-  const timer = setTimeout(
-    () =>
-      setImmediate(() =>
-        setImmediate(() => {
-          late = true
-          end()
-        }),
-      ),
-    timeoutMs,
-  )
+  const deadline = startDeadline(timeoutMs, end)
   signal?.addEventListener('abort', end, { once: true })
   const expected = (found: number): boolean => (expectStatus === undefined ? found >= 200 && found <= 299 : found === expectStatus)
   try {
@@ -87,7 +77,7 @@ export async function checkTarget({ url, timeoutMs, expectStatus, headers, signa
         (found) => (status = found),
       )
       const known = { status: answer.status, latencyMs: took() }
-      if (late || signal?.aborted === true) throw new Error('given up')
+      if (deadline.late() || signal?.aborted === true) throw new Error('given up')
       if (answer.broken !== undefined) return { up: false, ...answer.broken, status: answer.status }
       if (expected(answer.status)) return { up: true, ...known }
       if (!REDIRECTS.has(answer.status) || answer.location === undefined || expectStatus !== undefined)
@@ -105,7 +95,7 @@ export async function checkTarget({ url, timeoutMs, expectStatus, headers, signa
   } catch (error) {
     if (signal?.aborted === true) return { up: undefined, detail: 'the agent ends' }
     const told = status === undefined ? {} : { status }
-    if (late) {
+    if (deadline.late()) {
       const what = status === undefined ? 'no answer' : `status ${status}, but no whole answer`
       return { up: false, reason: 'timeout', detail: `${what} within ${timeoutMs} ms`, ...told }
     }
@@ -113,7 +103,7 @@ export async function checkTarget({ url, timeoutMs, expectStatus, headers, signa
     if (meaning === 'own') return { up: undefined, detail: `the agent could not ask: ${wordsOf(error)}` }
     return { up: false, reason: meaning, detail: wordsOf(error), ...told }
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
     signal?.removeEventListener('abort', end)
   }
 }

@@ -1,4 +1,5 @@
 // Why a check failed, from the error codes of Node, OpenSSL and the system.
+import { codeOf } from '../../lib/error-words.ts'
 
 /** In the words of the metrics. */
 export type FailureReason = 'dns' | 'refused' | 'unreachable' | 'reset' | 'timeout' | 'tls' | 'status' | 'redirect' | 'protocol' | 'other'
@@ -31,8 +32,6 @@ const BY_CODE: Readonly<Record<string, ErrorMeaning>> = {
 }
 /** OpenSSL's verification errors and handshake alerts as Node names them (tls.md, "X509 certificate error codes"). */
 const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|EPROTO$)/
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
 
 export function meaningOf(error: unknown): ErrorMeaning {
   const code = codeOf(error)

@@ -1,7 +1,8 @@
 // Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
+import { codeOf, messageOf } from '../../lib/error-words.ts'
 import type { Log } from '../../model/source.ts'
 import type { Disk } from './disk.ts'
-import { HistoryLockedError, codeOf, isCorrupt, openDatabase, setAside } from './open.ts'
+import { HistoryLockedError, isCorrupt, openDatabase, setAside } from './open.ts'
 import { NewerSchemaError } from './schema.ts'
 
 /** Between two tries to reach a disk that is full, read-only or gone. */
@@ -23,8 +24,6 @@ export type Link = {
   readonly close: () => void
 }
 
-const message = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** Throws only what the operator must solve: a directory in use, a database of a newer version. */
 export function createLink(directory: string, log: Log, startedAt: number): Link {
   let open: { readonly disk: Disk; readonly release: () => void } | undefined
@@ -35,7 +34,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
 
   const lose = (error: unknown, now: number): void => {
     // Node's messages begin with the code, SQLite's do not.
-    const [code, text] = [codeOf(error) || 'error', message(error)]
+    const [code, text] = [codeOf(error) || 'error', messageOf(error)]
     reason = text.startsWith(code) ? text : `${code}: ${text}`
     retryAt = now + RETRY_MS
     lost = error
@@ -72,14 +71,14 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
     if (!isCorrupt(error) && !/^SQLITE_|^E[A-Z]+$/.test(codeOf(error))) throw error
     if (!isCorrupt(error) || open === undefined) return lose(error, lastNow)
     const file = open.disk.db.name
-    reason = `${codeOf(error)}: ${message(error)}`
+    reason = `${codeOf(error)}: ${messageOf(error)}`
     lost = error
     retryAt = 0
     disconnect()
     try {
-      log.error(`history ${file} is broken (${message(error)}): set aside as ${setAside(file, lastNow)}, a new one begins`)
+      log.error(`history ${file} is broken (${messageOf(error)}): set aside as ${setAside(file, lastNow)}, a new one begins`)
     } catch (failed) {
-      log.error(`history ${file} is broken (${message(error)}) and cannot be set aside (${message(failed)})`)
+      log.error(`history ${file} is broken (${messageOf(error)}) and cannot be set aside (${messageOf(failed)})`)
     }
   }
   return {

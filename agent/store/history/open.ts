@@ -2,6 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { codeOf } from '../../lib/error-words.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
 import { createDisk } from './disk.ts'
@@ -19,11 +20,6 @@ export class HistoryLockedError extends Error {
   override readonly name = 'HistoryLockedError'
 }
 
-/** SQLite's own word for what went wrong (`SQLITE_FULL`), or Node's (`ENOSPC`). */
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
-}
 /** The file is a database, but none of ours. */
 class ForeignFileError extends Error {
   override readonly name = 'ForeignFileError'

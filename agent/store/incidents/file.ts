@@ -3,13 +3,16 @@ import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { prepareSchema, type Schema } from '../schema.ts'
 import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
 
 export const INCIDENTS_FILE = 'incidents.db'
-/** "WwIn": the file is known as ours. */
-const APPLICATION_ID = 0x57_77_49_6e
-const SCHEMA_VERSION = 1
-const SCHEMA = `
+const SCHEMA: Schema = {
+  what: 'incidents',
+  version: 1,
+  // WwIn
+  applicationId: 0x57_77_49_6e,
+  sql: `
 CREATE TABLE incidents (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -21,7 +24,8 @@ CREATE TABLE incidents (
 ) STRICT;
 CREATE INDEX incidents_by_start ON incidents (started_at);
 CREATE INDEX incidents_by_status ON incidents (status, started_at);
-`
+`,
+}
 
 type Row = { readonly summary: string; readonly evidence: Uint8Array }
 /** Evidence of the longest log lines and 64 series is about a megabyte as text. */
@@ -45,18 +49,6 @@ const whole = ({ summary, evidence }: Row): Incident => ({
   evidence: evidenceIn(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
 })
 
-function prepareSchema(db: Database, file: string): void {
-  const version = Number(db.pragma('user_version', { simple: true }))
-  if (version > SCHEMA_VERSION)
-    throw new Error(`${file}: expected incidents of schema version ${SCHEMA_VERSION} or older, came ${version}, written by a newer Warpwatch`)
-  if (version === SCHEMA_VERSION) return
-  db.transaction(() => {
-    db.exec(SCHEMA)
-    db.pragma(`application_id = ${APPLICATION_ID}`)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
-  }).immediate()
-}
-
 /** Throws when the directory or the file cannot be used. */
 export function openIncidentFile(directory: string, { readonly = false } = {}): IncidentFile {
   const file = join(directory, INCIDENTS_FILE)
@@ -70,7 +62,7 @@ export function openIncidentFile(directory: string, { readonly = false } = {}): 
       db.pragma('synchronous = NORMAL')
       db.pragma('cache_size = -256')
       db.pragma('journal_size_limit = 1048576')
-      prepareSchema(db, file)
+      prepareSchema(db, file, SCHEMA)
     }
     return statements(db)
   } catch (error) {

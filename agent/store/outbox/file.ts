@@ -2,16 +2,19 @@
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { prepareSchema, type Schema } from '../schema.ts'
 
 export const OUTBOX_FILE = 'outbox.db'
-/** "WwOb": the file is known as ours. */
-const APPLICATION_ID = 0x57_77_4f_62
-const SCHEMA_VERSION = 1
 /**
  * An item belongs to a message from the moment that the message is put together until it is delivered or set aside. The text of an incident
  * is kept once, however many notifiers wait for it. Numbers of items are never used twice, so that they tell what is newer.
  */
-const SCHEMA = `
+const SCHEMA: Schema = {
+  what: 'an outbox',
+  version: 1,
+  // WwOb
+  applicationId: 0x57_77_4f_62,
+  sql: `
 CREATE TABLE payloads (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
 CREATE TABLE items (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,21 +64,10 @@ CREATE TABLE figures (
   untold_from INTEGER,
   untold_to INTEGER
 ) STRICT, WITHOUT ROWID;
-`
+`,
+}
 
 export type Row = Readonly<Record<string, string | number | null>>
-
-function prepareSchema(db: Database, file: string): void {
-  const version = Number(db.pragma('user_version', { simple: true }))
-  if (version > SCHEMA_VERSION)
-    throw new Error(`${file}: expected an outbox of schema version ${SCHEMA_VERSION} or older, came ${version}, written by a newer Warpwatch`)
-  if (version === SCHEMA_VERSION) return
-  db.transaction(() => {
-    db.exec(SCHEMA)
-    db.pragma(`application_id = ${APPLICATION_ID}`)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
-  }).immediate()
-}
 
 /** Throws when the directory or the file cannot be used; without a directory it is in memory. */
 export function openOutboxFile(directory: string | undefined): Database {
@@ -89,7 +81,7 @@ export function openOutboxFile(directory: string | undefined): Database {
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -512')
     db.pragma('journal_size_limit = 1048576')
-    prepareSchema(db, file)
+    prepareSchema(db, file, SCHEMA)
     return db
   } catch (error) {
     db.close()

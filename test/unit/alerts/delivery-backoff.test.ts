@@ -1,7 +1,8 @@
 // Pauses between tries, and the budget of messages: bounds that hold for every input.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { backoffMs, createBudget, retryAfterMs } from '../../../alerts/delivery/backoff.ts'
+import { retryAfterMs } from '../../../agent/lib/retry-after.ts'
+import { backoffMs, createBudget } from '../../../alerts/delivery/backoff.ts'
 import { HOUR, MINUTE, T } from '../../setup/alert-scene.ts'
 
 test('pauses grow from a second to five minutes and are spread', () => {
