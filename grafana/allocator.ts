@@ -2,6 +2,7 @@
 import * as units from '@grafana/grafana-foundation-sdk/units'
 import type { Board } from './parts/board.ts'
 import { toContainer } from './parts/links.ts'
+import { forecastFigure } from './parts/forecast.ts'
 import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, WARN } from './parts/look.ts'
 import { figure, lines } from './parts/panels.ts'
 import { containers, GPU, manyGpus, manyHosts } from './parts/select.ts'
@@ -48,17 +49,9 @@ const now = [
     steps: [[0.1, WARN]],
     none: 'no flush yet',
   }),
-  figure({
+  forecastFigure(A, {
     title: 'Runs out in, at the earliest',
     help: 'The nearest forecast. None: nothing grows in a way from which one may conclude.',
-    unit: units.Seconds,
-    queries: [{ expr: `min(warpwatch_memory_exhaustion_earliest_seconds{${A}})` }],
-    steps: [
-      [0, BAD],
-      [1800, WARN],
-      [7200, BLUE],
-    ],
-    none: 'no forecast',
   }),
   figure({
     title: 'Flushes',

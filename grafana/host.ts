@@ -2,6 +2,7 @@
 import * as units from '@grafana/grafana-foundation-sdk/units'
 import type { Board } from './parts/board.ts'
 import { toAgent, toContainer, toGpu } from './parts/links.ts'
+import { forecastFigure } from './parts/forecast.ts'
 import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, WARN, words, SEVERITIES } from './parts/look.ts'
 import { figure, lines } from './parts/panels.ts'
 import { HOST, oneHost } from './parts/select.ts'
@@ -39,17 +40,9 @@ const now = [
     decimals: 1,
     queries: [{ expr: `avg(avg_over_time(warpwatch_gpu_utilization_ratio{${HOST}}[5m]))` }],
   }),
-  figure({
+  forecastFigure(HOST, {
     title: 'Memory runs out in',
     help: 'The nearest forecast among all processes, at the earliest. No forecast means that nothing grows in a way from which one may conclude. Otherwise open the allocator of that process, and save its state.',
-    unit: units.Seconds,
-    queries: [{ expr: `min(warpwatch_memory_exhaustion_earliest_seconds{${HOST}})` }],
-    steps: [
-      [0, BAD],
-      [1800, WARN],
-      [7200, BLUE],
-    ],
-    none: 'no forecast',
   }),
   figure({
     title: 'GPU power',
