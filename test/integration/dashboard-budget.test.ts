@@ -1,0 +1,85 @@
+// What the built dashboard weighs: the first load, and each view that is fetched when it is opened. No browser: the files and what they import.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { parseSync, Visitor } from 'rolldown/utils'
+import { describe, expect, test } from 'vitest'
+
+const DIST = join(import.meta.dirname, '../../dist/dashboard')
+const KB = 1000
+/** Over an SSH tunnel of 1 Mbit/s this is half a second. */
+const FIRST_LOAD = 60 * KB
+const STYLES = 12 * KB
+/** What opening one view may add; the incidents, with charts and runbooks, take 13. */
+const VIEW = 30 * KB
+
+const text = (name: string): string => readFileSync(join(DIST, name), 'utf8')
+const gzipped = (names: Iterable<string>): number => [...names].reduce((sum, name) => sum + gzipSync(text(name), { level: 6 }).length, 0)
+
+type Imports = { readonly fixed: readonly string[]; readonly lazy: readonly string[] }
+
+/** What a built module imports, as paths below DIST: at once, and when it comes to it. */
+function importsOf(name: string): Imports {
+  const code = text(name)
+  const fixed: string[] = []
+  const lazy: string[] = []
+  /** `source` is a literal, which the minifier writes in quotes or backticks. */
+  const resolve = ({ start, end }: { readonly start: number; readonly end: number }): string => {
+    const path = /^["'`](\.[^"'`$]+)["'`]$/.exec(code.slice(start, end))?.[1]
+    if (path === undefined) throw new Error(`${name}: expected the path of another file, came an import of ${code.slice(start, end)}`)
+    return join(dirname(name), path)
+  }
+  const found = (list: string[]) => (node: { readonly source: { readonly start: number; readonly end: number } | null }) => {
+    if (node.source !== null) list.push(resolve(node.source))
+  }
+  const once = found(fixed)
+  new Visitor({
+    ImportDeclaration: once,
+    ExportNamedDeclaration: once,
+    ExportAllDeclaration: once,
+    ImportExpression: found(lazy),
+  }).visit(parseSync(name, code).program)
+  return { fixed, lazy }
+}
+
+/** The modules and all that they need before they can run. */
+function closure(names: readonly string[], known: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+  const found = new Set<string>()
+  const add = (name: string): void => {
+    if (found.has(name) || known.has(name)) return
+    found.add(name)
+    importsOf(name).fixed.forEach(add)
+  }
+  names.forEach(add)
+  return found
+}
+
+describe('the built dashboard', () => {
+  const page = text('index.html')
+  const named = (pattern: RegExp): readonly string[] => Array.from(page.matchAll(pattern), (match) => match[1] ?? '')
+  const scripts = named(/<(?:script|link rel="modulepreload")[^>]+?(?:src|href)="\.\/([^"]+\.js)"/g)
+  const first = closure(scripts)
+  const views = [...new Set([...first].flatMap((name) => importsOf(name).lazy))]
+
+  test(`needs at most ${FIRST_LOAD / KB} kB of JavaScript before it shows the overview`, () => {
+    expect(scripts.length).toBeGreaterThan(0)
+    expect(gzipped(first)).toBeLessThanOrEqual(FIRST_LOAD)
+  })
+
+  test(`needs at most ${STYLES / KB} kB of styles`, () => {
+    const styles = named(/<link rel="stylesheet"[^>]+href="\.\/([^"]+\.css)"/g)
+    expect(styles).toHaveLength(1)
+    expect(gzipped(styles)).toBeLessThanOrEqual(STYLES)
+  })
+
+  test(`fetches each other view when it is opened, at most ${VIEW / KB} kB`, () => {
+    expect(views.length).toBeGreaterThan(0)
+    expect(views.filter((view) => first.has(view))).toEqual([])
+    const weights = Object.fromEntries(views.map((view) => [view, gzipped(closure([view], first))]))
+    expect(Object.entries(weights).filter(([, bytes]) => bytes > VIEW)).toEqual([])
+  })
+
+  test('has no code and no style in the page itself', () => {
+    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|data:/)
+  })
+})
