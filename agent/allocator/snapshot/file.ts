@@ -4,6 +4,7 @@ import { snapshotFrom } from './from-raw.ts'
 import { readJson } from './json.ts'
 import type { Snapshot } from './model.ts'
 import { readPickle } from './pickle.ts'
+import { latin1Text } from './text.ts'
 
 /** What one read of Node gives at most; also what a reader should have to hold. */
 export const MAX_FILE_BYTES = 2 ** 31 - 1
@@ -22,10 +23,10 @@ const LEGACY_SAVE = 0x1950a86a20f9469cfc6cn
 function strange(bytes: Uint8Array): string {
   const known = BEGINNINGS.find(([beginning]) => beginning.every((byte, i) => bytes[i] === byte))
   if (known !== undefined) return known[1]
-  const start = Buffer.from(bytes.subarray(0, 40)).toString('latin1')
+  const start = latin1Text(bytes.subarray(0, 40))
   return /^[\x09\x0a\x0d\x20-\x7e]+$/.test(start)
     ? `text that begins with ${quoted(start)}`
-    : `a file that begins with the bytes ${Buffer.from(bytes.subarray(0, 8)).toString('hex')}`
+    : `a file that begins with the bytes ${Array.from(bytes.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
 /** Of millions of trace entries only the out-of-memory errors are read; the others are counted. */

@@ -1,6 +1,7 @@
 // JSON of a snapshot: counted before it is parsed, so that a small hostile file cannot take all memory.
 import { quoted, SnapshotError } from './error.ts'
 import { LIMITS } from './limits.ts'
+import { utf8Text } from './text.ts'
 
 /** JSON becomes text first, and V8 holds at most 512 MiB of it. */
 export const MAX_JSON_BYTES = 256 * 2 ** 20
@@ -29,7 +30,7 @@ export function readJson(bytes: Uint8Array): unknown {
   if (bytes.length > MAX_JSON_BYTES) throw new SnapshotError(`expected at most ${MAX_JSON_BYTES} bytes of JSON, came ${bytes.length}`)
   assertWithinLimits(bytes)
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+    return JSON.parse(utf8Text(bytes))
   } catch (error) {
     const said = error instanceof Error ? quoted(error.message, 120) : 'an unknown error'
     throw new SnapshotError(`expected whole JSON, came ${said}`, { cause: error })

@@ -1,4 +1,5 @@
 // Pickle opcodes that the reader does not follow, by name: those that would run code, and those of protocols before 2 (Python: Lib/pickletools.py).
+import { latin1Text } from './text.ts'
 
 /** Each of these makes an unpickler import, call or build something, or fetch what is not in the file. */
 const RUNS_CODE: ReadonlyMap<number, string> = new Map([
@@ -36,13 +37,13 @@ const OLD: ReadonlyMap<number, string> = new Map([
 
 const PRINTABLE_LINE = /^[\x20-\x7e]{1,100}$/
 /** What a GLOBAL or INST names, two lines of text after it; undefined when it is no text. */
-function namedAfter(bytes: Buffer, at: number): string | undefined {
-  const [module = '', name = ''] = bytes.toString('latin1', at, Math.min(bytes.length, at + 202)).split('\n', 2)
+function namedAfter(bytes: Uint8Array, at: number): string | undefined {
+  const [module = '', name = ''] = latin1Text(bytes.subarray(at, at + 202)).split('\n', 2)
   return PRINTABLE_LINE.test(module) && PRINTABLE_LINE.test(name) ? `${module}.${name}` : undefined
 }
 
 /** Why an opcode is not followed; `at` is where it stands, `top` the two values on top of the stack. */
-export function refusal(bytes: Buffer, at: number, top: readonly unknown[]): string {
+export function refusal(bytes: Uint8Array, at: number, top: readonly unknown[]): string {
   const opcode = bytes[at] ?? 0
   const runs = RUNS_CODE.get(opcode)
   if (runs !== undefined) {

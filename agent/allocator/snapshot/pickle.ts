@@ -3,6 +3,7 @@
 import { SnapshotError } from './error.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusal } from './opcodes.ts'
+import { utf8Text } from './text.ts'
 
 export type PickleDict = { readonly [key: string]: PickleValue }
 export type PickleValue = null | boolean | number | bigint | string | PickleDict | readonly PickleValue[]
@@ -23,8 +24,8 @@ export type PickleOptions = {
 }
 
 /** The value that the pickle holds. Throws a SnapshotError for whatever is not plain data, is damaged, or is larger than the limits. */
-export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: PickleOptions = {}): PickleValue {
-  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: PickleOptions = {}): PickleValue {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length
   // What lies above `height` is left over and never read.
   const stack: Item[] = []
@@ -115,15 +116,19 @@ export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: 
   const text = (length: number): string => {
     if (length > limits.textBytes && length <= end - at) throw fail(`expected text of at most ${limits.textBytes} bytes, came ${length}`)
     const from = take(length)
-    return bytes.toString('utf8', from, at)
+    return utf8Text(bytes, from, at)
   }
-  const length8 = (): number => Number(bytes.readBigUInt64LE(take(8)))
+  const length8 = (): number => Number(view.getBigUint64(take(8), true))
   const long = (length: number): number | bigint => {
     if (length > limits.longBytes) throw fail(`expected an integer of at most ${limits.longBytes} bytes, came one of ${length}`)
     const from = take(length)
     if (length === 0) return 0
-    if (length <= 6) return bytes.readIntLE(from, length)
-    let value = BigInt(bytes.readInt8(at - 1))
+    if (length <= 6) {
+      let small = view.getInt8(at - 1)
+      for (let i = at - 2; i >= from; i -= 1) small = small * 256 + (bytes[i] ?? 0)
+      return small
+    }
+    let value = BigInt(view.getInt8(at - 1))
     for (let i = at - 2; i >= from; i -= 1) value = (value << 8n) | BigInt(bytes[i] ?? 0)
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : value
@@ -144,22 +149,22 @@ export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: 
         push(memoized(bytes[take(1)] ?? 0))
         break
       case 0x6a: // LONG_BINGET
-        push(memoized(bytes.readUInt32LE(take(4))))
+        push(memoized(view.getUint32(take(4), true)))
         break
       case 0x4b: // BININT1
         push(bytes[take(1)] ?? 0)
         break
       case 0x4d: // BININT2
-        push(bytes.readUInt16LE(take(2)))
+        push(view.getUint16(take(2), true))
         break
       case 0x4a: // BININT
-        push(bytes.readInt32LE(take(4)))
+        push(view.getInt32(take(4), true))
         break
       case 0x8a: // LONG1
         push(long(bytes[take(1)] ?? 0))
         break
       case 0x8b: // LONG4
-        push(long(bytes.readUInt32LE(take(4))))
+        push(long(view.getUint32(take(4), true)))
         break
       case 0x7d: // EMPTY_DICT
         push(empty(new Bare()))
@@ -176,7 +181,7 @@ export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: 
         keep(bytes[take(1)] ?? 0)
         break
       case 0x72: // LONG_BINPUT
-        keep(bytes.readUInt32LE(take(4)))
+        keep(view.getUint32(take(4), true))
         break
       case 0x28: // MARK
         if (marks.length >= limits.marks) throw fail(`expected at most ${limits.marks} containers inside each other, came more`)
@@ -202,7 +207,7 @@ export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: 
         push(text(bytes[take(1)] ?? 0))
         break
       case 0x58: // BINUNICODE
-        push(text(bytes.readUInt32LE(take(4))))
+        push(text(view.getUint32(take(4), true)))
         break
       case 0x8d: // BINUNICODE8
         push(text(length8()))
@@ -225,13 +230,13 @@ export function readPickle(source: Uint8Array, { leaveEmpty, limits = LIMITS }: 
         push(opcode === 0x88)
         break
       case 0x47: // BINFLOAT
-        push(bytes.readDoubleBE(take(8)))
+        push(view.getFloat64(take(8)))
         break
       case 0x43: // SHORT_BINBYTES
         push(opaque(bytes[take(1)] ?? 0))
         break
       case 0x42: // BINBYTES
-        push(opaque(bytes.readUInt32LE(take(4))))
+        push(opaque(view.getUint32(take(4), true)))
         break
       case 0x8e: // BINBYTES8
       case 0x96: // BYTEARRAY8
