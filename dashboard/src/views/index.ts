@@ -5,4 +5,5 @@ import type { View } from './definition.ts'
 export const VIEWS: readonly View[] = [
   { id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) },
   { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents.tsx')).Incidents },
+  { id: 'doctor', label: 'Doctor', key: 'd', load: async () => (await import('./doctor.tsx')).Doctor },
 ]
