@@ -7,7 +7,9 @@ import { gatherFaults, type Gathering } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
-const PASTED_LIMIT = 262_144
+export const PASTED_LIMIT = 262_144
+/** The lines of such a text, as they are counted. */
+export const pastedLines = (text: string): readonly string[] => text.split(/\r?\n|\r(?!\n)/)
 /** How far around a candidate a family may look, in a text that is too long to be held. */
 const LINES_BEFORE = 48
 const LINES_AFTER = 48
@@ -37,7 +39,7 @@ function lineCounter(starts: readonly number[]): (offset: number) => number {
 /** The faults of a text that is held anyway. */
 export function explainText(scanner: Scanner, text: string): readonly Fault[] {
   if (text.length > PASTED_LIMIT) return explainChunks(scanner, [new TextEncoder().encode(text)])
-  const lines = text.split(/\r?\n|\r(?!\n)/).map(cutLine)
+  const lines = pastedLines(text).map(cutLine)
   const candidates = createCandidates()
   // Found in the text as it is, with its line ends, so that a literal may name one.
   const found = (parts: readonly string[], glue: string): void => {

@@ -33,7 +33,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli', 'lib'],
 }
 
-type Import = { readonly from: string; readonly to: string; readonly typeOnly: boolean }
+/** What the dashboard may run in the browser, in parts that are fetched when a view asks for them: pure, so without `node:` and packages. */
+const LENT = ['diagnosis', 'allocator/snapshot'].map((folder) => `${join(agent, folder)}/`)
+
+type Import = { readonly from: string; readonly to: string; readonly typeOnly: boolean; readonly lazy: boolean }
 
 /** Import statements of a TypeScript source; `specifier` relative ones resolved to a path. */
 function importsOf(file: string): readonly Import[] {
@@ -41,7 +44,7 @@ function importsOf(file: string): readonly Import[] {
   const found: Import[] = []
   for (const match of source.matchAll(/\b(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
     const specifier = match[2] ?? match[3] ?? ''
-    found.push({ from: file, to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier, typeOnly: match[1] !== undefined })
+    found.push({ from: file, to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier, typeOnly: match[1] !== undefined, lazy: match[3] !== undefined })
   }
   return found
 }
@@ -105,13 +108,47 @@ describe('layers', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('the dashboard sees types of the model only', () => {
+  describe('the dashboard', () => {
     const dashboard = join(root, 'dashboard')
-    const sources = readdirSync(dashboard, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
-    const wrong = sources
+    const seen = readdirSync(dashboard, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
       .flatMap((name) => importsOf(join(dashboard, name)))
-      .filter((found) => found.to.startsWith(agent) && !(found.typeOnly && found.to.startsWith(join(agent, 'model'))))
-    expect(wrong.map(show)).toEqual([])
+    const ofAgent = seen.filter((found) => found.to.startsWith(agent))
+
+    test('sees types of the model, and what it is lent', () => {
+      const lent = ({ to }: Import): boolean => LENT.some((folder) => to.startsWith(folder))
+      const wrong = ofAgent.filter((found) => !lent(found) && !(found.typeOnly && found.to.startsWith(join(agent, 'model'))))
+      expect(wrong.map(show)).toEqual([])
+    })
+
+    test('runs nothing of the agent that needs Node', () => {
+      const wrong: string[] = []
+      const reached = new Set<string>()
+      const visit = (file: string): void => {
+        if (reached.has(file)) return
+        reached.add(file)
+        for (const found of imports) {
+          if (found.from !== file || found.typeOnly) continue
+          if (inside(found.to)) visit(found.to)
+          else wrong.push(show(found))
+        }
+      }
+      for (const found of ofAgent) if (!found.typeOnly) visit(found.to)
+      expect(wrong).toEqual([])
+      expect(reached.size, 'the walk must really reach the agent').toBeGreaterThan(20)
+    })
+
+    test('loads nothing of the agent at first', () => {
+      const reached = new Set<string>()
+      const visit = (file: string): void => {
+        if (reached.has(file)) return
+        reached.add(file)
+        for (const found of seen) if (found.from === file && !found.typeOnly && !found.lazy) visit(found.to)
+      }
+      visit(join(dashboard, 'src/main.tsx'))
+      expect([...reached].filter(inside).map((file) => relative(root, file))).toEqual([])
+      expect(reached.size, 'the walk must really reach the page').toBeGreaterThan(20)
+    })
   })
 
   test('every source file says in its first line what it is for', () => {

@@ -5,5 +5,6 @@ import type { View } from './definition.ts'
 export const VIEWS: readonly View[] = [
   { id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) },
   { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents.tsx')).Incidents },
+  { id: 'explain', label: 'Explain', key: 'e', load: async () => (await import('./explain.tsx')).Explain },
   { id: 'doctor', label: 'Doctor', key: 'd', load: async () => (await import('./doctor.tsx')).Doctor },
 ]

@@ -18,7 +18,8 @@ export function Part({ id, title, children }: { readonly id: string; readonly ti
   )
 }
 
-export function Remedies({ incident: { remedies } }: Props) {
+/** Of an incident, or of a fault in a log. */
+export function Remedies({ incident: { remedies } }: { readonly incident: Pick<Incident, 'remedies'> }) {
   if (remedies.length === 0) return null
   return (
     <Part id="remedies" title="What to do">
@@ -39,7 +40,7 @@ export function Remedies({ incident: { remedies } }: Props) {
   )
 }
 
-export function Facts({ incident: { facts } }: Props) {
+export function Facts({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
   const rows = factRows(facts, agentNow.peek())
   if (rows.length === 0) return null
   return (

@@ -3,7 +3,7 @@ import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 
 const SHAPES: Readonly<Record<string, string>> = { critical: '▲', warning: '◆', info: '●' }
 
-export function StateMark({ incident: { severity, status, silenced } }: { readonly incident: IncidentSummary }) {
+export function StateMark({ incident: { severity, status, silenced } }: { readonly incident: Pick<IncidentSummary, 'severity' | 'status' | 'silenced'> }) {
   return (
     <span class="state-mark" data-severity={severity} data-status={status}>
       <span aria-hidden="true">{status === 'resolved' ? '○' : (SHAPES[severity] ?? '●')}</span>

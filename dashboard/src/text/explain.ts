@@ -1,0 +1,35 @@
+// Words around an explained log: sizes, and the answer as Markdown to paste into a ticket.
+import type { Fault } from '../../../agent/model/fault.ts'
+
+/** Of a file: in powers of ten, as file managers count. */
+export function byteSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9]
+  return `${(bytes / size).toFixed(bytes / size < 10 ? 1 : 0)} ${unit}`
+}
+
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** A fence longer than any run of backticks in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+/** Markdown's signs in words from a log stay what they are. */
+const escaped = (text: string): string => text.replace(/[\\`*_[\]<>#|~]/g, '\\$&')
+
+export function markdownOf(faults: readonly Fault[]): string {
+  const parts = faults.map(({ kind, title, verdict, remedies, evidence }, place) => {
+    const lines = [`${place === 0 ? '##' : '###'} ${escaped(title)} (\`${kind}\`)`, '', escaped(verdict)]
+    if (evidence.length > 0) lines.push('', fenced(evidence.map(({ line, text }) => `${line}: ${text}`).join('\n')))
+    if (remedies.length > 0) lines.push('', '**What to do**', '')
+    for (const { text, command } of remedies) {
+      lines.push(`- ${escaped(text)}`)
+      if (command !== undefined) lines.push('', ...fenced(command).split('\n').map((each) => `  ${each}`), '')
+    }
+    return lines.join('\n')
+  })
+  return `${parts.join('\n\n')}\n`
+}
