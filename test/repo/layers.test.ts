@@ -44,7 +44,12 @@ function importsOf(file: string): readonly Import[] {
   const found: Import[] = []
   for (const match of source.matchAll(/\b(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
     const specifier = match[2] ?? match[3] ?? ''
-    found.push({ from: file, to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier, typeOnly: match[1] !== undefined, lazy: match[3] !== undefined })
+    found.push({
+      from: file,
+      to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
+      typeOnly: match[1] !== undefined,
+      lazy: match[3] !== undefined,
+    })
   }
   return found
 }

@@ -13,7 +13,7 @@ const NEWLINE = 10
 
 export type LogReader = {
   readonly pieces: () => Generator<Uint8Array>
-  /** How many lines there are; known when all pieces were read. */
+  /** When all pieces were read. */
   readonly lineCount: () => number
   /** The lines around the marked ones; when all pieces were read. */
   readonly linesAround: (marked: readonly number[]) => readonly LogLine[]
@@ -26,6 +26,7 @@ export function createLogReader(size: number, read: (from: number, to: number) =
   const marks = [{ offset: 0, line: 1 }]
   let line = 1
   let short: readonly string[] | undefined
+  let ended = false
 
   function* pieces(): Generator<Uint8Array> {
     for (let from = 0; from < size; from += PIECE_BYTES) {
@@ -35,6 +36,7 @@ export function createLogReader(size: number, read: (from: number, to: number) =
         line += countNewlines(piece, at, to)
         marks.push({ offset: from + to, line })
       }
+      ended = piece.at(-1) === NEWLINE
       yield piece
       onRead(Math.min(size, from + PIECE_BYTES))
     }
@@ -70,7 +72,8 @@ export function createLogReader(size: number, read: (from: number, to: number) =
 
   const shortLines = (): readonly string[] => (short ??= pastedLines(new TextDecoder().decode(read(0, size))))
   const isShort = size <= PASTED_LIMIT
-  const lineCount = (): number => (isShort ? shortLines().length : line)
+  // After the last line end there is no line.
+  const lineCount = (): number => (isShort ? shortLines().length : line) - (ended ? 1 : 0)
   return {
     pieces,
     lineCount,

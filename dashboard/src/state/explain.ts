@@ -9,7 +9,6 @@ export type Explained =
   | { readonly state: 'told'; readonly log: Log; readonly answer: Answer; readonly tookMs: number }
   | { readonly state: 'failed'; readonly log: Log; readonly why: string }
 
-export const PASTED = 'pasted text'
 /** A field that holds more makes the browser slow. */
 const DRAFT_CHARACTERS = 500_000
 
@@ -41,7 +40,7 @@ function stop(): void {
 }
 
 /** Reads the log in a worker of its own, which ends with its answer: its memory with it. */
-export function explain(blob: Blob, name: string): void {
+function run(blob: Blob, name: string): void {
   stop()
   const log: Log = { name, bytes: blob.size }
   const begun = performance.now()
@@ -61,14 +60,24 @@ export function explain(blob: Blob, name: string): void {
   })
   // Its file could not be loaded, or memory ran out.
   own.addEventListener('error', (event) => {
-    if (worker === own) end({ state: 'failed', log, why: event.message === '' || event.message === undefined ? 'the part of this page that reads logs could not be loaded' : event.message })
+    if (worker === own)
+      end({
+        state: 'failed',
+        log,
+        why: event instanceof ErrorEvent && event.message !== '' ? event.message : 'the part of this page that reads logs could not be loaded',
+      })
   })
   own.postMessage(blob)
 }
 
-export function explainText(text: string): void {
+export function explainText(text: string, name = 'pasted text'): void {
   draft.value = text.length > DRAFT_CHARACTERS ? '' : text
-  explain(new Blob([text]), PASTED)
+  run(new Blob([text]), name)
+}
+
+export function explainFile(file: File): void {
+  draft.value = ''
+  run(file, file.name)
 }
 
 /** Back to the field, with what stood in it. */

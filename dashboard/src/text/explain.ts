@@ -27,7 +27,14 @@ export function markdownOf(faults: readonly Fault[]): string {
     if (remedies.length > 0) lines.push('', '**What to do**', '')
     for (const { text, command } of remedies) {
       lines.push(`- ${escaped(text)}`)
-      if (command !== undefined) lines.push('', ...fenced(command).split('\n').map((each) => `  ${each}`), '')
+      if (command !== undefined)
+        lines.push(
+          '',
+          ...fenced(command)
+            .split('\n')
+            .map((each) => `  ${each}`),
+          '',
+        )
     }
     return lines.join('\n')
   })

@@ -1,6 +1,6 @@
 // The answer to a log: what to act on first, what else it tells, and the log itself beside it with the lines that show it.
 import type { Answer as Told } from '../../explain/messages.ts'
-import { anew, PASTED, type Log } from '../../state/explain.ts'
+import { anew, draft, type Log } from '../../state/explain.ts'
 import { byteSize, counted, markdownOf } from '../../text/explain.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { AlsoFound, Root } from './fault.tsx'
@@ -11,20 +11,20 @@ type Props = { readonly log: Log; readonly answer: Told; readonly tookMs: number
 
 const tookText = (ms: number): string => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-function Head({ log, answer: { faults, lineCount }, tookMs }: Props) {
+function Head({ log, answer: { faults, lineCount, notText }, tookMs }: Props) {
   return (
     <div class="log-head">
       <p role="status">
         <b>{log.name}</b>
-        <span>{counted(lineCount, 'line')}</span>
+        {notText === undefined && <span>{counted(lineCount, 'line')}</span>}
         <span>{byteSize(log.bytes)}</span>
-        <span class="took">{`read in ${tookText(tookMs)}`}</span>
-        <span>{faults.length === 0 ? 'nothing found' : counted(faults.length, 'fault')}</span>
+        <span>{`read in ${tookText(tookMs)}`}</span>
+        {notText === undefined && <span>{faults.length === 0 ? 'nothing found' : counted(faults.length, 'fault')}</span>}
       </p>
       <div class="buttons">
         {faults.length > 0 && <CopyButton text={markdownOf(faults)} label="Copy as Markdown" />}
         <button type="button" onClick={anew}>
-          {log.name === PASTED ? 'Change the log' : 'Another log'}
+          {draft.value !== '' ? 'Change the log' : 'Another log'}
         </button>
       </div>
     </div>

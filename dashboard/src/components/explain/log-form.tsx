@@ -1,8 +1,7 @@
 // The empty page: a field for a log, a file, or an example.
 import { useRef } from 'preact/hooks'
-import { draft, explainText } from '../../state/explain.ts'
+import { draft, explainFile, explainText } from '../../state/explain.ts'
 import { EXAMPLE } from './example.ts'
-import { takeFile } from './take-log.ts'
 
 export function LogForm() {
   const file = useRef<HTMLInputElement>(null)
@@ -24,9 +23,8 @@ export function LogForm() {
       <textarea
         name="log"
         aria-labelledby="explain-title"
-        placeholder={'Traceback (most recent call last):\n  …'}
+        placeholder="Paste it here …"
         spellcheck={false}
-        autofocus
         value={draft.value}
         onInput={(event) => (draft.value = event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -47,10 +45,10 @@ export function LogForm() {
           hidden
           onChange={(event) => {
             const chosen = event.currentTarget.files?.[0]
-            if (chosen !== undefined) takeFile(chosen)
+            if (chosen !== undefined) explainFile(chosen)
           }}
         />
-        <button type="button" onClick={() => explainText(EXAMPLE)}>
+        <button type="button" onClick={() => explainText(EXAMPLE, 'example')}>
           Show an example
         </button>
         <span class="hint">Ctrl+Enter explains. Any size: a file is read piece by piece.</span>

@@ -8,7 +8,12 @@ function Line({ line, text }: { readonly line: number; readonly text: string }) 
   const shows = faultsByLine.value.get(line)
   const looked = lookedAt.value === line
   return (
-    <li data-line={line} data-looked={looked ? '' : undefined} class={shows === undefined ? undefined : shows.includes(0) ? 'fault-line' : 'also-line'} tabIndex={-1}>
+    <li
+      data-line={line}
+      data-looked={looked ? '' : undefined}
+      class={shows === undefined ? undefined : shows.includes(0) ? 'fault-line' : 'also-line'}
+      tabIndex={-1}
+    >
       <span class="line-number">{line}</span>
       <span class="log-text">
         {shows !== undefined && <span class="spoken">{shows.includes(0) ? 'the fault: ' : 'also found: '}</span>}
@@ -38,7 +43,7 @@ export function LogPane({ answer: { lines, lineCount, faults } }: { readonly ans
   return (
     <section class="log-pane" aria-labelledby="log-pane-title">
       <h3 id="log-pane-title">The log</h3>
-      <ol ref={list} class="log-lines numbered" tabIndex={0} aria-label="lines of the log">
+      <ol ref={list} class="log-lines numbered" tabIndex={0} aria-label="lines of the log" style={{ '--digits': `${String(lineCount).length}ch` }}>
         {lines.flatMap(({ line, text }) => {
           const missing = line - next
           next = line + 1

@@ -1,8 +1,6 @@
 // Takes a log from wherever it comes: dropped on the page, pasted outside of the field, chosen as a file.
 import { useEffect, useState } from 'preact/hooks'
-import { explain, explainText } from '../../state/explain.ts'
-
-export const takeFile = (file: File): void => explain(file, file.name)
+import { explainFile, explainText } from '../../state/explain.ts'
 
 const inField = (target: EventTarget | null): boolean => target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement
 
@@ -18,7 +16,7 @@ export function useLogFromAnywhere(): boolean {
       drag(event)
       const file = event.dataTransfer?.files[0]
       const text = event.dataTransfer?.getData('text') ?? ''
-      if (file !== undefined) takeFile(file)
+      if (file !== undefined) explainFile(file)
       else if (text !== '') explainText(text)
     }
     const paste = (event: ClipboardEvent): void => {
@@ -29,7 +27,7 @@ export function useLogFromAnywhere(): boolean {
       if (file === undefined && text.trim() === '') return
       event.preventDefault()
       if (text.trim() !== '') explainText(text)
-      else if (file !== undefined) takeFile(file)
+      else if (file !== undefined) explainFile(file)
     }
     document.addEventListener('dragover', drag)
     document.addEventListener('dragleave', drag)
