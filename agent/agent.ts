@@ -238,6 +238,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
       test: (name, kind) => (alerts === undefined ? Promise.reject(new Error('alerts have not been started')) : alerts.test(name, kind)),
       retry: (name) => alerts?.retry(name) ?? 0,
     },
+    containerSettings: settings.get,
     doctor: lookAtHost(config),
     views,
     exposition,

@@ -84,9 +84,9 @@ function listenError(error: NodeJS.ErrnoException, listen: string): Error {
 export function createHttpServer({ exposition, live, log, now = Date.now, ...options }: HttpServerOptions): HttpServer {
   checkBind(options)
   const access = createAccess(options)
-  const { views, history, incidents, maintenance, notifiers, doctor, ready, dashboardDir, runbooksDir } = options
+  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir } = options
   const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  const app = createApp({ views, history, incidents, maintenance, notifiers, doctor, ready, dashboardDir, runbooksDir, now, onError })
+  const app = createApp({ views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir, now, onError })
   // The adapter's own Request and Response cost 0.5 MiB; Node's, through undici, cost 14 MiB and half as much CPU again (measured, Node 24).
   const toApp = getRequestListener(app.fetch)
 

@@ -56,7 +56,7 @@ const processRow = z
     gpu_memory_bytes: bytes,
   })
   .meta({ id: 'IncidentProcess' })
-const settings = z
+export const settings = z
   .object({
     memory_limit_bytes: bytes.optional(),
     shm_size_bytes: bytes.optional(),

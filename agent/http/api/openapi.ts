@@ -6,7 +6,7 @@ import { fitPath } from './fit-openapi.ts'
 import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { doctorReport } from './doctor-schemas.ts'
-import { incident, incidentSummary } from './incident-schemas.ts'
+import { incident, incidentSummary, settings } from './incident-schemas.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
 import * as schemas from './schemas.ts'
@@ -19,6 +19,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/host', summary: 'The host now', schema: schemas.host },
   { path: '/api/v1/gpus', summary: 'The GPUs now, those that are lost too', schema: schemas.gpu, list: true },
   { path: '/api/v1/containers', summary: 'The containers now', schema: schemas.container, list: true },
+  { path: '/api/v1/containers/{id}/settings', summary: 'What a container was started with, as its engine told it', schema: settings },
   { path: '/api/v1/processes', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
   { path: '/api/v1/allocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
   { path: '/api/v1/gaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
@@ -86,6 +87,7 @@ function incidentParameters(): readonly unknown[] {
 function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/series') return seriesParameters()
   if (path === '/api/v1/incidents') return incidentParameters()
+  if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
   return path.includes('{id}') ? [ID] : undefined
 }
 
@@ -158,7 +160,7 @@ export function createOpenApi(): unknown {
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
     if (path === '/api/v1/series' || path === '/api/v1/incidents') responses['400'] = json(refTo(schemas.error), 'The query is wrong')
-    if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is no such incident')
+    if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)
     paths[path] = { get: { summary, ...(parameters === undefined ? {} : { parameters }), responses } }

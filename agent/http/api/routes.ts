@@ -3,6 +3,7 @@ import type { Context, Hono } from 'hono'
 import { errorBody, STATUS, type Refusal } from '../errors.ts'
 import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
+import { addContainerSettings, type ContainerSettingsOf } from './container-settings.ts'
 import { addDoctor, type DoctorApi } from './doctor.ts'
 import { addFit } from './fit.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
@@ -19,6 +20,8 @@ export type ApiOptions = {
   readonly maintenance?: MaintenanceApi | undefined
   /** undefined: nobody is notified; the list is empty then. */
   readonly notifiers?: NotifierApi | undefined
+  /** undefined: no engine is asked. */
+  readonly containerSettings?: ContainerSettingsOf | undefined
   /** undefined: nobody looks at the host. */
   readonly doctor?: DoctorApi | undefined
   readonly now: () => number
@@ -36,7 +39,7 @@ const NO_NOTIFIERS: NotifierApi = {
   retry: () => 0,
 }
 
-export function addApi(app: Hono, { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, doctor, now }: ApiOptions): void {
+export function addApi(app: Hono, { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, now }: ApiOptions): void {
   app.get('/api/v1/host', (c) => answer(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
@@ -62,6 +65,7 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, noti
   if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
   if (incidents !== undefined && maintenance !== undefined) addMaintenance(app, maintenance, incidents.incidents, { answer, refuse }, now)
   addNotifiers(app, notifiers, { answer, refuse })
+  addContainerSettings(app, containerSettings ?? (() => undefined), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })
   if (doctor !== undefined) addDoctor(app, doctor, answer)
   let openApi: string | undefined

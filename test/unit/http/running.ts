@@ -57,6 +57,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       report: (incident) => incidentReport(incident, 'gpu-01'),
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
+    containerSettings: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? INCIDENT.evidence.container : undefined),
     doctor: () => Promise.resolve(REPORT),
     notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
     exposition,
