@@ -45,22 +45,28 @@ export type GroupView = {
   readonly group: CheckGroup
   readonly checks: readonly CheckReport[]
   readonly counts: Readonly<Record<CheckStatus, number>>
-  /** Why all that was skipped was, where that is one reason. */
-  readonly skippedBecause: string | undefined
+  /** Why most that was skipped was, and whether that holds for all of it. */
+  readonly skippedBecause: { readonly reason: string; readonly all: boolean } | undefined
 }
 
 const RANK: Readonly<Record<CheckStatus, number>> = { fail: 0, warn: 1, pass: 2, skipped: 3 }
+
+function commonReason(checks: readonly CheckReport[]): GroupView['skippedBecause'] {
+  const skipped = checks.filter(({ status }) => status === 'skipped')
+  const byReason = Map.groupBy(skipped, ({ findings }) => findings[0]?.summary ?? '')
+  const found = [...byReason].find(([, own]) => own.length * 2 > skipped.length)
+  return found === undefined ? undefined : { reason: found[0], all: byReason.size === 1 }
+}
 
 /** In the report's order; in each what is wrong stands first. */
 export function groupsOf({ checks }: DoctorReport): readonly GroupView[] {
   return [...Map.groupBy(checks, ({ group }) => group)].map(([group, own]) => {
     const count = (status: CheckStatus): number => own.filter((check) => check.status === status).length
-    const reasons = new Set(own.filter(({ status }) => status === 'skipped').map(({ findings }) => findings[0]?.summary))
     return {
       group,
       checks: own.toSorted((a, b) => RANK[a.status] - RANK[b.status]),
       counts: { fail: count('fail'), warn: count('warn'), pass: count('pass'), skipped: count('skipped') },
-      skippedBecause: reasons.size === 1 ? [...reasons][0] : undefined,
+      skippedBecause: commonReason(own),
     }
   })
 }

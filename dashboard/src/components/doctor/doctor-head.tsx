@@ -1,5 +1,6 @@
 // The head of the doctor's page: how the host stands, when it was looked at, and the button to look again.
 import { useEffect, useState } from 'preact/hooks'
+import type { CheckStatus } from '../../../../agent/model/doctor.ts'
 import { clock, hello } from '../../state/app.ts'
 import { look, lookingSince, report, trouble } from '../../state/doctor.ts'
 import { age, timeWithSeconds, zoneName } from '../../text/format.ts'
@@ -40,14 +41,20 @@ function verdict(): string {
   if (found === undefined) return 'Doctor'
   const { fail, warn } = found.counts
   if (fail > 0) return warn > 0 ? `${counted(fail, 'fail')}, ${counted(warn, 'warn')}` : counted(fail, 'fail')
-  return warn > 0 ? counted(warn, 'warn') : 'Nothing to mend'
+  return warn > 0 ? counted(warn, 'warn') : 'Nothing found to mend'
+}
+
+/** A host of which hardly anything could be looked at gets no clean bill. */
+function standing(): CheckStatus | undefined {
+  const found = report.value
+  return found?.status === 'pass' && found.counts.skipped > found.counts.pass ? 'skipped' : found?.status
 }
 
 export function DoctorHead() {
   const since = lookingSince.value
   const found = report.value
   return (
-    <header class="doctor-top" data-status={found?.status}>
+    <header class="doctor-top" data-status={standing()}>
       <div>
         <h2 id="doctor-title">{verdict()}</h2>
         <p class="doctor-line">

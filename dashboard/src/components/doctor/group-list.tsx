@@ -46,7 +46,7 @@ function Group({ view: { group, checks, counts, skippedBecause } }: { readonly v
           {ORDER.filter((status) => counts[status] > 0).map((status) => (
             <span key={status} data-status={status}>
               {counted(counts[status], status)}
-              {status === 'skipped' && skippedBecause !== undefined && <span class="because">: {skippedBecause}</span>}
+              {status === 'skipped' && skippedBecause !== undefined && `${skippedBecause.all ? '' : ', most of them'}: ${skippedBecause.reason}`}
             </span>
           ))}
         </span>

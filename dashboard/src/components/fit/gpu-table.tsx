@@ -1,0 +1,139 @@
+// The GPUs: what each has, whether the model fits now, when the idle leave, or never, and how much would be left.
+import type { FitReport, GpuAnswer, GpuRoom } from '../../../../agent/model/fit.ts'
+import { scaleOf } from '../../state/fit-report.ts'
+import { DASH, memory } from '../../text/format.ts'
+import { gpuModel, gpuName, VERDICTS } from '../../text/fit.ts'
+import { GpuBar } from './gpu-bar.tsx'
+
+const signed = (bytes: number | undefined): string => (bytes === undefined ? DASH : memory(bytes).replace('-', '−'))
+const keyOf = ({ uuid, gi, name }: GpuRoom, i: number): string => (uuid === undefined ? `${name} ${i}` : `${uuid} ${gi ?? ''}`)
+
+function VerdictCell({ answer: { verdict, tight, why } }: { readonly answer: GpuAnswer }) {
+  const { text, shape, tone } = VERDICTS[verdict]
+  return (
+    <td role="cell" class="col-verdict" data-label="Does it fit">
+      <span class="verdict-mark" data-tone={tone} data-verdict={verdict}>
+        <span aria-hidden="true">{shape}</span> {text}
+        {tight && (
+          <span class="tag" title="The range crosses the line: it may go either way.">
+            tight
+          </span>
+        )}
+      </span>
+      <span class="sub">{why}</span>
+    </td>
+  )
+}
+
+function Name({ room }: { readonly room: GpuRoom }) {
+  return (
+    <td role="cell" class="col-gpu-name" data-label="GPU">
+      <span class="name">{gpuName(room)}</span>
+      <span class="sub">{gpuModel(room)}</span>
+    </td>
+  )
+}
+
+type Column = readonly [label: string, figure: (answer: GpuAnswer) => number | undefined]
+const LEFT: readonly Column[] = [
+  ['Left now', ({ headroom }) => headroom.now_bytes],
+  ['Left at the peak', ({ headroom }) => headroom.at_peak_bytes],
+  ['Left when empty', ({ headroom }) => headroom.empty_bytes],
+]
+
+const Heads = ({ labels }: { readonly labels: readonly string[] }) => (
+  <thead role="rowgroup">
+    <tr role="row">
+      {labels.map((label) => (
+        <th
+          key={label}
+          role="columnheader"
+          scope="col"
+          class={label.startsWith('Left') || label.startsWith('Free') || label === 'Memory' ? 'numeric' : undefined}
+        >
+          {label}
+        </th>
+      ))}
+    </tr>
+  </thead>
+)
+
+function Legend({ asked }: { readonly asked: boolean }) {
+  return (
+    <p class="bar-legend" aria-hidden="true">
+      <span class="key held" /> in use
+      <span class="key idle" /> in use by the idle
+      {asked && (
+        <>
+          <span class="key need" /> needed
+          <span class="key perhaps" /> at the most
+          <span class="key over" /> beyond the card
+        </>
+      )}
+      <span class="key peak" /> highest use of the last days
+    </p>
+  )
+}
+
+export function AnswerTable({ report: { gpus, estimate } }: { readonly report: FitReport }) {
+  const scale = scaleOf(gpus.map(({ gpu }) => gpu))
+  const left = LEFT.filter(([, figure]) => gpus.some((answer) => figure(answer) !== undefined))
+  return (
+    <section class="part" aria-labelledby="gpus-title">
+      <h3 id="gpus-title">{gpus.some(({ gpu }) => gpu.uuid !== undefined) ? 'The GPUs of this host' : 'These cards'}</h3>
+      <table class="fit-gpus" role="table" aria-labelledby="gpus-title">
+        <Heads labels={['GPU', 'Card', 'Does it fit', ...left.map(([label]) => label)]} />
+        <tbody role="rowgroup">
+          {gpus.map((answer, i) => (
+            <tr key={keyOf(answer.gpu, i)} role="row" data-row={answer.gpu.uuid ?? answer.gpu.name} data-verdict={answer.verdict}>
+              <Name room={answer.gpu} />
+              <td role="cell" class="col-card" data-label="Card">
+                <GpuBar room={answer.gpu} scale={scale} total={estimate.total} claim={answer.claim_bytes} />
+                <span class="sub">{memory(answer.gpu.capacity_bytes)}</span>
+              </td>
+              <VerdictCell answer={answer} />
+              {left.map(([label, figure]) => (
+                <td key={label} role="cell" class="numeric" data-label={label}>
+                  {signed(figure(answer))}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Legend asked />
+    </section>
+  )
+}
+
+export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
+  const scale = scaleOf(list) / 1.3
+  return (
+    <section class="part" aria-labelledby="gpus-title">
+      <h3 id="gpus-title">What this host’s GPUs have</h3>
+      <table class="fit-gpus" role="table" aria-labelledby="gpus-title">
+        <Heads labels={['GPU', 'Card', 'Memory', 'Free now', 'Free at the peak']} />
+        <tbody role="rowgroup">
+          {list.map((room, i) => (
+            <tr key={keyOf(room, i)} role="row" data-row={room.uuid ?? room.name}>
+              <Name room={room} />
+              <td role="cell" class="col-card" data-label="Card">
+                <GpuBar room={room} scale={scale} />
+              </td>
+              <td role="cell" class="numeric" data-label="Memory">
+                {memory(room.capacity_bytes)}
+              </td>
+              <td role="cell" class="numeric" data-label="Free now">
+                {memory(room.free_bytes)}
+              </td>
+              <td role="cell" class="numeric" data-label="Free at the peak">
+                {memory(room.peak_used_bytes === undefined ? undefined : Math.max(0, room.capacity_bytes - room.peak_used_bytes))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Legend asked={false} />
+    </section>
+  )
+}

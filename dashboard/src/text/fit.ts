@@ -1,0 +1,61 @@
+// The fit's words: parts, verdicts, counts of parameters, and what is done with the model.
+import type { FitEstimate, FitPartName, FitReport, FitVerdict, GpuRoom } from '../../../agent/model/fit.ts'
+import { shortGpuName } from './names.ts'
+
+export const PARTS: Readonly<Record<FitPartName, string>> = {
+  weights: 'Weights',
+  adapters: 'Adapters',
+  master_weights: 'fp32 copy of weights',
+  gradients: 'Gradients',
+  optimizer: 'Optimizer',
+  kv_cache: 'KV cache',
+  activations: 'Activations',
+  logits: 'Logits',
+  cuda_context: 'CUDA context',
+  communication: 'Communication',
+  allocator: 'Allocator’s loss',
+}
+
+type Verdict = { readonly text: string; readonly shape: string; readonly tone: 'good' | 'odd' | 'plain' | 'bad' }
+export const VERDICTS: Readonly<Record<FitVerdict, Verdict>> = {
+  fits: { text: 'fits', shape: '●', tone: 'good' },
+  fits_not_at_peak: { text: 'fits now, not at the peak', shape: '◐', tone: 'odd' },
+  fits_when_idle_leave: { text: 'fits when the idle leave', shape: '◔', tone: 'odd' },
+  fits_when_empty: { text: 'fits when others leave', shape: '○', tone: 'plain' },
+  never: { text: 'never', shape: '✕', tone: 'bad' },
+  unknown: { text: 'not known', shape: '?', tone: 'plain' },
+}
+
+export function countText(count: number): string {
+  const [divisor, unit] = count >= 1e9 ? [1e9, 'billion'] : count >= 1e6 ? [1e6, 'million'] : [1e3, 'thousand']
+  return `${(count / divisor).toFixed(2)} ${unit}`
+}
+
+export const gpuName = ({ index, name, gi }: GpuRoom): string => (index === undefined ? name : `GPU ${index}${gi === undefined ? '' : `, MIG instance ${gi}`}`)
+export const gpuModel = ({ index, name }: GpuRoom): string => (index === undefined ? '' : shortGpuName(name.replace(/, MIG instance .*/, '')))
+
+/** Parameters, and what is done with them. */
+export function workText({ model, settings }: FitEstimate): string {
+  const { train, dtype, batch, context, gpus, shard, rank, optimizer, engine } = settings
+  const work = train === 'no' ? `inference with ${engine}` : train === 'full' ? `full training with ${optimizer}` : `LoRA of rank ${rank} with ${optimizer}`
+  const trained = model.trainable === undefined || train === 'full' ? '' : `, ${countText(model.trainable)} of them trained`
+  const split = gpus === 1 ? '' : `, one of ${gpus} GPUs${shard === 'none' ? '' : ` (${shard})`}`
+  return `${countText(model.parameters)} parameters${trained}; ${work}, ${dtype}, ${batch} × ${context} tokens${split}`
+}
+
+const gpus = (count: number): string => (count === 1 ? '1 GPU' : `${count} GPUs`)
+
+/** The answer in one line. */
+export function answerText({ gpus: answers, fits, estimate }: FitReport): string {
+  if (answers.length === 0) return 'No GPU is known on this host'
+  const now = answers.filter(({ verdict }) => verdict === 'fits' || verdict === 'fits_not_at_peak').length
+  const count = (wanted: FitVerdict): number => answers.filter(({ verdict }) => verdict === wanted).length
+  const host = answers.some(({ gpu }) => gpu.uuid !== undefined)
+  if (estimate.unknown.length > 0 && count('never') < answers.length) return 'Not all of it is known'
+  const later = count('fits_when_idle_leave') > 0 ? count('fits_when_idle_leave') : count('fits_when_empty')
+  if (fits.needed > 1 && host)
+    return now >= fits.needed ? `Fits on the ${fits.needed} GPUs that it needs` : `Fits on ${now} of the ${fits.needed} GPUs that it needs`
+  if (now > 0) return answers.length === 1 ? 'Fits' : `Fits on ${now} of ${gpus(answers.length)}`
+  if (later > 0) return `Fits now on none of ${gpus(answers.length)}, on ${later} when ${count('fits_when_idle_leave') > 0 ? 'the idle' : 'others'} leave`
+  return answers.length === 1 ? 'Does not fit' : `Fits on none of ${gpus(answers.length)}`
+}
