@@ -1,0 +1,98 @@
+// A chart of one job's readings over a range: some lines against a limit, with the pointer of its neighbours.
+import uPlot from 'uplot'
+import { ticksOf } from '../state/jobs-ticks.ts'
+import type { Range } from '../state/jobs-range.ts'
+import type { Palette } from './palette.ts'
+
+const FONT = '11px Inter, system-ui, sans-serif'
+
+export type JobChartSpec = {
+  readonly palette: Palette
+  readonly colours: readonly string[]
+  readonly limit: () => number | undefined
+  /** The top of the scale at least. */
+  readonly top: () => number
+  /** Unix ms. */
+  readonly span: () => { readonly from: number; readonly to: number; readonly range: Range }
+  readonly valueText: (value: number) => string
+  /** The step under the pointer; undefined when it leaves. */
+  readonly onPoint: (place: number | undefined) => void
+}
+
+function drawLimit(plot: uPlot, { limit, palette, top }: JobChartSpec): void {
+  const value = limit()
+  if (value === undefined || value > top()) return
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  const y = Math.round(plot.valToPos(value, 'y', true)) + ratio / 2
+  ctx.save()
+  ctx.strokeStyle = palette.peak
+  ctx.lineWidth = ratio
+  ctx.setLineDash([4 * ratio, 4 * ratio])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.restore()
+}
+
+export function createJobChart(host: HTMLElement, width: number, height: number, spec: JobChartSpec): uPlot {
+  const { palette, colours } = spec
+  const seconds = (): [number, number] => [spec.span().from / 1000, spec.span().to / 1000]
+  const ticks = () => {
+    const { from, to, range } = spec.span()
+    return ticksOf(range, from, to)
+  }
+  const options: uPlot.Options = {
+    width,
+    height,
+    padding: [6, 0, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false }, sync: { key: 'job', scales: ['x', null] } },
+    scales: { x: { time: true, range: seconds }, y: { range: () => [0, spec.top() * 1.02] } },
+    series: [
+      {},
+      ...colours.map((stroke) => ({ scale: 'y', stroke, width: 1.5, points: { show: false }, ...(colours.length === 1 && { fill: palette.traceFill }) })),
+    ],
+    axes: [
+      {
+        size: 18,
+        gap: 4,
+        font: FONT,
+        stroke: palette.axis,
+        splits: () => ticks().map(({ ms }) => ms / 1000),
+        values: (plot, splits) => {
+          const [low, high] = [plot.scales['x']?.min ?? 0, plot.scales['x']?.max ?? 0]
+          const edge = (high - low) * 0.06
+          // Every other one where they would touch; none that the edge would cut.
+          const step = plot.width / Math.max(1, splits.length) < 46 ? 2 : 1
+          const words = new Map(ticks().map(({ ms, label }) => [ms / 1000, label]))
+          return splits.map((at, i) => (i % step !== 0 || at - low < edge || high - at < edge ? null : (words.get(at) ?? null)))
+        },
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+      {
+        side: 1,
+        size: 62,
+        gap: 5,
+        font: FONT,
+        stroke: palette.axis,
+        splits: () => [0, 0.25, 0.5, 0.75, 1].map((part) => part * spec.top()),
+        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 1 ? null : value === 0 ? '0' : spec.valueText(value))),
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+    ],
+    hooks: {
+      draw: [(plot) => drawLimit(plot, spec)],
+      setCursor: [
+        (plot) => {
+          const at = plot.cursor.idx
+          spec.onPoint(at === null || at === undefined || (plot.cursor.left ?? -1) < 0 ? undefined : at)
+        },
+      ],
+    },
+  }
+  return new uPlot(options, [[], ...colours.map(() => [])], host)
+}

@@ -1,0 +1,124 @@
+// A job's GPU memory, how busy its GPUs are, its CPU and its host memory over the range.
+import { signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+import { createJobChart } from '../../charts/jobs-chart.ts'
+import { PALETTES, type Palette } from '../../charts/palette.ts'
+import { charts, failed, type Charts } from '../../state/jobs-charts.ts'
+import { highest, newest, type Line, type Lines } from '../../state/jobs-lines.ts'
+import type { Job } from '../../state/jobs-rows.ts'
+import { theme } from '../../state/theme.ts'
+import { cores, DASH, memory, percent, timeOfDay, zoneName } from '../../text/format.ts'
+import { ChartBox } from '../chart-box.tsx'
+
+const pointed = signal<number | undefined>(undefined)
+
+const colourOf = ({ slot }: Line, { containers, trace }: Palette): string => (slot === undefined ? trace : (containers[slot % containers.length] ?? trace))
+
+type Props = {
+  readonly id: string
+  readonly title: string
+  readonly all: Charts
+  readonly lines: Lines
+  readonly text: (value: number) => string
+  /** The least top of the scale. */
+  readonly least: number
+  readonly limit?: { readonly label: string; readonly value: number | undefined }
+}
+
+function Legend({ lines, text, limit }: Pick<Props, 'lines' | 'text' | 'limit'>) {
+  const palette = PALETTES[theme.value]
+  const at = pointed.value
+  return (
+    <span class="legend">
+      {lines.lines.map((line) => {
+        const value = at === undefined ? newest(line) : (line.values[at] ?? undefined)
+        return (
+          <span key={line.label} class="legend-entry">
+            <span class="swatch" style={{ '--swatch': colourOf(line, palette) }} />
+            {line.label} <b>{value === undefined ? DASH : text(value)}</b>
+          </span>
+        )
+      })}
+      {limit?.value !== undefined && (
+        <span class="legend-entry of">
+          {limit.label} {text(limit.value)}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Chart({ id, title, all, lines, text, least, limit }: Props) {
+  const palette = PALETTES[theme.value]
+  const latest = useRef({ all, lines, limit: limit?.value })
+  latest.current = { all, lines, limit: limit?.value }
+  if (lines.lines.length === 0) return null
+  // A limit far above what was used would press the line to the ground: then it is told in words alone.
+  const top = (): number => {
+    const { lines: now, limit: bound } = latest.current
+    const most = Math.max(least, highest(now))
+    return bound !== undefined && most >= bound * 0.02 ? Math.max(bound, most) : most
+  }
+  return (
+    <figure class="evidence-figure" data-chart={id}>
+      <figcaption>
+        <b>{title}</b>
+        <Legend lines={lines} text={text} {...(limit !== undefined && { limit })} />
+      </figcaption>
+      <ChartBox
+        className="job-chart"
+        height={132}
+        label={`${title} in the last ${all.range.label}`}
+        version={`${theme.value} ${lines.lines.map(({ label }) => label).join(' ')}`}
+        create={(host, width, height) =>
+          createJobChart(host, width, height, {
+            palette,
+            colours: lines.lines.map((line) => colourOf(line, palette)),
+            limit: () => latest.current.limit,
+            top,
+            span: () => latest.current.all,
+            valueText: text,
+            onPoint: (place) => (pointed.value = place),
+          })
+        }
+        data={() => {
+          const { t, lines: now } = latest.current.lines
+          const data: uPlot.AlignedData = [[...t], ...now.map(({ values }) => [...values])]
+          return data
+        }}
+      />
+    </figure>
+  )
+}
+
+function When({ all }: { readonly all: Charts }) {
+  const at = pointed.value
+  const second = at === undefined ? undefined : all.memory.t[at]
+  return <span class="count">{second === undefined ? `last ${all.range.label}, ${zoneName(all.to)}` : `at ${timeOfDay(second * 1000)}`}</span>
+}
+
+export function JobCharts({ job, jobKey }: { readonly job: Job | undefined; readonly jobKey: string }) {
+  const all = charts.value
+  if (all === undefined || all.key !== jobKey)
+    return (
+      <p class="nothing" role={failed.value ? 'alert' : 'status'}>
+        {failed.value ? 'The past could not be fetched. The page tries again.' : 'Asking the agent for the past …'}
+      </p>
+    )
+  const total = [all.memory, all.busy, all.cores, all.host].reduce((sum, { lines }) => sum + lines.length, 0)
+  if (total === 0) return <p class="nothing">{`Nothing was read of it in the last ${all.range.label}.`}</p>
+  return (
+    <section aria-labelledby="job-charts-title">
+      <h3 id="job-charts-title">
+        Readings <When all={all} />
+      </h3>
+      <div class="job-charts">
+        <Chart id="memory" title="GPU memory" all={all} lines={all.memory} text={memory} least={1} />
+        <Chart id="busy" title="Its GPUs busy" all={all} lines={all.busy} text={percent} least={1} />
+        <Chart id="cores" title="CPU cores" all={all} lines={all.cores} text={cores} least={0.1} />
+        <Chart id="host" title="Host memory" all={all} lines={all.host} text={memory} least={1} limit={{ label: 'limit', value: job?.limitBytes }} />
+      </div>
+    </section>
+  )
+}

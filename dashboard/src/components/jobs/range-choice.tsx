@@ -1,0 +1,14 @@
+// How far back to look: a row of buttons of which one is pressed.
+import { range, RANGES, setRange } from '../../state/jobs-range.ts'
+
+export function RangeChoice() {
+  return (
+    <div class="ranges" role="group" aria-label="How far back">
+      {RANGES.map(({ id, label }) => (
+        <button key={id} type="button" aria-pressed={range.value.id === id} onClick={() => setRange(id)}>
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}
