@@ -1,4 +1,4 @@
-// The live stream: a sink that tells every reader on /ws the present once per tick. Builds nothing while nobody listens.
+// The live stream: a sink that tells every reader on /ws the present, when it comes and once per tick. Builds nothing while nobody listens.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -33,7 +33,7 @@ export type LiveSink = Sink & {
   readonly readers: () => number
   /** Connections, those that have yet to say their token included. */
   readonly connections: () => number
-  /** Frames built, each for all readers. */
+  /** Frames built for all readers; those that greet one are not counted. */
   readonly frames: () => number
   /** Bytes that wait in the agent for readers to take them. */
   readonly bufferedBytes: () => number
@@ -62,6 +62,13 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   const sockets = new Set<WebSocket>()
   let skipped = 0
   let frames = 0
+  /** Time of the last tick, whoever listened then. */
+  let present: number | undefined
+  const frameAt = (t: number): Buffer => {
+    const { gpus, containers, processes, allocators, host } = views.rows()
+    const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, host }
+    return Buffer.from(JSON.stringify(frame))
+  }
 
   const pings = setInterval(() => {
     for (const reader of readers.values()) if (!reader.ping()) reader.terminate()
@@ -74,6 +81,8 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
     const reader = createReader(socket, maxBufferedBytes)
     readers.set(socket, reader)
     for (const incident of options.firing?.() ?? []) reader.certain(messageOf(incident))
+    // The present at once: a page that waits for the next tick stays empty for up to a second.
+    if (present !== undefined) reader.frame(frameAt(present))
   }
   const connected = (socket: WebSocket, access: Access, authenticated: boolean): void => {
     sockets.add(socket)
@@ -110,10 +119,9 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
       for (const reader of readers.values()) reader.certain(data)
     },
     tick(t) {
+      present = t
       if (readers.size === 0) return
-      const { gpus, containers, processes, allocators, host } = views.rows()
-      const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, host }
-      const data = Buffer.from(JSON.stringify(frame))
+      const data = frameAt(t)
       frames += 1
       for (const reader of readers.values()) if (!reader.frame(data)) skipped += 1
     },
