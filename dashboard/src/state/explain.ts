@@ -67,6 +67,7 @@ function run(blob: Blob, name: string): void {
         why: event instanceof ErrorEvent && event.message !== '' ? event.message : 'the part of this page that reads logs could not be loaded',
       })
   })
+  // eslint-disable-next-line unicorn/require-post-message-target-origin -- a worker is no window: it takes none
   own.postMessage(blob)
 }
 

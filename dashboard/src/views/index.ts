@@ -7,7 +7,9 @@ export const VIEWS: readonly View[] = [
   { id: 'gpus', label: 'GPU', under: '', load: async () => (await import('./gpu.tsx')).Gpu },
   { id: 'jobs', label: 'Jobs', key: 'j', load: async () => (await import('./jobs.tsx')).Jobs },
   { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents.tsx')).Incidents },
+  { id: 'allocator', label: 'Allocator', key: 'a', load: async () => (await import('./allocator.tsx')).Allocator },
   { id: 'explain', label: 'Explain', key: 'e', load: async () => (await import('./explain.tsx')).Explain },
   { id: 'doctor', label: 'Doctor', key: 'd', load: async () => (await import('./doctor.tsx')).Doctor },
   { id: 'fit', label: 'Fit', key: 'f', load: async () => (await import('./fit.tsx')).Fit },
+  { id: 'agent', label: 'Agent', key: 'h', load: async () => (await import('./agent.tsx')).Agent },
 ]

@@ -1,0 +1,62 @@
+// The sources as a table: does each read, how old is its newest reading, how long does it take, what is missing.
+import { agentNow } from '../../state/app.ts'
+import type { Figures } from '../../state/agent-figures.ts'
+import type { SourceRow } from '../../state/agent-sources.ts'
+import { sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
+import { age, DASH } from '../../text/format.ts'
+import { gapWords } from '../../text/words.ts'
+import { DataTable, type Column } from '../data-table.tsx'
+
+const SHAPES = { reads: '●', partly: '◐', absent: '○', silent: '▲' } as const
+const RANK = { silent: 0, partly: 1, reads: 2, absent: 3 } as const
+
+function Status({ row: { status } }: { readonly row: SourceRow }) {
+  return (
+    <span class="source-status" data-status={status}>
+      <span aria-hidden="true">{SHAPES[status]}</span> {STATUS_WORDS[status]}
+    </span>
+  )
+}
+
+/** Moves on each second. */
+const Newest = ({ at }: { readonly at: number | undefined }) => <>{at === undefined ? DASH : `${age((agentNow.value - at) / 1000)} ago`}</>
+
+const columns = (figures: Figures): readonly Column<SourceRow>[] => [
+  {
+    id: 'source',
+    label: 'Source',
+    key: ({ source }) => sourceName(source),
+    cell: ({ source, why }) => (
+      <>
+        <span class="name">{sourceName(source)}</span>
+        {why !== undefined && <span class="sub">{why.detail ?? gapWords(why.reason)}</span>}
+      </>
+    ),
+  },
+  { id: 'status', label: 'State', key: ({ status }) => RANK[status], cell: (row) => <Status row={row} /> },
+  { id: 'newest', label: 'Newest reading', numeric: true, key: ({ newest }) => newest, cell: ({ newest }) => <Newest at={newest} /> },
+  { id: 'took', label: 'Read in', numeric: true, key: ({ tookSeconds }) => tookSeconds, cell: ({ tookSeconds }) => took(tookSeconds) },
+  { id: 'readings', label: 'Readings', numeric: true, key: ({ readings }) => readings, cell: ({ readings }) => readings.toLocaleString('en') },
+  { id: 'gaps', label: 'Gaps now', numeric: true, key: ({ gaps }) => gaps, cell: ({ gaps }) => gaps },
+  {
+    id: 'counted',
+    label: 'Gaps since the start',
+    numeric: true,
+    key: ({ source }) => figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0,
+    cell: ({ source }) => (figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0).toLocaleString('en'),
+  },
+]
+
+export function Sources({ sources, figures }: { readonly sources: readonly SourceRow[]; readonly figures: Figures }) {
+  return (
+    <DataTable
+      id="sources"
+      title="Sources"
+      columns={columns(figures)}
+      rows={sources}
+      rowKey={({ source }) => source}
+      sort={{ column: 'status', descending: false }}
+      empty="The agent has no source that speaks."
+    />
+  )
+}

@@ -1,0 +1,46 @@
+// "Is what I see true?", answered before anything else.
+import { agentNow, clock, frame, hello, silence, stale, summary } from '../../state/app.ts'
+import type { Health } from '../../state/agent.ts'
+import { doubts, verdictOf } from '../../state/agent-verdict.ts'
+
+const SHAPES = { bad: '▲', warn: '◆', note: '·' } as const
+const WORDS = { bad: 'do not believe it: ', warn: 'missing: ', note: 'to know: ' } as const
+const SEVERITY = { bad: 'critical', warn: 'warning', good: 'good' } as const
+
+export function Verdict({ health: { sources, gaps, figures } }: { readonly health: Health }) {
+  const simulated = hello.value?.simulated === true
+  const found = doubts({
+    sources,
+    gaps,
+    figures,
+    simulated,
+    silentFor: stale.value ? silence.value : undefined,
+    lastFrame: frame.value?.t,
+    gpusInTrouble: (summary.value?.attention ?? []).flatMap(({ severity, text }) => (severity === 'critical' ? [text] : [])),
+    gpus: frame.value?.gpus.length ?? 0,
+    clockAheadMs: stale.value ? 0 : clock.value - agentNow.value,
+    now: agentNow.value,
+  })
+  const { level, text } = verdictOf(found, simulated)
+  const reading = sources.filter(({ status }) => status === 'reads' || status === 'partly').length
+  return (
+    <section class="incident-top truth" data-severity={SEVERITY[level]} data-status="firing" aria-labelledby="truth-title">
+      <p class="incident-line">Is what I see true?</p>
+      <h2 id="truth-title">{text}</h2>
+      <p class="verdict">{`${reading} of ${sources.length} sources read this host.`}</p>
+      {found.length > 0 && (
+        <ul class="doubts">
+          {found.map((doubt) => (
+            <li key={doubt.text} data-level={doubt.level}>
+              <span aria-hidden="true">{SHAPES[doubt.level]}</span>
+              <span>
+                <span class="spoken">{WORDS[doubt.level]}</span>
+                {doubt.text}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

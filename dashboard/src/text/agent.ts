@@ -1,0 +1,36 @@
+// The agent's parts and figures in a person's words.
+import { factLabel } from './facts.ts'
+
+const SOURCES: Readonly<Record<string, string>> = {
+  gpu: 'GPUs (NVML)',
+  'nvidia-smi': 'GPUs (nvidia-smi)',
+  'gpu-presence': 'Which GPUs there are',
+  'driver-version': 'Driver version',
+  'device-access': 'Access of containers to GPUs',
+  containers: 'Containers',
+  host: 'Host',
+  allocator: 'PyTorch probes',
+  'container-logs': 'Container logs',
+  'kernel-log': 'Kernel log',
+  'log-files': 'Log files',
+  journald: 'journald',
+  targets: 'Services asked',
+  incidents: 'Incidents',
+  notifications: 'Notifications',
+  agent: 'The agent itself',
+  recording: 'Recording',
+}
+export const sourceName = (source: string): string => SOURCES[source] ?? source
+
+/** `warpwatch_gpu_fan_speed_ratio` as "GPU fan speed"; a source's id as its name. */
+export const metricName = (metric: string): string =>
+  metric.startsWith('warpwatch_') ? factLabel(metric.slice('warpwatch_'.length).replace(/_total$/, '')) : sourceName(metric)
+
+export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'not on this host', silent: 'silent' } as const
+
+/** Durations of a scrape: microseconds matter as little as their digits. */
+export function took(seconds: number | undefined): string {
+  if (seconds === undefined) return '–'
+  if (seconds < 0.0005) return '< 1 ms'
+  return seconds < 1 ? `${(seconds * 1000).toFixed(0)} ms` : `${seconds.toFixed(1)} s`
+}

@@ -1,0 +1,37 @@
+// The agent's own health: is what I see true, what does each source read, what is missing and why, what does it cost, who is told.
+import { useEffect } from 'preact/hooks'
+import { stale } from '../state/app.ts'
+import { known, watchHealth } from '../state/agent.ts'
+import { Loading } from '../components/notices.tsx'
+import { Cost } from '../components/agent/cost.tsx'
+import { Gaps } from '../components/agent/gaps.tsx'
+import { Notifiers } from '../components/agent/notifiers.tsx'
+import { SelfFacts } from '../components/agent/self-facts.tsx'
+import { Sources } from '../components/agent/sources.tsx'
+import { Verdict } from '../components/agent/verdict.tsx'
+
+export function Agent() {
+  useEffect(watchHealth, [])
+  const now = known.value
+  if (now.state === 'asking') return <Loading />
+  if (now.state === 'failed')
+    return (
+      <div class="notice" role="alert">
+        <h2>The agent does not tell how it is</h2>
+        <p>{now.why}. The page tries again when the agent is back.</p>
+      </div>
+    )
+  const { health } = now
+  return (
+    <div class={stale.value ? 'content agent-page stale' : 'content agent-page'}>
+      <Verdict health={health} />
+      <Sources sources={health.sources} figures={health.figures} />
+      <Gaps gaps={health.gaps} />
+      <div class="agent-columns">
+        <Cost figures={health.figures} />
+        <SelfFacts figures={health.figures} />
+      </div>
+      <Notifiers notifiers={health.notifiers} />
+    </div>
+  )
+}
