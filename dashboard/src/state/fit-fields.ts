@@ -36,18 +36,18 @@ export const WORK: readonly Choice[] = [
 
 const FLOATS = same('bf16', 'fp16', 'fp32')
 const QUANTISED: readonly Choice[] = [
-  { value: 'nf4', label: 'nf4 (bitsandbytes)' },
-  { value: 'nf4-single', label: 'nf4, not doubly quantised' },
-  { value: 'int4', label: 'int4 (GPTQ, AWQ)' },
-  { value: 'gptq8', label: 'int8 (GPTQ)' },
-  { value: 'int8', label: 'int8 (LLM.int8)' },
+  { value: 'nf4', label: 'nf4' },
+  { value: 'nf4-single', label: 'nf4 single' },
+  { value: 'int4', label: 'int4 GPTQ, AWQ' },
+  { value: 'gptq8', label: 'int8 GPTQ' },
+  { value: 'int8', label: 'int8 LLM.int8' },
   { value: 'fp8', label: 'fp8' },
 ]
 const dtypes = (words: Words): readonly Choice[] =>
   words.get('train') === 'full' ? FLOATS : words.get('train') === 'qlora' ? QUANTISED : [...FLOATS, ...QUANTISED]
 
 const SPLITS: readonly Choice[] = [
-  { value: 'none', label: 'none, each has all' },
+  { value: 'none', label: 'none' },
   { value: 'zero1', label: 'ZeRO 1' },
   { value: 'zero2', label: 'ZeRO 2' },
   { value: 'zero3', label: 'ZeRO 3, FSDP' },
@@ -83,7 +83,6 @@ export const FIELDS: readonly Field[] = [
     kind: 'choice',
     name: 'checkpointing',
     label: 'Checkpointing',
-    hint: 'of gradients',
     usual: 'checkpointing',
     choices: () => same('off', 'on'),
     applies: trains,

@@ -54,17 +54,22 @@ export function stretchesOf(room: GpuRoom, total: Range | undefined, claim?: num
   return parted.filter(({ from, to }) => to > from)
 }
 
-/** How far the bars of all GPUs go: the largest card, and some room to see what does not fit into it. */
-export const scaleOf = (list: readonly GpuRoom[]): number => 1.3 * Math.max(1, ...list.map(({ capacity_bytes: capacity }) => capacity))
+/** How far the bars of all GPUs go: to the largest card, and on to where what does not fit ends, as far as the cards stay visible. */
+export function scaleOf(list: readonly GpuRoom[], total?: Range): number {
+  const largest = Math.max(1, ...list.map(({ capacity_bytes: capacity }) => capacity))
+  if (total === undefined) return largest
+  const ends = list.map(({ capacity_bytes: capacity, free_bytes: free = capacity }) => capacity - free + total.likely_bytes)
+  return Math.min(1.8 * largest, 1.05 * Math.max(largest, ...ends))
+}
 
 const STEPS = [1, 2, 4, 5, 10]
 
-/** Round places of an axis up to `most`, at most `count` of them beside zero. */
+/** Round places of an axis that ends at `most`, at most `count` of them beside zero; none so near the end that its figure would not fit. */
 export function ticksOf(most: number, count: number): readonly number[] {
   const rough = most / count
   const power = 2 ** 30 * 10 ** Math.floor(Math.log10(rough / 2 ** 30))
   const step = (STEPS.find((one) => one * power >= rough) ?? 10) * power
-  return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step)
+  return Array.from({ length: Math.floor((0.98 * most) / step) + 1 }, (_, i) => i * step)
 }
 
 export type SuggestionGroup = { readonly gpus: readonly GpuAnswer[]; readonly suggestions: readonly FitSuggestion[] }

@@ -43,19 +43,17 @@ export function workText({ model, settings }: FitEstimate): string {
   return `${countText(model.parameters)} parameters${trained}; ${work}, ${dtype}, ${batch} × ${context} tokens${split}`
 }
 
-const gpus = (count: number): string => (count === 1 ? '1 GPU' : `${count} GPUs`)
-
 /** The answer in one line. */
-export function answerText({ gpus: answers, fits, estimate }: FitReport): string {
-  if (answers.length === 0) return 'No GPU is known on this host'
-  const now = answers.filter(({ verdict }) => verdict === 'fits' || verdict === 'fits_not_at_peak').length
-  const count = (wanted: FitVerdict): number => answers.filter(({ verdict }) => verdict === wanted).length
-  const host = answers.some(({ gpu }) => gpu.uuid !== undefined)
-  if (estimate.unknown.length > 0 && count('never') < answers.length) return 'Not all of it is known'
-  const later = count('fits_when_idle_leave') > 0 ? count('fits_when_idle_leave') : count('fits_when_empty')
-  if (fits.needed > 1 && host)
-    return now >= fits.needed ? `Fits on the ${fits.needed} GPUs that it needs` : `Fits on ${now} of the ${fits.needed} GPUs that it needs`
-  if (now > 0) return answers.length === 1 ? 'Fits' : `Fits on ${now} of ${gpus(answers.length)}`
-  if (later > 0) return `Fits now on none of ${gpus(answers.length)}, on ${later} when ${count('fits_when_idle_leave') > 0 ? 'the idle' : 'others'} leave`
-  return answers.length === 1 ? 'Does not fit' : `Fits on none of ${gpus(answers.length)}`
+export function answerText({ gpus, fits, estimate }: FitReport): string {
+  if (gpus.length === 0) return 'No GPU is known on this host'
+  const count = (...wanted: readonly FitVerdict[]): number => gpus.filter(({ verdict }) => wanted.includes(verdict)).length
+  if (estimate.unknown.length > 0 && count('never') < gpus.length) return 'Not all of it is known'
+  const now = count('fits', 'fits_not_at_peak')
+  const host = gpus.some(({ gpu }) => gpu.uuid !== undefined)
+  const all = gpus.length === 1 ? (host ? 'the GPU' : 'the card') : `${gpus.length} ${host ? 'GPUs' : 'cards'}`
+  if (fits.needed > 1 && host) return `Fits on ${now >= fits.needed ? 'the' : `${now} of the`} ${fits.needed} GPUs that it needs`
+  if (now > 0) return gpus.length === 1 ? 'Fits' : `Fits on ${now} of ${all}`
+  const [later, who] = count('fits_when_idle_leave') > 0 ? [count('fits_when_idle_leave'), 'the idle'] : [count('fits_when_empty'), 'others']
+  if (later > 0) return gpus.length === 1 ? `Fits when ${who} leave` : `Fits now on none of ${all}, on ${later} when ${who} leave`
+  return `Fits on ${gpus.length === 1 ? 'no' : 'none of'} ${gpus.length === 1 ? (host ? 'GPU' : 'card') : all}`
 }

@@ -35,8 +35,8 @@ export function FitAnswer() {
     <div class={busy.value ? 'fit-answer busy' : 'fit-answer'}>
       <header class="fit-top">
         <div>
-          <h2 id="fit-title" role="status">
-            {answerText(report)}
+          <h2 id="fit-title">
+            <span role="status">{answerText(report)}</span>
           </h2>
           <p class="fit-line">{workText(estimate)}</p>
           <AsOf at={at} />

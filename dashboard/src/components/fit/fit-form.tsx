@@ -1,4 +1,5 @@
 // What is asked: model, kind of work, settings, cards. All of it stands in the address; it is asked as it is typed.
+import { useState } from 'preact/hooks'
 import { fieldsFor, WORK } from '../../state/fit-fields.ts'
 import { workChanges } from '../../state/fit-question.ts'
 import { problem, words } from '../../state/fit.ts'
@@ -25,13 +26,15 @@ function Work() {
 
 export function FitForm() {
   const fields = fieldsFor(words.value)
+  // On a phone the answer should not be far away.
+  const [unfolded] = useState(() => matchMedia('(min-width: 901px)').matches)
   const rare = fields.filter((field) => field.rare === true)
   return (
     <form class="fit-form" aria-label="What should fit" onSubmit={(event) => event.preventDefault()}>
       <FitModel />
       <Work />
-      <fieldset class="fit-set">
-        <legend>Settings</legend>
+      <details class="fit-settings" open={unfolded || fields.some(({ name }) => words.peek().has(name))}>
+        <summary>Settings</summary>
         <div class="fit-fields">
           {fields
             .filter((field) => field.rare !== true)
@@ -47,7 +50,7 @@ export function FitForm() {
             ))}
           </div>
         </details>
-      </fieldset>
+      </details>
       <fieldset class="fit-set">
         <legend>Cards</legend>
         <label class="choice" data-set={words.value.has('gpu')}>

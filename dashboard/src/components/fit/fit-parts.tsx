@@ -80,10 +80,12 @@ export function FitParts({ estimate }: { readonly estimate: FitEstimate }) {
           {parts.map(({ part, note, likely_bytes: likely, low_bytes: low, high_bytes: high }) => (
             <tr key={part} role="row" data-part={part}>
               <td role="cell" class="col-part" data-label="Part">
-                <span class={part === 'allocator' ? 'swatch loss' : 'swatch'} style={{ '--swatch': colourOf(part, palette) }} />
-                <span class="named-text">
-                  {PARTS[part]}
-                  {note !== undefined && <span class="sub">{note}</span>}
+                <span class="part-name">
+                  <span class={part === 'allocator' ? 'swatch loss' : 'swatch'} style={{ '--swatch': colourOf(part, palette) }} />
+                  <span>
+                    {PARTS[part]}
+                    {note !== undefined && <span class="sub">{note}</span>}
+                  </span>
                 </span>
               </td>
               <td role="cell" class="numeric likely-figure" data-label="Likely">

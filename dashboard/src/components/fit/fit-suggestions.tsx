@@ -29,9 +29,9 @@ export function FitSuggestions({ report: { gpus } }: { readonly report: FitRepor
                     {changes.map((change) => (
                       <code key={change}>{change.replaceAll('--', '')}</code>
                     ))}
-                    <b>{memory(total.likely_bytes)}</b>
                   </span>
                   <span class="sub">{why.join('; ')}</span>
+                  <b>{memory(total.likely_bytes)}</b>
                 </a>
               </li>
             ))}

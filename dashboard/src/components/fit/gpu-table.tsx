@@ -1,6 +1,6 @@
 // The GPUs: what each has, whether the model fits now, when the idle leave, or never, and how much would be left.
 import type { FitReport, GpuAnswer, GpuRoom } from '../../../../agent/model/fit.ts'
-import { scaleOf } from '../../state/fit-report.ts'
+import { scaleOf, stretchesOf, type Stretch } from '../../state/fit-report.ts'
 import { DASH, memory } from '../../text/format.ts'
 import { gpuModel, gpuName, VERDICTS } from '../../text/fit.ts'
 import { GpuBar } from './gpu-bar.tsx'
@@ -58,25 +58,35 @@ const Heads = ({ labels }: { readonly labels: readonly string[] }) => (
   </thead>
 )
 
-function Legend({ asked }: { readonly asked: boolean }) {
+const KEYS = { held: 'in use', idle: 'in use by the idle', need: 'needed', perhaps: 'at the most', claim: 'taken by vLLM', over: 'beyond the card' } as const
+
+/** What is drawn, and nothing else. */
+function Legend({ rooms, stretches }: { readonly rooms: readonly GpuRoom[]; readonly stretches: readonly Stretch[] }) {
+  const drawn = new Set(stretches.flatMap(({ kind, over }) => (over === true ? [kind, 'over'] : [kind])))
+  const peak = rooms.some(({ peak_used_bytes: bytes }) => bytes !== undefined)
   return (
     <p class="bar-legend" aria-hidden="true">
-      <span class="key held" /> in use
-      <span class="key idle" /> in use by the idle
-      {asked && (
-        <>
-          <span class="key need" /> needed
-          <span class="key perhaps" /> at the most
-          <span class="key over" /> beyond the card
-        </>
+      {Object.entries(KEYS)
+        .filter(([key]) => drawn.has(key))
+        .map(([key, text]) => (
+          <span key={key}>
+            <span class={`key ${key}`} /> {text}
+          </span>
+        ))}
+      {peak && (
+        <span>
+          <span class="key peak" /> highest use of the last days
+        </span>
       )}
-      <span class="key peak" /> highest use of the last days
     </p>
   )
 }
 
 export function AnswerTable({ report: { gpus, estimate } }: { readonly report: FitReport }) {
-  const scale = scaleOf(gpus.map(({ gpu }) => gpu))
+  const scale = scaleOf(
+    gpus.map(({ gpu }) => gpu),
+    estimate.total,
+  )
   const left = LEFT.filter(([, figure]) => gpus.some((answer) => figure(answer) !== undefined))
   return (
     <section class="part" aria-labelledby="gpus-title">
@@ -101,13 +111,13 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
           ))}
         </tbody>
       </table>
-      <Legend asked />
+      <Legend rooms={gpus.map(({ gpu }) => gpu)} stretches={gpus.flatMap(({ gpu, claim_bytes: claim }) => stretchesOf(gpu, estimate.total, claim))} />
     </section>
   )
 }
 
 export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
-  const scale = scaleOf(list) / 1.3
+  const scale = scaleOf(list)
   return (
     <section class="part" aria-labelledby="gpus-title">
       <h3 id="gpus-title">What this host’s GPUs have</h3>
@@ -133,7 +143,7 @@ export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
           ))}
         </tbody>
       </table>
-      <Legend asked={false} />
+      <Legend rooms={list} stretches={list.flatMap((room) => stretchesOf(room, undefined))} />
     </section>
   )
 }
