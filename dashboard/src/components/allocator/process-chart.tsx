@@ -1,0 +1,70 @@
+// The chart of the chosen process with its legend, whose figures are those under the pointer, else the newest.
+import { createAllocatorChart, layerColour } from '../../charts/allocator-chart.ts'
+import { PALETTES } from '../../charts/palette.ts'
+import { chosenKey, lanes, oomsOf, pointed, span } from '../../state/allocator.ts'
+import { columnsOf, LAYERS, marksOf, partsOf, readingsAt, SPANS, type Layer } from '../../state/allocator-lanes.ts'
+import { nameOf, type Probed } from '../../state/allocator-processes.ts'
+import { agentNow, drawing } from '../../state/app.ts'
+import { theme } from '../../state/theme.ts'
+import { memory, since, timeWithSeconds } from '../../text/format.ts'
+import { ChartBox } from '../chart-box.tsx'
+
+const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
+const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'in holes', cache: 'cache' }
+
+function Legend({ of }: { readonly of: Probed }) {
+  void drawing.value
+  const palette = PALETTES[theme.value]
+  const second = pointed.value
+  const parts = second === undefined ? (of.row === undefined ? undefined : partsOf(of.row)) : partsOf(readingsAt(lanes.value, second))
+  const layers = LAYERS.filter((layer) => layer !== 'waiting' || (parts?.waiting ?? 0) > 0)
+  return (
+    <figcaption>
+      <b>{second === undefined ? 'Now' : SPANS[span.value].spanS > 3600 ? since(second * 1000, agentNow.peek()) : timeWithSeconds(second * 1000)}</b>
+      <span class="legend">
+        {layers.map((layer) => (
+          <span key={layer} class="legend-entry" data-layer={layer}>
+            <span class={layer === 'holes' ? 'swatch area unattributed' : 'swatch area'} style={{ '--swatch': layerColour(layer, palette) }} />
+            {NAMES[layer]} <b>{memory(parts?.[layer])}</b>
+          </span>
+        ))}
+        <span class="legend-entry" data-layer="ceiling">
+          <span class="swatch dashed" />
+          most it could hold <b>{memory(parts?.ceiling)}</b>
+        </span>
+      </span>
+    </figcaption>
+  )
+}
+
+export function ProcessChart({ of }: { readonly of: Probed }) {
+  const height = 260
+  return (
+    <figure class="evidence-figure large allocator-figure" data-chart="allocator">
+      <Legend of={of} />
+      <ChartBox
+        className="allocator-chart"
+        height={height}
+        label={`What ${nameOf(of)} reserved over the last ${SPANS[span.value].label}: in use, in holes, cache; below the most that it could hold`}
+        version={`${theme.value} ${span.value} ${chosenKey.value ?? ''}`}
+        create={(host, width) =>
+          createAllocatorChart(host, width, height, {
+            palette: PALETTES[theme.peek()],
+            alarm: ALARM[theme.peek()],
+            window: () => {
+              const { spanS } = lanes.peek()
+              const end = Math.floor(agentNow.peek() / 1000)
+              return [end - spanS, end]
+            },
+            marks: () => marksOf(lanes.peek(), oomsOf(of)),
+            onPoint: (second) => (pointed.value = second),
+          })
+        }
+        data={() => {
+          lanes.peek().advance(agentNow.peek())
+          return columnsOf(lanes.peek())
+        }}
+      />
+    </figure>
+  )
+}

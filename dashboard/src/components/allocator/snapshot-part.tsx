@@ -1,0 +1,99 @@
+// A snapshot file: totals, what would fit, the map of its segments, who allocated, what to change.
+import type { DeviceAnalysis, LastOom } from '../../state/allocator-messages.ts'
+import { device, report } from '../../state/allocator-snapshot.ts'
+import { memory, timeWithSeconds, zoneName } from '../../text/format.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { BlockDetail } from './block-detail.tsx'
+import { MapPanel } from './map-panel.tsx'
+import { RequestForm } from './request-form.tsx'
+import { SegmentTable } from './segment-table.tsx'
+import { SiteList } from './site-list.tsx'
+import { NoFile } from './snapshot-drop.tsx'
+import { SnapshotHead, Totals } from './snapshot-totals.tsx'
+
+function Oom({ of }: { readonly of: LastOom }) {
+  const when = of.time_ms === undefined ? '' : ` at ${timeWithSeconds(of.time_ms)} ${zoneName(of.time_ms)}`
+  const free = of.device_free_bytes === undefined ? '' : `, with ${memory(of.device_free_bytes)} free on the GPU`
+  const { frame } = of
+  return (
+    <p class="last-oom">
+      The history ends in an out-of-memory error{when}: {memory(of.rounded_request_bytes)} on device {of.device}
+      {free}
+      {frame === undefined ? '' : `, asked for at ${frame.file}${frame.line === undefined ? '' : `:${frame.line}`} ${frame.function}`}.
+    </p>
+  )
+}
+
+function Advice({ of }: { readonly of: DeviceAnalysis }) {
+  if (of.remedies.length === 0) return null
+  return (
+    <section class="part" aria-labelledby="advice-title">
+      <h3 id="advice-title">What to change</h3>
+      <ol class="remedies">
+        {of.remedies.map(({ text, command }, i) => (
+          <li key={i}>
+            {text}
+            {command !== undefined && (
+              <span class="command">
+                <code>{command}</code>
+                <CopyButton text={command} label="copy" of={`command ${i + 1}`} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Unsaid() {
+  const { notes = [], unknown = [] } = report.value?.analysis ?? {}
+  return (
+    <section class="part unsaid" aria-labelledby="unsaid-title">
+      <h3 id="unsaid-title">Not in this file</h3>
+      <ul>
+        {[...notes, ...unknown].map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+export function SnapshotPart() {
+  const found = report.value
+  const of = device.value
+  if (found === undefined) return <NoFile />
+  if (of === undefined)
+    return (
+      <>
+        <SnapshotHead />
+        <p class="nothing">PyTorch held no memory when this snapshot was taken.</p>
+      </>
+    )
+  const oom = found.analysis.trace?.last_oom
+  return (
+    <div class="snapshot">
+      <SnapshotHead />
+      {oom !== undefined && <Oom of={oom} />}
+      <Totals of={of} />
+      <div class="snapshot-columns">
+        {found.packed.bytes.length === 0 ? (
+          <p class="nothing">This file has sums by pool only, no blocks: it is what a probe tells at an error.</p>
+        ) : (
+          <MapPanel />
+        )}
+        <div class="snapshot-side">
+          <RequestForm key={of.device} />
+          {found.packed.bytes.length > 0 && <BlockDetail />}
+          <SiteList of={of} />
+        </div>
+      </div>
+      <SegmentTable />
+      <div class="snapshot-foot">
+        <Advice of={of} />
+        <Unsaid />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+// The allocators: one process now and before, or a snapshot file.
+import { DropTarget } from '../components/allocator/snapshot-drop.tsx'
+import { ProcessPart } from '../components/allocator/process-part.tsx'
+import { SnapshotPart } from '../components/allocator/snapshot-part.tsx'
+import { file } from '../state/allocator-snapshot.ts'
+import { stale } from '../state/app.ts'
+import { hrefOf } from '../state/route.ts'
+import type { ViewProps } from './definition.ts'
+
+function Tab({ rest, here, label }: { readonly rest: readonly string[]; readonly here: boolean; readonly label: string }) {
+  return (
+    <a href={hrefOf('allocator', rest)} aria-current={here ? 'page' : undefined}>
+      {label}
+    </a>
+  )
+}
+
+export function Allocator({ rest }: ViewProps) {
+  const [part] = rest
+  const snapshot = part === 'snapshot'
+  return (
+    <DropTarget>
+      <div class={stale.value && !snapshot ? 'content stale allocator' : 'content allocator'}>
+        <nav class="parts" aria-label="Allocator">
+          <Tab rest={[]} here={part === undefined} label="Processes" />
+          <Tab rest={['snapshot']} here={snapshot} label={file.value.state === 'there' ? `Snapshot: ${file.value.name.slice(0, 40)}` : 'Snapshot file'} />
+        </nav>
+        {snapshot ? (
+          <SnapshotPart />
+        ) : part === undefined ? (
+          <ProcessPart />
+        ) : (
+          <p class="lost">
+            There is no page {JSON.stringify(part)} here. <a href={hrefOf('allocator')}>Processes</a>
+          </p>
+        )}
+      </div>
+    </DropTarget>
+  )
+}
