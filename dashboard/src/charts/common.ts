@@ -1,9 +1,50 @@
-// What all charts of the page share: the time window, the pointer that runs through all of them at once, no legend of uPlot's own.
+// What all charts of the page share: the time window, its marks, the pointer that runs through all of them at once, no legend of uPlot's own.
 import type uPlot from 'uplot'
-import { hovered, timeline } from '../state/app.ts'
-import { WINDOW_S } from '../state/timeline.ts'
+import { hovered } from '../state/app.ts'
+import { charted } from '../state/charted.ts'
+import { dayOfMonth, timeOfDay } from '../text/format.ts'
+import type { Palette } from './palette.ts'
 
-export const xScale: uPlot.Scale = { time: true, range: () => [timeline.end() - WINDOW_S, timeline.end()] }
+export const FONT = '11px Inter, system-ui, sans-serif'
+const window = (): [number, number] => {
+  const { range, timeline } = charted.peek()
+  return [timeline.end() - range.seconds, timeline.end()]
+}
+export const xScale: uPlot.Scale = { time: true, range: window }
+
+const DAY = 86_400
+const TICKS_S = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, DAY, 2 * DAY, 7 * DAY]
+/** Pixels from one mark of the time to the next at the least, and half of a label's width. */
+const APART = 62
+const HALF = 17
+
+/** Round times of the reader's own zone. */
+function splits(plot: uPlot): number[] {
+  const [from, to] = window()
+  const perPixel = (to - from) / Math.max(1, plot.bbox.width / devicePixelRatio)
+  const tick = TICKS_S.find((seconds) => seconds >= perPixel * APART) ?? 14 * DAY
+  const zone = new Date(to * 1000).getTimezoneOffset() * 60
+  const found: number[] = []
+  for (let second = Math.ceil((from - zone) / tick) * tick + zone; second <= to; second += tick) found.push(second)
+  return found
+}
+
+/** The axis of time. A label that the left edge would cut is left out. */
+export function timeAxis(palette: Palette): uPlot.Axis {
+  return {
+    size: 18,
+    gap: 4,
+    font: FONT,
+    stroke: palette.axis,
+    splits,
+    values: (plot, seconds) => {
+      const days = seconds.length > 1 && (seconds[1] ?? 0) - (seconds[0] ?? 0) >= DAY
+      return seconds.map((second) => (plot.valToPos(second, 'x') < HALF ? null : days ? dayOfMonth(second * 1000) : timeOfDay(second * 1000)))
+    },
+    grid: { stroke: palette.grid, width: 1 },
+    ticks: { show: false },
+  }
+}
 
 export function sharedOptions(): Pick<uPlot.Options, 'legend' | 'cursor' | 'hooks' | 'drawOrder'> {
   const options: Pick<uPlot.Options, 'legend' | 'cursor' | 'hooks' | 'drawOrder'> = {

@@ -1,7 +1,7 @@
 // A chart of one job's readings over a range: some lines against a limit, with the pointer of its neighbours.
 import uPlot from 'uplot'
 import { ticksOf } from '../state/jobs-ticks.ts'
-import type { Range } from '../state/jobs-range.ts'
+import type { Range } from '../state/jobs-ranges.ts'
 import type { Palette } from './palette.ts'
 
 const FONT = '11px Inter, system-ui, sans-serif'

@@ -1,13 +1,15 @@
-// The large chart of a card: GPU memory over the last 15 minutes, stacked by who holds it, against the GPU's total.
+// The large chart of a card: GPU memory over the range, stacked by who holds it, against the GPU's total.
 import uPlot from 'uplot'
-import { gib, timeOfDay } from '../text/format.ts'
-import { sharedOptions, xScale } from './common.ts'
+import { gib } from '../text/format.ts'
+import { FONT, sharedOptions, timeAxis, xScale } from './common.ts'
 import { hatch } from './hatch.ts'
 import { mix, type Palette } from './palette.ts'
 import type { Layer } from './stack.ts'
 
-const FONT = '11px Inter, system-ui, sans-serif'
-const DAYLIGHT = { container: 0.66, host: 0.42 } as const
+/** Parts of a layer's colour over the ground: what is kept without being used is paler than what is used. */
+const DAYLIGHT = { container: 0.66, cache: 0.3, host: 0.42 } as const
+/** Line and ground of the hatched ones: memory that nobody can have, or that nobody owns. */
+const HATCHED = { stranded: [0.8, 0.3], unattributed: [0.6, 0.14] } as const
 
 export type MemoryChartSpec = {
   readonly layers: readonly Layer[]
@@ -16,27 +18,40 @@ export type MemoryChartSpec = {
   readonly totalBytes: () => number | undefined
   /** The highest memory of the last minute, sampled at 10 Hz by the agent. */
   readonly peakBytes: () => number | undefined
+  /** Cells of many seconds: the highest of each is drawn as a line over the means. */
+  readonly coarse: boolean
 }
 
 export function layerColour(layer: Layer, palette: Palette, slotOf: (container: string) => number): string {
-  if (layer.kind === 'container') return palette.containers[slotOf(layer.key) % palette.containers.length] ?? palette.host
+  if (layer.kind !== 'host' && layer.kind !== 'unattributed') return palette.containers[slotOf(layer.key) % palette.containers.length] ?? palette.host
   return layer.kind === 'host' ? palette.host : palette.unattributed
 }
 
-function series(layer: Layer, spec: MemoryChartSpec): uPlot.Series {
+function series(layer: Layer, probed: boolean, spec: MemoryChartSpec): uPlot.Series {
   const { palette } = spec
   const colour = layerColour(layer, palette, spec.slotOf)
+  const { kind } = layer
   let pattern: CanvasPattern | string | undefined
-  const fill =
-    layer.kind === 'unattributed'
-      ? (plot: uPlot) => (pattern ??= hatch(plot.ctx, mix(colour, palette.surface, 0.6), mix(colour, palette.surface, 0.14)))
-      : mix(colour, palette.surface, DAYLIGHT[layer.kind])
-  return { scale: 'y', stroke: colour, width: 1, fill, points: { show: false }, pxAlign: 0 }
+  let fill: uPlot.Series['fill']
+  if (kind === 'stranded' || kind === 'unattributed') {
+    const [line, ground] = HATCHED[kind]
+    fill = (plot) => (pattern ??= hatch(plot.ctx, mix(colour, palette.surface, line), mix(colour, palette.surface, ground)))
+  } else fill = mix(colour, palette.surface, DAYLIGHT[kind])
+  // A line bounds what belongs to somebody; within it, tone and texture tell the parts.
+  const inner = kind === 'stranded' || (kind === 'container' && probed)
+  return {
+    scale: 'y',
+    stroke: inner ? mix(colour, palette.surface, DAYLIGHT.container) : colour,
+    width: inner ? 0 : 1,
+    fill,
+    points: { show: false },
+    pxAlign: 0,
+  }
 }
 
 /** The peak as a short stroke over the minute for which it holds. */
 function drawPeak(plot: uPlot, spec: MemoryChartSpec): void {
-  const peak = spec.peakBytes()
+  const peak = spec.coarse ? undefined : spec.peakBytes()
   const end = plot.scales['x']?.max
   if (peak === undefined || end === undefined) return
   const { ctx } = plot
@@ -63,20 +78,13 @@ export function createMemoryChart(host: HTMLElement, width: number, height: numb
     height,
     padding: [6, 0, 0, 0],
     scales: { x: xScale, y: { range: (_plot, _low, high) => [0, Math.max((highest = high ?? 1), total())] } },
-    series: [{}, ...spec.layers.toReversed().map((layer) => series(layer, spec))],
+    series: [
+      {},
+      ...spec.layers.map((layer, i) => series(layer, spec.layers[i + 1]?.kind === 'stranded', spec)).toReversed(),
+      ...(spec.coarse ? [{ scale: 'y', stroke: palette.peak, width: 1, points: { show: false } }] : []),
+    ],
     axes: [
-      {
-        size: 18,
-        gap: 4,
-        font: FONT,
-        stroke: palette.axis,
-        incrs: [300],
-        space: 10,
-        // A label that the left edge would cut is left out: its middle needs about 50 s of room.
-        values: (plot, splits) => splits.map((second) => (second - (plot.scales['x']?.min ?? 0) < 50 ? null : timeOfDay(second * 1000))),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
+      timeAxis(palette),
       {
         side: 1,
         size: 30,
@@ -91,5 +99,5 @@ export function createMemoryChart(host: HTMLElement, width: number, height: numb
     ],
     hooks: { ...shared.hooks, draw: [(plot) => drawPeak(plot, spec)] },
   }
-  return new uPlot(options, [[], ...spec.layers.map(() => [])], host)
+  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

@@ -1,8 +1,9 @@
-// Stacks a GPU's memory for its chart: containers from the bottom up, then processes outside containers, then what nobody owns up to what is used.
+// Stacks a GPU's memory for its chart: containers from the bottom up, each with what its PyTorch keeps without using it on top, then processes outside
+// containers, then what nobody owns up to what is used.
 import { LANE } from '../state/lanes.ts'
 import type { Timeline } from '../state/timeline.ts'
 
-export type Layer = { readonly kind: 'container' | 'host' | 'unattributed'; readonly key: string }
+export type Layer = { readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'; readonly key: string }
 export const HOST_LAYER: Layer = { kind: 'host', key: 'processes outside containers' }
 export const UNATTRIBUTED_LAYER: Layer = { kind: 'unattributed', key: 'unattributed' }
 
@@ -12,11 +13,22 @@ const NOISE_BYTES = 1024 * 1024
 /** The layers of a GPU in the window, bottom first; by name, so that a container stays in its place while others come and go. */
 export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
   const prefix = LANE.containers(uuid)
-  const layers: Layer[] = timeline
+  const layers = timeline
     .keys(prefix)
     .map((lane) => lane.slice(prefix.length))
     .toSorted()
-    .map((key) => ({ kind: 'container', key }))
+    .flatMap((key): Layer[] => {
+      const probed = timeline.values(LANE.allocator('reserved_bytes', uuid, key)) !== undefined
+      return [
+        { kind: 'container', key },
+        ...(probed
+          ? ([
+              { kind: 'stranded', key },
+              { kind: 'cache', key },
+            ] as const)
+          : []),
+      ]
+    })
   return [...layers, HOST_LAYER, UNATTRIBUTED_LAYER]
 }
 
@@ -31,40 +43,83 @@ export function layerBytes(used: number, containers: readonly number[], unattrib
   return host < NOISE_BYTES ? { host: 0, unattributed: rest } : { host, unattributed: nobody }
 }
 
+export type Kept = { readonly cache: number; readonly stranded: number }
+/**
+ * What PyTorch's allocators keep without using it: the cache can be given back, what is stranded lies beside live blocks and cannot.
+ * Never more than the driver counts for the container: the two are read at different moments.
+ */
+export function keptBytes(held: number, reserved: number, active: number, split: number): Kept {
+  if (Number.isNaN(reserved) || Number.isNaN(active)) return { cache: 0, stranded: 0 }
+  const idle = Math.min(Math.max(0, reserved - active), held)
+  const stranded = Math.min(Number.isNaN(split) ? 0 : Math.max(0, split), idle)
+  return { cache: idle - stranded, stranded }
+}
+
 /** Columns as uPlot takes them: seconds, then values. */
 export type Rows = [x: number[], ...y: (number | null)[][]]
 export const noRows = (): Rows => [[]]
 
+/** A probe speaks about once a second, but not with every frame: its word holds until the next one. */
+const HOLDS_S = 10
+
+/** The values of a lane, each hole of a few seconds filled with what stood before it. */
+function holding(values: Float64Array | undefined, step: number): (place: number) => number {
+  const most = Math.ceil(HOLDS_S / step)
+  return (place) => {
+    for (let back = 0; back <= most; back++) {
+      const value = values?.[place - back]
+      if (value !== undefined && !Number.isNaN(value)) return value
+    }
+    return NaN
+  }
+}
+
 /**
- * Rows for uPlot: the seconds, then the cumulated layers from the top one (all that is used) down to the lowest.
- * `into` is reused from call to call.
+ * Rows for uPlot: the seconds, then the cumulated layers from the top one (all that is used) down to the lowest; where cells are coarse, the highest
+ * use of each at the end. `into` is reused from call to call.
  */
 export function stackRows(timeline: Timeline, uuid: string, layers: readonly Layer[], into: Rows): Rows {
   const used = timeline.values(LANE.used(uuid))
   const unattributed = timeline.values(LANE.unattributed(uuid))
-  const lanes = layers.filter((layer) => layer.kind === 'container').map((layer) => timeline.values(LANE.container(uuid, layer.key)))
+  const peaks = timeline.peaks(LANE.used(uuid))
+  const containers = layers.filter((layer) => layer.kind === 'container').map((layer) => timeline.values(LANE.container(uuid, layer.key)))
+  const allocators = layers
+    .filter((layer) => layer.kind === 'container')
+    .map(({ key }) =>
+      (['reserved_bytes', 'active_bytes', 'inactive_split_bytes'] as const).map((measure) =>
+        holding(timeline.values(LANE.allocator(measure, uuid, key)), timeline.step),
+      ),
+    )
   const size = used?.length ?? 0
-  const start = timeline.end() - size + 1
-  while (into.length < layers.length + 1) into.push([])
+  const rows = layers.length + (timeline.step > 1 ? 2 : 1)
+  while (into.length < rows) into.push([])
   for (const row of into) row.length = size
-  const held: number[] = lanes.map(() => NaN)
+  const held: number[] = containers.map(() => NaN)
   for (let i = 0; i < size; i++) {
-    into[0][i] = start + i
+    into[0][i] = timeline.secondAt(i)
     // A lone missed second is thinner than a pixel: it is drawn over, not cut out.
     const at = used !== undefined && Number.isNaN(used[i]) && !Number.isNaN(used[i + 1] ?? NaN) && i > 0 ? i - 1 : i
     const usedBytes = used?.[at] ?? NaN
     if (Number.isNaN(usedBytes)) {
-      for (let row = 1; row <= layers.length; row++) (into[row] ?? [])[i] = null
+      for (let row = 1; row < rows; row++) (into[row] ?? [])[i] = null
       continue
     }
-    for (const [lane, values] of lanes.entries()) held[lane] = values?.[at] ?? NaN
+    for (const [lane, values] of containers.entries()) held[lane] = values?.[at] ?? NaN
     const rest = layerBytes(usedBytes, held, unattributed?.[at] ?? NaN)
     let sum = 0
+    let container = -1
+    let kept: Kept = { cache: 0, stranded: 0 }
     for (let layer = 0; layer < layers.length; layer++) {
-      const bytes = layer < held.length ? held[layer] : layers[layer]?.kind === 'host' ? rest.host : rest.unattributed
-      if (bytes !== undefined && !Number.isNaN(bytes)) sum += bytes
+      const kind = layers[layer]?.kind
+      if (kind === 'container') {
+        const bytes = held[++container] ?? NaN
+        const [reserved, active, split] = layers[layer + 1]?.kind === 'stranded' ? (allocators[container] ?? []) : []
+        kept = keptBytes(Number.isNaN(bytes) ? 0 : bytes, reserved?.(at) ?? NaN, active?.(at) ?? NaN, split?.(at) ?? NaN)
+        if (!Number.isNaN(bytes)) sum += bytes - kept.cache - kept.stranded
+      } else sum += kind === 'cache' || kind === 'stranded' ? kept[kind] : kind === 'host' ? rest.host : rest.unattributed
       ;(into[layers.length - layer] ?? [])[i] = sum
     }
+    if (peaks !== undefined) (into[layers.length + 1] ?? [])[i] = peaks[at] ?? null
   }
   return into
 }
@@ -74,19 +129,19 @@ const TRACE_STEP_S = 3
 
 /**
  * The values of one lane for a small chart, the highest of each step. Steps stand on whole multiples of their length,
- * so that the curve moves on without changing its shape.
+ * so that the curve moves on without changing its shape. Coarse cells are drawn as they are: their mean, and their highest.
  */
 export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
   const values = timeline.values(lane)
   const size = values?.length ?? 0
-  const start = timeline.end() - size + 1
+  if (timeline.step > 1) return cellRows(timeline, [lane], into)
   if (into.length < 2) into.push([])
   const [x, y = []] = into
   let count = 0
   for (let i = 0; i < size;) {
-    const step = Math.floor((start + i) / TRACE_STEP_S)
+    const step = Math.floor(timeline.secondAt(i) / TRACE_STEP_S)
     let highest = NaN
-    for (; i < size && Math.floor((start + i) / TRACE_STEP_S) === step; i++) {
+    for (; i < size && Math.floor(timeline.secondAt(i) / TRACE_STEP_S) === step; i++) {
       const value = values?.[i] ?? NaN
       if (!(value <= highest) && !Number.isNaN(value)) highest = value
     }
@@ -94,5 +149,24 @@ export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
     y[count++] = Number.isNaN(highest) ? null : highest
   }
   x.length = y.length = count
+  return into
+}
+
+/** Lanes as they are; where cells are coarse, the highest of each behind them in the same order. */
+export function cellRows(timeline: Timeline, lanes: readonly string[], into: Rows): Rows {
+  const found = lanes.map((lane) => timeline.values(lane))
+  if (timeline.step > 1) found.push(...lanes.map((lane) => timeline.peaks(lane)))
+  const size = Math.max(0, ...found.map((values) => values?.length ?? 0))
+  while (into.length < found.length + 1) into.push([])
+  for (const row of into) row.length = size
+  for (let i = 0; i < size; i++) {
+    into[0][i] = timeline.secondAt(i)
+    for (const [lane, values] of found.entries()) {
+      const value = values?.[i] ?? NaN
+      // A lone missed second is drawn over.
+      const before = Number.isNaN(value) && !Number.isNaN(values?.[i + 1] ?? NaN) ? (values?.[i - 1] ?? NaN) : value
+      ;(into[lane + 1] ?? [])[i] = Number.isNaN(before) ? null : before
+    }
+  }
   return into
 }

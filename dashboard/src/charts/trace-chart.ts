@@ -1,4 +1,4 @@
-// The small charts of a card: one quantity over the same 15 minutes, without axes, against its limit.
+// The small charts of a card: one quantity over the same range, without axes, against its limit.
 import uPlot from 'uplot'
 import { sharedOptions, xScale } from './common.ts'
 import type { Palette } from './palette.ts'
@@ -7,9 +7,12 @@ export type TraceSpec = {
   readonly palette: Palette
   /** Bottom and top of the scale. */
   readonly range: () => readonly [number, number]
+  /** Cells of many seconds: the highest of each stands behind the means. */
+  readonly coarse: boolean
 }
 
 export function createTraceChart(host: HTMLElement, width: number, height: number, spec: TraceSpec): uPlot {
+  const { palette } = spec
   // A limit that was lowered must not cut off what was drawn above it before.
   const range: uPlot.Range.Function = (_plot, _low, high) => {
     const [bottom, top] = spec.range()
@@ -21,8 +24,12 @@ export function createTraceChart(host: HTMLElement, width: number, height: numbe
     height,
     padding: [1, 0, 1, 0],
     scales: { x: xScale, y: { range } },
-    series: [{}, { scale: 'y', stroke: spec.palette.trace, fill: spec.palette.traceFill, width: 1, points: { show: false } }],
+    series: [
+      {},
+      { scale: 'y', stroke: palette.trace, fill: palette.traceFill, width: 1, points: { show: false } },
+      ...(spec.coarse ? [{ scale: 'y', stroke: palette.axis, width: 1, points: { show: false } }] : []),
+    ],
     axes: [{ show: false }, { show: false }],
   }
-  return new uPlot(options, [[], []], host)
+  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

@@ -1,30 +1,19 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
-import { agentNow, hovered, timeline } from '../state/app.ts'
+import { hovered } from '../state/app.ts'
+import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
+import { firingOn } from '../state/incidents.ts'
 import { LANE } from '../state/lanes.ts'
-import { age, celsiusFigure, clock, percent, percentFigure, timeWithSeconds, wattsFigure } from '../text/format.ts'
+import { rangeParams } from '../state/range.ts'
+import { hrefOf } from '../state/route.ts'
+import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../text/format.ts'
 import { shortGpuName } from '../text/names.ts'
 import { gapWords } from '../text/words.ts'
+import { GpuAlarms } from './gpu-alarms.tsx'
 import { GpuMemory } from './gpu-memory.tsx'
 import { MigList } from './mig-list.tsx'
 import { Readout } from './readout.tsx'
-
-function TroubleNote({ view }: { readonly view: GpuView }) {
-  const { trouble, sinceMs } = view
-  if (trouble === undefined) return null
-  return (
-    <div class="trouble" role="status">
-      <strong>
-        {`${trouble.verdict[0]?.toUpperCase() ?? ''}${trouble.verdict.slice(1)}`}
-        {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
-      </strong>
-      <span>
-        {trouble.detail ?? trouble.reason}
-        {sinceMs !== undefined && `. Figures are of ${timeWithSeconds(sinceMs)}.`}
-      </span>
-    </div>
-  )
-}
+import { TroubleNote } from './trouble-note.tsx'
 
 /** Why a figure is missing, for its tooltip. */
 function whyMissing(view: GpuView, measure: string, value: unknown): string | undefined {
@@ -60,23 +49,27 @@ function Footer({ view }: { readonly view: GpuView }) {
 export function GpuCard({ view }: { readonly view: GpuView }) {
   const { row, uuid, index, trouble } = view
   const past = hovered.value
-  const at = (lane: string, now: number | undefined): number | undefined => (past === undefined ? now : timeline.at(lane, past))
+  const at = (lane: string, now: number | undefined): number | undefined => (past === undefined ? now : charted.value.timeline.at(lane, past))
   const limit = row.power_limit_watts
   const memoryTemperature = row.memory_temperature_celsius
+  const alarm = firingOn(uuid)[0]?.severity
   return (
-    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble?.kind} aria-label={`GPU ${index}, ${view.name}`}>
+    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble?.kind} data-alarm={alarm} aria-label={`GPU ${index}, ${view.name}`}>
       <header class="gpu-head">
         <span class="gpu-index">{index}</span>
         <h3 class="gpu-name" title={`${view.name}\n${uuid}`}>
-          {shortGpuName(view.name)}
+          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(view.name)}, at large`}>
+            {shortGpuName(view.name)}
+          </a>
         </h3>
         {row.performance_state !== undefined && trouble === undefined && <span class="pstate" title="performance state">{`P${row.performance_state}`}</span>}
         <span class={`activity ${trouble === undefined ? (view.busy ? 'busy' : 'idle') : 'trouble-mark'}`}>
           {trouble === undefined ? (view.busy ? 'busy' : 'idle') : trouble.kind}
         </span>
       </header>
+      <GpuAlarms view={view} most={2} />
       <div class="gpu-body">
-        <GpuMemory view={view} />
+        <GpuMemory view={view} height={124} most={5} />
         {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
         <div class="readouts">
           <Readout

@@ -1,47 +1,36 @@
-// A card's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
+// A GPU's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
 import { useRef } from 'preact/hooks'
-import { createMemoryChart, layerColour } from '../charts/memory-chart.ts'
+import { createMemoryChart } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
-import { layerBytes, layersOf, noRows, stackRows, type Layer } from '../charts/stack.ts'
-import { colours, drawing, hovered, stale, timeline } from '../state/app.ts'
+import { layersOf, noRows, stackRows } from '../charts/stack.ts'
+import { colours, drawing, hovered, stale } from '../state/app.ts'
+import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { LANE } from '../state/lanes.ts'
+import { sharesAt } from '../state/shares.ts'
 import { theme } from '../state/theme.ts'
 import { memory, memoryFigure } from '../text/format.ts'
-import { Figure } from './figure.tsx'
 import { ChartBox } from './chart-box.tsx'
+import { Figure } from './figure.tsx'
+import { ShareList } from './share-list.tsx'
 
-type Share = { readonly layer: Layer; readonly bytes: number }
+type Props = { readonly view: GpuView; readonly height: number; readonly most: number }
 
-/** Who holds how much at a second, largest first, memory without an owner last. */
-function sharesAt(uuid: string, layers: readonly Layer[], second: number): readonly Share[] {
-  const used = timeline.at(LANE.used(uuid), second)
-  if (used === undefined) return []
-  const held = layers.map((layer) => (layer.kind === 'container' ? (timeline.at(LANE.container(uuid, layer.key), second) ?? NaN) : NaN))
-  const rest = layerBytes(used, held, timeline.at(LANE.unattributed(uuid), second) ?? NaN)
-  const shares = layers.map((layer, i) => ({ layer, bytes: layer.kind === 'container' ? (held[i] ?? NaN) : rest[layer.kind] }))
-  return shares
-    .filter((share) => share.bytes > 0)
-    .sort((a, b) => Number(a.layer.kind !== 'container') - Number(b.layer.kind !== 'container') || b.bytes - a.bytes)
-}
-
-const MOST_SHARES = 5
-
-export function GpuMemory({ view }: { readonly view: GpuView }) {
+export function GpuMemory({ view, height, most }: Props) {
   const { row, uuid, trouble } = view
   const rows = useRef(noRows())
   const latest = useRef(view)
   latest.current = view
   void drawing.value // history that arrives later brings layers
+  const { timeline, range } = charted.value
+  const coarse = timeline.step > 1
   const palette = PALETTES[theme.value]
   const layers = layersOf(timeline, uuid)
   const total = row.memory_total_bytes
   const past = hovered.value
   const used = past === undefined ? row.memory_used_bytes : timeline.at(LANE.used(uuid), past)
   const free = past === undefined ? row.memory_free_bytes : undefined
-  const shares = sharesAt(uuid, layers, past ?? timeline.newest(LANE.used(uuid)) ?? 0)
-  const shown = shares.length > MOST_SHARES ? shares.slice(0, MOST_SHARES - 1) : shares
-  const others = shares.slice(shown.length)
+  const shares = sharesAt(timeline, uuid, layers, past ?? timeline.newest(LANE.used(uuid)) ?? 0)
   return (
     <div class="gpu-memory">
       <div class="memory-figures">
@@ -64,13 +53,14 @@ export function GpuMemory({ view }: { readonly view: GpuView }) {
       </div>
       <ChartBox
         className="memory-chart"
-        height={124}
-        label={`Memory of GPU ${view.index} over the last 15 minutes by container: ${memory(used)} of ${memory(total)} used`}
-        version={`${theme.value}\n${layers.map((layer) => layer.key).join('\n')}`}
-        create={(host, width, height) =>
-          createMemoryChart(host, width, height, {
+        height={height}
+        label={`Memory of GPU ${view.index} over the last ${range.spoken} by container: ${memory(used)} of ${memory(total)} used`}
+        version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map((layer) => `${layer.kind} ${layer.key}`).join('\n')}`}
+        create={(host, width, size) =>
+          createMemoryChart(host, width, size, {
             layers,
             palette,
+            coarse,
             slotOf: colours.slot,
             totalBytes: () => latest.current.row.memory_total_bytes,
             peakBytes: () => (latest.current.trouble === undefined && !stale.peek() ? latest.current.row.memory_used_peak_bytes : undefined),
@@ -78,25 +68,12 @@ export function GpuMemory({ view }: { readonly view: GpuView }) {
         }
         data={() => stackRows(timeline, uuid, layers, rows.current)}
       />
-      <ul class="shares" aria-label={`Who holds memory of GPU ${view.index}`}>
-        {shown.map(({ layer, bytes }) => (
-          <li key={layer.key}>
-            <span class={`swatch ${layer.kind}`} style={{ '--swatch': layerColour(layer, palette, colours.slot) }} />
-            <span class="share-name" title={layer.key}>
-              {layer.key}
-            </span>
-            <span class="share-bytes">{memory(bytes)}</span>
-          </li>
-        ))}
-        {others.length > 0 && (
-          <li>
-            <span class="swatch none" />
-            <span class="share-name">{`${others.length} more`}</span>
-            <span class="share-bytes">{memory(others.reduce((sum, share) => sum + share.bytes, 0))}</span>
-          </li>
-        )}
-        {shares.length === 0 && <li class="nobody">{trouble === undefined ? 'nobody holds memory' : 'no reading at this second'}</li>}
-      </ul>
+      <ShareList
+        shares={shares}
+        most={most}
+        index={view.index}
+        nothing={trouble === undefined && past === undefined ? 'nobody holds memory' : 'no reading here'}
+      />
     </div>
   )
 }

@@ -28,10 +28,11 @@ function useKeys(): void {
 export function Navigation() {
   useKeys()
   const { view } = route.value
+  const entry = VIEWS.find(({ id }) => id === view)?.under ?? view
   return (
     <nav class="navigation" aria-label="Pages">
-      {VIEWS.map(({ id, label, key }) => (
-        <a key={id} href={hrefOf(id)} aria-current={id === view ? 'page' : undefined} title={`g ${key}`}>
+      {VIEWS.filter(({ under }) => under === undefined).map(({ id, label, key }) => (
+        <a key={id} href={hrefOf(id)} aria-current={id === entry ? 'page' : undefined} title={`g ${key}`}>
           {label}
         </a>
       ))}

@@ -5,13 +5,13 @@ import { DASH, memory } from '../text/format.ts'
 import { DataTable, type Column } from './data-table.tsx'
 import { Holdings } from './holdings.tsx'
 
-const TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
+export const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
 
 const COLUMNS: readonly Column<ProcessView>[] = [
   { id: 'process', label: 'Process', key: (view) => view.process, cell: (view) => <span class="name">{view.process}</span> },
   { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, cell: (view) => view.pid },
   { id: 'owner', label: 'Belongs to', key: (view) => view.owner, cell: (view) => view.owner ?? <span class="faint">host</span> },
-  { id: 'type', label: 'Kind', key: (view) => view.type, cell: (view) => (view.type === undefined ? DASH : (TYPES[view.type] ?? view.type)) },
+  { id: 'type', label: 'Kind', key: (view) => view.type, cell: (view) => (view.type === undefined ? DASH : (PROCESS_TYPES[view.type] ?? view.type)) },
   { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
   { id: 'by-gpu', label: 'by GPU', key: (view) => view.holdings[0]?.index, cell: (view) => <Holdings holdings={view.holdings} /> },
 ]

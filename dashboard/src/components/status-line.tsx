@@ -1,30 +1,47 @@
 // The line that answers at a glance: how many GPUs, how many busy, what is wrong and since when.
-import { frame, hovered, stale, summary, silence } from '../state/app.ts'
-import { age, timeWithSeconds } from '../text/format.ts'
+import { agentNow, frame, stale, summary, silence } from '../state/app.ts'
+import { firing } from '../state/incidents.ts'
+import { hrefOf } from '../state/route.ts'
+import { age, since, timeWithSeconds } from '../text/format.ts'
+
+/** What fires, in one link: the incident itself, or the list of them. */
+function Firing() {
+  const [first, ...others] = firing.value
+  if (first === undefined) return null
+  const { id, severity, title, started_at: startedAt } = first
+  const kind = `wrong incident-link ${severity === 'critical' ? 'critical' : 'warning'}`
+  if (others.length === 0)
+    return (
+      <a class={kind} href={hrefOf('incidents', [id])}>
+        {title} since {since(startedAt, agentNow.value)}
+      </a>
+    )
+  return <a class={kind} href={hrefOf('incidents', [], { state: 'firing' })}>{`${others.length + 1} incidents fire`}</a>
+}
 
 export function StatusLine() {
   const now = summary.value
   if (now === undefined) return null
   const { attention, gpus, busy } = now
-  const past = hovered.value
   return (
-    <div class="status" data-wrong={attention.length > 0 || stale.value}>
+    <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">
         <span>{gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
         {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
         {stale.value ? (
           <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
-        ) : gpus === 0 ? null : attention.length === 0 ? (
-          <span class="fine">{gpus === 1 ? 'it answers' : 'all answer'}</span>
         ) : (
-          attention.map((item) => (
-            <a key={`${item.uuid} ${item.text}`} class={`wrong ${item.severity}`} href={`#gpu-${/^GPU (\d+)/.exec(item.text)?.[1] ?? ''}`}>
-              {item.text}
+          attention.map(({ uuid, index, severity, text }) => (
+            <a key={`${uuid} ${text}`} class={`wrong ${severity}`} href={hrefOf('gpus', [String(index)])}>
+              {text}
             </a>
           ))
         )}
+        {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && (
+          <span class="fine">{gpus === 1 ? 'it answers' : 'all answer'}</span>
+        )}
+        <Firing />
       </p>
-      <span class="looking">{past === undefined ? 'last 15 minutes' : `figures of ${timeWithSeconds(past * 1000)}`}</span>
     </div>
   )
 }

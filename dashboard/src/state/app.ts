@@ -18,6 +18,8 @@ export type Connection =
 export const connection = signal<Connection>({ state: 'connecting' })
 export const hello = signal<HelloMessage | undefined>(undefined)
 export const frame = signal<FrameMessage | undefined>(undefined)
+/** The agent's time (ms) in the first frame of this connection: what came before it is to be asked for. */
+export const joined = signal<number | undefined>(undefined)
 /** This page's clock (ms), moved on once a second and with every frame. */
 export const clock = signal(Date.now())
 /** When the last frame came, on this page's clock. */

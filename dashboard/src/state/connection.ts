@@ -1,12 +1,13 @@
 // Keeps the page connected: asks the API first (it can say 401, a WebSocket cannot), then opens the stream, and comes back with growing pauses.
 import type { LiveMessage } from '../../../agent/model/live.ts'
 import { ApiError, getJson } from './api.ts'
-import { connection, drawing, hello, silence, takeFrame, takeTime, timeline } from './app.ts'
+import { connection, hello, joined, silence, takeFrame, takeTime, timeline } from './app.ts'
 import { retryDelayMs } from './backoff.ts'
+import { loadPast } from './history.ts'
 import { incidents, takeIncidents } from './incidents.ts'
-import { HISTORY_METRICS, recordHistory, secondOf } from './lanes.ts'
+import { HISTORY_METRICS } from './lanes.ts'
 import { loadSilences, noticed } from './maintenance.ts'
-import { parseIncidents, parseSeries } from './messages.ts'
+import { parseIncidents } from './messages.ts'
 import { openStream } from './stream.ts'
 import { WINDOW_S } from './timeline.ts'
 import { storeToken, storedToken } from './token.ts'
@@ -19,22 +20,6 @@ let attempt = 0
 let closeStream: (() => void) | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 let round = 0
-
-async function loadHistory(ofRound: number, endMs: number): Promise<void> {
-  timeline.advance(secondOf(endMs))
-  for (const metric of HISTORY_METRICS) {
-    try {
-      const path = `api/v1/series?metric=${metric.metric}&from=${endMs - WINDOW_S * 1000}&to=${endMs}&points=${metric.points}`
-      const rows = parseSeries(await getJson(path, token))
-      if (ofRound !== round) return
-      recordHistory(timeline, metric, rows)
-      drawing.value++
-    } catch (error) {
-      // The live figures need no history: the chart then begins here, and says so by its emptiness.
-      console.warn(error)
-    }
-  }
-}
 
 async function loadIncidents(ofRound: number): Promise<void> {
   try {
@@ -74,7 +59,8 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     takeFrame(message)
     if (!first) return
     first = false
-    void loadHistory(ofRound, message.t)
+    joined.value = message.t
+    void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: message.t, token, wanted: () => ofRound === round })
     void loadIncidents(ofRound)
     void loadSilences(token)
   }

@@ -37,3 +37,12 @@ export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly 
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 export const current = computed(() => listed(incidents.value.values(), minute.value))
 export const shown = computed(() => current.value.slice(0, SHOWN))
+
+/** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
+export const firing = computed(() =>
+  [...incidents.value.values()]
+    .filter(({ status, silenced }) => status === 'firing' && silenced === undefined)
+    .toSorted((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical') || a.started_at - b.started_at),
+)
+/** What fires of one GPU, by its UUID: a log's number may be another's. */
+export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter(({ subject }) => subject.gpu?.uuid === uuid)

@@ -1,8 +1,12 @@
-// Which lanes of the timeline a frame and a history answer fill: used, unattributed and per-container memory, and the small charts of a card.
+// Which lanes of the timeline a frame and a history answer fill: used, unattributed and per-container memory, what PyTorch keeps of it, and the small
+// charts of a card.
 import type { FrameMessage, SeriesRow } from '../../../agent/model/live.ts'
 import { containerKey } from '../text/names.ts'
 import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
+
+export const ALLOCATOR_MEASURES = ['reserved_bytes', 'active_bytes', 'inactive_split_bytes'] as const
+export type AllocatorMeasure = (typeof ALLOCATOR_MEASURES)[number]
 
 export const LANE = {
   used: (uuid: string): string => `used ${uuid}`,
@@ -12,6 +16,8 @@ export const LANE = {
   utilization: (uuid: string): string => `utilization ${uuid}`,
   power: (uuid: string): string => `power ${uuid}`,
   temperature: (uuid: string): string => `temperature ${uuid}`,
+  /** Of a container's processes with a probe, what their allocators say. */
+  allocator: (measure: AllocatorMeasure, uuid: string, container: string): string => `allocator ${measure} ${uuid} ${container}`,
 } as const
 
 export const secondOf = (ms: number): number => Math.round(ms / 1000)
@@ -33,11 +39,22 @@ export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
   for (const container of frame.containers) {
     for (const uuid in container.gpu_memory_bytes) put(LANE.container(uuid, containerKey(container)), container.gpu_memory_bytes[uuid])
   }
+  const sums = new Map<string, number>()
+  for (const row of frame.allocators) {
+    for (const measure of ALLOCATOR_MEASURES) {
+      const value = row[measure]
+      if (value === undefined) continue
+      const lane = LANE.allocator(measure, row.uuid, containerKey(row))
+      sums.set(lane, (sums.get(lane) ?? 0) + value)
+    }
+  }
+  for (const [lane, sum] of sums) timeline.put(lane, second, sum)
 }
 
 export type HistoryMetric = {
   readonly metric: string
-  readonly points: number
+  /** Steps of the 15 minutes; undefined: by the second. */
+  readonly points?: number
   /** undefined: this series has no lane. */
   readonly lane: (labels: SeriesRow['labels'], uuid: string) => string | undefined
 }
@@ -50,13 +67,18 @@ const ofGpu =
 
 /** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
-  { metric: 'warpwatch_gpu_memory_used_bytes', points: 1000, lane: ofGpu(LANE.used) },
-  { metric: 'warpwatch_container_gpu_memory_bytes', points: 1000, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
+  { metric: 'warpwatch_gpu_memory_used_bytes', lane: ofGpu(LANE.used) },
+  { metric: 'warpwatch_container_gpu_memory_bytes', lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
   // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
-  { metric: 'warpwatch_gpu_memory_unattributed_bytes', points: 1000, lane: ofGpu(LANE.unattributed) },
+  { metric: 'warpwatch_gpu_memory_unattributed_bytes', lane: ofGpu(LANE.unattributed) },
   { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: ofGpu(LANE.utilization) },
   { metric: 'warpwatch_gpu_power_watts', points: 300, lane: ofGpu(LANE.power) },
   { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: ofGpu(LANE.temperature) },
+  ...ALLOCATOR_MEASURES.map((measure): HistoryMetric => ({
+    metric: `warpwatch_allocator_${measure}`,
+    points: 300,
+    lane: (labels, uuid) => LANE.allocator(measure, uuid, containerKey(labels)),
+  })),
 ]
 
 /**
@@ -75,18 +97,22 @@ export function recordHistory(timeline: Timeline, metric: HistoryMetric, rows: r
     else known.push(row)
   }
   for (const [lane, members] of lanes) {
-    const sums = new Map<number, { to: number; value: number }>()
+    const sums = new Map<number, { to: number; mean: number; peak: number }>()
     for (const row of members) {
       for (const [i, t] of row.t.entries()) {
-        const value = row.mean[i]
-        if (value === null || value === undefined) continue
+        const mean = row.mean[i]
+        if (mean === null || mean === undefined) continue
+        const peak = row.max[i] ?? mean
         const from = secondOf(t)
         const known = sums.get(from)
-        if (known === undefined) sums.set(from, { to: from + Math.max(1, secondOf(row.step_ms)), value })
-        else known.value += value
+        if (known === undefined) sums.set(from, { to: from + Math.max(1, secondOf(row.step_ms)), mean, peak })
+        else {
+          known.mean += mean
+          known.peak += peak
+        }
       }
     }
-    for (const [from, { to, value }] of sums) timeline.fill(lane, from, to, value)
+    for (const [from, { to, mean, peak }] of sums) timeline.fill(lane, from, to, mean, peak)
   }
 }
 

@@ -60,6 +60,10 @@ export function timeOfDay(ms: number): string {
   return `${pad(date.getHours())}:${pad(date.getMinutes())}`
 }
 
+/** Local day, `16 Nov`. */
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+export const dayOfMonth = (ms: number): string => DAY.format(ms)
+
 /** Local time of day, HH:MM:SS. */
 export function timeWithSeconds(ms: number): string {
   return `${timeOfDay(ms)}:${pad(new Date(ms).getSeconds())}`
@@ -90,4 +94,18 @@ export function indexRanges(indices: readonly number[]): string {
     i = end + 1
   }
   return parts.join(', ')
+}
+
+/** A span ahead, roughly: `20 min`, `3.5 h`, `2 d`. */
+export function spanAhead(seconds: number): string {
+  if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`
+  if (seconds < 36_000) return `${(seconds / 3_600).toFixed(1)} h`
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
+}
+
+export function rateFigure(bytesPerSecond: number | undefined): Figure {
+  if (bytesPerSecond === undefined) return NO_FIGURE
+  if (bytesPerSecond >= 1e9) return { value: fixed(bytesPerSecond / 1e9, 1), unit: 'GB/s' }
+  return { value: fixed(bytesPerSecond / 1e6, bytesPerSecond >= 1e7 || bytesPerSecond === 0 ? 0 : 1), unit: 'MB/s' }
 }

@@ -20,13 +20,15 @@ const THROTTLE: Readonly<Record<string, ThrottleWord>> = {
 
 export type Throttle = { readonly reason: string; readonly text: string; readonly harmful: boolean }
 
+/** A reason that nobody knows yet may well be harmful. */
+export const throttleWord = (reason: string): ThrottleWord => THROTTLE[reason] ?? { text: reason.replaceAll('_', ' '), harmful: true }
+
 /** The reasons that hold right now, harmful ones first; idling is no throttling. */
 export function activeThrottles(active: Readonly<Record<string, number>> | undefined): readonly Throttle[] {
   const found: Throttle[] = []
   for (const [reason, value] of Object.entries(active ?? {})) {
     if (value === 0 || reason === 'gpu_idle' || reason === 'idle') continue
-    const word = THROTTLE[reason] ?? { text: reason.replaceAll('_', ' '), harmful: true }
-    found.push({ reason, ...word })
+    found.push({ reason, ...throttleWord(reason) })
   }
   // `hw_slowdown` is NVML's umbrella over the heat and brake reasons: beside one of those it says nothing.
   const precise = found.some((throttle) => throttle.harmful && throttle.reason !== 'hw_slowdown')

@@ -9,7 +9,9 @@ export type View = {
   /** In the address; `` is the overview. */
   readonly id: string
   readonly label: string
-  /** Pressed after `g`. */
-  readonly key: string
+  /** Pressed after `g`; absent where `under` is there. */
+  readonly key?: string
+  /** It has no entry of its own in the navigation but belongs to that view's. */
+  readonly under?: string
   readonly load: () => Promise<ComponentType<ViewProps>>
 }

@@ -1,5 +1,8 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
+import { useEffect } from 'preact/hooks'
 import { frame, stale, views } from '../state/app.ts'
+import { showRange } from '../state/charted.ts'
+import { ChartBar } from '../components/chart-bar.tsx'
 import { ContainerTable } from '../components/container-table.tsx'
 import { GpuCard } from '../components/gpu-card.tsx'
 import { IncidentList } from '../components/incident-list.tsx'
@@ -8,6 +11,7 @@ import { ProcessTable } from '../components/process-table.tsx'
 import { SilenceList } from '../components/silence-list.tsx'
 
 export function Overview() {
+  useEffect(showRange, [])
   const gpus = views.value
   if (frame.value === undefined || gpus === undefined) return <Loading />
   return (
@@ -21,6 +25,7 @@ export function Overview() {
           <h2 id="gpus-title" class="spoken">
             GPUs
           </h2>
+          <ChartBar probed={frame.value.allocators.length > 0} />
           {gpus.map((view) => (
             <GpuCard key={view.uuid} view={view} />
           ))}

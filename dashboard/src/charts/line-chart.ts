@@ -1,0 +1,69 @@
+// A chart of one GPU at large: lines over the range against a limit; behind coarse means the highest of each step.
+import uPlot from 'uplot'
+import { FONT, sharedOptions, timeAxis, xScale } from './common.ts'
+import { mix, type Palette } from './palette.ts'
+
+export type LineSpec = {
+  readonly palette: Palette
+  readonly colours: readonly string[]
+  /** The least that the scale reaches up to; what is higher widens it. */
+  readonly top: () => number
+  readonly limit: () => number | undefined
+  readonly valueText: (value: number) => string
+  readonly coarse: boolean
+}
+
+function drawLimit(plot: uPlot, { limit, palette }: LineSpec): void {
+  const value = limit()
+  if (value === undefined || value > (plot.scales['y']?.max ?? 0)) return
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  const y = Math.round(plot.valToPos(value, 'y', true)) + ratio / 2
+  ctx.save()
+  ctx.strokeStyle = palette.axis
+  ctx.lineWidth = ratio
+  ctx.setLineDash([4 * ratio, 4 * ratio])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.restore()
+}
+
+export function createLineChart(host: HTMLElement, width: number, height: number, spec: LineSpec): uPlot {
+  const { palette, colours, coarse } = spec
+  const shared = sharedOptions()
+  const line = (colour: string, i: number): uPlot.Series => ({
+    scale: 'y',
+    stroke: colour,
+    width: 1.25,
+    points: { show: false },
+    ...(i === 0 && { fill: palette.traceFill }),
+  })
+  const peak = (colour: string): uPlot.Series => ({ scale: 'y', stroke: mix(colour, palette.surface, 0.5), width: 1, points: { show: false } })
+  const hex = (colour: string): string => (colour.startsWith('#') ? colour : palette.trace)
+  const options: uPlot.Options = {
+    ...shared,
+    width,
+    height,
+    padding: [6, 0, 0, 0],
+    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, Math.max(spec.top(), (high ?? 0) * 1.04, 1e-9)] } },
+    series: [{}, ...colours.map(line), ...(coarse ? colours.map((colour) => peak(hex(colour))) : [])],
+    axes: [
+      timeAxis(palette),
+      {
+        side: 1,
+        size: 58,
+        gap: 5,
+        font: FONT,
+        stroke: palette.axis,
+        splits: (plot) => [0, 0.5, 1].map((part) => part * (plot.scales['y']?.max ?? 1)),
+        values: (_plot, values) => values.map((value) => (value === 0 ? '0' : spec.valueText(value))),
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+    ],
+    hooks: { ...shared.hooks, draw: [(plot) => drawLimit(plot, spec)] },
+  }
+  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
+}

@@ -1,0 +1,67 @@
+// What slowed a GPU when: a lane for each reason that held in the range.
+import { useRef } from 'preact/hooks'
+import { createBandChart, LANE_HEIGHT } from '../../charts/band-chart.ts'
+import { PALETTES } from '../../charts/palette.ts'
+import { cellRows, noRows } from '../../charts/stack.ts'
+import { drawing } from '../../state/app.ts'
+import { charted } from '../../state/charted.ts'
+import { measureLane } from '../../state/gpu-measures.ts'
+import { theme } from '../../state/theme.ts'
+import { throttleWord } from '../../text/words.ts'
+import { ChartBox } from '../chart-box.tsx'
+
+const AXIS = 18
+const HARMFUL = { dark: '#efb040', light: '#c98500' } as const
+
+export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
+  const rows = useRef(noRows())
+  void drawing.value
+  const { timeline, range } = charted.value
+  const prefix = measureLane(uuid, 'throttle_active.')
+  const lanes = timeline.keys(prefix)
+  const held = lanes
+    .filter((lane) => timeline.values(lane)?.some((value) => value > 0) === true)
+    .map((lane) => ({ lane, ...throttleWord(lane.slice(prefix.length)) }))
+    .toSorted((a, b) => Number(b.harmful) - Number(a.harmful) || (a.text < b.text ? -1 : 1))
+  const palette = PALETTES[theme.value]
+  if (lanes.length === 0) return null
+  return (
+    <figure class="line-figure throttle-lanes" data-chart="throttling">
+      <figcaption>
+        <b>What held the clocks down</b>
+        {held.length === 0 && <span class="legend of">{`nothing in the last ${range.spoken}`}</span>}
+      </figcaption>
+      {held.length > 0 && (
+        <div class="bands">
+          <ul>
+            {held.map(({ lane, text, harmful }) => (
+              <li key={lane} class={harmful ? 'harmful' : ''}>
+                {text}
+              </li>
+            ))}
+          </ul>
+          <ChartBox
+            className="band-chart"
+            height={held.length * LANE_HEIGHT + AXIS}
+            label={`What held the clocks down in the last ${range.spoken}: ${held.map(({ text }) => text).join(', ')}`}
+            version={`${theme.value} ${range.id} ${held.map(({ lane }) => lane).join('\n')}`}
+            create={(host, width, height) =>
+              createBandChart(host, width, height, {
+                palette,
+                step: timeline.step,
+                colours: held.map(({ harmful }) => (harmful ? HARMFUL[theme.peek()] : palette.axis)),
+              })
+            }
+            data={() =>
+              cellRows(
+                timeline,
+                held.map(({ lane }) => lane),
+                rows.current,
+              )
+            }
+          />
+        </div>
+      )}
+    </figure>
+  )
+}

@@ -1,0 +1,21 @@
+// A GPU that cannot be believed: since when, why, and of which moment its figures are.
+import { agentNow } from '../state/app.ts'
+import type { GpuView } from '../state/gpu-view.ts'
+import { age, timeWithSeconds } from '../text/format.ts'
+
+export function TroubleNote({ view }: { readonly view: GpuView }) {
+  const { trouble, sinceMs } = view
+  if (trouble === undefined) return null
+  return (
+    <div class="trouble" role="status">
+      <strong>
+        {`${trouble.verdict[0]?.toUpperCase() ?? ''}${trouble.verdict.slice(1)}`}
+        {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
+      </strong>
+      <span>
+        {trouble.detail ?? trouble.reason}
+        {sinceMs !== undefined && `. Figures are of ${timeWithSeconds(sinceMs)}.`}
+      </span>
+    </div>
+  )
+}
