@@ -37,6 +37,9 @@ export type GpuRow = Measures & {
   /** 1 for each reason that slows the GPU right now, 0 for those that do not. */
   readonly throttle_active?: Readonly<Record<string, number>>
   readonly sample_age_seconds?: number
+  /** Seconds until memory runs out if the trend goes on, by `pid_container` of the process that fails; the latter is absent where only the near end is known. */
+  readonly memory_exhaustion_earliest_seconds?: Readonly<Record<string, number>>
+  readonly memory_exhaustion_latest_seconds?: Readonly<Record<string, number>>
   readonly mig?: readonly MigRow[]
   readonly gaps?: readonly GapRow[]
 }

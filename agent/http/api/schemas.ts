@@ -45,6 +45,8 @@ export const gpu = z
     clock_hertz: byLabel,
     throttle_active: byLabel,
     sample_age_seconds: z.number().min(0).optional(),
+    memory_exhaustion_earliest_seconds: byLabel.describe('Seconds until memory runs out if the trend goes on, by pid_container of the process that fails.'),
+    memory_exhaustion_latest_seconds: byLabel.describe('The same at the latest; absent where only the near end is known.'),
     mig: z.array(mig).optional(),
     gaps,
   })

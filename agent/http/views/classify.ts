@@ -3,13 +3,16 @@ export type Subject = 'gpu' | 'container' | 'process' | 'allocator' | 'host'
 export type Place = { readonly subject: Subject; readonly measure: string }
 
 const SUBJECTS: readonly Subject[] = ['gpu', 'container', 'process', 'allocator', 'host']
+/** Forecasts are of the GPU whose memory runs out, by the process that fails. */
+const FORECAST = 'warpwatch_memory_exhaustion_'
 const places = new Map<string, Place | undefined>()
 
 /** `warpwatch_gpu_power_watts` is `power_watts` of a GPU; undefined for metrics of no row, such as the agent's own. */
 export function placeOf(metric: string): Place | undefined {
   if (places.has(metric)) return places.get(metric)
-  const subject = SUBJECTS.find((name) => metric.startsWith(`warpwatch_${name}_`))
-  const place = subject === undefined ? undefined : { subject, measure: metric.slice(`warpwatch_${subject}_`.length) }
+  const forecast = metric.startsWith(FORECAST)
+  const subject = forecast ? 'gpu' : SUBJECTS.find((name) => metric.startsWith(`warpwatch_${name}_`))
+  const place = subject === undefined ? undefined : { subject, measure: metric.slice(forecast ? 'warpwatch_'.length : `warpwatch_${subject}_`.length) }
   if (places.size < 10_000) places.set(metric, place)
   return place
 }

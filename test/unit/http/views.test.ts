@@ -1,8 +1,10 @@
 // Rows of the present from a fixed store: every reading and every gap on the row that it speaks of.
 import { expect, test } from 'vitest'
+import { exhaustionEarliest, exhaustionLatest } from '../../../agent/sources/incidents/forecasts.ts'
 import { createViews } from '../../../agent/http/views.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import { fillStore, filledStore, GPU0, GPU1, LOST, memoryUsed, scrape, T, tensor } from './fixture.ts'
+import type { MetricDef } from '../../../agent/model/metric.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 
 const rowsOf = () => createViews({ latest: filledStore(), hostname: 'gpu-01' }).rows()
@@ -120,4 +122,19 @@ test('of two readings of one measure the newer one stays, in whatever order they
   store.apply(scrape('new', '', T + 5, [{ series: makeSeries(memoryUsed, GPU0), value: 1 }]))
   store.apply(scrape('old', '', T, [{ series: makeSeries(memoryUsed, GPU0), value: 2 }]))
   expect(createViews({ latest: store, hostname: 'h' }).rows().gpus[0]?.memory_used_bytes).toBe(1)
+})
+
+test('a forecast stands on the GPU whose memory runs out, by the process that fails', () => {
+  const latest = createLatestStore()
+  const of = (def: MetricDef, pid: string, value: number) => ({ series: makeSeries(def, { ...GPU0, pid, container: 'trainer' }), value })
+  latest.apply(scrape('gpu', 'memory', T, [{ series: makeSeries(memoryUsed, GPU0), value: 5 }]))
+  latest.apply(scrape('incidents', 'forecasts', T, [of(exhaustionEarliest, '7', 1_200), of(exhaustionEarliest, '8', 60), of(exhaustionLatest, '7', 2_100)]))
+  const [gpu] = createViews({ latest, hostname: 'gpu-01' }).rows().gpus
+  expect(gpu).toMatchObject({
+    memory_used_bytes: 5,
+    memory_exhaustion_earliest_seconds: { '7_trainer': 1_200, '8_trainer': 60 },
+    memory_exhaustion_latest_seconds: { '7_trainer': 2_100 },
+  })
+  latest.apply(scrape('incidents', 'forecasts', T + 1_000, []))
+  expect(createViews({ latest, hostname: 'gpu-01' }).rows().gpus[0]).not.toHaveProperty('memory_exhaustion_earliest_seconds')
 })
