@@ -65,7 +65,7 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, noti
   if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
   if (incidents !== undefined && maintenance !== undefined) addMaintenance(app, maintenance, incidents.incidents, { answer, refuse }, now)
   addNotifiers(app, notifiers, { answer, refuse })
-  addContainerSettings(app, containerSettings ?? (() => undefined), { answer, refuse })
+  addContainerSettings(app, containerSettings ?? (() => undefined), () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })
   if (doctor !== undefined) addDoctor(app, doctor, answer)
   let openApi: string | undefined

@@ -1,9 +1,10 @@
 // The charts of one job's page: asked for by its labels, for the range in the address.
 import { signal } from '@preact/signals'
 import { getJson } from './api.ts'
-import { asOne, asRate, byGpu, gridOf, type Lines } from './jobs-lines.ts'
+import { filterOf } from './jobs-filter.ts'
+import { asOne, asRate, byGpu, gridOf, mean, most, type Lines } from './jobs-lines.ts'
 import { keepAsking } from './jobs-past.ts'
-import { spanQuery, type Range } from './jobs-range.ts'
+import { spanQuery, type Range } from './jobs-ranges.ts'
 import { parseSeries } from './messages.ts'
 import { storedToken } from './token.ts'
 
@@ -12,23 +13,6 @@ export type Charts = { readonly key: string; readonly from: number; readonly to:
 >
 export const charts = signal<Charts | undefined>(undefined)
 export const failed = signal(false)
-
-/** What a job's series carry; those outside containers belong to no container. */
-export function filterOf(key: string): { readonly query: string; readonly inContainer: boolean } {
-  const { labels, inContainer } = labelsOf(key)
-  return { query: new URLSearchParams(labels).toString(), inContainer }
-}
-function labelsOf(key: string): { readonly labels: Record<string, string>; readonly inContainer: boolean } {
-  const [kind = '', ...rest] = key.split(':')
-  const name = rest.join(':')
-  const outside: Readonly<Record<string, string>> = { slurm: 'slurm_job', unit: 'unit', pid: 'pid' }
-  const label = outside[kind]
-  if (label !== undefined && name !== '') return { labels: { [label]: name, container: '' }, inContainer: false }
-  const at = key.indexOf('/')
-  return at === -1
-    ? { labels: { container: key, pod: '' }, inContainer: true }
-    : { labels: { namespace: key.slice(0, at), pod: key.slice(at + 1) }, inContainer: true }
-}
 
 async function load(key: string, range: Range, end: number): Promise<Charts> {
   const { query, inContainer } = filterOf(key)
@@ -50,8 +34,8 @@ async function load(key: string, range: Range, end: number): Promise<Charts> {
     range,
     from,
     to: end,
-    memory: byGpu(held, grid),
-    busy: byGpu(busy, grid, uuids),
+    memory: byGpu(held, grid, most),
+    busy: byGpu(busy, grid, mean, uuids),
     cores: asRate('cores', cpu, grid),
     host: asOne('held', host, grid),
   }

@@ -20,10 +20,11 @@ export function gridOf(from: number, to: number, stepMs: number): Grid {
 const timesOf = ({ from, stepMs, length }: Grid): readonly number[] => Array.from({ length }, (_, i) => (from + i * stepMs) / 1000)
 
 type Value = (row: SeriesRow, place: number) => number | null | undefined
-const mean: Value = (row, i) => row.mean[i]
+export const mean: Value = (row, i) => row.mean[i]
+export const most: Value = (row, i) => row.max[i]
 
 /** The series together, step by step; null where none was read. A finer step counts by its highest, a coarser one for all that it spans. */
-export function summed(rows: readonly SeriesRow[], grid: Grid, valueOf: Value = mean): readonly (number | null)[] {
+export function summed(rows: readonly SeriesRow[], grid: Grid, valueOf: Value): readonly (number | null)[] {
   const sums: (number | null)[] = Array.from({ length: grid.length }, () => null)
   for (const row of rows) {
     const own: (number | null)[] = Array.from({ length: grid.length }, () => null)
@@ -40,7 +41,7 @@ export function summed(rows: readonly SeriesRow[], grid: Grid, valueOf: Value = 
 }
 
 /** One line for each GPU, by its index. */
-export function byGpu(rows: readonly SeriesRow[], grid: Grid, keep: ReadonlySet<string> | undefined = undefined): Lines {
+export function byGpu(rows: readonly SeriesRow[], grid: Grid, valueOf: Value, keep?: ReadonlySet<string>): Lines {
   const gpus = new Map<string, SeriesRow[]>()
   for (const row of rows) {
     const { uuid } = row.labels
@@ -50,12 +51,13 @@ export function byGpu(rows: readonly SeriesRow[], grid: Grid, keep: ReadonlySet<
   const lines = [...gpus.values()]
     .map((own) => ({ gpu: Number(own[0]?.labels['gpu'] ?? -1), own }))
     .toSorted((a, b) => a.gpu - b.gpu)
-    .map(({ gpu, own }) => ({ label: `GPU ${gpu}`, slot: gpu, values: summed(own, grid) }))
+    .map(({ gpu, own }) => ({ label: `GPU ${gpu}`, slot: gpu, values: summed(own, grid, valueOf) }))
   return { t: timesOf(grid), lines }
 }
 
+/** Its highest readings. */
 export function asOne(label: string, rows: readonly SeriesRow[], grid: Grid): Lines {
-  return { t: timesOf(grid), lines: rows.length === 0 ? [] : [{ label, slot: undefined, values: summed(rows, grid) }] }
+  return { t: timesOf(grid), lines: rows.length === 0 ? [] : [{ label, slot: undefined, values: summed(rows, grid, most) }] }
 }
 
 /** CPU cores from CPU seconds: the rise from one step's highest to the next one's; none over a hole or where the counter begins anew. */
@@ -70,4 +72,4 @@ export function asRate(label: string, rows: readonly SeriesRow[], grid: Grid): L
 /** The newest value of a line, for where nobody points. */
 export const newest = ({ values }: Line): number | undefined => values.findLast((value) => value !== null) ?? undefined
 export const highest = ({ lines }: Lines): number =>
-  lines.reduce((most, { values }) => values.reduce<number>((high, value) => Math.max(high, value ?? 0), most), 0)
+  lines.reduce((top, { values }) => values.reduce<number>((high, value) => Math.max(high, value ?? 0), top), 0)

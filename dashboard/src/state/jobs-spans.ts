@@ -2,8 +2,8 @@
 import type { SeriesRow } from '../../../agent/model/live.ts'
 import { jobOf, type JobName } from './jobs-identity.ts'
 
-/** One step of history, Unix ms; the end is not part of it. */
-export type Step = { readonly from: number; readonly to: number; readonly bytes: number; readonly highest: number }
+/** One step of history, Unix ms, the end not part of it, with the highest reading in it: a mean would hide what a card ran out by. */
+export type Step = { readonly from: number; readonly to: number; readonly bytes: number }
 export type Span = {
   readonly job: JobName
   readonly uuid: string
@@ -12,7 +12,7 @@ export type Span = {
   readonly gi: string | undefined
   readonly from: number
   readonly to: number
-  /** At its most; exact, whatever the steps. */
+  /** At its most; exact for one series, whatever the steps. */
   readonly highest: number
   /** Oldest first, without holes of more than one step. */
   readonly steps: readonly Step[]
@@ -23,7 +23,7 @@ type Lane = { readonly job: JobName; readonly uuid: string; readonly gpu: number
 /** Adds up the series of a job on a card: restarts, several processes, several containers of a pod. */
 function lanesOf(rows: readonly SeriesRow[]): readonly Lane[] {
   const lanes = new Map<string, Lane>()
-  for (const { labels, t, mean, max, step_ms: stepMs } of rows) {
+  for (const { labels, t, max, step_ms: stepMs } of rows) {
     const { uuid } = labels
     if (uuid === undefined) continue
     const job = jobOf(labels)
@@ -32,10 +32,9 @@ function lanesOf(rows: readonly SeriesRow[]): readonly Lane[] {
     const lane: Lane = lanes.get(key) ?? { job, uuid, gpu: Number(labels['gpu'] ?? -1), gi, steps: new Map<number, Step>() }
     lanes.set(key, lane)
     for (const [i, from] of t.entries()) {
-      const [bytes, highest] = [mean[i] ?? undefined, max[i] ?? undefined]
-      if (bytes === undefined || highest === undefined || highest <= 0) continue
-      const known = lane.steps.get(from)
-      lane.steps.set(from, { from, to: from + stepMs, bytes: bytes + (known?.bytes ?? 0), highest: highest + (known?.highest ?? 0) })
+      const bytes = max[i]
+      if (typeof bytes !== 'number' || bytes <= 0) continue
+      lane.steps.set(from, { from, to: from + stepMs, bytes: bytes + (lane.steps.get(from)?.bytes ?? 0) })
     }
   }
   return [...lanes.values()]
@@ -50,7 +49,7 @@ export function spansOf(rows: readonly SeriesRow[]): readonly Span[] {
       const [first] = run
       const last = run.at(-1)
       if (first === undefined || last === undefined) return
-      spans.push({ ...whom, from: first.from, to: last.to, highest: Math.max(...run.map(({ highest }) => highest)), steps: run })
+      spans.push({ ...whom, from: first.from, to: last.to, highest: Math.max(...run.map(({ bytes }) => bytes)), steps: run })
       run = []
     }
     for (const step of [...steps.values()].toSorted((a, b) => a.from - b.from)) {
@@ -69,7 +68,7 @@ export function peaksOf(spans: readonly Span[]): ReadonlyMap<string, number> {
   for (const { job, steps } of spans) {
     const own = sums.get(job.key) ?? new Map<number, number>()
     sums.set(job.key, own)
-    for (const { from, highest } of steps) own.set(from, (own.get(from) ?? 0) + highest)
+    for (const { from, bytes } of steps) own.set(from, (own.get(from) ?? 0) + bytes)
   }
   return new Map([...sums].map(([key, own]) => [key, Math.max(...own.values())]))
 }

@@ -117,7 +117,7 @@ export const DEFAULT_SORT: SortState = { column: 'gpus', descending: false }
 /** `-peak` is the highest first. */
 export function parseSort(text: string | undefined): SortState {
   const column = text?.replace(/^-/, '') ?? ''
-  return KEYS[column] === undefined ? DEFAULT_SORT : { column, descending: text?.startsWith('-') === true }
+  return !Object.hasOwn(KEYS, column) ? DEFAULT_SORT : { column, descending: text?.startsWith('-') === true }
 }
 export const sortText = ({ column, descending }: SortState): string | undefined =>
   column === DEFAULT_SORT.column && descending === DEFAULT_SORT.descending ? undefined : `${descending ? '-' : ''}${column}`

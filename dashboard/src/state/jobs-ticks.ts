@@ -1,5 +1,5 @@
 // Round local times for the axis of a range, with their words.
-import type { Range } from './jobs-range.ts'
+import type { Range } from './jobs-ranges.ts'
 import { timeOfDay } from '../text/format.ts'
 
 export type Tick = { readonly ms: number; readonly label: string }

@@ -10,14 +10,20 @@ import type { Job } from '../../state/jobs-rows.ts'
 import { theme } from '../../state/theme.ts'
 import { cores, DASH, memory, percent, timeOfDay, zoneName } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
+import { colourOf } from './job-name.tsx'
 
 const pointed = signal<number | undefined>(undefined)
 
-const colourOf = ({ slot }: Line, { containers, trace }: Palette): string => (slot === undefined ? trace : (containers[slot % containers.length] ?? trace))
+/** One GPU has the colour of the job, several have colours by their index. */
+function colourIn({ lines, job }: Pick<Props, 'lines' | 'job'>, { slot }: Line, { containers, trace }: Palette): string {
+  if (slot === undefined) return trace
+  return lines.lines.length === 1 ? colourOf(job) : (containers[slot % containers.length] ?? trace)
+}
 
 type Props = {
   readonly id: string
   readonly title: string
+  readonly job: Job
   readonly all: Charts
   readonly lines: Lines
   readonly text: (value: number) => string
@@ -26,7 +32,7 @@ type Props = {
   readonly limit?: { readonly label: string; readonly value: number | undefined }
 }
 
-function Legend({ lines, text, limit }: Pick<Props, 'lines' | 'text' | 'limit'>) {
+function Legend({ lines, text, limit, job }: Pick<Props, 'lines' | 'text' | 'limit' | 'job'>) {
   const palette = PALETTES[theme.value]
   const at = pointed.value
   return (
@@ -35,7 +41,7 @@ function Legend({ lines, text, limit }: Pick<Props, 'lines' | 'text' | 'limit'>)
         const value = at === undefined ? newest(line) : (line.values[at] ?? undefined)
         return (
           <span key={line.label} class="legend-entry">
-            <span class="swatch" style={{ '--swatch': colourOf(line, palette) }} />
+            <span class="swatch" style={{ '--swatch': colourIn({ lines, job }, line, palette) }} />
             {line.label} <b>{value === undefined ? DASH : text(value)}</b>
           </span>
         )
@@ -49,7 +55,7 @@ function Legend({ lines, text, limit }: Pick<Props, 'lines' | 'text' | 'limit'>)
   )
 }
 
-function Chart({ id, title, all, lines, text, least, limit }: Props) {
+function Chart({ id, title, job, all, lines, text, least, limit }: Props) {
   const palette = PALETTES[theme.value]
   const latest = useRef({ all, lines, limit: limit?.value })
   latest.current = { all, lines, limit: limit?.value }
@@ -64,7 +70,7 @@ function Chart({ id, title, all, lines, text, least, limit }: Props) {
     <figure class="evidence-figure" data-chart={id}>
       <figcaption>
         <b>{title}</b>
-        <Legend lines={lines} text={text} {...(limit !== undefined && { limit })} />
+        <Legend job={job} lines={lines} text={text} {...(limit !== undefined && { limit })} />
       </figcaption>
       <ChartBox
         className="job-chart"
@@ -74,7 +80,7 @@ function Chart({ id, title, all, lines, text, least, limit }: Props) {
         create={(host, width, height) =>
           createJobChart(host, width, height, {
             palette,
-            colours: lines.lines.map((line) => colourOf(line, palette)),
+            colours: lines.lines.map((line) => colourIn({ lines, job }, line, palette)),
             limit: () => latest.current.limit,
             top,
             span: () => latest.current.all,
@@ -98,7 +104,7 @@ function When({ all }: { readonly all: Charts }) {
   return <span class="count">{second === undefined ? `last ${all.range.label}, ${zoneName(all.to)}` : `at ${timeOfDay(second * 1000)}`}</span>
 }
 
-export function JobCharts({ job, jobKey }: { readonly job: Job | undefined; readonly jobKey: string }) {
+export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey: string }) {
   const all = charts.value
   if (all === undefined || all.key !== jobKey)
     return (
@@ -114,10 +120,10 @@ export function JobCharts({ job, jobKey }: { readonly job: Job | undefined; read
         Readings <When all={all} />
       </h3>
       <div class="job-charts">
-        <Chart id="memory" title="GPU memory" all={all} lines={all.memory} text={memory} least={1} />
-        <Chart id="busy" title="Its GPUs busy" all={all} lines={all.busy} text={percent} least={1} />
-        <Chart id="cores" title="CPU cores" all={all} lines={all.cores} text={cores} least={0.1} />
-        <Chart id="host" title="Host memory" all={all} lines={all.host} text={memory} least={1} limit={{ label: 'limit', value: job?.limitBytes }} />
+        <Chart id="memory" title="GPU memory" job={job} all={all} lines={all.memory} text={memory} least={1} />
+        <Chart id="busy" title="Its GPUs busy" job={job} all={all} lines={all.busy} text={percent} least={1} />
+        <Chart id="cores" title="CPU cores" job={job} all={all} lines={all.cores} text={cores} least={0.1} />
+        <Chart id="host" title="Host memory" job={job} all={all} lines={all.host} text={memory} least={1} limit={{ label: 'limit', value: job.limitBytes }} />
       </div>
     </section>
   )

@@ -72,9 +72,13 @@ function Present({ jobKey }: { readonly jobKey: string }) {
         </section>
       )}
       <JobCharts job={row.job} jobKey={jobKey} />
-      <JobSettings job={row.job} />
     </article>
   )
+}
+
+function Settings({ jobKey }: { readonly jobKey: string }) {
+  const row = all.value.find(({ job }) => job.key === jobKey)
+  return row === undefined ? null : <JobSettings job={row.job} />
 }
 
 export function JobPage({ jobKey }: { readonly jobKey: string }) {
@@ -86,6 +90,7 @@ export function JobPage({ jobKey }: { readonly jobKey: string }) {
       </p>
       <Present jobKey={jobKey} />
       <Neighbours jobKey={jobKey} />
+      <Settings jobKey={jobKey} />
     </>
   )
 }

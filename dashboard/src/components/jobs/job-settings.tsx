@@ -46,8 +46,8 @@ export function JobSettings({ job: { containers } }: { readonly job: Job }) {
   useEffect(() => void ids.split(' ').filter(Boolean).map(askSettings), [ids])
   if (containers.length === 0) return null
   return (
-    <section aria-labelledby="job-settings-title">
-      <h3 id="job-settings-title">Settings</h3>
+    <section class="panel" aria-labelledby="job-settings-title">
+      <h2 id="job-settings-title">Settings</h2>
       {containers.map((view) => (
         <dl key={view.key} class="fact-list job-settings" aria-label={`settings of ${view.row.container}`}>
           {settingsOf(view, told.value.get(view.key) ?? {}, agentNow.peek()).map(({ name, label, value }) => (

@@ -1,5 +1,6 @@
 // How far back to look: a row of buttons of which one is pressed.
-import { range, RANGES, setRange } from '../../state/jobs-range.ts'
+import { range, setRange } from '../../state/jobs-range.ts'
+import { RANGES } from '../../state/jobs-ranges.ts'
 
 export function RangeChoice() {
   return (
