@@ -1,7 +1,15 @@
 // Frames and history together: history fills the holes, what came live stays, several series of one container are one lane.
 import { describe, expect, test } from 'vitest'
 import type { SeriesRow } from '../../../agent/model/live.ts'
-import { HISTORY_METRICS, LANE, lastFigures, recordFrame, recordHistory, type HistoryMetric } from '../../../dashboard/src/state/lanes.ts'
+import {
+  HISTORY_METRICS,
+  LANE,
+  lastFigures,
+  recordFrame,
+  recordHistory,
+  type AllocatorMeasure,
+  type HistoryMetric,
+} from '../../../dashboard/src/state/lanes.ts'
 import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
 import { container, frame, gpu } from './helpers.ts'
 
@@ -65,5 +73,28 @@ describe('lanes', () => {
     recordFrame(timeline, frame(1000_000, [{ uuid: 'GPU-0', index: 0 }]))
     expect(timeline.keys('')).toEqual([])
     expect(lastFigures(timeline, 'GPU-0')).toBeUndefined()
+  })
+
+  test('what the probes of a container say is summed over its processes, live and from history', () => {
+    const timeline = createTimeline()
+    const row = { process: 'python', uuid: 'GPU-0', gpu: '0', container: 'a', container_id: 'a-id' }
+    const allocators = [
+      { ...row, pid: 1, reserved_bytes: 5, active_bytes: 3 },
+      { ...row, pid: 2, reserved_bytes: 7 },
+    ]
+    recordFrame(timeline, { ...frame(1000_000, [gpu(0)]), allocators })
+    const past = ['1', '2'].map((pid) => series({ uuid: 'GPU-0', container: 'a', pid }, 1000, [[999, Number(pid)]]))
+    recordHistory(timeline, metric('allocator_reserved_bytes'), past)
+    const at = (measure: AllocatorMeasure, second: number): number | undefined => timeline.at(LANE.allocator(measure, 'GPU-0', 'a'), second)
+    expect([at('reserved_bytes', 1000), at('active_bytes', 1000), at('inactive_split_bytes', 1000), at('reserved_bytes', 999)]).toEqual([12, 3, undefined, 3])
+  })
+
+  test('coarse steps keep the peaks of history', () => {
+    const timeline = createTimeline(10, 60)
+    timeline.advance(6059)
+    const row = { ...series({ uuid: 'GPU-0' }, 60_000, [[6000, 100]]), max: [700] }
+    recordHistory(timeline, metric('gpu_power_watts'), [row])
+    expect(timeline.at(LANE.power('GPU-0'), 6030)).toBe(100)
+    expect(timeline.peaks(LANE.power('GPU-0'))?.at(-1)).toBe(700)
   })
 })

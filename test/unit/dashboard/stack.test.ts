@@ -2,8 +2,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createColourBook } from '../../../dashboard/src/charts/colour-book.ts'
-import { layerBytes, layersOf, noRows, stackRows, traceRows } from '../../../dashboard/src/charts/stack.ts'
+import { cellRows, keptBytes, layerBytes, layersOf, noRows, stackRows, traceRows } from '../../../dashboard/src/charts/stack.ts'
 import { LANE, recordFrame } from '../../../dashboard/src/state/lanes.ts'
+import { sharesAt } from '../../../dashboard/src/state/shares.ts'
 import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
 import { container, frame, GIB, gpu } from './helpers.ts'
 
@@ -54,6 +55,65 @@ describe('stack', () => {
     recordFrame(timeline, frame(1004_000, [gpu(0)]))
     const rows = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
     for (const row of rows.slice(1)) expect(row.slice(2, 4)).toEqual([null, null])
+  })
+})
+
+describe('what PyTorch keeps', () => {
+  test('is never more than the driver counts, nor than what is reserved without being used', () => {
+    const amount = fc.oneof(fc.integer({ min: 0, max: 80 }), fc.constant(NaN))
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 80 }), amount, amount, amount, (held, reserved, active, split) => {
+        const { cache, stranded } = keptBytes(held, reserved, active, split)
+        expect(Math.min(cache, stranded)).toBeGreaterThanOrEqual(0)
+        expect(cache + stranded).toBe(Number.isNaN(reserved + active) ? 0 : Math.max(0, Math.min(reserved - active, held)))
+        if (!Number.isNaN(split)) expect(stranded).toBeLessThanOrEqual(split)
+      }),
+    )
+  })
+
+  test('lies on top of what its container uses: stranded first, then the cache', () => {
+    const timeline = createTimeline(3)
+    const row = { pid: 1, process: 'python', uuid: 'GPU-0', gpu: '0', container: 'a', container_id: 'a-id' }
+    const told = frame(1000_000, [gpu(0)], [container('a', { 'GPU-0': 6 * GIB })])
+    recordFrame(timeline, { ...told, allocators: [{ ...row, reserved_bytes: 5 * GIB, active_bytes: 2 * GIB, inactive_split_bytes: GIB }] })
+    // A second without the probe's word: it holds.
+    recordFrame(timeline, { ...told, t: 1001_000 })
+    const layers = layersOf(timeline, 'GPU-0')
+    expect(layers.map(({ kind }) => kind)).toEqual(['container', 'stranded', 'cache', 'host', 'unattributed'])
+    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    const inGib = rows.slice(1).map((each) => each.map((value) => (value === null ? null : value / GIB)))
+    expect(inGib).toEqual([
+      [null, 10, 10],
+      [null, 9, 9],
+      [null, 6, 6],
+      [null, 4, 4],
+      [null, 3, 3],
+    ])
+    const [first] = sharesAt(timeline, 'GPU-0', layers, 1001)
+    expect(first).toEqual({ layer: { kind: 'container', key: 'a' }, bytes: 6 * GIB, kept: { cache: 2 * GIB, stranded: GIB } })
+  })
+})
+
+describe('coarse charts', () => {
+  test('stand at the end of each cell, with the highest behind the means', () => {
+    const timeline = createTimeline(3, 10)
+    timeline.advance(1005)
+    timeline.fill(LANE.used('GPU-0'), 990, 1000, 4 * GIB, 9 * GIB)
+    timeline.put(LANE.used('GPU-0'), 1005, 2 * GIB)
+    timeline.fill(LANE.power('GPU-0'), 980, 1000, 100, 300)
+    const layers = layersOf(timeline, 'GPU-0')
+    expect(stackRows(timeline, 'GPU-0', layers, noRows())).toEqual([
+      [989, 999, 1005],
+      [null, 4 * GIB, 2 * GIB],
+      [null, 0, 0],
+      [null, 9 * GIB, 2 * GIB],
+    ])
+    expect(traceRows(timeline, LANE.power('GPU-0'), noRows())).toEqual([
+      [989, 999, 1005],
+      [100, 100, null],
+      [300, 300, null],
+    ])
+    expect(cellRows(timeline, ['nothing'], noRows())).toEqual([[], [], []])
   })
 })
 
