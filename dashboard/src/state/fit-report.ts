@@ -62,6 +62,13 @@ export function scaleOf(list: readonly GpuRoom[], total?: Range): number {
   return Math.min(1.8 * largest, 1.05 * Math.max(largest, ...ends))
 }
 
+/** What would be left: where the engine takes more than the model needs, without that too. */
+export function leftOf({ claim_bytes: claim, headroom, gpu }: GpuAnswer, headroomBytes: number | undefined): number | undefined {
+  if (headroomBytes === undefined || claim === undefined) return headroomBytes
+  const needed = gpu.capacity_bytes - headroom.empty_bytes
+  return headroomBytes - Math.max(0, claim - needed)
+}
+
 const STEPS = [1, 2, 4, 5, 10]
 
 /** Round places of an axis that ends at `most`, at most `count` of them beside zero; none so near the end that its figure would not fit. */

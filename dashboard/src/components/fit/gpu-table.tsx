@@ -1,6 +1,6 @@
 // The GPUs: what each has, whether the model fits now, when the idle leave, or never, and how much would be left.
 import type { FitReport, GpuAnswer, GpuRoom } from '../../../../agent/model/fit.ts'
-import { scaleOf, stretchesOf, type Stretch } from '../../state/fit-report.ts'
+import { leftOf, scaleOf, stretchesOf, type Stretch } from '../../state/fit-report.ts'
 import { DASH, memory } from '../../text/format.ts'
 import { gpuModel, gpuName, VERDICTS } from '../../text/fit.ts'
 import { GpuBar } from './gpu-bar.tsx'
@@ -35,11 +35,11 @@ function Name({ room }: { readonly room: GpuRoom }) {
 }
 
 type Column = readonly [label: string, figure: (answer: GpuAnswer) => number | undefined]
-const LEFT: readonly Column[] = [
-  ['Left now', ({ headroom }) => headroom.now_bytes],
-  ['Left at the peak', ({ headroom }) => headroom.at_peak_bytes],
-  ['Left when empty', ({ headroom }) => headroom.empty_bytes],
+const NOW: readonly Column[] = [
+  ['Left now', (answer) => leftOf(answer, answer.headroom.now_bytes)],
+  ['Left at the peak', (answer) => leftOf(answer, answer.headroom.at_peak_bytes)],
 ]
+const EMPTY: readonly Column[] = [['Left', (answer) => leftOf(answer, answer.headroom.empty_bytes)]]
 
 const Heads = ({ labels }: { readonly labels: readonly string[] }) => (
   <thead role="rowgroup">
@@ -87,7 +87,7 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
     gpus.map(({ gpu }) => gpu),
     estimate.total,
   )
-  const left = LEFT.filter(([, figure]) => gpus.some((answer) => figure(answer) !== undefined))
+  const left = gpus.some(({ headroom }) => headroom.now_bytes !== undefined) ? NOW : EMPTY
   return (
     <section class="part" aria-labelledby="gpus-title">
       <h3 id="gpus-title">{gpus.some(({ gpu }) => gpu.uuid !== undefined) ? 'The GPUs of this host' : 'These cards'}</h3>
@@ -99,7 +99,10 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
               <Name room={answer.gpu} />
               <td role="cell" class="col-card" data-label="Card">
                 <GpuBar room={answer.gpu} scale={scale} total={estimate.total} claim={answer.claim_bytes} />
-                <span class="sub">{memory(answer.gpu.capacity_bytes)}</span>
+                <span class="sub">
+                  {memory(answer.gpu.capacity_bytes)}
+                  {left === NOW && `, empty ${signed(leftOf(answer, answer.headroom.empty_bytes))} left`}
+                </span>
               </td>
               <VerdictCell answer={answer} />
               {left.map(([label, figure]) => (
