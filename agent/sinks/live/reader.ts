@@ -2,7 +2,7 @@
 import type { WebSocket } from 'ws'
 
 export type Reader = {
-  /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. */
+  /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. One that is leaving misses nothing. */
   readonly frame: (data: Buffer) => boolean
   /** Sends what must not be skipped; a reader for which too much waits is ended, so that it comes back and is told what holds then. */
   readonly certain: (data: Buffer) => void
@@ -25,7 +25,7 @@ export function createReader(socket: WebSocket, maxBufferedBytes = MAX_BUFFERED_
   return {
     socket,
     frame(data) {
-      if (socket.readyState !== socket.OPEN) return false
+      if (socket.readyState !== socket.OPEN) return true
       // One frame may always wait, whatever its size; a second one only while the sum stays small.
       const buffered = socket.bufferedAmount
       if (buffered > 0 && buffered + data.length > maxBufferedBytes) return false
