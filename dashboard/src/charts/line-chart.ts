@@ -30,6 +30,9 @@ function drawLimit(plot: uPlot, { limit, palette }: LineSpec): void {
   ctx.restore()
 }
 
+/** What is above the least top gets a little air. */
+const reach = (top: number, high: number): number => (high > top ? high * 1.04 : Math.max(top, 1e-9))
+
 export function createLineChart(host: HTMLElement, width: number, height: number, spec: LineSpec): uPlot {
   const { palette, colours, coarse } = spec
   const shared = sharedOptions()
@@ -47,7 +50,7 @@ export function createLineChart(host: HTMLElement, width: number, height: number
     width,
     height,
     padding: [6, 0, 0, 0],
-    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, Math.max(spec.top(), (high ?? 0) * 1.04, 1e-9)] } },
+    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, reach(spec.top(), high ?? 0)] } },
     series: [{}, ...colours.map(line), ...(coarse ? colours.map((colour) => peak(hex(colour))) : [])],
     axes: [
       timeAxis(palette),

@@ -1,8 +1,18 @@
 // Above the charts: how far back they reach, the second that is looked at, and what their tones and textures mean.
-import { agentNow, hovered } from '../state/app.ts'
+import { agentNow, drawing, hovered, views } from '../state/app.ts'
 import { asking, charted } from '../state/charted.ts'
+import { LANE } from '../state/lanes.ts'
 import { since, timeWithSeconds } from '../text/format.ts'
 import { RangePicker } from './range-picker.tsx'
+
+/** Where what is known begins well within the range, as of an agent that is young: the emptiness before it is no idleness. */
+function recordedSince(): number | undefined {
+  void drawing.value
+  const { timeline, range } = charted.value
+  const begins = (views.value ?? []).flatMap(({ uuid }) => timeline.oldest(LANE.used(uuid)) ?? [])
+  const first = Math.min(...begins)
+  return begins.length > 0 && first > timeline.end() - range.seconds * 0.9 ? first : undefined
+}
 
 /** Without the pointer on a chart: whether the past is there. */
 function Moment() {
@@ -14,7 +24,12 @@ function Moment() {
     )
   }
   if (asking.value === 'failed') return <span class="chart-moment bad">the past could not be fetched</span>
-  return <span class="chart-moment">{asking.value === 'yes' ? 'fetching the past …' : ''}</span>
+  const begin = recordedSince()
+  return (
+    <span class="chart-moment">
+      {asking.value === 'yes' ? 'fetching the past …' : begin === undefined ? '' : `recorded since ${since(begin * 1000, agentNow.peek())}`}
+    </span>
+  )
 }
 
 export function ChartBar({ probed }: { readonly probed: boolean }) {

@@ -24,6 +24,8 @@ export type Timeline = {
   readonly at: (key: string, second: number) => number | undefined
   /** The newest second that has a value. */
   readonly newest: (key: string) => number | undefined
+  /** The oldest second that has a value. */
+  readonly oldest: (key: string) => number | undefined
   readonly keys: (prefix: string) => readonly string[]
 }
 
@@ -94,6 +96,10 @@ export function createTimeline(size = WINDOW_S + 1, step = 1): Timeline {
       if (values === undefined) return undefined
       for (let i = size - 1; i >= 0; i--) if (!Number.isNaN(values[i])) return secondAt(i)
       return undefined
+    },
+    oldest(key) {
+      const place = lanes.get(key)?.findIndex((value) => !Number.isNaN(value)) ?? -1
+      return place < 0 ? undefined : secondAt(place)
     },
     keys: (prefix) => [...lanes.keys()].filter((key) => key.startsWith(prefix)),
   }

@@ -36,6 +36,7 @@ describe('timeline', () => {
         expect(timeline.end()).toBe(end)
         for (let second = end - SIZE + 1; second <= end; second++) expect(timeline.at('a', second)).toBe(model.get(second))
         expect(timeline.newest('a')).toBe(model.size === 0 ? undefined : Math.max(...model.keys()))
+        expect(timeline.oldest('a')).toBe(model.size === 0 ? undefined : Math.min(...model.keys()))
         expect(timeline.keys('a').length).toBe(model.size === 0 ? 0 : 1)
       }),
     )

@@ -20,7 +20,8 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
   const prefix = measureLane(uuid, 'throttle_active.')
   const lanes = timeline.keys(prefix)
   const held = lanes
-    .filter((lane) => timeline.values(lane)?.some((value) => value > 0) === true)
+    // Idling is no throttling, though the driver lists it.
+    .filter((lane) => lane !== `${prefix}gpu_idle` && timeline.values(lane)?.some((value) => value > 0) === true)
     .map((lane) => ({ lane, ...throttleWord(lane.slice(prefix.length)) }))
     .toSorted((a, b) => Number(b.harmful) - Number(a.harmful) || (a.text < b.text ? -1 : 1))
   const palette = PALETTES[theme.value]
