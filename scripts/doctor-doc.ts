@@ -1,0 +1,168 @@
+// Writes the tables of docs/doctor.md and the doctor's line in each runbook, from the registry of checks, their test cases and the examples of messages:
+// `node scripts/doctor-doc.ts`, as root, since cases have device files and owners. A test fails when what is committed is not this.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { explainText } from '../agent/diagnosis/explain.ts'
+import { logScanner } from '../agent/diagnosis/log-scanner.ts'
+import * as registry from '../agent/doctor/checks/index.ts'
+import type { CheckDefinition, CheckGroup, Finding } from '../agent/doctor/definition.ts'
+import { runCheck } from '../agent/doctor/runner.ts'
+import { CHECK_GROUPS } from '../agent/model/doctor.ts'
+import { INCIDENT_KINDS, type IncidentKind } from '../agent/model/incident.ts'
+import { buildScene, type CheckCase } from '../test/unit/doctor/scene.ts'
+
+const root = join(import.meta.dirname, '..')
+export const PAGE = join(root, 'docs/doctor.md')
+export const RUNBOOKS = join(root, 'alerts/runbooks')
+const [BEGIN, END] = ['<!-- made by node scripts/doctor-doc.ts, do not edit -->', '<!-- end -->']
+
+/** By group, then by name: the order of a registry is that of whoever loads it. */
+const CHECKS = Object.values<CheckDefinition>(registry).toSorted(
+  (a, b) => CHECK_GROUPS.indexOf(a.group) - CHECK_GROUPS.indexOf(b.group) || (a.id < b.id ? -1 : 1),
+)
+const GROUPS: Readonly<Record<CheckGroup, string>> = {
+  host: 'The host: driver and GPUs',
+  toolkit: 'The container toolkit and the engine',
+  container: 'Each container that wants a GPU',
+  wsl2: 'WSL2',
+  compose: 'Compose files (`--compose FILE…`)',
+  warpwatch: 'Warpwatch itself',
+}
+/** In Markdown's text, and in a cell of a table. */
+const plain = (text: string): string => text.replaceAll('\n', ' ').replace(/[\\`*|<>[\]]/g, (sign) => `\\${sign}`)
+const kindLink = (kind: IncidentKind): string => `[\`${kind}\`](../alerts/runbooks/${kind}.md)`
+const checkLink = (id: string): string => `[${id}](#${id})`
+
+export type LinesOf = (check: CheckDefinition) => Promise<readonly string[]>
+
+/** A busy machine makes programs late, and a check that skips what it waited for: then its case is tried again. */
+const TRIES = 10
+
+async function findingsOf(check: CheckDefinition, { about, scene, status, says = /^/ }: CheckCase): Promise<readonly Finding[]> {
+  for (let at = 0; at < TRIES; at++) {
+    const { around, root: folder, remove } = await buildScene(scene)
+    const report = await runCheck(check, around)
+    remove()
+    const findings = report.findings.map((finding) => ({ ...finding, summary: finding.summary.replaceAll(folder, '') }))
+    if (report.status === status && says.test(JSON.stringify(findings))) return findings.filter((one) => one.status === 'fail' || one.status === 'warn')
+  }
+  throw new Error(`${check.id}, ${about}: expected ${status} in ${TRIES} tries, came something else`)
+}
+
+/** What it says where something is wrong, one line for each first remedy: its test cases are run on real files. */
+export const complaintsOf: LinesOf = async (check) => {
+  const { cases }: { readonly cases: readonly CheckCase[] } = await import(join(root, `test/unit/doctor/cases/${check.id}.ts`))
+  const lines = new Map<string, string>()
+  for (const own of cases.filter(({ status }) => status === 'fail' || status === 'warn')) {
+    for (const { status, summary, remedies = [] } of await findingsOf(check, own)) {
+      const remedy = remedies[0]?.text ?? ''
+      const key = `${status} ${remedy}`
+      if (!lines.has(key)) lines.set(key, `- ${status}: ${plain(summary)}. → ${plain(remedy.replace(/:$/, '.'))}`)
+    }
+  }
+  return [...lines.values()]
+}
+
+/** Those that stand on the page: how a check words what it finds is no reason to run all cases at each test. */
+export const linesOnPage =
+  (page: string): LinesOf =>
+  async ({ id }) =>
+    await Promise.resolve(
+      (page.split(/^###+ /m).find((part) => part.startsWith(`${id}\n`)) ?? '').split('\n').filter((line) => /^- (?:fail|warn): /.test(line)),
+    )
+
+async function checkSection(check: CheckDefinition, linesOf: LinesOf): Promise<readonly string[]> {
+  const { id, title, covers } = check
+  return [
+    `#### ${id}`,
+    '',
+    `Checks that ${plain(title)}.${covers.length === 0 ? '' : ` Foretells or explains ${covers.map(kindLink).join(', ')}.`}`,
+    '',
+    ...(await linesOf(check)),
+    '',
+  ]
+}
+
+type Example = { readonly text: string; readonly kinds: readonly string[] }
+const MESSAGES = 4
+const LONGEST = 160
+
+/** The telling lines of the kind's examples. */
+async function messagesOf(kind: IncidentKind): Promise<readonly string[]> {
+  const path = join(root, `test/unit/diagnosis/examples/${kind}.ts`)
+  if (!readdirSync(join(path, '..')).includes(`${kind}.ts`)) return []
+  const { examples }: { readonly examples: readonly Example[] } = await import(path)
+  const lines = examples
+    .filter(({ kinds }) => kinds[0] === kind)
+    .flatMap(({ text }) => explainText(logScanner(), text)[0]?.evidence[0]?.text.trim() ?? [])
+    .map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line))
+  return [...new Set(lines)].slice(0, MESSAGES)
+}
+
+const titleOf = (kind: IncidentKind): string => /^# `\w+`: (.+)$/m.exec(readFileSync(join(RUNBOOKS, `${kind}.md`), 'utf8'))?.[1] ?? ''
+const covering = (kind: IncidentKind): readonly CheckDefinition[] => CHECKS.filter(({ covers }) => covers.includes(kind))
+
+async function messageRow(kind: IncidentKind): Promise<string> {
+  const lines = (await messagesOf(kind)).map((line) => `\`\` ${line.replaceAll('|', '\\|').replaceAll('``', "''")} \`\``)
+  const said = [titleOf(kind), ...lines].join('<br>')
+  return `| ${kindLink(kind)} | ${said} | ${covering(kind)
+    .map(({ id }) => checkLink(id))
+    .join(', ')} |`
+}
+
+async function tables(linesOf: LinesOf): Promise<string> {
+  const sections: string[] = []
+  for (const group of CHECK_GROUPS) {
+    const own = CHECKS.filter((check) => check.group === group)
+    if (own.length > 0) sections.push(`### ${GROUPS[group]}`, '')
+    // One after the other: together they would wait for each other's programs.
+    for (const check of own) sections.push(...(await checkSection(check, linesOf)))
+  }
+  const [covered, others] = [INCIDENT_KINDS.filter((kind) => covering(kind).length > 0), INCIDENT_KINDS.filter((kind) => covering(kind).length === 0)]
+  return [
+    '## Which check for which message',
+    '',
+    '| kind | what is seen, and messages that are known by it | checks |',
+    '|---|---|---|',
+    ...(await Promise.all(covered.map(messageRow))),
+    '',
+    `No check foretells ${others.map(kindLink).join(', ')}: they come from what a program or the hardware does, not from how it was set up.`,
+    '',
+    `## The ${CHECKS.length} checks`,
+    '',
+    'Below each stand what it complains of, as its tests bring it about, and the first of the remedies; the report has all of them, with the commands for the distribution at hand.',
+    '',
+    ...sections,
+  ].join('\n')
+}
+
+/** The page with its tables made anew. */
+export async function doctorPage(page: string, linesOf: LinesOf): Promise<string> {
+  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (before < 0 || after < before) throw new Error(`docs/doctor.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
+  return `${page.slice(0, before + BEGIN.length)}\n\n${await tables(linesOf)}\n${page.slice(after)}`
+}
+
+const LEAD = '- Let the doctor look; it says what mends what it finds.'
+/** More ids than these make a line that nobody reads: then their groups. */
+const MAX_IDS = 6
+
+/** The runbook with the doctor's step at the end of how to confirm it; without one where no check covers the kind. */
+export function runbookPage(kind: IncidentKind, page: string): string {
+  const bare = page.replace(new RegExp(`${LEAD}\\n\\n  \`\`\`bash\\n[^\\n]*\\n  \`\`\`\\n\\n`), '')
+  const checks = covering(kind)
+  if (checks.length === 0) return bare
+  const names = checks.length > MAX_IDS ? new Set(checks.map(({ group }) => group)) : checks.map(({ id }) => id)
+  return bare.replace('## What to do now\n', `${LEAD}\n\n  \`\`\`bash\n  warpwatch doctor --only ${[...names].join(',')}\n  \`\`\`\n\n## What to do now\n`)
+}
+
+if (import.meta.main) {
+  if (process.getuid?.() !== 0) throw new Error('scripts/doctor-doc.ts: expected root, who alone can make the device files of some cases')
+  writeFileSync(PAGE, await doctorPage(readFileSync(PAGE, 'utf8'), complaintsOf))
+  for (const kind of INCIDENT_KINDS) {
+    const path = join(RUNBOOKS, `${kind}.md`)
+    const page = readFileSync(path, 'utf8')
+    const made = runbookPage(kind, page)
+    if (made !== page) writeFileSync(path, made)
+  }
+}
