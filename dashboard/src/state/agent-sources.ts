@@ -14,7 +14,7 @@ export type GapEntry = {
   readonly detail?: string
 }
 
-/** `partly`: it reads, but not all that it is for; `absent`: this host does not have what it reads. */
+/** `partly`: it reads, but not all that it is for; `absent`: this host does not have what it reads; `silent`: it should read, and does not. */
 export type SourceStatus = 'reads' | 'partly' | 'absent' | 'silent'
 export type SourceRow = {
   readonly source: string
@@ -41,6 +41,8 @@ function listOf<Row>(what: string, value: unknown, is: (each: unknown) => each i
 export const parseGroups = (value: unknown): readonly GroupRow[] => listOf('sources', value, isGroup)
 export const parseGaps = (value: unknown): readonly GapEntry[] => listOf('gaps', value, isGap)
 
+/** The group of what a source counts of itself (its connections, its restarts). */
+const SELF = 'self'
 /** A gap that bears the name of its source: the source as a whole, not one figure. */
 export const isWhole = ({ metric, source }: GapEntry): boolean => metric === source
 
@@ -50,14 +52,18 @@ export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[
     const own = groups.filter((group) => group.source === source)
     const why = gaps.find((gap) => gap.source === source && isWhole(gap))
     const up = figures.one('warpwatch_agent_source_up', { source }) !== 0
-    const times = own.flatMap(({ t, readings }) => (readings > 0 ? [t] : []))
+    // What it counts of itself is no reading of the host; where nothing is wrong it is a sign of life.
+    const told = own.filter(({ group, readings }) => readings > 0 && (why === undefined || group !== SELF))
+    const times = told.map(({ t }) => t)
+    const whole = up ? 'reads' : 'silent'
+    const reduced = told.length > 0 ? 'partly' : why?.reason === 'not_supported' ? 'absent' : 'silent'
     return {
       source,
-      status: up ? (why === undefined ? 'reads' : 'partly') : why?.reason === 'not_supported' ? 'absent' : 'silent',
+      status: why === undefined ? whole : reduced,
       why,
       newest: times.length === 0 ? undefined : Math.max(...times),
       tookSeconds: figures.one('warpwatch_agent_source_duration_seconds', { source }),
-      readings: own.reduce((sum, { readings }) => sum + readings, 0),
+      readings: told.reduce((sum, { readings }) => sum + readings, 0),
       gaps: own.reduce((sum, each) => sum + each.gaps, 0),
     }
   })

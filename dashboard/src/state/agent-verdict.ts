@@ -1,7 +1,6 @@
 // "Is what I see true?": everything that speaks against it, the worst first.
 import { age, timeWithSeconds } from '../text/format.ts'
-import { sourceName } from '../text/agent.ts'
-import { gapWords } from '../text/words.ts'
+import { reasonWords, sourceName } from '../text/agent.ts'
 import type { Figures } from './agent-figures.ts'
 import { isWhole, type GapEntry, type SourceRow } from './agent-sources.ts'
 
@@ -27,16 +26,23 @@ export type Evidence = {
 const CLOCKS_DIFFER_MS = 5_000
 const count = (value: number, one: string, many: string): string => `${value.toLocaleString('en')} ${value === 1 ? one : many}`
 
+const whyText = ({ detail, reason }: GapEntry): string => detail ?? reasonWords(reason)
+
 function ofSources({ sources, now }: Evidence): readonly Doubt[] {
   return sources.flatMap(({ source, status, why, newest }): readonly Doubt[] => {
     const name = sourceName(source)
     if (status === 'silent') {
       const since = newest === undefined ? 'nothing is read' : `nothing was read for ${age((now - newest) / 1000)}`
-      return [{ level: 'warn', text: `${name}: ${since}${why === undefined ? '' : `. ${why.detail ?? gapWords(why.reason)}`}` }]
+      return [{ level: 'warn', text: `${name}: ${why === undefined ? since : whyText(why)}` }]
     }
     if (why === undefined || status === 'absent') return []
-    return [{ level: why.reason === 'not_supported' ? 'note' : 'warn', text: `${name}: ${why.detail ?? gapWords(why.reason)}` }]
+    return [{ level: why.reason === 'not_supported' ? 'note' : 'warn', text: `${name}: ${whyText(why)}` }]
   })
+}
+
+function noGpu({ sources }: Evidence): string {
+  const why = sources.find(({ source }) => source === 'gpu')?.why
+  return why === undefined ? 'No GPU is read' : `No GPU is read: ${whyText(why)}`
 }
 
 function ofGaps({ gaps }: Evidence): readonly Doubt[] {
@@ -45,7 +51,7 @@ function ofGaps({ gaps }: Evidence): readonly Doubt[] {
   return [...byReason].map(([reason, number]) =>
     reason === 'not_supported'
       ? { level: 'note', text: `${count(number, 'figure is', 'figures are')} not offered by this hardware or driver` }
-      : { level: 'warn', text: `${count(number, 'figure', 'figures')} missing: ${gapWords(reason)}` },
+      : { level: 'warn', text: `${count(number, 'figure', 'figures')} missing: ${reasonWords(reason)}` },
   )
 }
 
@@ -75,7 +81,7 @@ export function doubts(evidence: Evidence): readonly Doubt[] {
     })
   if (simulated) found.push({ level: 'bad', text: 'All of it is made up: the agent runs with --simulate' })
   for (const text of gpusInTrouble) found.push({ level: 'warn', text })
-  if (gpus === 0) found.push({ level: 'warn', text: 'No GPU is read' })
+  if (gpus === 0) found.push({ level: 'warn', text: noGpu(evidence) })
   if (Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
     found.push({
       level: 'note',
@@ -85,9 +91,10 @@ export function doubts(evidence: Evidence): readonly Doubt[] {
   return found.toSorted((a, b) => RANK[a.level] - RANK[b.level])
 }
 
-export function verdictOf(found: readonly Doubt[], simulated: boolean): { readonly level: 'good' | 'warn' | 'bad'; readonly text: string } {
-  if (found.some(({ level }) => level === 'bad'))
-    return { level: 'bad', text: simulated && found[0]?.text.startsWith('All of it') === true ? 'No: it is simulated' : 'No: it is old' }
-  if (found.some(({ level }) => level === 'warn')) return { level: 'warn', text: 'Yes, but not all of it is there' }
-  return { level: 'good', text: 'Yes' }
+type Verdict = { readonly level: 'good' | 'warn' | 'bad'; readonly text: string }
+
+export function verdictOf(found: readonly Doubt[], { silentFor, simulated }: Pick<Evidence, 'silentFor' | 'simulated'>): Verdict {
+  if (silentFor !== undefined) return { level: 'bad', text: 'No: it is old' }
+  if (simulated) return { level: 'bad', text: 'No: it is simulated' }
+  return found.some(({ level }) => level === 'warn') ? { level: 'warn', text: 'Yes, but not all of it is there' } : { level: 'good', text: 'Yes' }
 }

@@ -15,8 +15,8 @@ const DRAFT_CHARACTERS = 500_000
 export const explained = signal<Explained>({ state: 'none' })
 /** What stands in the field. */
 export const draft = signal('')
-/** The line that the reader jumped to. */
-export const lookedAt = signal<number | undefined>(undefined)
+/** The line that the reader jumped to; anew with each jump, to the same line too. */
+export const lookedAt = signal<{ readonly line: number } | undefined>(undefined)
 /** By line, the places in the list of faults of those that it shows. */
 export const faultsByLine = computed<ReadonlyMap<number, readonly number[]>>(() => {
   const byLine = new Map<number, number[]>()

@@ -1,5 +1,6 @@
 // The agent's parts and figures in a person's words.
 import { factLabel } from './facts.ts'
+import { gapWords } from './words.ts'
 
 const SOURCES: Readonly<Record<string, string>> = {
   gpu: 'GPUs (NVML)',
@@ -26,7 +27,10 @@ export const sourceName = (source: string): string => SOURCES[source] ?? source
 export const metricName = (metric: string): string =>
   metric.startsWith('warpwatch_') ? factLabel(metric.slice('warpwatch_'.length).replace(/_total$/, '')) : sourceName(metric)
 
-export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'not on this host', silent: 'silent' } as const
+/** Here it is not only the driver that answers. */
+export const reasonWords = (reason: string): string => (reason === 'driver_error' ? 'answered with an error' : gapWords(reason))
+
+export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'not on this host', silent: 'does not read' } as const
 
 /** Durations of a scrape: microseconds matter as little as their digits. */
 export function took(seconds: number | undefined): string {

@@ -21,11 +21,11 @@ export function Agent() {
         <p>{now.why}. The page tries again when the agent is back.</p>
       </div>
     )
-  const { health } = now
+  const { health, at } = now
   return (
     <div class={stale.value ? 'content agent-page stale' : 'content agent-page'}>
       <Verdict health={health} />
-      <Sources sources={health.sources} figures={health.figures} />
+      <Sources sources={health.sources} figures={health.figures} asked={at} />
       <Gaps gaps={health.gaps} />
       <div class="agent-columns">
         <Cost figures={health.figures} />

@@ -3,9 +3,8 @@ import { agentNow } from '../../state/app.ts'
 import { gapsPast, GAPS_SPAN_MS } from '../../state/agent.ts'
 import { gapGroups, newestGap, type ReasonGroup } from '../../state/agent-gaps.ts'
 import type { GapEntry } from '../../state/agent-sources.ts'
-import { metricName, sourceName } from '../../text/agent.ts'
+import { metricName, reasonWords, sourceName } from '../../text/agent.ts'
 import { age, since, zoneName } from '../../text/format.ts'
-import { gapWords } from '../../text/words.ts'
 
 /** When the newest of them appeared, as far as history tells. */
 function Since({ reason }: { readonly reason: string }) {
@@ -21,7 +20,7 @@ function Reason({ group: { reason, count, groups } }: { readonly group: ReasonGr
     <li>
       <details open={reason !== 'not_supported'} data-reason={reason}>
         <summary>
-          <b>{gapWords(reason)}</b> <span class="count">{count}</span> <Since reason={reason} />
+          <b>{reasonWords(reason)}</b> <span class="count">{count}</span> <Since reason={reason} />
         </summary>
         <ul class="gap-rows">
           {groups.map(({ metric, source, detail, where, count: number }) => (
@@ -29,7 +28,7 @@ function Reason({ group: { reason, count, groups } }: { readonly group: ReasonGr
               <span class="gap-what" title={metric}>
                 {metricName(metric)}
               </span>
-              <span class="gap-where">{where === '' ? sourceName(source) : where}</span>
+              <span class="gap-where">{where === '' && metric !== source ? sourceName(source) : where}</span>
               <span class="gap-why">{detail ?? ''}</span>
               {number > 1 && <span class="faint">{`${number} times`}</span>}
             </li>

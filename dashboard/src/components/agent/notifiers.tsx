@@ -8,6 +8,7 @@ import { momentText } from '../../text/facts.ts'
 
 const STATES = {
   ok: { shape: '●', word: 'reached' },
+  unused: { shape: '○', word: 'nothing sent yet' },
   retrying: { shape: '◐', word: 'tries again' },
   failing: { shape: '▲', word: 'not reached' },
 } as const
@@ -49,7 +50,9 @@ function Row({ row }: { readonly row: NotifierRow }) {
     next_try_at: next,
   } = row
   const now = agentNow.value
-  const { shape, word } = STATES[status]
+  // Nobody knows yet whether it can be reached.
+  const shown = status === 'ok' && delivered === 0 ? 'unused' : status
+  const { shape, word } = STATES[shown]
   return (
     <tr role="row" data-row={name}>
       <td role="cell" class="col-source" data-label="Notifier">
@@ -57,7 +60,7 @@ function Row({ row }: { readonly row: NotifierRow }) {
         <span class="sub">{`${type} · ${host}`}</span>
       </td>
       <td role="cell" data-label="State">
-        <span class="source-status" data-status={status === 'ok' ? 'reads' : status === 'retrying' ? 'partly' : 'silent'}>
+        <span class="source-status" data-status={shown}>
           <span aria-hidden="true">{shape}</span> {word}
         </span>
         {next !== undefined && next > now && <span class="sub">{`next try in ${age((next - now) / 1000)}`}</span>}

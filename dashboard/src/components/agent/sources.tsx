@@ -1,10 +1,9 @@
 // The sources as a table: does each read, how old is its newest reading, how long does it take, what is missing.
-import { agentNow } from '../../state/app.ts'
+import { agentNow, stale } from '../../state/app.ts'
 import type { Figures } from '../../state/agent-figures.ts'
 import type { SourceRow } from '../../state/agent-sources.ts'
-import { sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
+import { reasonWords, sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
 import { age, DASH } from '../../text/format.ts'
-import { gapWords } from '../../text/words.ts'
 import { DataTable, type Column } from '../data-table.tsx'
 
 const SHAPES = { reads: '●', partly: '◐', absent: '○', silent: '▲' } as const
@@ -18,10 +17,13 @@ function Status({ row: { status } }: { readonly row: SourceRow }) {
   )
 }
 
-/** Moves on each second. */
-const Newest = ({ at }: { readonly at: number | undefined }) => <>{at === undefined ? DASH : `${age((agentNow.value - at) / 1000)} ago`}</>
+/** As it was when it was asked: until it is asked again, nobody knows of newer ones. While the agent is silent it grows. */
+function Newest({ newest, asked }: { readonly newest: number | undefined; readonly asked: number }) {
+  if (newest === undefined) return <>{DASH}</>
+  return <>{`${age(((stale.value ? agentNow.value : asked) - newest) / 1000)} ago`}</>
+}
 
-const columns = (figures: Figures): readonly Column<SourceRow>[] => [
+const columns = (figures: Figures, asked: number): readonly Column<SourceRow>[] => [
   {
     id: 'source',
     label: 'Source',
@@ -29,12 +31,12 @@ const columns = (figures: Figures): readonly Column<SourceRow>[] => [
     cell: ({ source, why }) => (
       <>
         <span class="name">{sourceName(source)}</span>
-        {why !== undefined && <span class="sub">{why.detail ?? gapWords(why.reason)}</span>}
+        {why !== undefined && <span class="sub">{why.detail ?? reasonWords(why.reason)}</span>}
       </>
     ),
   },
   { id: 'status', label: 'State', key: ({ status }) => RANK[status], cell: (row) => <Status row={row} /> },
-  { id: 'newest', label: 'Newest reading', numeric: true, key: ({ newest }) => newest, cell: ({ newest }) => <Newest at={newest} /> },
+  { id: 'newest', label: 'Newest reading', numeric: true, key: ({ newest }) => newest, cell: ({ newest }) => <Newest newest={newest} asked={asked} /> },
   { id: 'took', label: 'Read in', numeric: true, key: ({ tookSeconds }) => tookSeconds, cell: ({ tookSeconds }) => took(tookSeconds) },
   { id: 'readings', label: 'Readings', numeric: true, key: ({ readings }) => readings, cell: ({ readings }) => readings.toLocaleString('en') },
   { id: 'gaps', label: 'Gaps now', numeric: true, key: ({ gaps }) => gaps, cell: ({ gaps }) => gaps },
@@ -47,12 +49,14 @@ const columns = (figures: Figures): readonly Column<SourceRow>[] => [
   },
 ]
 
-export function Sources({ sources, figures }: { readonly sources: readonly SourceRow[]; readonly figures: Figures }) {
+type Props = { readonly sources: readonly SourceRow[]; readonly figures: Figures; readonly asked: number }
+
+export function Sources({ sources, figures, asked }: Props) {
   return (
     <DataTable
       id="sources"
       title="Sources"
-      columns={columns(figures)}
+      columns={columns(figures, asked)}
       rows={sources}
       rowKey={({ source }) => source}
       sort={{ column: 'status', descending: false }}

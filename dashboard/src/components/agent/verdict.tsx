@@ -8,26 +8,27 @@ const WORDS = { bad: 'do not believe it: ', warn: 'missing: ', note: 'to know: '
 const SEVERITY = { bad: 'critical', warn: 'warning', good: 'good' } as const
 
 export function Verdict({ health: { sources, gaps, figures } }: { readonly health: Health }) {
-  const simulated = hello.value?.simulated === true
-  const found = doubts({
+  const evidence = {
     sources,
     gaps,
     figures,
-    simulated,
+    simulated: hello.value?.simulated === true,
     silentFor: stale.value ? silence.value : undefined,
     lastFrame: frame.value?.t,
     gpusInTrouble: (summary.value?.attention ?? []).flatMap(({ severity, text }) => (severity === 'critical' ? [text] : [])),
     gpus: frame.value?.gpus.length ?? 0,
     clockAheadMs: stale.value ? 0 : clock.value - agentNow.value,
     now: agentNow.value,
-  })
-  const { level, text } = verdictOf(found, simulated)
+  }
+  const found = doubts(evidence)
+  const { level, text } = verdictOf(found, evidence)
   const reading = sources.filter(({ status }) => status === 'reads' || status === 'partly').length
+  const absent = sources.filter(({ status }) => status === 'absent').length
   return (
     <section class="incident-top truth" data-severity={SEVERITY[level]} data-status="firing" aria-labelledby="truth-title">
       <p class="incident-line">Is what I see true?</p>
       <h2 id="truth-title">{text}</h2>
-      <p class="verdict">{`${reading} of ${sources.length} sources read this host.`}</p>
+      <p class="verdict">{`${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; what ${absent} more would read is not here`}.`}</p>
       {found.length > 0 && (
         <ul class="doubts">
           {found.map((doubt) => (

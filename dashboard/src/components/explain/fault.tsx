@@ -12,7 +12,7 @@ function Lines({ fault: { evidence } }: Props) {
     <p class="fault-lines">
       <span>{evidence.length === 1 ? 'Seen in line' : 'Seen in lines'}</span>
       {evidence.map(({ line, text }) => (
-        <button key={line} type="button" class="line-link" title={text.trim().slice(0, 200)} onClick={() => (lookedAt.value = line)}>
+        <button key={line} type="button" class="line-link" title={text.trim().slice(0, 200)} onClick={() => (lookedAt.value = { line })}>
           {line}
         </button>
       ))}

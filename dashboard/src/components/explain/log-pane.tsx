@@ -6,7 +6,7 @@ import { counted } from '../../text/explain.ts'
 
 function Line({ line, text }: { readonly line: number; readonly text: string }) {
   const shows = faultsByLine.value.get(line)
-  const looked = lookedAt.value === line
+  const looked = lookedAt.value?.line === line
   return (
     <li
       data-line={line}
@@ -27,17 +27,18 @@ const Gap = ({ lines }: { readonly lines: number }) => <li class="log-gap">{`${c
 
 export function LogPane({ answer: { lines, lineCount, faults } }: { readonly answer: Answer }) {
   const list = useRef<HTMLOListElement>(null)
-  const jump = lookedAt.value ?? faults[0]?.evidence[0]?.line
+  const looked = lookedAt.value
+  const at = looked?.line ?? faults[0]?.evidence[0]?.line
   useEffect(() => {
     const pane = list.current
-    const line = jump === undefined ? null : pane?.querySelector<HTMLElement>(`[data-line="${jump}"]`)
+    const line = at === undefined ? null : pane?.querySelector<HTMLElement>(`[data-line="${at}"]`)
     if (pane === null || line === null || line === undefined) return
     // Within the pane: at first the page itself stays at its top.
     pane.scrollTop = line.offsetTop - pane.offsetTop - pane.clientHeight / 3
-    if (lookedAt.peek() === undefined) return
+    if (looked === undefined) return
     line.focus({ preventScroll: true })
     pane.scrollIntoView({ block: 'nearest' })
-  }, [jump])
+  }, [looked, faults])
   let next = 1
   const end = lines.at(-1)?.line ?? 0
   return (
