@@ -6,7 +6,7 @@ export function RangePicker() {
   return (
     <div class="range-picker" role="group" aria-label="How far back the charts reach">
       {RANGES.map((each) => (
-        <button key={each.id} type="button" aria-pressed={each === now} aria-label={`the last ${each.spoken}`} onClick={() => setRange(each)}>
+        <button key={each.id} type="button" aria-pressed={each === now} aria-label={`${each.label}, the last ${each.spoken}`} onClick={() => setRange(each)}>
           {each.label}
         </button>
       ))}
