@@ -1,0 +1,35 @@
+// The pages of the dashboard as its own navigation lists them, so that a new view is walked through by the tests of all views; and those behind a click.
+import type { Page } from 'playwright-core'
+import * as z from 'zod'
+import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
+import type { AgentProcess } from './agent-process.ts'
+import { poll } from './poll.ts'
+
+const addresses = z.array(z.string())
+
+/** Story seconds per second: what befalls the simulated host then comes within moments. */
+export const FAST = { WARPWATCH_SIMULATE__SPEED: '30' } as const
+
+/** Waits until an incident of this kind fires, and gives its id. */
+export const incidentOf = (agent: AgentProcess, kind: string): Promise<string> =>
+  poll(async () => z.array(incidentSummary).parse(await agent.json(`api/v1/incidents?kind=${kind}`))[0]?.id, {
+    what: `an incident ${kind}`,
+    deadlineMs: 60_000,
+    everyMs: 200,
+  })
+
+/** The hashes of all views, of one GPU and of one incident; `page` is open at any of them. */
+export async function pagesOf(page: Page, incident: string): Promise<readonly string[]> {
+  await page.waitForSelector('nav a')
+  const listed = addresses.parse(await page.evaluate(`Array.from(document.querySelectorAll('nav[aria-label="Pages"] a'), (link) => new URL(link.href).hash)`))
+  return [...listed, '#/gpus/0', `#/incidents/${incident}`]
+}
+
+/** True when the view is there and waits for nothing. */
+const SETTLED = `document.querySelector('main .content') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
+
+/** Goes to the page within the open dashboard, and waits until it shows what it has. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await poll(async () => (await page.evaluate(SETTLED)) === true, { what: `${hash} to show its content`, deadlineMs: 20_000 })
+}
