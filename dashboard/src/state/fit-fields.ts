@@ -38,7 +38,7 @@ const FLOATS = same('bf16', 'fp16', 'fp32')
 const QUANTISED: readonly Choice[] = [
   { value: 'nf4', label: 'nf4' },
   { value: 'nf4-single', label: 'nf4 single' },
-  { value: 'int4', label: 'int4 GPTQ, AWQ' },
+  { value: 'int4', label: 'int4' },
   { value: 'gptq8', label: 'int8 GPTQ' },
   { value: 'int8', label: 'int8 LLM.int8' },
   { value: 'fp8', label: 'fp8' },

@@ -1,6 +1,5 @@
 // From the address to the question that the API is asked, and from a suggestion back to the address. Pure.
 import { FIELDS, fieldsFor, type Words } from './fit-fields.ts'
-import { hrefOf } from './route.ts'
 
 /** A config.json up to this length stands in the address; browsers take far more, mail and chat do not. */
 export const MAX_LINKED = 4_000
@@ -42,8 +41,6 @@ export function suggestedChanges(changes: readonly string[], words: Words): Chan
   const train = said.find(([name]) => name === 'train')?.[1]
   return { ...(train === undefined ? {} : workChanges(train, words)), ...Object.fromEntries(said) }
 }
-
-export const hrefWith = (words: Words, changes: Changes): string => hrefOf('fit', [], { ...Object.fromEntries(words), ...changes })
 
 const plain = (word: string): string => (/^[\w.%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)
 

@@ -34,7 +34,7 @@ export type Stretch = { readonly kind: 'held' | 'idle' | 'claim' | 'need' | 'per
 const sum = (holders: GpuRoom['holders']): number => (holders ?? []).reduce((all, { bytes }) => all + bytes, 0)
 
 /** Who is on the card, and behind them what the model would take. */
-export function stretchesOf(room: GpuRoom, total: Range | undefined, claim?: number): readonly Stretch[] {
+export function stretchesOf(room: GpuRoom, total?: Range, claim?: number): readonly Stretch[] {
   const { capacity_bytes: capacity, free_bytes: free, idle_holders: idle } = room
   const used = free === undefined ? 0 : capacity - free
   const resting = Math.min(used, sum(idle))

@@ -1,8 +1,9 @@
 // The least changes that would make it fit, each a link to the same question with that change.
 import type { FitReport } from '../../../../agent/model/fit.ts'
 import { suggestionGroups } from '../../state/fit-report.ts'
-import { hrefWith, suggestedChanges } from '../../state/fit-question.ts'
+import { suggestedChanges } from '../../state/fit-question.ts'
 import { words } from '../../state/fit.ts'
+import { hrefOf } from '../../state/route.ts'
 import { indexRanges, memory } from '../../text/format.ts'
 import { gpuName } from '../../text/fit.ts'
 
@@ -24,7 +25,7 @@ export function FitSuggestions({ report: { gpus } }: { readonly report: FitRepor
           <ul class="suggestions">
             {suggestions.map(({ changes, why, total }) => (
               <li key={changes.join(' ')}>
-                <a class="suggestion" href={hrefWith(words.value, suggestedChanges(changes, words.value))}>
+                <a class="suggestion" href={hrefOf('fit', [], { ...Object.fromEntries(words.value), ...suggestedChanges(changes, words.value) })}>
                   <span class="changes">
                     {changes.map((change) => (
                       <code key={change}>{change.replaceAll('--', '')}</code>

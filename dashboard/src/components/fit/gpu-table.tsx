@@ -41,6 +41,11 @@ const NOW: readonly Column[] = [
 ]
 const EMPTY: readonly Column[] = [['Left', (answer) => leftOf(answer, answer.headroom.empty_bytes)]]
 
+function whenEmpty(answer: GpuAnswer): string {
+  const bytes = leftOf(answer, answer.headroom.empty_bytes) ?? 0
+  return bytes < 0 ? '' : `, ${memory(bytes)} left when empty`
+}
+
 const Heads = ({ labels }: { readonly labels: readonly string[] }) => (
   <thead role="rowgroup">
     <tr role="row">
@@ -101,7 +106,7 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
                 <GpuBar room={answer.gpu} scale={scale} total={estimate.total} claim={answer.claim_bytes} />
                 <span class="sub">
                   {memory(answer.gpu.capacity_bytes)}
-                  {left === NOW && `, empty ${signed(leftOf(answer, answer.headroom.empty_bytes))} left`}
+                  {left === NOW && whenEmpty(answer)}
                 </span>
               </td>
               <VerdictCell answer={answer} />
@@ -146,7 +151,7 @@ export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
           ))}
         </tbody>
       </table>
-      <Legend rooms={list} stretches={list.flatMap((room) => stretchesOf(room, undefined))} />
+      <Legend rooms={list} stretches={list.flatMap((room) => stretchesOf(room))} />
     </section>
   )
 }
