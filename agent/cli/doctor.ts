@@ -16,7 +16,9 @@ async function chosen(args: Arguments): Promise<readonly CheckDefinition[]> {
   const [registry, { selectChecks }] = await Promise.all([import('../doctor/checks/index.ts'), import('../doctor/select.ts')])
   const selection = selectChecks(Object.values<CheckDefinition>(registry), text(args, 'only'), text(args, 'skip'))
   if ('problem' in selection) throw new UsageError(`doctor: --${args.flags.has('only') ? 'only' : 'skip'}: ${selection.problem}`)
-  return selection.checks
+  // Who names no compose file need not read that none was looked at.
+  const asked = args.lists?.has('compose') === true || args.flags.has('only') || args.flags.has('list')
+  return selection.checks.filter(({ group }) => asked || group !== 'compose')
 }
 
 function list(checks: readonly CheckDefinition[], json: boolean): string {

@@ -9,7 +9,8 @@ import { lookAround } from './surroundings.ts'
 const KEPT_MS = 10_000
 
 export function createDoctor(config: Config, env: Readonly<Record<string, string | undefined>> = process.env, now: () => number = () => performance.now()) {
-  const checks = Object.values<CheckDefinition>(registry)
+  // Only the command line names compose files.
+  const checks = Object.values<CheckDefinition>(registry).filter(({ group }) => group !== 'compose')
   let running: Promise<DoctorReport> | undefined
   let kept: { readonly report: DoctorReport; readonly at: number } | undefined
 

@@ -59,7 +59,7 @@ export function lookAround({ config, env, cwd, container, composeFiles }: LookOp
         commands: nvidiaSmiCommands(config.gpu.nvidia_smi, { wsl }),
       })
     }),
-    composeFiles: lazily(async () => await Promise.all(composeFiles.map(async (path) => ({ ...(await readComposeFile(resolve(cwd, path), files)), path })))),
+    composeFiles: lazily(async () => await Promise.all(composeFiles.map(async (path) => await readComposeFile(path, files, resolve(cwd, path))))),
     close: () => found?.close(),
   }
 }

@@ -1,76 +1,108 @@
-// A compose file, parsed with the line of each of its parts; what it means is for the checks.
-import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+// Reads one compose file: parsed by the rules of YAML that Compose follows, with anchors and merge keys put in and the line of each part.
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
 import { errnoName } from '../../attribution/small-file.ts'
 import type { HostFiles } from './host-files.ts'
+import type { Part, Scalar } from './compose-part.ts'
 
-export type ComposePath = readonly (string | number)[]
 export type ComposeFile = {
   /** As it was given. */
   readonly path: string
-  /** Why it could not be read or parsed, with the line; `value` is then undefined. */
-  readonly problem?: string
-  /** Plain data with anchors and merge keys put in. */
-  readonly value: unknown
-  /** Of the part, or of the nearest part around it that is written in this file; from 1. */
-  readonly lineOf: (path: ComposePath) => number | undefined
-  /** Its text by lines. */
-  readonly lines: readonly string[]
+  readonly absolute: string
+  /** Why it could not be read or parsed, and in which line; there is no `root` then. */
+  readonly problem?: { readonly line: number; readonly words: string }
+  /** undefined beside no problem: an empty file. Variables are not put in yet. */
+  readonly root?: Part
 }
 
 const MAX_BYTES = 1024 * 1024
-/** Against billion-laughs: more aliases than any real file has (`yaml`'s own default). */
-const MAX_ALIASES = 100
+/** With anchors put in; a real file has some hundred. A billion laughs ends here. */
+const MAX_PARTS = 50_000
+const MAX_DEPTH = 64
 
-function lineFinder(document: Document, counter: LineCounter): ComposeFile['lineOf'] {
-  const lineAt = (offset: number | undefined): number | undefined => (offset === undefined ? undefined : counter.linePos(offset).line)
-  const resolve = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node)
-  return (path) => {
-    let node: unknown = document.contents
-    let line = lineAt(document.contents?.range?.[0])
-    for (const key of path) {
-      const here = resolve(node)
-      if (!isCollection(here)) return line
-      if (isMap(here)) {
-        const pair = here.items.find(({ key: own }) => isScalar(own) && String(own.value) === String(key))
-        // The key's line: that is where a reader looks, and a value may stand below.
-        if (pair === undefined) return line
-        line = lineAt(isScalar(pair.key) ? pair.key.range?.[0] : undefined) ?? line
-        node = pair.value
-        continue
-      }
-      const item = here.items[Number(key)]
-      if (item === undefined) return line
-      line = lineAt(isNode(item) ? item.range?.[0] : undefined) ?? line
-      node = item
-    }
-    return line
+class ComposeSyntax extends Error {
+  override readonly name = 'ComposeSyntax'
+  readonly offset: number
+  constructor(message: string, offset: number) {
+    super(message)
+    this.offset = offset
   }
 }
 
-export function parseComposeFile(path: string, text: string): ComposeFile {
+const scalarOf = (value: unknown, source: string | undefined): Scalar => {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  return source ?? ''
+}
+const tagOf = (tag: string | undefined): Pick<Part, 'tag'> => (tag === '!reset' ? { tag: 'reset' } : tag === '!override' ? { tag: 'override' } : {})
+const isMergeKey = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
+
+function partsOf(document: Document, counter: LineCounter, file: string): Part {
+  let count = 0
+  const lineAt = (node: unknown): number | undefined => {
+    const offset = isNode(node) ? node.range?.[0] : undefined
+    return offset === undefined ? undefined : counter.linePos(offset).line
+  }
+  const refuse = (words: string, node: unknown): never => {
+    throw new ComposeSyntax(words, (isNode(node) ? node.range?.[0] : undefined) ?? 0)
+  }
+  function build(node: unknown, line: number, depth: number): Part {
+    if (++count > MAX_PARTS) return refuse(`expected at most ${MAX_PARTS} values with aliases (*name) put in, came more`, node)
+    if (depth > MAX_DEPTH) return refuse(`expected at most ${MAX_DEPTH} levels, came more: an alias (*name) that holds itself?`, node)
+    if (isAlias(node)) {
+      const target = node.resolve(document)
+      return target === undefined
+        ? refuse(`expected an anchor &${node.source} before the alias *${node.source}, found none`, node)
+        : build(target, line, depth + 1)
+    }
+    if (isMap(node)) return { kind: 'map', file, line, ...tagOf(node.tag), entries: entries(node, depth) }
+    if (isSeq(node)) {
+      return { kind: 'list', file, line, ...tagOf(node.tag), items: node.items.map((item: unknown) => build(item, lineAt(item) ?? line, depth + 1)) }
+    }
+    const value = isScalar(node) ? scalarOf(node.value, node.source) : null
+    return { kind: 'scalar', file, line, ...tagOf(isScalar(node) ? node.tag : undefined), value, literal: value, known: true }
+  }
+  function entries(node: unknown, depth: number): ReadonlyMap<string, Part> {
+    const own = new Map<string, Part>()
+    const merged: Part[] = []
+    for (const { key, value } of isMap(node) ? node.items : []) {
+      const line = lineAt(key) ?? lineAt(value) ?? 1
+      const part = build(value, line, depth + 1)
+      if (isMergeKey(key)) merged.push(...(part.kind === 'list' ? part.items : [part]))
+      else own.set(isScalar(key) ? String(key.value) : String(key), part)
+    }
+    // The file's own keys go before merged ones, and of those the first.
+    for (const source of merged) {
+      if (source.kind !== 'map') refuse('expected a map behind the merge key <<', node)
+      else for (const [key, part] of source.entries) if (!own.has(key)) own.set(key, part)
+    }
+    return own
+  }
+  return build(document.contents, 1, 0)
+}
+
+export function parseComposeFile(path: string, text: string, absolute = path): ComposeFile {
   const counter = new LineCounter()
-  const lines = text.split('\n')
-  const failed = (problem: string): ComposeFile => ({ path, problem, value: undefined, lineOf: () => undefined, lines })
-  // As Compose itself: YAML 1.2 with merge keys, tags such as !reset and !override kept as they are.
-  const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })
-  const [error] = document.errors
-  if (error !== undefined) return failed(`line ${counter.linePos(error.pos[0]).line}: ${error.message}`)
+  const failed = (words: string, offset: number): ComposeFile => ({ path, absolute, problem: { line: counter.linePos(offset).line || 1, words } })
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
-    return { path, value, lineOf: lineFinder(document, counter), lines }
+    // Tags such as !reset are kept as they are; unknown ones are no error.
+    const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })
+    const [error] = document.errors
+    if (error !== undefined) return failed(`expected YAML: ${error.message.replaceAll('\n', ' ')}`, error.pos[0])
+    return document.contents === null ? { path, absolute } : { path, absolute, root: partsOf(document, counter, path) }
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error))
+    if (error instanceof ComposeSyntax) return failed(error.message, error.offset)
+    return failed(`expected YAML: ${error instanceof Error ? error.message : String(error)}`, 0)
   }
 }
 
 /** Never rejects: a file that cannot be read is a finding, not an end. */
-export async function readComposeFile(path: string, files: HostFiles): Promise<ComposeFile> {
-  const failed = (problem: string): ComposeFile => ({ path, problem, value: undefined, lineOf: () => undefined, lines: [] })
+export async function readComposeFile(path: string, files: HostFiles, absolute = path): Promise<ComposeFile> {
+  const failed = (words: string): ComposeFile => ({ path, absolute, problem: { line: 0, words } })
   try {
-    const text = await files.readText(path, MAX_BYTES + 1)
+    const text = await files.readText(absolute, MAX_BYTES + 1)
     if (text === undefined) return failed('expected a file, found none')
-    if (Buffer.byteLength(text) > MAX_BYTES) return failed(`expected at most ${MAX_BYTES} bytes, came more`)
-    return parseComposeFile(path, text)
+    if (Buffer.byteLength(text) > MAX_BYTES) return failed('expected at most 1 MiB, came more')
+    return parseComposeFile(path, text, absolute)
   } catch (error) {
     return failed(errnoName(error) ?? (error instanceof Error ? error.message : String(error)))
   }
