@@ -22,6 +22,7 @@ const SIDE_BY_SIDE = [
   'alerts-outage',
   'compose',
   'compose-configs',
+  'dashboard-allocator',
   'dashboard-explain-agent',
   'dashboard-incidents',
   'dashboard-jobs',
