@@ -4,7 +4,7 @@ import { ComplaintCard } from '../components/doctor/complaint-card.tsx'
 import { DoctorHead } from '../components/doctor/doctor-head.tsx'
 import { GroupList } from '../components/doctor/group-list.tsx'
 import { complaints } from '../state/doctor-report.ts'
-import { lookingSince, report, watchDoctor } from '../state/doctor.ts'
+import { lookingSince, report, trouble, watchDoctor } from '../state/doctor.ts'
 
 function Complaints() {
   if (report.value === undefined) return null
@@ -24,8 +24,10 @@ function Complaints() {
 
 export function Doctor() {
   useEffect(watchDoctor, [])
+  const looking = lookingSince.value !== undefined
+  const awaited = report.value === undefined && trouble.value === undefined
   return (
-    <div class={lookingSince.value === undefined ? 'content doctor' : 'content doctor busy'} aria-busy={lookingSince.value !== undefined}>
+    <div class={looking ? 'content doctor busy' : 'content doctor'} aria-busy={looking || awaited}>
       <DoctorHead />
       <Complaints />
       <GroupList />

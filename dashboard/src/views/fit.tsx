@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { AsOf, FitAnswer } from '../components/fit/fit-answer.tsx'
 import { FitForm } from '../components/fit/fit-form.tsx'
 import { RoomTable } from '../components/fit/gpu-table.tsx'
-import { problem, question, rooms, watchFit } from '../state/fit.ts'
+import { busy, problem, question, rooms, watchFit } from '../state/fit.ts'
 import { hrefOf } from '../state/route.ts'
 
 const EXAMPLES: readonly (readonly [label: string, params: Readonly<Record<string, string>>])[] = [
@@ -50,7 +50,7 @@ function Answer() {
 export function Fit() {
   useEffect(watchFit, [])
   return (
-    <section class="content fit" aria-label="Does it fit">
+    <section class="content fit" aria-label="Does it fit" aria-busy={busy.value}>
       <FitForm />
       <Answer />
     </section>
