@@ -59,12 +59,12 @@ export function keptBytes(held: number, reserved: number, active: number, split:
 export type Rows = [x: number[], ...y: (number | null)[][]]
 export const noRows = (): Rows => [[]]
 
-/** A probe speaks about once a second, but not with every frame: its word holds until the next one. */
-const HOLDS_S = 10
+/** Probes, links and clocks are read less often than once a second: what they said holds until the next word. */
+export const HOLDS_S = 10
 
-/** The values of a lane, each hole of a few seconds filled with what stood before it. */
-function holding(values: Float64Array | undefined, step: number): (place: number) => number {
-  const most = Math.ceil(HOLDS_S / step)
+/** The values of a lane, each hole of so many seconds filled with what stood before it. */
+function holding(values: Float64Array | undefined, step: number, seconds = HOLDS_S): (place: number) => number {
+  const most = Math.ceil(seconds / step)
   return (place) => {
     for (let back = 0; back <= most; back++) {
       const value = values?.[place - back]
@@ -152,20 +152,20 @@ export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
   return into
 }
 
-/** Lanes as they are; where cells are coarse, the highest of each behind them in the same order. */
-export function cellRows(timeline: Timeline, lanes: readonly string[], into: Rows): Rows {
-  const found = lanes.map((lane) => timeline.values(lane))
-  if (timeline.step > 1) found.push(...lanes.map((lane) => timeline.peaks(lane)))
-  const size = Math.max(0, ...found.map((values) => values?.length ?? 0))
+/** Lanes as they are, each value holding for some seconds; where cells are coarse, the highest of each behind them in the same order. */
+export function cellRows(timeline: Timeline, lanes: readonly string[], into: Rows, holds: (lane: string) => number = () => HOLDS_S): Rows {
+  const { step } = timeline
+  const means = lanes.map((lane) => timeline.values(lane))
+  const size = Math.max(0, ...means.map((values) => values?.length ?? 0))
+  const found = lanes.map((lane, i) => holding(means[i], step, step > 1 ? 0 : holds(lane)))
+  if (step > 1) found.push(...lanes.map((lane) => holding(timeline.peaks(lane), step, 0)))
   while (into.length < found.length + 1) into.push([])
   for (const row of into) row.length = size
   for (let i = 0; i < size; i++) {
     into[0][i] = timeline.secondAt(i)
-    for (const [lane, values] of found.entries()) {
-      const value = values?.[i] ?? NaN
-      // A lone missed second is drawn over.
-      const before = Number.isNaN(value) && !Number.isNaN(values?.[i + 1] ?? NaN) ? (values?.[i - 1] ?? NaN) : value
-      ;(into[lane + 1] ?? [])[i] = Number.isNaN(before) ? null : before
+    for (const [lane, at] of found.entries()) {
+      const value = at(i)
+      ;(into[lane + 1] ?? [])[i] = Number.isNaN(value) ? null : value
     }
   }
   return into

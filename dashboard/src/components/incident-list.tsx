@@ -41,13 +41,14 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
           report
         </a>
       </p>
-      <p>{verdict}</p>
-      {first !== undefined && (
+      {/* What is over keeps one line: its page has the rest. */}
+      {status !== 'resolved' && <p>{verdict}</p>}
+      {status !== 'resolved' && first !== undefined && (
         <p class="remedy">
           {first.text} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
-      <IncidentWords incident={incident} />
+      {status !== 'resolved' && <IncidentWords incident={incident} />}
     </li>
   )
 }

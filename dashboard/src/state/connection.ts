@@ -15,6 +15,11 @@ import { storeToken, storedToken } from './token.ts'
 /** A stream silent for so long is dead even where no packet says so, as when a laptop slept or a tunnel broke. */
 const GIVE_UP_AFTER_S = 12
 
+/** Frames come once a second; a lone one that is missing is drawn over. */
+const SKIPPED_MS = 2_500
+/** On a link that is too slow for frames, history would make it slower still. */
+const ASK_AGAIN_MS = 30_000
+
 let token = storedToken()
 let attempt = 0
 let closeStream: (() => void) | undefined
@@ -40,9 +45,16 @@ function later(): void {
   retry = setTimeout(() => void connect(), delayMs)
 }
 
-/** The first frame of a connection tells the agent's time, so history is asked for by its clock, not this page's. */
+/** What is missing before this frame is asked for by the agent's clock, not this page's. */
+function askForPast(ofRound: number, t: number): void {
+  joined.value = t
+  void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: t, token, wanted: () => ofRound === round })
+}
+
 function receiver(ofRound: number): (message: LiveMessage) => void {
   let first = true
+  let last = 0
+  let asked = 0
   return (message) => {
     if (ofRound !== round) return
     if (message.type === 'hello') {
@@ -57,10 +69,12 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     }
     attempt = 0
     takeFrame(message)
+    // A page that fell behind, as in a tab in the background, was spared some frames: history has them.
+    const skipped = message.t - last > SKIPPED_MS && message.t - asked > ASK_AGAIN_MS
+    last = message.t
+    if (first || skipped) askForPast(ofRound, (asked = message.t))
     if (!first) return
     first = false
-    joined.value = message.t
-    void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: message.t, token, wanted: () => ofRound === round })
     void loadIncidents(ofRound)
     void loadSilences(token)
   }

@@ -7,6 +7,8 @@ import type { Timeline } from './timeline.ts'
 /** A measure of the row, or one entry of it (`clock_hertz.sm`). */
 export const measureLane = (uuid: string, measure: string): string => `measure ${uuid} ${measure}`
 
+export const isMeasure = (lane: string): boolean => lane.startsWith('measure ')
+
 /** Beside what the cards show; `by` is the label of which the entries are values. */
 const MEASURES: readonly { readonly measure: string; readonly by?: string }[] = [
   { measure: 'memory_utilization_ratio' },

@@ -106,6 +106,6 @@ export function spanAhead(seconds: number): string {
 
 export function rateFigure(bytesPerSecond: number | undefined): Figure {
   if (bytesPerSecond === undefined) return NO_FIGURE
-  if (bytesPerSecond >= 1e9) return { value: fixed(bytesPerSecond / 1e9, 1), unit: 'GB/s' }
+  if (bytesPerSecond >= 1e9) return { value: fixed(bytesPerSecond / 1e9, bytesPerSecond >= 1e11 ? 0 : 1), unit: 'GB/s' }
   return { value: fixed(bytesPerSecond / 1e6, bytesPerSecond >= 1e7 || bytesPerSecond === 0 ? 0 : 1), unit: 'MB/s' }
 }

@@ -2,9 +2,10 @@
 import { useRef } from 'preact/hooks'
 import { createLineChart } from '../../charts/line-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
-import { cellRows, noRows } from '../../charts/stack.ts'
+import { cellRows, HOLDS_S, noRows } from '../../charts/stack.ts'
 import { drawing, hovered } from '../../state/app.ts'
 import { charted } from '../../state/charted.ts'
+import { isMeasure } from '../../state/gpu-measures.ts'
 import { theme } from '../../state/theme.ts'
 import { DASH } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
@@ -71,6 +72,8 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineF
             timeline,
             lines.map(({ lane }) => lane),
             rows.current,
+            // What the cards show as well is read every second: a hole of two is one.
+            (lane) => (isMeasure(lane) ? HOLDS_S : 1),
           )
         }
       />
