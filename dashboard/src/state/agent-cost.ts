@@ -4,6 +4,7 @@ import { secondOf } from './lanes.ts'
 import type { Timeline } from './timeline.ts'
 
 export const COST = { cpu: 'agent cpu', memory: 'agent memory', busy: 'agent busy' } as const
+export type Lane = keyof typeof COST
 export const COST_METRICS = {
   cpu: 'process_cpu_seconds_total',
   memory: 'process_resident_memory_bytes',
@@ -37,7 +38,7 @@ export function coresOf(steps: readonly Step[]): readonly Step[] {
   })
 }
 
-export function recordCost(timeline: Timeline, lane: keyof typeof COST, rows: readonly SeriesRow[]): number | undefined {
+export function recordCost(timeline: Timeline, lane: Lane, rows: readonly SeriesRow[]): number | undefined {
   const [row] = rows
   if (row === undefined) return undefined
   const steps = lane === 'cpu' ? coresOf(stepsOf(row)) : stepsOf(row)

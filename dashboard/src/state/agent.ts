@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals'
 import type { NotifierRow } from '../../../agent/model/notification.ts'
 import type { SeriesRow } from '../../../agent/model/live.ts'
-import { COST, COST_METRICS, COST_POINTS, recordCost } from './agent-cost.ts'
+import { COST_METRICS, COST_POINTS, recordCost, type Lane } from './agent-cost.ts'
 import { parseFigures, type Figures } from './agent-figures.ts'
 import { parseNotifiers } from './agent-notifiers.ts'
 import { parseGaps, parseGroups, sourceRows, type GapEntry, type SourceRow } from './agent-sources.ts'
@@ -32,7 +32,7 @@ export const version = signal<string | undefined>(undefined)
 /** The counters of gaps over the last hours; undefined where there is no history. */
 export const gapsPast = signal<readonly SeriesRow[] | undefined>(undefined)
 /** The newest of what the agent costs; what is not known is not there. */
-export const cost = signal<Readonly<Partial<Record<keyof typeof COST, number>>>>({})
+export const cost = signal<Readonly<Partial<Record<Lane, number>>>>({})
 
 const series = async (metric: string, spanMs: number, points: number): Promise<readonly SeriesRow[]> => {
   const to = Math.round(agentNow.peek())
@@ -53,7 +53,7 @@ async function askHealth(): Promise<Health> {
 }
 
 async function askCost(): Promise<void> {
-  const found: Partial<Record<keyof typeof COST, number>> = {}
+  const found: Partial<Record<Lane, number>> = {}
   for (const lane of ['cpu', 'memory', 'busy'] as const) {
     const value = recordCost(timeline, lane, await series(COST_METRICS[lane], WINDOW_S * 1000, COST_POINTS))
     if (value !== undefined) found[lane] = value
