@@ -49,7 +49,8 @@ export const containerHub = defineCheck({
       }
       if (on(env.get('HF_HUB_ENABLE_HF_TRANSFER'))) {
         const places = await view.pythons().catch(() => [])
-        const hubs = places.filter(({ names }) => names.has('huggingface_hub'))
+        // From 1.0 on it does not use hf_transfer any more, and the variable does nothing (huggingface/huggingface_hub#3444).
+        const hubs = places.filter(({ names }) => names.has('huggingface_hub') && ![...names].some((name) => /^huggingface_hub-[1-9]\d*\./.test(name)))
         if (hubs.length > 0 && !places.some(({ names }) => names.has('hf_transfer') || names.has('hf_xet'))) {
           complains(
             'fail',

@@ -1,4 +1,5 @@
 // Was the PyTorch of each container compiled for the GPUs of this host (`no kernel image is available for execution on the device`)?
+import type { Remedy } from '../../model/fault.ts'
 import { defineCheck } from '../definition.ts'
 import { complain, eachContainer, pass, skipped, type ContainerFinding, type ContainerView } from '../parts/container-view.ts'
 import { runsOn, torchArchitectures, type Torch } from '../parts/python-packages.ts'
@@ -10,6 +11,18 @@ function cudaFor(capability: string): string {
   const major = Number(capability.split('.')[0])
   return major >= 10 ? '12.8' : major === 9 ? '11.8' : '11.0'
 }
+
+/** Wheels for CUDA 12.6 are compiled for sm_50 to sm_90, up to PyTorch 2.11 at least (pytorch/pytorch#182250); CUDA 12 knows no Kepler, PyTorch 1.13 for CUDA 11.7 did. */
+const olderBuild = (capability: string): Remedy =>
+  Number(capability.split('.')[0]) >= 5
+    ? {
+        text: 'Install the build of PyTorch for CUDA 12.6, which is still compiled for sm_50 to sm_90 (in the Dockerfile).',
+        command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126',
+      }
+    : {
+        text: 'Install an old PyTorch that was still compiled for this GPU: 1.13 for CUDA 11.7 knows sm_37; it needs Python 3.11 or older (in the Dockerfile).',
+        command: 'pip install "torch==1.13.1" --index-url https://download.pytorch.org/whl/cu117',
+      }
 
 async function judge(view: ContainerView, torch: Torch, gpus: readonly NvmlGpu[]): Promise<ContainerFinding> {
   if (torch.cuda === undefined) return skipped(`PyTorch ${torch.version} is not a build for CUDA`)
@@ -32,10 +45,7 @@ async function judge(view: ContainerView, torch: Torch, gpus: readonly NvmlGpu[]
     text: `Install a build of PyTorch for CUDA ${cudaFor(first.capability)} or newer (in the Dockerfile).`,
     command: 'pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128',
   }
-  const older = {
-    text: `Install an older PyTorch that was still compiled for this GPU: 2.7 for CUDA 11.8 knows sm_50 to sm_90 (in the Dockerfile).`,
-    command: 'pip install "torch<2.8" --index-url https://download.pytorch.org/whl/cu118',
-  }
+  const older = olderBuild(first.capability)
   return complain(
     'fail',
     `PyTorch ${torch.version} is compiled for ${list}; ${first.name} is sm_${first.capability.replace('.', '')}: no kernel image is available for execution on the device`,

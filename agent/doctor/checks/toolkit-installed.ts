@@ -2,7 +2,7 @@
 import { defineCheck } from '../definition.ts'
 import { findToolkit, installToolkit, olderThan, toolkitMatters } from '../parts/toolkit-files.ts'
 
-/** CVE-2025-23266: a container can take over the host; NVIDIA's bulletin 5659 names 1.17.8 as the first version without it. */
+/** CVE-2025-23266: a container can take over the host; mended in 1.17.8 (NVIDIA's bulletin 5659; microsoft/azurelinux#14382). */
 const SAFE = [1, 17, 8] as const
 
 export const toolkitInstalled = defineCheck({

@@ -2,7 +2,7 @@
 import { defineCheck, type Finding } from '../definition.ts'
 import { findToolkit, olderThan, readToolkitConfig, TOOLKIT_CONFIG, toolkitMatters } from '../parts/toolkit-files.ts'
 
-/** Of nvidia-container-runtime.mode; jit-cdi since 1.18. */
+/** Of nvidia-container-runtime.mode (internal/modifier/factory.go of 1.20); jit-cdi since 1.18, where `auto` takes it (nvidia-container-toolkit#1224). */
 const MODES = ['auto', 'legacy', 'csv', 'cdi', 'jit-cdi']
 const setting = (name: string, value: string): string => `sudo nvidia-ctk config --in-place --set ${name}=${value}`
 

@@ -19,7 +19,7 @@ export type EngineFacts = {
   readonly runtimes: ReadonlyMap<string, string>
   /** Folders of CDI specifications; undefined: this engine does not tell (Docker before 25). */
   readonly cdiSpecFolders?: readonly string[]
-  /** Names of CDI devices that it has found (Docker 28.3 and newer); undefined: it does not tell. */
+  /** Names of CDI devices that it has found (Docker 28.2 and newer, moby/moby#49980); undefined: it does not tell. */
   readonly cdiDevices?: readonly string[]
   /** apparmor, selinux, rootless, userns, …: the names of its security options. */
   readonly security: readonly string[]

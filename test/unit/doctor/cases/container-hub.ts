@@ -28,6 +28,19 @@ export const cases: readonly CheckCase[] = [
     status: 'fail',
     says: /pip install hf_transfer/,
   },
+  {
+    about: 'a hub that does not look for it any more',
+    scene: {
+      engine,
+      containers,
+      files: {
+        ...set({ HF_HUB_ENABLE_HF_TRANSFER: '1' }),
+        [`${SITE}/huggingface_hub/__init__.py`]: '',
+        [`${SITE}/huggingface_hub-1.7.0.dist-info/METADATA`]: '',
+      },
+    },
+    status: 'pass',
+  },
   { about: 'an old name', scene: { engine, containers, files: set({ TRANSFORMERS_CACHE: '/models' }) }, status: 'warn', says: /HF_HUB_CACHE/ },
   { about: 'no engine', scene: {}, status: 'skipped' },
 ]

@@ -22,7 +22,18 @@ export const cases: readonly CheckCase[] = [
     status: 'fail',
     says: /RTX 5090 is sm_120.*whl\/cu128/,
   },
-  { about: 'Kepler is older', scene: { engine, containers, files, nvml: card('Tesla K80', '3.7') }, status: 'fail', says: /Tesla K80 is sm_37.*torch<2\.8/ },
+  {
+    about: 'Kepler is older',
+    scene: { engine, containers, files, nvml: card('Tesla K80', '3.7') },
+    status: 'fail',
+    says: /Tesla K80 is sm_37.*torch==1\.13.*cu117/,
+  },
+  {
+    about: 'Volta, with a build for newer ones',
+    scene: { engine, containers, files: torch(['sm_75 sm_80 sm_86 sm_90 sm_100 sm_120']), nvml: card('Tesla V100-SXM2-16GB', '7.0') },
+    status: 'fail',
+    says: /V100-SXM2-16GB is sm_70.*whl\/cu126/,
+  },
   {
     about: 'PTX serves newer ones',
     scene: { engine, containers, files: torch(['sm_80 compute_90']), nvml: card('NVIDIA B200', '10.0') },
