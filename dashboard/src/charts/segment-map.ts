@@ -28,7 +28,7 @@ export function paintsOf(palette: Palette, alarm: string, recorded: boolean, sit
     sites: all.map((hex, rank) => colour(hex, surface, site === undefined || site === rank ? 0.85 : 0.18)),
     pending: [colour(peak, surface, 0.9), colour(peak, surface, 0.35)],
     hole: [colour(alarm, surface, 0.9), colour(alarm, surface, 0.08)],
-    cache: colour(host, surface, 0.22),
+    cache: colour(host, surface, 0.34),
   }
 }
 

@@ -12,17 +12,20 @@ export const SPANS = {
 export type SpanName = keyof typeof SPANS
 export const isSpan = (text: string | undefined): text is SpanName => text !== undefined && text in SPANS
 
-/** Which reading of a step counts: the most that was held, the least that was left. */
+/**
+ * Which reading of a step counts. Means of the parts, since the highest of each are of different moments and would add up to more than there was;
+ * of what was reserved the most, which shows what a peak within the step left behind.
+ */
 export const MEASURES = {
-  allocated_bytes: 'max',
+  allocated_bytes: 'mean',
   reserved_bytes: 'max',
-  active_bytes: 'max',
-  inactive_split_bytes: 'max',
-  unreleasable_bytes: 'max',
-  headroom_bytes: 'min',
+  active_bytes: 'mean',
+  inactive_split_bytes: 'mean',
+  unreleasable_bytes: 'mean',
+  headroom_bytes: 'mean',
   retries_total: 'max',
   ooms_total: 'max',
-} as const satisfies Readonly<Record<string, 'max' | 'min'>>
+} as const satisfies Readonly<Record<string, 'max' | 'mean'>>
 export type Measure = keyof typeof MEASURES
 export const MEASURE_NAMES: readonly Measure[] = [
   'allocated_bytes',
@@ -46,6 +49,8 @@ export type Lanes = {
   readonly seconds: () => readonly number[]
   readonly values: (measure: Measure) => Float64Array | undefined
   readonly at: (measure: Measure, second: number) => number | undefined
+  /** The newest second of which anything is known. */
+  readonly newest: () => number | undefined
 }
 
 export function createLanes({ spanS, stepS }: { readonly spanS: number; readonly stepS: number }): Lanes {
@@ -76,6 +81,10 @@ export function createLanes({ spanS, stepS }: { readonly spanS: number; readonly
     seconds: () => Array.from({ length: size }, (_, i) => (timeline.end() - size + 1 + i) * stepS),
     values: (measure) => timeline.values(measure),
     at: (measure, second) => timeline.at(measure, Math.floor(second / stepS)),
+    newest: () => {
+      const step = timeline.newest('reserved_bytes')
+      return step === undefined ? undefined : step * stepS
+    },
   }
 }
 

@@ -53,6 +53,9 @@ function take(message: FromWorker): void {
   if (message.type === 'opened' && now.state === 'reading') {
     file.value = { state: 'there', name: now.name, bytes: now.bytes, report: message.report }
     answer.value = message.report.request === undefined ? { state: 'none' } : { state: 'there', answer: message.report.request }
+    const { params } = route.peek()
+    const request = params.get('request')
+    if (request !== undefined && device.peek() !== undefined) ask({ request, free: params.get('free') ?? '', device: device.peek()?.device ?? 0 })
   } else if (message.type === 'refused' && now.state === 'reading') refuse(now.name, message.why)
   else if (message.type === 'place') place.value = { block: message.block, place: message.place }
   else if (message.type === 'answer' && message.id === asked) answer.value = { state: 'there', answer: message.answer }

@@ -31,7 +31,7 @@ export function BlockDetail() {
     ['Size', `${exact.format(bytes)} bytes`],
     ...(Number.isNaN(asked) || state === 2 ? [] : ([['Asked for', asked === bytes ? 'the same' : `${exact.format(asked)} bytes`]] as const)),
     ['Segment', `${memory(packed.bytes[segment])}${packed.addresses[segment] === '' ? '' : ` at ${packed.addresses[segment] ?? ''}`}`],
-    ['Begins at', `${memory(offset)} of it`],
+    ['Begins', offset === 0 ? 'at its start' : `${memory(offset)} behind its start`],
     ...(pool === undefined ? [] : ([['Pool', poolName(pool)]] as const)),
   ]
   return (

@@ -4,7 +4,7 @@ import { PALETTES } from '../../charts/palette.ts'
 import { chosenKey, lanes, oomsOf, pointed, span } from '../../state/allocator.ts'
 import { columnsOf, LAYERS, marksOf, partsOf, readingsAt, SPANS, type Layer } from '../../state/allocator-lanes.ts'
 import { nameOf, type Probed } from '../../state/allocator-processes.ts'
-import { agentNow, drawing } from '../../state/app.ts'
+import { agentNow, drawing, stale } from '../../state/app.ts'
 import { theme } from '../../state/theme.ts'
 import { memory, since, timeWithSeconds } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
@@ -15,12 +15,22 @@ const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'wait
 function Legend({ of }: { readonly of: Probed }) {
   void drawing.value
   const palette = PALETTES[theme.value]
-  const second = pointed.value
-  const parts = second === undefined ? (of.row === undefined ? undefined : partsOf(of.row)) : partsOf(readingsAt(lanes.value, second))
+  // Where nothing comes in any more, the newest figures are of a time that is told.
+  const live = of.row !== undefined && !stale.value
+  const second = pointed.value ?? (live ? undefined : lanes.value.newest())
+  const parts = second === undefined ? partsOf(of.row ?? {}) : partsOf(readingsAt(lanes.value, second))
   const layers = LAYERS.filter((layer) => layer !== 'waiting' || (parts?.waiting ?? 0) > 0)
   return (
     <figcaption>
-      <b>{second === undefined ? 'Now' : SPANS[span.value].spanS > 3600 ? since(second * 1000, agentNow.peek()) : timeWithSeconds(second * 1000)}</b>
+      <b>
+        {second === undefined
+          ? live
+            ? 'Now'
+            : 'Before'
+          : SPANS[span.value].spanS > 3600
+            ? since(second * 1000, agentNow.peek())
+            : timeWithSeconds(second * 1000)}
+      </b>
       <span class="legend">
         {layers.map((layer) => (
           <span key={layer} class="legend-entry" data-layer={layer}>
@@ -38,7 +48,7 @@ function Legend({ of }: { readonly of: Probed }) {
 }
 
 export function ProcessChart({ of }: { readonly of: Probed }) {
-  const height = 260
+  const height = 320
   return (
     <figure class="evidence-figure large allocator-figure" data-chart="allocator">
       <Legend of={of} />

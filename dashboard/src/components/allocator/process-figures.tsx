@@ -28,7 +28,8 @@ const share = (bytes: number | undefined, of: number | undefined): string =>
 function Outlook() {
   const told = forecast.value
   const now = agentNow.value
-  if (told === undefined) return <Tile id="forecast" name="Runs out" figure={{ value: DASH, unit: '' }} note="no honest forecast: it is not growing steadily" />
+  if (told === undefined)
+    return <Tile id="forecast" name="Runs out" figure={{ value: DASH, unit: '' }} note="nothing honest to say: its growth is too short or too uneven" />
   const { earliestMs, latestMs } = told
   const left = (ms: number): string => age(Math.max(0, (ms - now) / 1000))
   const note = latestMs === undefined ? 'at the earliest, if it goes on' : `at the earliest; ${left(latestMs)} at the latest, if it goes on`
@@ -53,9 +54,9 @@ export function ProcessFigures({ of: { row } }: { readonly of: Probed }) {
       <Tile id="holes" name="In holes" figure={memoryFigure(holes)} note="free between live blocks; no flush gives it back" />
       <Tile
         id="stranded"
-        name="Stranded after a flush"
+        name="Stranded"
         figure={{ value: percent(stranded), unit: '' }}
-        note={stranded === undefined ? 'known after the first flush' : 'of what it may use, at the last flush'}
+        note={stranded === undefined ? 'after a flush; none yet' : 'after the last flush, of what it may use'}
         wrong={(stranded ?? 0) >= 0.1}
       />
       <Tile id="retries" name="Retries" figure={count(retries)} note="flushes because a request did not fit" wrong={(retries ?? 0) > 0} />

@@ -11,6 +11,8 @@ import { poolName } from '../../text/allocator.ts'
 import { memory } from '../../text/format.ts'
 
 export const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
+/** Between the frame of the box and the picture, as in snapshot.css. */
+const MARGIN = 12
 const FONT = '12px Inter, system-ui, sans-serif'
 const MOST_BOXES = 300
 
@@ -45,7 +47,9 @@ function draw(canvas: HTMLCanvasElement, box: HTMLElement, packed: Packed, layou
     pen.fillStyle = palette.peak
     pen.fillText(poolName(pool), 0, head.y - top + 16)
     pen.fillStyle = palette.axis
-    pen.fillText(counted, pen.measureText(poolName(pool)).width + 12, head.y - top + 16)
+    const after = pen.measureText(poolName(pool)).width + 12
+    const fitting = [counted, memory(pool.bytes)].find((text) => after + pen.measureText(text).width <= layout.width)
+    if (fitting !== undefined) pen.fillText(fitting, after, head.y - top + 16)
   }
   pen.setTransform(1, 0, 0, 1, 0, 0)
 }
@@ -102,7 +106,7 @@ export function SegmentMap() {
   useEffect(() => {
     const host = box.current
     if (host === null) return undefined
-    const observer = new ResizeObserver(() => setWidth(host.clientWidth))
+    const observer = new ResizeObserver(() => setWidth(Math.max(0, host.clientWidth - 2 * MARGIN)))
     observer.observe(host)
     return () => observer.disconnect()
   }, [])
@@ -124,7 +128,7 @@ export function SegmentMap() {
     const host = box.current
     if (host === null || layout === undefined) return undefined
     const frame = host.getBoundingClientRect()
-    const [x, y] = [event.clientX - frame.left, event.clientY - frame.top + host.scrollTop]
+    const [x, y] = [event.clientX - frame.left - host.clientLeft - MARGIN, event.clientY - frame.top - host.clientTop + host.scrollTop]
     const piece = pieceAt(layout, x, y)
     return piece === undefined
       ? undefined
@@ -166,6 +170,7 @@ export function SegmentMap() {
     <div
       ref={box}
       class="map-box"
+      style={{ '--content': `${(layout?.height ?? 0) + 10}px` }}
       tabIndex={0}
       role="application"
       aria-label="Segment map: the arrow keys go from block to block and from segment to segment, plus and minus zoom. The same stands in the table of segments."

@@ -1,6 +1,8 @@
 // What the snapshot says of a device in one sentence and one bar.
+import { PALETTES } from '../../charts/palette.ts'
 import { closeFile, device, file } from '../../state/allocator-snapshot.ts'
 import { setParams } from '../../state/route.ts'
+import { theme } from '../../state/theme.ts'
 import { memory } from '../../text/format.ts'
 import { shareText } from '../../text/allocator.ts'
 import type { DeviceAnalysis } from '../../state/allocator-messages.ts'
@@ -24,6 +26,21 @@ function partsOf({
   ]
 }
 
+/** What is in use as the map colours it: by the place that allocated it, where that was recorded. */
+function InUse({ of }: { readonly of: DeviceAnalysis }) {
+  const { containers, host } = PALETTES[theme.value]
+  const { allocated_bytes: live, live: sites, reserved_bytes: reserved } = of
+  if (sites.recorded_bytes === 0) return <span class="state-allocated" style={{ flexGrow: live / reserved }} />
+  const named = sites.top.map(({ bytes, frames }, rank) => ({ bytes, colour: frames.length > 0 ? containers[rank % containers.length] : host }))
+  return (
+    <>
+      {[...named, { bytes: sites.others.bytes, colour: host }].map(
+        ({ bytes, colour }, i) => bytes > 0 && <span key={i} style={{ flexGrow: bytes / reserved, '--swatch': colour }} />,
+      )}
+    </>
+  )
+}
+
 export function Totals({ of }: { readonly of: DeviceAnalysis }) {
   const parts = partsOf(of)
   const { reserved_bytes: reserved, internal } = of
@@ -31,13 +48,14 @@ export function Totals({ of }: { readonly of: DeviceAnalysis }) {
     <section class="snapshot-totals" aria-label={`Device ${of.device}`}>
       <p class="verdict">{of.verdict}</p>
       <div class="state-bar" aria-hidden="true">
-        {parts.map(({ id, bytes }) => bytes > 0 && <span key={id} class={`state-${id}`} style={{ flexGrow: bytes / reserved }} />)}
+        <InUse of={of} />
+        {parts.map(({ id, bytes }) => bytes > 0 && id !== 'allocated' && <span key={id} class={`state-${id}`} style={{ flexGrow: bytes / reserved }} />)}
       </div>
       <dl class="state-list">
         {parts.map(({ id, name, note, bytes }) => (
           <div key={id} data-part={id}>
             <dt>
-              <span class={`swatch state-${id}`} />
+              {(id !== 'allocated' || of.live.recorded_bytes === 0) && <span class={`swatch state-${id}`} />}
               {name}
             </dt>
             <dd>
