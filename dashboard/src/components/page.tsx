@@ -12,9 +12,18 @@ function Content() {
   return <CurrentView />
 }
 
+/** Past head and navigation, for those who go from control to control. It is no address: `#…` names the view. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.querySelector('main')?.focus()
+}
+
 export function Page() {
   return (
     <>
+      <a class="skip" href="#content" onClick={skip}>
+        Skip to the content
+      </a>
       <div class="top">
         <Masthead />
         <div class="bar">
@@ -22,7 +31,7 @@ export function Page() {
           <StatusLine />
         </div>
       </div>
-      <main>
+      <main tabIndex={-1}>
         <Content />
       </main>
     </>

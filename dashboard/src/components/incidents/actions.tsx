@@ -70,6 +70,11 @@ export function Actions({ incident }: { readonly incident: Incident }) {
   const [open, setOpen] = useState<Open>(undefined)
   const { id, status, silenced, acknowledged } = incident
   const firing = status === 'firing'
+  /** The reader is led back to the button that opened the form. */
+  const done = (): void => {
+    document.querySelector<HTMLElement>('.actions [aria-expanded="true"]')?.focus()
+    setOpen(undefined)
+  }
   const toggle = (which: Exclude<Open, undefined>) => (
     <button type="button" aria-expanded={open === which} onClick={() => setOpen(open === which ? undefined : which)}>
       {which === 'silence' ? 'Silence …' : which === 'acknowledge' ? 'Acknowledge …' : 'Set healthy …'}
@@ -88,7 +93,7 @@ export function Actions({ incident }: { readonly incident: Incident }) {
         {firing && toggle('healthy')}
         <CopyButton text={() => reportOf(id)} label="Copy as Markdown" />
       </div>
-      {open !== undefined && <Form key={open} incident={incident} open={open} done={() => setOpen(undefined)} />}
+      {open !== undefined && <Form key={open} incident={incident} open={open} done={done} />}
       {refused.value !== undefined && (
         <p class="refused" role="alert">
           That was not taken: {refused.value}
