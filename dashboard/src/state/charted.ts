@@ -33,9 +33,11 @@ function follow(next: Range, close: Close | undefined): () => void {
       asking.value = 'yes'
       const endMs = untracked(() => agentNow.value)
       const past = { timeline, span: next.seconds, endMs, token: storedToken(), wanted: () => !over, metrics: close?.metrics ?? HISTORY_METRICS }
-      void loadPast(close === undefined ? past : { ...past, uuid: close.uuid }).then((all) => {
+      const told = async (): Promise<void> => {
+        const all = await loadPast(close === undefined ? past : { ...past, uuid: close.uuid })
         if (!over) asking.value = all ? 'no' : 'failed'
-      })
+      }
+      void told()
     }),
     effect(() => {
       const now = frame.value
