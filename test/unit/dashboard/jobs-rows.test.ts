@@ -1,11 +1,12 @@
 // What counts as one job, what it holds and uses, and which rows the table shows in which order.
 import { describe, expect, test } from 'vitest'
-import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
 import type { ProcessRow } from '../../../agent/model/live.ts'
 import { jobOf } from '../../../dashboard/src/state/jobs-identity.ts'
 import { busyRatio, jobsOf, type Job } from '../../../dashboard/src/state/jobs-rows.ts'
 import type { Span } from '../../../dashboard/src/state/jobs-spans.ts'
 import { arranged, DEFAULT_SORT, fits, jobKeyOf, parseSort, rowsOf, sortText, wasted } from '../../../dashboard/src/state/jobs-table.ts'
+import { INCIDENT } from '../http/incident-fixture.ts'
 import { container, frame, GIB, gpu, silentGpu } from './helpers.ts'
 
 const process = (pid: number, index: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
@@ -21,19 +22,16 @@ const named = (jobs: readonly Job[], key: string): Job => {
   if (found === undefined) throw new Error(`expected a job ${key}, came ${jobs.map((job) => job.key).join(', ')}`)
   return found
 }
-const incident = (id: string, more: Record<string, unknown> = {}): IncidentSummary =>
-  ({
-    id,
-    kind: 'cuda_oom',
-    severity: 'critical',
-    status: 'firing',
-    title: id,
-    subject: {},
-    facts: {},
-    started_at: 5_000,
-    last_seen_at: 5_000,
-    ...more,
-  }) as never
+const { resolved_at: _over, resolution: _why, ...standing } = summaryOf(INCIDENT)
+const incident = (id: string, more: Partial<IncidentSummary> = {}): IncidentSummary => ({
+  ...standing,
+  id,
+  status: 'firing',
+  facts: {},
+  started_at: 5_000,
+  last_seen_at: 5_000,
+  ...more,
+})
 
 describe('a job', () => {
   test.each([

@@ -108,7 +108,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
   const all = charts.value
   if (all === undefined || all.key !== jobKey)
     return (
-      <p class="nothing" role={failed.value ? 'alert' : 'status'}>
+      <p class="nothing" role={failed.value ? 'alert' : 'status'} aria-busy={!failed.value}>
         {failed.value ? 'The past could not be fetched. The page tries again.' : 'Asking the agent for the past …'}
       </p>
     )

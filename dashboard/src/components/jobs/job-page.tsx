@@ -51,7 +51,7 @@ function Present({ jobKey }: { readonly jobKey: string }) {
   if (row === undefined) {
     const asking = past.value === undefined || charts.value?.key !== jobKey
     return asking ? (
-      <p class="nothing" role="status">
+      <p class="nothing" role="status" aria-busy="true">
         Asking the agent …
       </p>
     ) : (

@@ -101,7 +101,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
     return (
       <section class="panel" aria-labelledby="timeline-title">
         <h2 id="timeline-title">{title}</h2>
-        <p class="nothing" role={state.state === 'failed' ? 'alert' : 'status'}>
+        <p class="nothing" role={state.state === 'failed' ? 'alert' : 'status'} aria-busy={state.state === 'asking'}>
           {state.state === 'failed' ? `The past could not be fetched: ${state.why}.` : 'Asking the agent for the past …'}
         </p>
       </section>
@@ -134,6 +134,14 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         ))}
         <Tip now={to} />
       </div>
+      <p class="timeline-legend">
+        <span>As high as the share of the card's memory.</span>
+        {cards.some(({ uuid }) => (known.unseen.get(uuid) ?? []).length > 0) && (
+          <span>
+            <span class="swatch unread" /> The card was not read.
+          </span>
+        )}
+      </p>
       <TimelineList past={known} spans={cards.flatMap(({ spans }) => spans)} />
     </section>
   )
