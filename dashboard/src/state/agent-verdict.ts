@@ -2,7 +2,7 @@
 import { age, timeWithSeconds } from '../text/format.ts'
 import { reasonWords, sourceName } from '../text/agent.ts'
 import type { Figures } from './agent-figures.ts'
-import { isWhole, type GapEntry, type SourceRow } from './agent-sources.ts'
+import { isAll, type GapEntry, type SourceRow } from './agent-sources.ts'
 
 /** `bad`: do not believe it; `warn`: a part of it; `note`: worth knowing, and true all the same. */
 export type Doubt = { readonly level: 'bad' | 'warn' | 'note'; readonly text: string }
@@ -47,7 +47,8 @@ function noGpu({ sources }: Evidence): string {
 
 function ofGaps({ gaps }: Evidence): readonly Doubt[] {
   const byReason = new Map<string, number>()
-  for (const gap of gaps) if (!isWhole(gap)) byReason.set(gap.reason, (byReason.get(gap.reason) ?? 0) + 1)
+  // The others are told as a source's, or as a GPU's trouble.
+  for (const gap of gaps) if (!isAll(gap)) byReason.set(gap.reason, (byReason.get(gap.reason) ?? 0) + 1)
   return [...byReason].map(([reason, number]) =>
     reason === 'not_supported'
       ? { level: 'note', text: `${count(number, 'figure is', 'figures are')} not offered by this hardware or driver` }

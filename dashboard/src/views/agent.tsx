@@ -1,6 +1,6 @@
 // The agent's own health: is what I see true, what does each source read, what is missing and why, what does it cost, who is told.
 import { useEffect } from 'preact/hooks'
-import { stale } from '../state/app.ts'
+import { connection, stale } from '../state/app.ts'
 import { known, watchHealth } from '../state/agent.ts'
 import { Loading } from '../components/notices.tsx'
 import { Cost } from '../components/agent/cost.tsx'
@@ -13,7 +13,14 @@ import { Verdict } from '../components/agent/verdict.tsx'
 export function Agent() {
   useEffect(watchHealth, [])
   const now = known.value
-  if (now.state === 'asking') return <Loading />
+  if (now.state === 'asking')
+    return connection.value.state === 'live' ? (
+      <p class="nothing" role="status">
+        Asking the agent …
+      </p>
+    ) : (
+      <Loading />
+    )
   if (now.state === 'failed')
     return (
       <div class="notice" role="alert">

@@ -62,6 +62,8 @@ describe('sources', () => {
       gap('containers', 'containers', 'not_supported', { detail: 'no engine' }),
       gap('allocator', 'allocator', 'driver_error', { detail: 'the socket is taken' }),
       gap('journald', 'warpwatch_agent_log_lag_seconds', 'parse_error'),
+      // All of one card, which is not all of the source.
+      gap('journald', 'journald', 'timeout', { labels: { gpu: '3' } }),
     ],
     figures,
   )

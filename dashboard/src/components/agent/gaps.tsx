@@ -26,7 +26,7 @@ function Reason({ group: { reason, count, groups } }: { readonly group: ReasonGr
           {groups.map(({ metric, source, detail, where, count: number }) => (
             <li key={`${source} ${metric} ${detail ?? ''}`}>
               <span class="gap-what" title={metric}>
-                {metricName(metric)}
+                {metric === source && where !== '' ? 'All readings' : metricName(metric)}
               </span>
               <span class="gap-where">{where === '' && metric !== source ? sourceName(source) : where}</span>
               <span class="gap-why">{detail ?? ''}</span>

@@ -67,12 +67,12 @@ function Row({ row }: { readonly row: NotifierRow }) {
       </td>
       <td role="cell" class="numeric" data-label="Waiting">
         {waiting}
-        {oldest !== undefined && <span class="sub">{` for ${age((now - oldest) / 1000)}`}</span>}
+        {oldest !== undefined && <span class="sub">{`for ${age((now - oldest) / 1000)}`}</span>}
       </td>
       <td role="cell" class="numeric" data-label="Delivered">
         {delivered.toLocaleString('en')}
-        <span class="sub">{last === undefined ? '' : ` last ${momentText(last, now)}`}</span>
-        {expired > 0 && <span class="sub">{` ${expired} too old`}</span>}
+        <span class="sub">{last === undefined ? '' : `last ${momentText(last, now)}`}</span>
+        {expired > 0 && <span class="sub">{`${expired} too old`}</span>}
       </td>
       <td role="cell" class="col-error" data-label="Last error">
         {error === undefined ? DASH : `${momentText(error.at, now)} ${error.text}`}

@@ -42,7 +42,7 @@ const columns = (figures: Figures, asked: number): readonly Column<SourceRow>[] 
   { id: 'gaps', label: 'Gaps now', numeric: true, key: ({ gaps }) => gaps, cell: ({ gaps }) => gaps },
   {
     id: 'counted',
-    label: 'Gaps since the start',
+    label: 'Gaps in all',
     numeric: true,
     key: ({ source }) => figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0,
     cell: ({ source }) => (figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0).toLocaleString('en'),
