@@ -47,8 +47,13 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     })
     return { ...opened, told }
   }
+  /** What the page was told; that comes here a moment after it is shown there. */
+  const answered = (told: readonly unknown[], is: (report: z.infer<typeof fitSchema>) => boolean): Promise<z.infer<typeof fitSchema>> =>
+    poll(() => told.map((one) => fitSchema.parse(one)).findLast(is), { what: 'the answer of the API' })
   const textsOf = async (page: Page, selector: string): Promise<readonly string[]> =>
     texts.parse(await page.locator(selector).evaluateAll((all) => all.map((each) => each.textContent)))
+  const attributes = (page: Page, selector: string, name: string): Promise<readonly (string | null)[]> =>
+    page.locator(selector).evaluateAll((all, attribute) => all.map((each) => each.getAttribute(attribute)), name)
   const inAddress = (page: Page, ...parts: readonly string[]): Promise<unknown> =>
     poll(() => parts.every((part) => new URL(page.url()).hash.includes(part)), { what: () => `${parts.join(' and ')} in ${page.url()}` })
 
@@ -60,17 +65,17 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     expect(await page.locator('.doctor-top time').getAttribute('datetime')).toBe(new Date(report.t).toISOString())
     expect(await page.textContent('.doctor-line')).toContain(`${report.counts.pass} passed, ${report.counts.skipped} skipped of ${report.checks.length} checks`)
     const wrong = report.checks.filter(({ status }) => status === 'fail' || status === 'warn').map(({ id }) => id)
-    const shown = await page.locator('.complaint').evaluateAll((cards) => cards.map((card) => card.getAttribute('data-check')))
-    expect([...new Set(shown)].toSorted()).toEqual(wrong.toSorted())
+    expect(new Set(await attributes(page, '.complaint', 'data-check'))).toEqual(new Set(wrong))
     await page.locator('[data-group="host"] summary').focus()
     await page.keyboard.press('Enter')
     await inAddress(page, 'open=host')
-    const ids = (await page.locator('.check').evaluateAll((all) => all.map((each) => each.getAttribute('data-check')))).toSorted()
-    expect(ids).toEqual(report.checks.map(({ id }) => id).toSorted())
+    const ids = await attributes(page, '.check', 'data-check')
+    expect(ids).toHaveLength(report.checks.length)
+    expect(new Set(ids)).toEqual(new Set(report.checks.map(({ id }) => id)))
     expect(await page.locator('[data-check="disk-space"].check').isVisible()).toBe(true)
     expect(await page.locator('[data-group="toolkit"] .check').first().isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Look again' }).click()
-    await poll(() => told.length === 2, { what: 'a second answer', deadlineMs: 60_000 })
+    await poll(() => told.length > 1, { what: 'a second answer', deadlineMs: 60_000 })
     expect(complaints).toEqual([])
   })
 
@@ -80,7 +85,11 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     const [first, second] = REPORT.checks
     const checks = [
       { ...first, title: EVIL, findings: [{ status: 'pass', subject: EVIL, summary: EVIL }] },
-      { ...second, findings: [{ status: 'fail', subject: EVIL, summary: EVIL, detail: EVIL, remedies: [{ text: EVIL, command: `echo 1\n${EVIL}` }] }] },
+      {
+        ...second,
+        title: EVIL,
+        findings: [{ status: 'fail', subject: EVIL, summary: EVIL, detail: EVIL, remedies: [{ text: EVIL, command: `echo 1\n${EVIL}` }] }],
+      },
       ...REPORT.checks.slice(2),
     ]
     await using opened = await open('#/doctor?open=host', '/api/v1/doctor', (page) =>
@@ -96,7 +105,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     expect(await page.locator('.doctor-top button').isDisabled()).toBe(true)
     answer(undefined)
     await page.getByRole('heading', { name: '1 failed, 1 warning' }).waitFor()
-    expect(await page.locator('.complaint').evaluateAll((cards) => cards.map((card) => card.getAttribute('data-status')))).toEqual(['fail', 'warn'])
+    expect(await attributes(page, '.complaint', 'data-status')).toEqual(['fail', 'warn'])
     for (const place of ['.complaint h4', '.subjects li', '.complaint-detail', '.remedies li', '.check-title', '.check-findings li', '.doctor-line'])
       expect([place, (await page.locator(place).first().textContent())?.includes(EVIL)]).toEqual([place, true])
     expect(await page.locator('main img').count()).toBe(0)
@@ -125,13 +134,11 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.getByLabel('Context').fill('4096')
     await inAddress(page, 'params=8b', 'train=qlora', 'context=4096')
     await page.locator('.fit-line', { hasText: 'LoRA of rank 16 with adamw, nf4, 1 Ã— 4096 tokens' }).waitFor()
-    const { estimate, gpus } = fitSchema.parse(told.at(-1))
+    const { estimate, gpus } = await answered(told, ({ estimate: { settings } }) => settings.context === 4096 && settings.dtype === 'nf4')
     expect(await textsOf(page, '.parts-table .likely-figure')).toEqual([...estimate.parts, estimate.total].map((part) => memory(part.likely_bytes)))
     expect(await textsOf(page, '.parts-table [data-label="To"]')).toEqual([...estimate.parts, estimate.total].map((part) => memory(part.high_bytes)))
     expect((await page.textContent('[data-figure="likely"]'))?.replace('\u202f', ' ')).toBe(memory(estimate.total.likely_bytes))
-    expect(await page.locator('.verdict-mark').evaluateAll((all) => all.map((each) => each.getAttribute('data-verdict')))).toEqual(
-      gpus.map(({ verdict }) => verdict),
-    )
+    expect(await attributes(page, '.verdict-mark', 'data-verdict')).toEqual(gpus.map(({ verdict }) => verdict))
     expect(await textsOf(page, '.fit-gpus [data-label="Left now"]')).toEqual(gpus.map(({ headroom }) => memory(headroom.now_bytes).replace('-', 'âˆ’')))
     expect(await page.textContent('.fit-command code')).toBe('warpwatch fit --params 8b --train qlora --context 4096')
     // The same by its address, and back again.
@@ -153,7 +160,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await suggestion.click()
     await inAddress(page, ...changes.flatMap((change) => Array.from(change.matchAll(/([a-z-]+) (\S+)/g), ([, name, value]) => `${name}=${value}`)))
     await poll(async () => (await page.textContent('.total .likely-figure')) === promised, { what: `${promised} in all` })
-    expect(fitSchema.parse(told.at(-1)).fits.now).toBeGreaterThan(0)
+    expect((await answered(told, ({ estimate: { settings } }) => settings.train !== 'full')).fits.now).toBeGreaterThan(0)
     await page.goBack()
     await page.locator('.fit-line', { hasText: '70.00 billion parameters; full training' }).waitFor()
   })
@@ -193,7 +200,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.locator('input[name="batch"]').fill('2')
     await page.getByLabel('By name or memory').fill('T4, 200GiB')
     await poll(async () => (await textsOf(page, '.fit-gpus .name')).join() === 'T4,200 GiB', { what: 'the two cards' })
-    expect(await page.locator('.verdict-mark').evaluateAll((all) => all.map((each) => each.getAttribute('data-verdict')))).toEqual(['never', 'fits'])
+    expect(await attributes(page, '.verdict-mark', 'data-verdict')).toEqual(['never', 'fits'])
     await page.goto(`${agent.url}#/fit?params=9b`)
     for (const place of ['.col-gpu-name .sub', '.col-verdict .sub', '.fit-notes li']) await page.locator(place, { hasText: EVIL }).first().waitFor()
     expect(await page.locator('main img, .fit-answer td b').count()).toBe(0)

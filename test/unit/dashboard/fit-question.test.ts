@@ -32,15 +32,19 @@ describe('the fields', () => {
   test('are the agent’s settings, all of them, with its values and limits', () => {
     expect([...FIELDS.map(({ name }) => name), 'train'].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
     const works = WORK.map(({ value }) => wordsOf({ train: value || undefined, gpus: '2', engine: 'vllm' }))
-    for (const field of FIELDS) {
-      const spec = SETTINGS[field.name]
-      if (field.kind === 'number') {
-        expect([field.name, spec?.kind === 'count' ? spec.most : 1]).toEqual([field.name, field.most])
-        continue
-      }
-      const offered = new Set(works.flatMap((words) => field.choices(words).map(({ value }) => value)))
-      expect([field.name, spec?.kind === 'choice' ? spec.values.toSorted() : []]).toEqual([field.name, [...offered].toSorted()])
-    }
+    const offered = Object.fromEntries(
+      FIELDS.map((field) => [
+        field.name,
+        field.kind === 'number' ? field.most : [...new Set(works.flatMap((words) => field.choices(words).map(({ value }) => value)))].toSorted(),
+      ]),
+    )
+    const taken = Object.fromEntries(
+      FIELDS.map(({ name }) => {
+        const spec = SETTINGS[name]
+        return [name, spec?.kind === 'choice' ? spec.values.toSorted() : spec?.kind === 'count' ? spec.most : 1]
+      }),
+    )
+    expect(offered).toEqual(taken)
     expect(WORK.map(({ value }) => value).slice(1)).toEqual(SETTINGS['train']?.kind === 'choice' ? SETTINGS['train'].values : [])
   })
 
