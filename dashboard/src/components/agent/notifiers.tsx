@@ -10,7 +10,7 @@ const STATES = {
   ok: { shape: '●', word: 'reached' },
   unused: { shape: '○', word: 'nothing sent yet' },
   retrying: { shape: '◐', word: 'tries again' },
-  failing: { shape: '▲', word: 'not reached' },
+  failing: { shape: '▲', word: 'fails' },
 } as const
 
 function Buttons({ row: { name, set_aside: setAside } }: { readonly row: NotifierRow }) {
