@@ -1,4 +1,4 @@
-// Every page of the dashboard for those who see little or hear it: axe finds nothing serious, dark and light, on a desk and on a phone.
+// Every page of the dashboard for those who see little, hear it or use no mouse: axe finds nothing serious, the keyboard gets everywhere.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE } from '../setup/browser.ts'
+import { poll } from '../setup/poll.ts'
 import { FAST, goTo, incidentOf, pagesOf } from '../setup/dashboard-pages.ts'
 
 /** Runs beside the page as the browser's own tools do, so that the policy against foreign code stays in force. */
@@ -25,6 +26,24 @@ async function faults(page: Page): Promise<readonly string[]> {
     .filter(({ impact }) => GRAVE.includes(impact ?? ''))
     .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)}: ${any.map(({ message }) => message).join('; ')}`))
 }
+
+/** Remembers what has had the focus, and what of it did not show that. */
+const WATCH_FOCUS = `
+  globalThis.reached = new Set()
+  globalThis.unseen = []
+  document.addEventListener('focusin', ({ target }) => {
+    reached.add(target)
+    const { outlineStyle, outlineWidth } = getComputedStyle(target)
+    if (target.matches('main') === false && (outlineStyle === 'none' || parseFloat(outlineWidth) < 1)) unseen.push(target.outerHTML.slice(0, 160))
+  })`
+/** What can have the focus by Tab. Of a group of radio buttons that is one; a control outside of what is laid out has none. */
+const CONTROLS = `Array.from(document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]'))
+  .filter((each) => each.tabIndex >= 0 && !each.disabled && each.checkVisibility({ visibilityProperty: true }) && !(each.type === 'radio' && !each.checked))`
+const LEFT_OUT = `${CONTROLS}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 160))`
+
+const text = z.string()
+const number = z.number()
+const list = z.array(text)
 
 describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
@@ -61,5 +80,67 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
       }
     }
     expect(grave).toEqual({})
+  })
+
+  test('Tab reaches every control of every page, and shows where it is', async () => {
+    await using opened = await openPage(browser, agent.url)
+    const { page } = opened
+    const missed: Record<string, readonly string[]> = {}
+    for (const hash of await pagesOf(page, incident)) {
+      await goTo(page, hash)
+      await page.evaluate(WATCH_FOCUS)
+      const controls = number.parse(await page.evaluate(`${CONTROLS}.length`))
+      expect(controls, hash).toBeGreaterThan(8)
+      await page.evaluate('document.activeElement.blur()')
+      // More often than there are controls: some come while others go.
+      for (let n = 0; n < controls + 10; n += 1) await page.keyboard.press('Tab')
+      const faultsHere = [...list.parse(await page.evaluate(LEFT_OUT)), ...list.parse(await page.evaluate('unseen')).map((html) => `focus unseen: ${html}`)]
+      if (faultsHere.length > 0) missed[hash] = [...new Set(faultsHere)]
+    }
+    expect(missed).toEqual({})
+  })
+
+  test('the first Tab leads past the head, and stays on the page', async () => {
+    await using opened = await openPage(browser, `${agent.url}#/incidents`)
+    const { page } = opened
+    await goTo(page, '#/incidents')
+    await page.keyboard.press('Tab')
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    await poll(async () => ((await skip.boundingBox())?.y ?? -1) >= 0, { what: 'the link to come into sight' })
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(`document.activeElement.closest('main') !== null`)).toBe(true)
+    expect(new URL(page.url()).hash).toBe('#/incidents')
+  })
+
+  test('g and a letter open each view, but not while one types', async () => {
+    await using opened = await openPage(browser, agent.url)
+    const { page } = opened
+    await page.waitForSelector('nav a')
+    const links = z
+      .array(z.object({ hash: text, title: text, label: text }))
+      .parse(
+        await page.evaluate(
+          `Array.from(document.querySelectorAll('nav[aria-label="Pages"] a'), (a) => ({ hash: new URL(a.href).hash, title: a.title, label: a.textContent }))`,
+        ),
+      )
+    for (const { hash, title, label } of links.toReversed()) {
+      for (const key of title.split(' ')) await page.keyboard.press(key)
+      await poll(() => new URL(page.url()).hash === hash, { what: `${title} to open ${hash}` })
+      await poll(async () => (await page.textContent('nav a[aria-current="page"]')) === label, { what: `${label} marked as the page` })
+    }
+    await goTo(page, '#/incidents')
+    await page.getByLabel('Find').pressSequentially('gj')
+    await poll(() => new URL(page.url()).hash === '#/incidents?text=gj', { what: 'the letters in the field' })
+  })
+
+  test('Escape closes a form and leads back to what opened it', async () => {
+    await using opened = await openPage(browser, `${agent.url}#/incidents/${incident}`)
+    const { page } = opened
+    const opener = page.getByRole('button', { name: 'Silence …' })
+    await opener.press('Enter')
+    await page.locator('form.say input').press('Escape')
+    await page.locator('form.say').waitFor({ state: 'detached' })
+    expect(await opener.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true)
   })
 })
