@@ -55,9 +55,10 @@ export const complaintsOf: LinesOf = async (check) => {
   const lines = new Map<string, string>()
   for (const own of cases.filter(({ status }) => status === 'fail' || status === 'warn')) {
     for (const { status, summary, remedies = [] } of await findingsOf(check, own)) {
-      const remedy = remedies[0]?.text ?? ''
+      // Its first sentence; what follows is mostly where, and how to go on.
+      const remedy = remedies[0]?.text.split(/(?<=\.) (?=[A-Z])/)[0]?.replace(/:$/, '.') ?? ''
       const key = `${status} ${remedy}`
-      if (!lines.has(key)) lines.set(key, `- ${status}: ${plain(summary)}. → ${plain(remedy.replace(/:$/, '.'))}`)
+      if (!lines.has(key)) lines.set(key, `- ${status}: ${plain(summary)}. → ${plain(remedy)}`)
     }
   }
   return [...lines.values()]
