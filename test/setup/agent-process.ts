@@ -46,7 +46,7 @@ export async function startAgentProcess(flags: readonly string[], options: Optio
     return answer?.status === 200
   }
   try {
-    await poll(ready, { what: () => `${url}readyz to answer 200; the agent said: ${said}`, deadlineMs: 30_000, everyMs: 50 })
+    await poll(ready, { what: () => `${url}readyz to answer 200; the agent said: ${said}`, deadlineMs: 90_000, everyMs: 50 })
   } catch (error) {
     await end(child, 'SIGKILL')
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })

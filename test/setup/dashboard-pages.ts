@@ -8,7 +8,7 @@ import { poll } from './poll.ts'
 const addresses = z.array(z.string())
 
 /** Story seconds per second: what befalls the simulated host then comes within moments. */
-export const FAST = { WARPWATCH_SIMULATE__SPEED: '30' } as const
+export const FAST = { WARPWATCH_SIMULATE__SPEED: '20' } as const
 
 /** Waits until an incident of this kind fires, and gives its id. */
 export const incidentOf = (agent: AgentProcess, kind: string): Promise<string> =>
