@@ -46,7 +46,10 @@ export const segments = computed(() => (report.value === undefined ? [] : chosen
 
 let worker: Worker | undefined
 let asked = 0
-const tell = (message: ToWorker): void => worker?.postMessage(message)
+const tell = (message: ToWorker): void => {
+  // eslint-disable-next-line unicorn/require-post-message-target-origin -- a worker is no window: it takes none
+  if (worker !== undefined) worker.postMessage(message)
+}
 
 function take(message: FromWorker): void {
   const now = file.peek()
@@ -79,10 +82,12 @@ function refuse(name: string, why: string): void {
 export function openFile(dropped: File): void {
   end()
   file.value = { state: 'reading', name: dropped.name, bytes: dropped.size }
-  worker = new Worker(new URL('./allocator-worker.ts', import.meta.url), { type: 'module', name: 'snapshot' })
-  worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => take(data))
-  worker.addEventListener('error', (event) => {
+  const own = new Worker(new URL('./allocator-worker.ts', import.meta.url), { type: 'module', name: 'snapshot' })
+  worker = own
+  own.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => worker === own && take(data))
+  own.addEventListener('error', (event) => {
     event.preventDefault()
+    if (worker !== own) return
     refuse(dropped.name, `expected the reader to work, it ended: ${event.message || 'it could not be loaded, or the browser has not enough memory'}`)
   })
   tell({ type: 'open', file: dropped })

@@ -98,7 +98,7 @@ describe('what the page is told', () => {
     expect(report.packed.size.reduce((all, bytes) => all + bytes, 0)).toBe(device?.reserved_bytes)
   })
   test('a block’s place is who allocated it, as text', () => {
-    const evil = [...report.packed.site].findIndex((rank) => rank !== NO_SITE && report.siteNames[0]?.[rank]?.includes(MARKUP) === true)
+    const evil = [...report.packed.site].findIndex((rank) => rank !== NO_SITE && (report.siteNames[0]?.[rank] ?? '').includes(MARKUP))
     expect(placeOfBlock(opened, evil)).toMatchObject({
       recorded: true,
       operation: 'cross_entropy',

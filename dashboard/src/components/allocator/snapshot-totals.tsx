@@ -35,7 +35,7 @@ function InUse({ of }: { readonly of: DeviceAnalysis }) {
   return (
     <>
       {[...named, { bytes: sites.others.bytes, colour: host }].map(
-        ({ bytes, colour }, i) => bytes > 0 && <span key={i} style={{ flexGrow: bytes / reserved, '--swatch': colour }} />,
+        ({ bytes, colour }, i) => bytes > 0 && <span key={i} class="by-site" style={{ flexGrow: bytes / reserved, '--swatch': colour }} />,
       )}
     </>
   )
@@ -94,7 +94,7 @@ export function SnapshotHead() {
     memory(now.bytes),
     `expandable segments ${expandable ? 'on' : 'off'}`,
     ...(settings?.text === undefined || settings.text === '' ? [] : [settings.text]),
-    ...(trace === undefined || trace.entries === 0 ? [] : [`${trace.entries} entries of history`]),
+    ...(trace === undefined || trace.entries === 0 ? [] : [trace.entries === 1 ? '1 entry of history' : `${trace.entries} entries of history`]),
   ]
   return (
     <header class="snapshot-head">
