@@ -63,6 +63,8 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     await poll(session, { what: 'the session’s GPU memory', deadlineMs: 30_000 })
     // Nobody measures the host memory of a session: that is not zero.
     expect(await cell(page, 'unit:session-12.scope', 'host')).toBe('–')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    expect(await page.evaluate(STICKING_OUT)).toEqual([])
     expect(complaints).toEqual([])
   })
 

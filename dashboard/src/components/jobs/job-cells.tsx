@@ -78,7 +78,9 @@ export function Wasted({ row }: { readonly row: JobRow }) {
   const seconds = wasted(row)
   if (seconds === undefined) return <None />
   const parts = [
-    row.idle === undefined ? 'how long its GPUs idled is not known' : `held while its GPU idled: ${age(row.idle)}`,
+    row.idle === undefined
+      ? 'how long its GPUs idled is not known'
+      : `held while its GPU idled, in whole spans of ${age(range.value.stepMs / 1000)}: ${age(row.idle)}`,
     `lost to crashes: ${age(row.lost)}`,
   ]
   return (

@@ -108,37 +108,39 @@ function Head() {
 
 export function JobTable() {
   return (
-    <table
-      id="jobs"
-      class="job-table"
-      role="table"
-      aria-label="Jobs"
-      onPointerEnter={(event) => event.pointerType === 'mouse' && hold()}
-      onPointerLeave={release}
-      onFocusIn={hold}
-      onFocusOut={(event) => (event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget) ? undefined : release())}
-    >
-      <Head />
-      <tbody role="rowgroup">
-        {rows.value.map((row) => (
-          <Fragment key={row.job.key}>
-            <tr role="row" data-row={row.job.key} data-ended={row.endedAt !== undefined || undefined}>
-              {COLUMNS.map(({ id, label, numeric, cell }) => (
-                <td key={id} role="cell" class={`${numeric === true ? 'numeric ' : ''}col-${id}`} data-label={label}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-            {opened.value.has(row.job.key) && row.job.processes.length > 0 && (
-              <tr role="row" class="job-opened" data-of={row.job.key}>
-                <td role="cell" colSpan={COLUMNS.length}>
-                  <JobProcesses job={row.job} />
-                </td>
+    <div class="wide">
+      <table
+        id="jobs"
+        class="job-table"
+        role="table"
+        aria-label="Jobs"
+        onPointerEnter={(event) => event.pointerType === 'mouse' && hold()}
+        onPointerLeave={release}
+        onFocusIn={hold}
+        onFocusOut={(event) => (event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget) ? undefined : release())}
+      >
+        <Head />
+        <tbody role="rowgroup">
+          {rows.value.map((row) => (
+            <Fragment key={row.job.key}>
+              <tr role="row" data-row={row.job.key} data-ended={row.endedAt !== undefined || undefined}>
+                {COLUMNS.map(({ id, label, numeric, cell }) => (
+                  <td key={id} role="cell" class={`${numeric === true ? 'numeric ' : ''}col-${id}`} data-label={label}>
+                    {cell(row)}
+                  </td>
+                ))}
               </tr>
-            )}
-          </Fragment>
-        ))}
-      </tbody>
-    </table>
+              {opened.value.has(row.job.key) && row.job.processes.length > 0 && (
+                <tr role="row" class="job-opened" data-of={row.job.key}>
+                  <td role="cell" colSpan={COLUMNS.length}>
+                    <JobProcesses job={row.job} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 // Who held which card when: a row for each GPU, a bar for each hold as high as the share of the card that was held. For the eye and the pointer; the same stands below as a list.
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { views } from '../../state/app.ts'
 import { asked, past } from '../../state/jobs-past.ts'
 import type { Past } from '../../state/jobs-past.ts'
@@ -13,6 +13,11 @@ import { Swatch } from './job-name.tsx'
 
 type Pointed = { readonly span: Span; readonly t: number; readonly x: number; readonly y: number }
 const pointed = signal<Pointed | undefined>(undefined)
+type Card = Pick<RowProps, 'uuid' | 'model' | 'total'> & { readonly index: number }
+/** As text, so that a frame in which no card came, went or told its size draws nothing anew. */
+const cardsText = computed(() =>
+  JSON.stringify((views.value ?? []).map(({ uuid, index, name, row }): Card => ({ uuid, index, model: shortGpuName(name), total: row.memory_total_bytes }))),
+)
 /** More lines than these are no picture any more; the list has them all. */
 const MOST_LINES = 10
 
@@ -85,9 +90,9 @@ function Row({ past: { from, to, unseen, range }, uuid, name, model, total, span
   )
 }
 
-/** Drawn anew when the past is, not with every frame: the cards of the host, those that have gone but were held, and of them only those asked for. */
+/** The cards of the host, those that have gone but were held, and of them only those asked for. */
 function cardsOf({ spans }: Past, only: ReadonlySet<string> | undefined): readonly Omit<RowProps, 'past'>[] {
-  const here = (views.peek() ?? []).map(({ uuid, index, name, row }) => ({ uuid, index, model: shortGpuName(name), total: row.memory_total_bytes }))
+  const here: readonly Card[] = JSON.parse(cardsText.value)
   const gone = new Map(spans.filter(({ uuid }) => !here.some((card) => card.uuid === uuid)).map(({ uuid, gpu }) => [uuid, gpu]))
   return [...here, ...[...gone].map(([uuid, index]) => ({ uuid, index, model: 'is gone', total: undefined }))]
     .filter(({ uuid }) => only === undefined || only.has(uuid))
@@ -135,7 +140,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         <Tip now={to} />
       </div>
       <p class="timeline-legend">
-        <span>As high as the share of the card's memory.</span>
+        <span>Height: the share of the card's memory, at its most within a step.</span>
         {cards.some(({ uuid }) => (known.unseen.get(uuid) ?? []).length > 0) && (
           <span>
             <span class="swatch unread" /> The card was not read.
