@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.waitForFunction(`location.hash === '#/?range=1h'`)
     expect(await label(page)).toContain('over the last hour')
     // The simulated host has 15 minutes of past: a quarter of the hour, and the page says since when.
-    await poll(async () => (await drawn(page)).drawn > 0.2, { what: 'a past of 15 minutes' })
+    await poll(async () => (await drawn(page)).drawn > 0.2, { what: 'a past of 15 minutes', deadlineMs: 30_000 })
     expect((await drawn(page)).drawn).toBeLessThan(0.5)
     await page.locator('.chart-moment', { hasText: /recorded since \d\d:\d\d/ }).waitFor()
     await page.reload()
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await using opened = await open('#/gpus/0?range=6h')
     const { page } = opened
     const [gpu] = rows.parse(await agent.json('api/v1/gpus'))
-    await poll(async () => (await drawn(page)).drawn > 0.02, { what: 'a past' })
+    await poll(async () => (await drawn(page)).drawn > 0.02, { what: 'a past', deadlineMs: 30_000 })
     const power = page.locator('[data-chart="power"]')
     const box = await power.locator('.u-over').boundingBox()
     if (box === null) throw new Error('expected a chart of the power, came none')
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
       }),
     )
     const { page } = opened
-    await poll(async () => (await drawn(page)).drawn > 0.8, { what: 'a past of 15 minutes' })
+    await poll(async () => (await drawn(page)).drawn > 0.8, { what: 'a past of 15 minutes', deadlineMs: 30_000 })
     // A host that has just begun may have a hole of its own.
     const before = (await drawn(page)).holes
     await page.route('**/api/v1/host', (route) => route.abort())
@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.locator('.status', { hasText: /no news for ([5-9]|\d\d) s/ }).waitFor()
     await page.unroute('**/api/v1/host')
     await page.waitForSelector('.content:not(.stale)')
-    await poll(async () => (await drawn(page)).holes <= before + 2, { what: `no more holes than the ${before} columns of before` })
+    await poll(async () => (await drawn(page)).holes <= before + 2, { what: `no more holes than the ${before} columns of before`, deadlineMs: 30_000 })
     expect(cuts.length).toBeGreaterThan(1)
   })
 

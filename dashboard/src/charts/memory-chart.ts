@@ -23,6 +23,7 @@ export type MemoryChartSpec = {
 }
 
 export function layerColour(layer: Layer, palette: Palette, slotOf: (container: string) => number): string {
+  if (layer.members !== undefined) return palette.host
   if (layer.kind !== 'host' && layer.kind !== 'unattributed') return palette.containers[slotOf(layer.key) % palette.containers.length] ?? palette.host
   return layer.kind === 'host' ? palette.host : palette.unattributed
 }

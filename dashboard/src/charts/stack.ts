@@ -1,21 +1,34 @@
 // Stacks a GPU's memory for its chart: containers from the bottom up, each with what its PyTorch keeps without using it on top, then processes outside
 // containers, then what nobody owns up to what is used.
-import { LANE } from '../state/lanes.ts'
+import { ALLOCATOR_MEASURES, LANE } from '../state/lanes.ts'
 import type { Timeline } from '../state/timeline.ts'
 
-export type Layer = { readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'; readonly key: string }
+export type Layer = {
+  readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'
+  readonly key: string
+  /** Containers that share a layer: the smallest, where a long range has seen very many. */
+  readonly members?: readonly string[]
+}
 export const HOST_LAYER: Layer = { kind: 'host', key: 'processes outside containers' }
 export const UNATTRIBUTED_LAYER: Layer = { kind: 'unattributed', key: 'unattributed' }
 
 /** Below this a layer is noise of two counters read microseconds apart, not memory. */
 const NOISE_BYTES = 1024 * 1024
 
+/** More layers than that cannot be told apart; a month of a busy host sees hundreds of containers. */
+const MOST_CONTAINERS = 12
+
+const sumOf = (values: Float64Array | undefined): number => values?.reduce((sum, value) => (Number.isNaN(value) ? sum : sum + value), 0) ?? 0
+
 /** The layers of a GPU in the window, bottom first; by name, so that a container stays in its place while others come and go. */
 export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
   const prefix = LANE.containers(uuid)
-  const layers = timeline
-    .keys(prefix)
-    .map((lane) => lane.slice(prefix.length))
+  const all = timeline.keys(prefix).map((lane) => lane.slice(prefix.length))
+  const sums = new Map(all.length > MOST_CONTAINERS ? all.map((key) => [key, sumOf(timeline.values(LANE.container(uuid, key)))]) : [])
+  const bySize = all.length > MOST_CONTAINERS ? all.toSorted((a, b) => (sums.get(b) ?? 0) - (sums.get(a) ?? 0)) : all
+  const members = bySize.slice(MOST_CONTAINERS)
+  const layers = bySize
+    .slice(0, MOST_CONTAINERS)
     .toSorted()
     .flatMap((key): Layer[] => {
       const probed = timeline.values(LANE.allocator('reserved_bytes', uuid, key)) !== undefined
@@ -29,7 +42,20 @@ export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
           : []),
       ]
     })
-  return [...layers, HOST_LAYER, UNATTRIBUTED_LAYER]
+  const others: readonly Layer[] = members.length === 0 ? [] : [{ kind: 'container', key: `${members.length} other containers`, members }]
+  return [...layers, ...others, HOST_LAYER, UNATTRIBUTED_LAYER]
+}
+
+export const membersOf = ({ key, members = [key] }: Layer): readonly string[] => members
+
+/** What a layer holds, of its one container or its many, at a place of their lanes; NaN where none of them was there. */
+function heldAt(lanes: readonly (Float64Array | undefined)[], place: number): number {
+  let sum = NaN
+  for (const values of lanes) {
+    const value = values?.[place] ?? NaN
+    if (!Number.isNaN(value)) sum = Number.isNaN(sum) ? value : sum + value
+  }
+  return sum
 }
 
 /** Bytes of each layer at one place of the window; undefined where it is not known how much was used. */
@@ -82,14 +108,11 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
   const used = timeline.values(LANE.used(uuid))
   const unattributed = timeline.values(LANE.unattributed(uuid))
   const peaks = timeline.peaks(LANE.used(uuid))
-  const containers = layers.filter((layer) => layer.kind === 'container').map((layer) => timeline.values(LANE.container(uuid, layer.key)))
-  const allocators = layers
-    .filter((layer) => layer.kind === 'container')
-    .map(({ key }) =>
-      (['reserved_bytes', 'active_bytes', 'inactive_split_bytes'] as const).map((measure) =>
-        holding(timeline.values(LANE.allocator(measure, uuid, key)), timeline.step),
-      ),
-    )
+  const containers = layers.filter((layer) => layer.kind === 'container')
+  const lanes = containers.map((layer) => membersOf(layer).map((key) => timeline.values(LANE.container(uuid, key))))
+  const allocators = containers.map(({ key }) =>
+    ALLOCATOR_MEASURES.map((measure) => holding(timeline.values(LANE.allocator(measure, uuid, key)), timeline.step)),
+  )
   const size = used?.length ?? 0
   const rows = layers.length + (timeline.step > 1 ? 2 : 1)
   while (into.length < rows) into.push([])
@@ -104,7 +127,7 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
       for (let row = 1; row < rows; row++) (into[row] ?? [])[i] = null
       continue
     }
-    for (const [lane, values] of containers.entries()) held[lane] = values?.[at] ?? NaN
+    for (let lane = 0; lane < lanes.length; lane++) held[lane] = heldAt(lanes[lane] ?? [], at)
     const rest = layerBytes(usedBytes, held, unattributed?.[at] ?? NaN)
     let sum = 0
     let container = -1

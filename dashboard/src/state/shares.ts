@@ -1,5 +1,5 @@
 // Who holds how much of a GPU at a second: containers with what their PyTorch keeps, then processes outside containers, then nobody.
-import { keptBytes, layerBytes, type Kept, type Layer } from '../charts/stack.ts'
+import { keptBytes, layerBytes, membersOf, type Kept, type Layer } from '../charts/stack.ts'
 import { ALLOCATOR_MEASURES, LANE } from './lanes.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -20,7 +20,10 @@ export function sharesAt(timeline: Timeline, uuid: string, layers: readonly Laye
   const used = timeline.at(LANE.used(uuid), second)
   if (used === undefined) return []
   const owners = layers.filter(({ kind }) => kind === 'container')
-  const held = owners.map(({ key }) => timeline.at(LANE.container(uuid, key), second) ?? NaN)
+  const held = owners.map((layer) => {
+    const known = membersOf(layer).flatMap((key) => timeline.at(LANE.container(uuid, key), second) ?? [])
+    return known.length === 0 ? NaN : known.reduce((sum, bytes) => sum + bytes, 0)
+  })
   const rest = layerBytes(used, held, timeline.at(LANE.unattributed(uuid), second) ?? NaN)
   const shares = owners.map((layer, i): Share => {
     const bytes = held[i] ?? NaN

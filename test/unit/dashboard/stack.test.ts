@@ -94,6 +94,24 @@ describe('what PyTorch keeps', () => {
   })
 })
 
+describe('very many containers', () => {
+  test('share a layer where they are small, and nothing of them is lost', () => {
+    const timeline = createTimeline(3)
+    const many = Array.from({ length: 20 }, (_, i) => container(`job-${i}`, { 'GPU-0': (i + 1) * 2 ** 20 }))
+    recordFrame(timeline, frame(1000_000, [gpu(0)], many))
+    const layers = layersOf(timeline, 'GPU-0')
+    const others = layers.find(({ members }) => members !== undefined)
+    expect(layers.filter(({ kind }) => kind === 'container')).toHaveLength(13)
+    expect(others?.key).toBe('8 other containers')
+    expect(others?.members?.toSorted()).toEqual(Array.from({ length: 8 }, (_, i) => `job-${i}`))
+    const held = sharesAt(timeline, 'GPU-0', layers, 1000).filter(({ layer }) => layer.kind === 'container')
+    expect(held.find(({ layer }) => layer.members !== undefined)?.bytes).toBe(36 * 2 ** 20)
+    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    // From the top: unattributed, host, the others, which stand on the twelve that are large.
+    expect([rows[3]?.at(-1), rows[4]?.at(-1)]).toEqual([210 * 2 ** 20, 174 * 2 ** 20])
+  })
+})
+
 describe('coarse charts', () => {
   test('stand at the end of each cell, with the highest behind the means', () => {
     const timeline = createTimeline(3, 10)
