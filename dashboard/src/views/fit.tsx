@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { AsOf, FitAnswer } from '../components/fit/fit-answer.tsx'
 import { FitForm } from '../components/fit/fit-form.tsx'
 import { RoomTable } from '../components/fit/gpu-table.tsx'
+import { stale } from '../state/app.ts'
 import { busy, problem, question, rooms, watchFit } from '../state/fit.ts'
 import { hrefOf } from '../state/route.ts'
 
@@ -50,7 +51,7 @@ function Answer() {
 export function Fit() {
   useEffect(watchFit, [])
   return (
-    <section class="content fit" aria-label="Does it fit" aria-busy={busy.value}>
+    <section class={stale.value ? 'content fit stale' : 'content fit'} aria-label="Does it fit" aria-busy={busy.value}>
       <FitForm />
       <Answer />
     </section>
