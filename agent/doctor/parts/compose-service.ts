@@ -25,7 +25,9 @@ type Reading = { readonly files: HostFiles; readonly variables: Variables; reado
 
 /** With gaps where variables are not set here: for what is written beside them. */
 const wordsOf = (part: Part | undefined): readonly string[] =>
-  (part?.kind === 'list' ? part.items : [part]).map((item) => (item?.kind === 'scalar' && item.value !== null ? String(item.value) : ''))
+  (part?.kind === 'list' ? part.items : part === undefined ? [] : [part]).map((item) =>
+    item.kind === 'scalar' && item.value !== null ? String(item.value) : '',
+  )
 
 const MAX_BYTES = 256 * 1024
 
