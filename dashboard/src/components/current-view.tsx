@@ -10,6 +10,10 @@ type Loaded = { readonly component: ComponentType<ViewProps> } | { readonly fail
 const loaded = signal<ReadonlyMap<string, Loaded>>(new Map())
 const keep = (id: string, found: Loaded): void => void (loaded.value = new Map(loaded.peek()).set(id, found))
 
+/** Whether the address was reached by going on, not back. Browsers without this interface leave the page where it is scrolled to. */
+let onward = false
+if ('navigation' in window) navigation.addEventListener('navigate', ({ navigationType }) => (onward = navigationType === 'push'))
+
 function load({ id, load: fetchView }: View): void {
   fetchView().then(
     (component) => keep(id, { component }),
@@ -28,6 +32,10 @@ export function CurrentView() {
     if (view !== undefined && loaded.peek().get(view.id) === undefined) load(view)
     document.title = view === undefined || view.id === '' ? 'Warpwatch' : `${view.label} · Warpwatch`
   }, [view])
+  // A new page begins at its top; the way back leads to where one was.
+  useEffect(() => {
+    if (onward) scrollTo(0, 0)
+  }, [id, rest.join('/')])
   if (view === undefined)
     return (
       <p class="lost">

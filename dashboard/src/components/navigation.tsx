@@ -1,5 +1,5 @@
 // The views as links; `g` and a letter open them from the keyboard.
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { hrefOf, route } from '../state/route.ts'
 import { VIEWS } from '../views/index.ts'
 
@@ -25,12 +25,22 @@ function useKeys(): void {
   }, [])
 }
 
+/** On a phone the views stand in a strip that is longer than the screen. */
+function showCurrent(strip: HTMLElement | null): void {
+  const current = strip?.querySelector<HTMLElement>('[aria-current]')
+  if (strip === null || current === null || current === undefined) return
+  const middle = current.offsetLeft + current.offsetWidth / 2 - strip.offsetLeft
+  strip.scrollLeft = middle - strip.clientWidth / 2
+}
+
 export function Navigation() {
   useKeys()
   const { view } = route.value
   const entry = VIEWS.find(({ id }) => id === view)?.under ?? view
+  const strip = useRef<HTMLElement>(null)
+  useEffect(() => showCurrent(strip.current), [entry])
   return (
-    <nav class="navigation" aria-label="Pages">
+    <nav class="navigation" aria-label="Pages" ref={strip}>
       {VIEWS.filter(({ under }) => under === undefined).map(({ id, label, key }) => (
         <a key={id} href={hrefOf(id)} aria-current={id === entry ? 'page' : undefined} title={`g ${key}`}>
           {label}

@@ -1,0 +1,125 @@
+// What holds for every page of the dashboard: nothing from another host, nothing the policy forbids, no scrolling sideways, text from outside as text.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
+import { FAST, goTo, incidentOf, pagesOf } from '../setup/dashboard-pages.ts'
+import { poll } from '../setup/poll.ts'
+
+const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
+/** What names and texts from outside the agent stand under, in the API and in the stream. */
+const FOREIGN = new Set(['host', 'hostname', 'container', 'process', 'image', 'name', 'compose_project', 'compose_service', 'title', 'verdict', 'detail'])
+const POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+/** The same JSON with markup behind every such text. The agent’s own keys stay, so that the page finds its way. */
+const poisoned = (text: string): string =>
+  JSON.stringify(JSON.parse(text, (key, value: unknown) => (FOREIGN.has(key) && typeof value === 'string' && value !== '' ? `${value}${EVIL}` : value)))
+
+async function poison(page: Page): Promise<void> {
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    socket.connectToServer().onMessage((text) => socket.send(poisoned(String(text))))
+  })
+  await page.route('**/api/v1/**', async (route) => {
+    const answer = await route.fetch()
+    const body = await answer.text()
+    await route.fulfill({ response: answer, body: (answer.headers()['content-type'] ?? '').includes('json') ? poisoned(body) : body })
+  })
+}
+
+describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (needs Debian’s chromium)', () => {
+  let browser: Browser
+  let agent: AgentProcess
+  let incident: string
+
+  beforeAll(async () => {
+    agent = await startAgentProcess(['--simulate=oom-leak'], { env: FAST })
+    browser = await launchBrowser()
+    incident = await incidentOf(agent, 'cuda_oom')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await agent?.stop()
+  })
+
+  test('asks this agent alone, under a policy that it never breaks, and first for no more than the overview needs', async () => {
+    const asked: string[] = []
+    await using opened = await openPage(browser, agent.url, DESKTOP, async (page) => page.on('request', (request) => asked.push(request.url())))
+    const { page, complaints } = opened
+    await page.waitForSelector('.gpu canvas')
+    const scripts = asked.filter((url) => url.endsWith('.js'))
+    const named = z
+      .array(z.string())
+      .parse(await page.evaluate(`Array.from(document.querySelectorAll('script, link[rel="modulepreload"]'), (each) => each.src || each.href)`))
+    expect(scripts.toSorted()).toEqual(named.toSorted())
+    for (const hash of await pagesOf(page, incident)) await goTo(page, hash)
+    expect(asked.length).toBeGreaterThan(20)
+    expect(asked.filter((url) => !url.startsWith(agent.url))).toEqual([])
+    expect((await fetch(agent.url)).headers.get('content-security-policy')).toBe(POLICY)
+    expect(complaints).toEqual([])
+  })
+
+  test('the policy is in force: code and styles from elsewhere or in the text do nothing', async () => {
+    await using opened = await openPage(browser, agent.url)
+    const { page, complaints } = opened
+    await page.waitForSelector('.gpu')
+    await page.evaluate(`{
+      const script = document.createElement('script')
+      script.textContent = 'document.title = "broken into"'
+      document.body.append(script)
+      const elsewhere = document.createElement('script')
+      elsewhere.src = 'http://127.0.0.1:1/x.js'
+      document.body.append(elsewhere)
+      document.body.insertAdjacentHTML('beforeend', '<p id="styled" style="position:fixed">x</p>')
+    }`)
+    await poll(() => complaints.filter((each) => each.includes('Content Security Policy')).length >= 3, {
+      what: () => `three complaints: ${complaints.join('; ')}`,
+    })
+    expect(await page.title()).toBe('Warpwatch')
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('#styled')).position`)).toBe('static')
+  })
+
+  const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
+    ['a laptop', { viewport: { width: 1440, height: 900 } }],
+    ['a small screen', { viewport: { width: 1024, height: 768 } }],
+    ['a phone', PHONE],
+  ]
+  test.each(sizes)('nothing sticks out on %s', async (_name, options) => {
+    await using opened = await openPage(browser, agent.url, options)
+    const { page } = opened
+    const out: Record<string, unknown> = {}
+    for (const hash of await pagesOf(page, incident)) {
+      await goTo(page, hash)
+      const sticking = z.array(z.unknown()).parse(await page.evaluate(STICKING_OUT))
+      // Not the window's own width: on a phone that grows with what sticks out.
+      const wide = Number(await page.evaluate('document.documentElement.scrollWidth')) - (page.viewportSize()?.width ?? 0)
+      if (wide > 0) out[hash] = { wide, sticking }
+      const current = page.locator('nav[aria-label="Pages"] a[aria-current="page"]')
+      await poll(
+        async () =>
+          current.evaluate((link) => {
+            const { left, right } = link.getBoundingClientRect()
+            return left >= 0 && right <= link.ownerDocument.documentElement.clientWidth
+          }),
+        { what: `${hash} marked in the navigation, within sight` },
+      )
+    }
+    expect(out).toEqual({})
+  })
+
+  test('names and texts from outside are shown as text', async () => {
+    await using opened = await openPage(browser, agent.url, DESKTOP, poison)
+    const { page, complaints } = opened
+    await page.waitForSelector('.gpu')
+    const silent: string[] = []
+    for (const hash of await pagesOf(page, incident)) {
+      await goTo(page, hash)
+      if (!((await page.textContent('body')) ?? '').includes(EVIL)) silent.push(hash)
+      expect(await page.locator('img').count(), hash).toBe(0)
+      expect(await page.locator('b', { hasText: /^bold$/ }).count(), hash).toBe(0)
+      expect(await page.title(), hash).toMatch(/Warpwatch$/)
+    }
+    expect(silent, 'pages that were shown none of it').toEqual([])
+    expect(complaints).toEqual([])
+  })
+})
