@@ -1,0 +1,194 @@
+// The dashboard in a real Chromium: how soon it shows figures, what a second's frame costs it, and whether it is after 20,000 of them as it was before.
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { hasChromium, launchBrowser } from '../test/setup/browser.ts'
+import { get, startAgentProcess } from './lib/agent-process.ts'
+import { startSimulatedHost, type SimulatedHost } from './lib/simulated-host.ts'
+import { percentile, printTable, type Row } from './lib/table.ts'
+
+const RUNS = 15
+const LIMIT_PAINT_MS = 300
+const CARDS = 8
+const GPUS = 16
+/** The charts' window is then full. */
+const FILL = 900
+const MEASURED = 200
+const LIMIT_TICK_MS = 8
+const TICKS = 20_000
+/** Frames between two paintings, as in a tab that is looked at now and then. */
+const BATCH = 20
+const LIMIT_GROWTH_MIB = 2
+const MIB = 1024 ** 2
+
+/** Calls `painted` when every card shows its memory and the screen has been told so: a message's turn comes after the frame that asked for it. */
+const USEFUL = `new MutationObserver((_, observer) => {
+  const figures = document.querySelectorAll('.gpu [data-figure="memory_used_bytes"]')
+  if (figures.length < ${CARDS} || ![...figures].every((each) => /\\d/.test(each.textContent))) return
+  observer.disconnect()
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => painted(performance.now())
+    port2.postMessage(0)
+  })
+}).observe(document, { childList: true, subtree: true, characterData: true })`
+
+/** From the request to the cards' figures on the screen, each time in a browser profile that has never seen the page. */
+async function firstPaint(browser: Browser): Promise<readonly Row[]> {
+  const agent = startAgentProcess({ port: 19_843, args: ['--simulate'] })
+  const deadline = performance.now() + 60_000
+  while (!(await get(`${agent.url}/api/v1/gpus`))?.includes('memory_used_bytes')) {
+    if (performance.now() > deadline) throw new Error(`no GPU within 60 s; the agent said:\n${agent.stderr()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const times: number[] = []
+  for (let run = 0; run < RUNS; run += 1) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
+    const painted = Promise.withResolvers<number>()
+    await page.addInitScript(USEFUL)
+    await page.exposeFunction('painted', painted.resolve)
+    await page.goto(agent.url)
+    times.push(await painted.promise)
+    await context.close()
+  }
+  await agent.stop()
+  const median = percentile(times, 0.5)
+  return [
+    {
+      what: `from the request to the figures of ${CARDS} GPUs on the screen, median of ${RUNS}`,
+      figure: `${median.toFixed(0)} ms`,
+      limit: `${LIMIT_PAINT_MS} ms`,
+      ok: median <= LIMIT_PAINT_MS,
+    },
+    { what: '… slowest', figure: `${Math.max(...times).toFixed(0)} ms` },
+  ]
+}
+
+/** Calls `seen` with the number of frames that the page has taken, once they are drawn. */
+const COUNTED = `{
+  let frames = 0
+  let asked = false
+  const tell = () => requestAnimationFrame(() => setTimeout(() => { asked = false; seen(frames) }))
+  const Native = WebSocket
+  globalThis.WebSocket = class extends Native {
+    constructor(...rest) {
+      super(...rest)
+      super.addEventListener('message', ({ data }) => {
+        if (!data.startsWith('{"type":"frame"')) return
+        frames += 1
+        if (!asked) { asked = true; tell() }
+      })
+    }
+  }
+}`
+
+type Watched = { readonly page: Page; readonly session: CDPSession; readonly play: (ticks: number) => Promise<void> }
+
+async function watch(browser: Browser, host: SimulatedHost): Promise<Watched> {
+  // So large that all charts are in sight, which is when they are drawn.
+  const context = await browser.newContext({ viewport: { width: 2400, height: 2600 } })
+  const page = await context.newPage()
+  let [sent, drawn] = [1, 0]
+  let news = Promise.withResolvers<void>()
+  await page.exposeFunction('seen', (frames: number) => {
+    drawn = frames
+    news.resolve()
+  })
+  await page.addInitScript(COUNTED)
+  await page.goto(host.url)
+  const caughtUp = async (): Promise<void> => {
+    while (drawn < sent) {
+      news = Promise.withResolvers<void>()
+      await news.promise
+    }
+  }
+  await caughtUp()
+  const session = await context.newCDPSession(page)
+  // The thread's own time: what else runs on this machine is not in it.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return {
+    page,
+    session,
+    async play(ticks) {
+      for (let n = 0; n < ticks; n += 1) {
+        host.tick()
+        sent += 1
+      }
+      await caughtUp()
+    },
+  }
+}
+
+async function cost({ session, page, play }: Watched): Promise<readonly Row[]> {
+  const charts = Number(await page.evaluate(`document.querySelectorAll('.gpu canvas').length`))
+  const metric = async (): Promise<Readonly<Record<string, number>>> => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value * 1000]))
+  }
+  const each: Record<'TaskDuration' | 'ScriptDuration' | 'LayoutDuration' | 'RecalcStyleDuration', number[]> = {
+    TaskDuration: [],
+    ScriptDuration: [],
+    LayoutDuration: [],
+    RecalcStyleDuration: [],
+  }
+  let before = await metric()
+  for (let n = 0; n < MEASURED; n += 1) {
+    await play(1)
+    const now = await metric()
+    for (const name of Object.keys(each) as (keyof typeof each)[]) each[name].push((now[name] ?? Number.NaN) - (before[name] ?? Number.NaN))
+    before = now
+  }
+  const task = percentile(each.TaskDuration, 0.5)
+  return [
+    { what: `charts in sight, of ${GPUS} GPUs`, figure: String(charts), limit: String(GPUS * 4), ok: charts === GPUS * 4 },
+    {
+      what: `a tick: work of the page's thread, median of ${MEASURED}`,
+      figure: `${task.toFixed(1)} ms`,
+      limit: `${LIMIT_TICK_MS} ms`,
+      ok: task <= LIMIT_TICK_MS,
+    },
+    { what: '… one in twenty takes more than', figure: `${percentile(each.TaskDuration, 0.95).toFixed(1)} ms` },
+    {
+      what: '… of the median: scripts, style, layout',
+      figure:
+        (['ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration'] as const).map((name) => `${percentile(each[name], 0.5).toFixed(1)}`).join(', ') + ' ms',
+    },
+  ]
+}
+
+async function memory({ session, play }: Watched): Promise<readonly Row[]> {
+  const heap = async (): Promise<number> => {
+    await session.send('HeapProfiler.collectGarbage')
+    return (await session.send('Runtime.getHeapUsage')).usedSize / MIB
+  }
+  const at: number[] = []
+  for (let played = 0; played <= TICKS; played += TICKS / 4) {
+    if (played > 0) for (let n = 0; n < TICKS / 4; n += BATCH) await play(BATCH)
+    at.push(await heap())
+  }
+  const growth = (at.at(-1) ?? Number.NaN) - (at[0] ?? Number.NaN)
+  return [
+    { what: `heap after each ${TICKS / 4} ticks`, figure: `${at.map((mib) => mib.toFixed(1)).join(', ')} MiB` },
+    { what: `growth over ${TICKS} ticks`, figure: `${growth.toFixed(2)} MiB`, limit: `${LIMIT_GROWTH_MIB} MiB`, ok: growth <= LIMIT_GROWTH_MIB },
+  ]
+}
+
+export async function run(): Promise<void> {
+  if (!hasChromium) {
+    process.stdout.write('dashboard: skipped, Debian’s chromium is not installed\n')
+    return
+  }
+  const browser = await launchBrowser()
+  printTable(await firstPaint(browser))
+  const host = await startSimulatedHost({ gpus: GPUS, containers: 20, processes: 40 })
+  try {
+    const watched = await watch(browser, host)
+    for (let n = 0; n < FILL; n += BATCH) await watched.play(BATCH)
+    printTable(await cost(watched))
+    printTable([...(await memory(watched)), { what: 'frames skipped', figure: String(host.skipped()), limit: '0', ok: host.skipped() === 0 }])
+  } finally {
+    await browser.close()
+    await host.close()
+  }
+}
+
+if (import.meta.main) await run()
