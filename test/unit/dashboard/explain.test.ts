@@ -46,6 +46,17 @@ describe('the lines of a log', () => {
     const shown = reader.linesAround([2, ...marked, 159_999])
     expect(shown.length).toBe(14 + 25 + 14)
     for (const { line, text } of shown) expect(text).toBe(lines[line - 1])
+    // A window that begins in a line which a place of the reader's index cuts in two (one each 256 KiB).
+    let [at, cuts] = [0, 0]
+    for (const [i, text] of lines.entries()) {
+      const end = at + Buffer.byteLength(text) + 2
+      if (Math.floor(at / 2 ** 18) !== Math.floor((end - 1) / 2 ** 18) && i < 140_000) {
+        cuts += 1
+        expect(reader.linesAround([i + 13])[0]).toEqual({ line: i + 1, text })
+      }
+      at = end
+    }
+    expect(cuts).toBeGreaterThan(15)
   })
 
   test('of a line longer than many pieces only its beginning is kept', () => {
