@@ -49,7 +49,7 @@ export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
 export const membersOf = ({ key, members = [key] }: Layer): readonly string[] => members
 
 /** What a layer holds, of its one container or its many, at a place of their lanes; NaN where none of them was there. */
-function heldAt(lanes: readonly (Float64Array | undefined)[], place: number): number {
+function ownedAt(lanes: readonly (Float64Array | undefined)[], place: number): number {
   let sum = NaN
   for (const values of lanes) {
     const value = values?.[place] ?? NaN
@@ -88,16 +88,23 @@ export const noRows = (): Rows => [[]]
 /** Probes, links and clocks are read less often than once a second: what they said holds until the next word. */
 export const HOLDS_S = 10
 
-/** The values of a lane, each hole of so many seconds filled with what stood before it. */
-function holding(values: Float64Array | undefined, step: number, seconds = HOLDS_S): (place: number) => number {
-  const most = Math.ceil(seconds / step)
-  return (place) => {
-    for (let back = 0; back <= most; back++) {
-      const value = values?.[place - back]
-      if (value !== undefined && !Number.isNaN(value)) return value
-    }
-    return NaN
+/** The value at a place, or where there is none the last of so many cells before it. */
+function held(values: Float64Array | undefined, place: number, cells: number): number {
+  if (values === undefined) return NaN
+  for (let at = place; at >= 0 && at >= place - cells; at--) {
+    const value = values[at] ?? NaN
+    if (!Number.isNaN(value)) return value
   }
+  return NaN
+}
+
+/** The seconds of all places, and as many rows behind them. */
+function prepare(timeline: Timeline, size: number, rows: number, into: Rows): void {
+  while (into.length < rows + 1) into.push([])
+  for (const row of into) row.length = size
+  const { step } = timeline
+  const start = timeline.end() - size + 1
+  for (let i = 0; i < size; i++) into[0][i] = step === 1 ? start + i : timeline.secondAt(i)
 }
 
 /**
@@ -110,34 +117,31 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
   const peaks = timeline.peaks(LANE.used(uuid))
   const containers = layers.filter((layer) => layer.kind === 'container')
   const lanes = containers.map((layer) => membersOf(layer).map((key) => timeline.values(LANE.container(uuid, key))))
-  const allocators = containers.map(({ key }) =>
-    ALLOCATOR_MEASURES.map((measure) => holding(timeline.values(LANE.allocator(measure, uuid, key)), timeline.step)),
-  )
+  const allocators = containers.map(({ key }) => ALLOCATOR_MEASURES.map((measure) => timeline.values(LANE.allocator(measure, uuid, key))))
   const size = used?.length ?? 0
-  const rows = layers.length + (timeline.step > 1 ? 2 : 1)
-  while (into.length < rows) into.push([])
-  for (const row of into) row.length = size
-  const held: number[] = containers.map(() => NaN)
+  const rows = layers.length + (timeline.step > 1 ? 1 : 0)
+  const hold = Math.ceil(HOLDS_S / timeline.step)
+  prepare(timeline, size, rows, into)
+  const owned: number[] = containers.map(() => NaN)
   for (let i = 0; i < size; i++) {
-    into[0][i] = timeline.secondAt(i)
     // A lone missed second is thinner than a pixel: it is drawn over, not cut out.
     const at = used !== undefined && Number.isNaN(used[i]) && !Number.isNaN(used[i + 1] ?? NaN) && i > 0 ? i - 1 : i
     const usedBytes = used?.[at] ?? NaN
     if (Number.isNaN(usedBytes)) {
-      for (let row = 1; row < rows; row++) (into[row] ?? [])[i] = null
+      for (let row = 1; row <= rows; row++) (into[row] ?? [])[i] = null
       continue
     }
-    for (let lane = 0; lane < lanes.length; lane++) held[lane] = heldAt(lanes[lane] ?? [], at)
-    const rest = layerBytes(usedBytes, held, unattributed?.[at] ?? NaN)
+    for (let lane = 0; lane < lanes.length; lane++) owned[lane] = ownedAt(lanes[lane] ?? [], at)
+    const rest = layerBytes(usedBytes, owned, unattributed?.[at] ?? NaN)
     let sum = 0
     let container = -1
     let kept: Kept = { cache: 0, stranded: 0 }
     for (let layer = 0; layer < layers.length; layer++) {
       const kind = layers[layer]?.kind
       if (kind === 'container') {
-        const bytes = held[++container] ?? NaN
+        const bytes = owned[++container] ?? NaN
         const [reserved, active, split] = layers[layer + 1]?.kind === 'stranded' ? (allocators[container] ?? []) : []
-        kept = keptBytes(Number.isNaN(bytes) ? 0 : bytes, reserved?.(at) ?? NaN, active?.(at) ?? NaN, split?.(at) ?? NaN)
+        kept = keptBytes(Number.isNaN(bytes) ? 0 : bytes, held(reserved, at, hold), held(active, at, hold), held(split, at, hold))
         if (!Number.isNaN(bytes)) sum += bytes - kept.cache - kept.stranded
       } else sum += kind === 'cache' || kind === 'stranded' ? kept[kind] : kind === 'host' ? rest.host : rest.unattributed
       ;(into[layers.length - layer] ?? [])[i] = sum
@@ -161,10 +165,11 @@ export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
   if (into.length < 2) into.push([])
   const [x, y = []] = into
   let count = 0
+  const start = timeline.end() - size + 1
   for (let i = 0; i < size;) {
-    const step = Math.floor(timeline.secondAt(i) / TRACE_STEP_S)
+    const step = Math.floor((start + i) / TRACE_STEP_S)
     let highest = NaN
-    for (; i < size && Math.floor(timeline.secondAt(i) / TRACE_STEP_S) === step; i++) {
+    for (const next = (step + 1) * TRACE_STEP_S - start; i < size && i < next; i++) {
       const value = values?.[i] ?? NaN
       if (!(value <= highest) && !Number.isNaN(value)) highest = value
     }
@@ -177,18 +182,16 @@ export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
 
 /** Lanes as they are, each value holding for some seconds; where cells are coarse, the highest of each behind them in the same order. */
 export function cellRows(timeline: Timeline, lanes: readonly string[], into: Rows, holds: (lane: string) => number = () => HOLDS_S): Rows {
-  const { step } = timeline
-  const means = lanes.map((lane) => timeline.values(lane))
-  const size = Math.max(0, ...means.map((values) => values?.length ?? 0))
-  const found = lanes.map((lane, i) => holding(means[i], step, step > 1 ? 0 : holds(lane)))
-  if (step > 1) found.push(...lanes.map((lane) => holding(timeline.peaks(lane), step, 0)))
-  while (into.length < found.length + 1) into.push([])
-  for (const row of into) row.length = size
-  for (let i = 0; i < size; i++) {
-    into[0][i] = timeline.secondAt(i)
-    for (const [lane, at] of found.entries()) {
-      const value = at(i)
-      ;(into[lane + 1] ?? [])[i] = Number.isNaN(value) ? null : value
+  const found = lanes.map((lane) => timeline.values(lane))
+  const holding = lanes.map((lane) => (timeline.step > 1 ? 0 : holds(lane)))
+  if (timeline.step > 1) found.push(...lanes.map((lane) => timeline.peaks(lane)))
+  const size = Math.max(0, ...found.map((values) => values?.length ?? 0))
+  prepare(timeline, size, found.length, into)
+  for (const [lane, values] of found.entries()) {
+    const row = into[lane + 1] ?? []
+    for (let i = 0; i < size; i++) {
+      const value = held(values, i, holding[lane] ?? 0)
+      row[i] = Number.isNaN(value) ? null : value
     }
   }
   return into
