@@ -10,7 +10,7 @@ import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, typ
 import { poll } from '../setup/poll.ts'
 import { MARKUP, trainingSnapshot } from '../setup/snapshot-file.ts'
 import { jitPickle } from '../unit/allocator/snapshot/pickler.ts'
-import { snapshot } from '../unit/allocator/snapshot/scene.ts'
+import { GIB, snapshot } from '../unit/allocator/snapshot/scene.ts'
 
 const row = z.looseObject({ pid: z.number(), gpu: z.string(), allocated_bytes: z.number(), reserved_bytes: z.number(), headroom_bytes: z.number() })
 const rows = z.array(row)
@@ -154,6 +154,22 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     await page.locator('.bad', { hasText: 'expected a file of torch.cuda.memory._dump_snapshot' }).waitFor()
     await withFile(page, 'empty.pickle', jitPickle(snapshot([])))
     await page.getByText('PyTorch held no memory').waitFor()
+    const pools = [
+      {
+        pool: [0, 1],
+        stream: 3,
+        kind: 'large',
+        expandable: false,
+        segments: 12,
+        total_bytes: 12 * GIB,
+        active_bytes: 10 * GIB,
+        free_bytes: 2 * GIB,
+        free_blocks: 30,
+        largest_free_bytes: GIB,
+      },
+    ]
+    await withFile(page, 'oom.json', new TextEncoder().encode(JSON.stringify({ type: 'oom', device: 0, request_bytes: GIB, pools })))
+    await page.locator('#pools', { hasText: 'Private pool 0,1, stream 3, large blocks' }).waitFor()
     await page.goto(`${agent.url}#/allocator`)
     await page.waitForSelector('.allocator-process')
     const dropped = Buffer.from(trainingSnapshot(100)).toString('base64')

@@ -101,7 +101,9 @@ export function watchAllocators(): () => void {
       if (gone.value && live.value) untracked(() => void loadPast(span.peek()))
     }),
     effect(() => {
-      if (chosenKey.value === undefined && probed.value.length > 0 && looked.value) beginWith.value = tightest(probed.value)?.key
+      const one = tightest(probed.value)
+      // Who speaks is known at once, who has ended when history has answered.
+      if (chosenKey.value === undefined && (one?.row !== undefined || looked.value)) beginWith.value = one?.key
     }),
     effect(() => {
       const [name, key] = [span.value, who.value]

@@ -5,6 +5,7 @@ import { memory, timeWithSeconds, zoneName } from '../../text/format.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { BlockDetail } from './block-detail.tsx'
 import { MapPanel } from './map-panel.tsx'
+import { PoolTable } from './pool-table.tsx'
 import { RequestForm } from './request-form.tsx'
 import { SegmentTable } from './segment-table.tsx'
 import { SiteList } from './site-list.tsx'
@@ -78,18 +79,14 @@ export function SnapshotPart() {
       {oom !== undefined && <Oom of={oom} />}
       <Totals of={of} />
       <div class="snapshot-columns">
-        {found.packed.bytes.length === 0 ? (
-          <p class="nothing">This file has sums by pool only, no blocks: it is what a probe tells at an error.</p>
-        ) : (
-          <MapPanel />
-        )}
+        {found.packed.bytes.length === 0 ? <PoolTable of={of} /> : <MapPanel />}
         <div class="snapshot-side">
           <RequestForm key={of.device} />
           {found.packed.bytes.length > 0 && <BlockDetail />}
-          <SiteList of={of} />
+          {found.packed.bytes.length > 0 && <SiteList of={of} />}
         </div>
       </div>
-      <SegmentTable />
+      {found.packed.bytes.length > 0 && <SegmentTable />}
       <div class="snapshot-foot">
         <Advice of={of} />
         <Unsaid />
