@@ -107,13 +107,14 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     await poll(async () => (await peak.textContent()) === (await most()), { what: 'the peak of history', deadlineMs: 30_000, everyMs: 200 })
     await page.locator('.timeline-list summary').focus()
     await page.keyboard.press('Enter')
-    const held = page.locator('.timeline-list tbody tr', { hasText: 'chat-vllm-1' })
+    // The newest on top: under load the agent begins so late that the simulated past is a hold of its own.
+    const held = page.locator('.timeline-list tbody tr', { hasText: 'chat-vllm-1' }).first()
     await held.waitFor()
     expect(await held.textContent()).toMatch(/GPU 4.*holds it/)
     // The session on the same card is named as well.
-    await page.locator('.timeline-list tbody tr', { hasText: 'session-12.scope' }).waitFor()
+    await page.locator('.timeline-list tbody tr', { hasText: 'session-12.scope' }).first().waitFor()
     expect(await page.textContent('[data-setting="memory_limit"] dd')).toBe(memory((await container('chat-vllm-1'))?.memory_limit_bytes))
-    const bar = page.locator('.timeline-bar[data-job="chat-vllm-1"]')
+    const bar = page.locator('.timeline-bar[data-job="chat-vllm-1"]').last()
     await bar.hover()
     await page.locator('.timeline-tip', { hasText: 'chat-vllm-1' }).waitFor()
     expect(await page.textContent('.timeline-tip')).toMatch(/GPU 4: \d+\.\d GiB at \d\d:\d\d:\d\d.*to \d\d:\d\d, at most/)
