@@ -9,7 +9,7 @@ import type { CheckDefinition, CheckGroup, Finding } from '../agent/doctor/defin
 import { runCheck } from '../agent/doctor/runner.ts'
 import { CHECK_GROUPS } from '../agent/model/doctor.ts'
 import { INCIDENT_KINDS, type IncidentKind } from '../agent/model/incident.ts'
-import { buildScene, type CheckCase } from '../test/unit/doctor/scene.ts'
+import { buildScene, PATIENCE_MS, type CheckCase } from '../test/unit/doctor/scene.ts'
 
 const root = join(import.meta.dirname, '..')
 export const PAGE = join(root, 'docs/doctor.md')
@@ -41,7 +41,7 @@ const TRIES = 10
 async function findingsOf(check: CheckDefinition, { about, scene, status, says = /^/ }: CheckCase): Promise<readonly Finding[]> {
   for (let at = 0; at < TRIES; at++) {
     const { around, root: folder, remove } = await buildScene(scene)
-    const report = await runCheck(check, around)
+    const report = await runCheck({ ...check, timeoutMs: PATIENCE_MS }, around)
     remove()
     const findings = report.findings.map((finding) => ({ ...finding, summary: finding.summary.replaceAll(folder, '') }))
     if (report.status === status && says.test(JSON.stringify(findings))) return findings.filter((one) => one.status === 'fail' || one.status === 'warn')

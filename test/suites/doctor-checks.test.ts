@@ -8,7 +8,7 @@ import { runCheck } from '../../agent/doctor/runner.ts'
 import type { CheckReport } from '../../agent/model/doctor.ts'
 import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
 import { WELL } from '../unit/doctor/hosts.ts'
-import { buildScene, needsRoot, type CheckCase, type Scene } from '../unit/doctor/scene.ts'
+import { buildScene, needsRoot, PATIENCE_MS, type CheckCase, type Scene } from '../unit/doctor/scene.ts'
 
 const root = join(import.meta.dirname, '../..')
 const checks = Object.values<CheckDefinition>(registry)
@@ -36,7 +36,7 @@ function faultsOf({ status, summary, remedies = [] }: Finding): readonly string[
 async function look(check: CheckDefinition, scene: Scene, change: (around: Surroundings) => Surroundings = (around) => around): Promise<CheckReport> {
   const built = await buildScene(scene)
   try {
-    return await runCheck(check, change(built.around))
+    return await runCheck({ ...check, timeoutMs: PATIENCE_MS }, change(built.around))
   } finally {
     built.remove()
   }
@@ -58,7 +58,7 @@ describe.each(checks.map((check) => [check.id, check] as const))('%s', (id, chec
     expect(INCIDENT_KINDS).toEqual(expect.arrayContaining([...check.covers]))
   })
 
-  test('has a passing, a complaining and a skipped case, and says of each what it should', async () => {
+  test('has a passing, a complaining and a skipped case, and says of each what it should', { timeout: 2 * PATIENCE_MS }, async () => {
     const cases = await casesOf(id)
     const statuses = cases.map(({ status }) => status)
     expect(statuses).toEqual(expect.arrayContaining(['pass', 'skipped']))

@@ -12,7 +12,7 @@ import { readDistribution } from '../../../agent/doctor/parts/distribution.ts'
 import type { EngineFacts } from '../../../agent/doctor/parts/engine-facts.ts'
 import { createHostFiles, type HostFiles, type SpaceFacts } from '../../../agent/doctor/parts/host-files.ts'
 import type { NvmlFacts, NvmlGpu } from '../../../agent/doctor/parts/nvml-facts.ts'
-import { createRunCommand } from '../../../agent/doctor/parts/run-command.ts'
+import { createRunCommand, type RunCommand } from '../../../agent/doctor/parts/run-command.ts'
 import { lazily } from '../../../agent/doctor/surroundings.ts'
 import type { CheckStatus } from '../../../agent/model/doctor.ts'
 
@@ -145,6 +145,13 @@ function write(root: string, path: string, file: SceneFile): void {
 const told = <T>(answer: T | Error | undefined): Promise<T> | undefined =>
   answer === undefined ? undefined : answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
 
+/** Programs of scenes end by themselves; a machine that is out of breath makes them late, and what a check says must not depend on that. */
+export const PATIENCE_MS = 30_000
+const patiently =
+  (run: RunCommand): RunCommand =>
+  async (command, args, options) =>
+    await run(command, args, { timeoutMs: PATIENCE_MS, ...options })
+
 export type BuiltScene = { readonly around: Surroundings; readonly root: string; readonly remove: () => void }
 
 export async function buildScene(scene: Scene): Promise<BuiltScene> {
@@ -170,7 +177,7 @@ export async function buildScene(scene: Scene): Promise<BuiltScene> {
   const containers = scene.containers ?? []
   const around: Surroundings = {
     files,
-    run: createRunCommand({}, [programs]),
+    run: patiently(createRunCommand({}, [programs])),
     distribution: lazily(async () => await readDistribution(files, env)),
     engine: lazily(async () => await told(scene.engine)),
     containers: lazily(async () => (containers instanceof Error ? await Promise.reject(containers) : containers.map((own) => containerFacts(own, files)))),

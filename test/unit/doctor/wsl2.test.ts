@@ -11,9 +11,10 @@ import { parseWslSettings, readWslConfig, wslBytes } from '../../../agent/doctor
 import { reportText } from '../../../agent/doctor/report-text.ts'
 import { runCheck, runChecks } from '../../../agent/doctor/runner.ts'
 import { IN_CONTAINER, NO_GPU, WSL } from './hosts.ts'
-import { buildScene, engineFacts, gpuFacts, nvmlFacts, type BuiltScene, type Scene } from './scene.ts'
+import { buildScene, engineFacts, gpuFacts, nvmlFacts, PATIENCE_MS, type BuiltScene, type Scene } from './scene.ts'
 
-const checks = Object.values<CheckDefinition>(registry)
+const patient = (check: CheckDefinition): CheckDefinition => ({ ...check, timeoutMs: PATIENCE_MS })
+const checks = Object.values<CheckDefinition>(registry).map(patient)
 async function build(scene: Scene): Promise<BuiltScene> {
   const built = await buildScene(scene)
   onTestFinished(built.remove)
@@ -90,7 +91,7 @@ describe("Windows' own program", () => {
     writeFileSync(program, `#!/bin/sh\n[ "$1" = --query-gpu=driver_version ] && printf '${version}\\r\\n'\n`)
     chmodSync(program, 0o755)
     writeFileSync(join(root, 'etc/wsl.conf'), `[automount]\nroot = ${root}/mnt\n`)
-    return await runCheck(wsl2Driver, around)
+    return await runCheck(patient(wsl2Driver), around)
   }
   test('tells of a driver whose NVML crashes in WSL', async () => {
     const { status, findings } = await withWindows('555.85', new NvmlError('crash', 'the sampler ended by SIGSEGV'))
