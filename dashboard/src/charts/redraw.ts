@@ -1,6 +1,11 @@
-// Draws charts at most once per animation frame and only those in sight; a hidden tab draws nothing.
+// Draws charts at most once per animation frame, only those in sight, and with the ticks only as often as it can be seen; a hidden tab draws nothing.
 import { effect } from '@preact/signals'
-import { drawing } from '../state/app.ts'
+import { drawing, frame } from '../state/app.ts'
+
+/** Nothing new waits longer, however many seconds a pixel is. */
+const SLOWEST_TICKS = 5
+/** Charts of one pace take turns, so that each tick has its share of the work. */
+let turns = 0
 
 const waiting = new Set<() => void>()
 let asked = false
@@ -19,9 +24,14 @@ function ask(draw: () => void): void {
   requestAnimationFrame(flush)
 }
 
-/** Calls `draw` whenever the charts' data changed and the element is in sight; returns the end of it. */
-export function drawWhileVisible(element: Element, draw: () => void): () => void {
+/**
+ * Calls `draw` while the element is in sight: at once when history came or time ran out, and with the frames each time that the
+ * chart has moved by a pixel, which takes `pixelSeconds`. Returns the end of it.
+ */
+export function drawWhileVisible(element: Element, draw: () => void, pixelSeconds: () => number): () => void {
   let visible = false
+  let ticks = turns++
+  let last = frame.peek()
   // A margin, so that a chart is drawn before it scrolls into sight.
   const observer = new IntersectionObserver(
     (entries) => {
@@ -33,7 +43,11 @@ export function drawWhileVisible(element: Element, draw: () => void): () => void
   observer.observe(element)
   const stop = effect(() => {
     void drawing.value
-    if (visible) ask(draw)
+    const ticked = frame.value !== last
+    last = frame.value
+    if (ticked) ticks += 1
+    const pace = Math.min(SLOWEST_TICKS, Math.max(1, Math.floor(pixelSeconds())))
+    if (visible && (!ticked || ticks % pace === 0)) ask(draw)
   })
   return () => {
     stop()

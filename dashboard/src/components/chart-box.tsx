@@ -23,7 +23,11 @@ export function ChartBox({ className, height, label, create, data, version }: Pr
     const host = box.current
     if (host === null) return undefined
     const plot = latest.current.create(host, Math.max(40, host.clientWidth), height)
-    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data()))
+    const pixelSeconds = (): number => {
+      const { min = 0, max = 0 } = plot.scales['x'] ?? {}
+      return ((max - min) * devicePixelRatio) / plot.bbox.width
+    }
+    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data()), pixelSeconds)
     const resize = new ResizeObserver(() => {
       const width = host.clientWidth
       if (width > 0 && width !== plot.width) plot.setSize({ width, height })
