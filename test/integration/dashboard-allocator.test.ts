@@ -55,11 +55,28 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
       return [allocated, reserved, headroom].join() === [now.allocated_bytes, now.reserved_bytes, now.headroom_bytes].map(memory).join()
     }
     await page.waitForSelector('[data-figure="headroom"]')
-    await poll(same, { what: 'the figures of the API on the page', everyMs: 60 })
+    await poll(same, { what: 'the figures of the API on the page', everyMs: 60, deadlineMs: 40_000 })
     expect(await page.inputValue('select[name="process"]')).toBe(`${first.pid}-${first.gpu}`)
     await page.getByLabel('24 h').check()
     await poll(() => new URL(page.url()).hash.includes('range=24h'), { what: 'the span in the address' })
     expect(complaints).toEqual([])
+  })
+
+  test('a forecast is told with both its ends; without one nothing is', async () => {
+    const told = (end: string, seconds: number) => (page: Page) =>
+      page.route(`**/api/v1/series?metric=memory_exhaustion_${end}_seconds*`, (route) =>
+        route.fulfill({ json: [{ metric: 'm', labels: {}, step_ms: 1000, t: [Date.now()], min: [seconds], mean: [seconds], max: [seconds] }] }),
+      )
+    await using opened = await open('#/allocator', DESKTOP, async (page) => {
+      await told('earliest', 7_200)(page)
+      await told('latest', 86_400)(page)
+    })
+    const outlook = opened.page.locator('[data-tile="forecast"]')
+    await outlook.filter({ hasText: /1 h 59 min|2 h 0 min/ }).waitFor()
+    await outlook.filter({ hasText: /23 h 59 min at the latest|1 d 0 h at the latest/ }).waitFor()
+    await using silent = await open('#/allocator')
+    await silent.page.locator('[data-tile="forecast"]', { hasText: 'nothing honest to say' }).waitFor()
+    expect(opened.complaints).toEqual([])
   })
 
   test('a process that ends keeps its past, and leads to its successor', async () => {
