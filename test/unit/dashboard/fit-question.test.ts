@@ -1,7 +1,5 @@
 // The form of the fit against the agent's own settings: names, values, defaults; and that a suggestion, once taken, gives what it promised.
 import { describe, expect, test } from 'vitest'
-import { fit } from '../../../agent/cli/fit.ts'
-import { parseArguments } from '../../../agent/cli/arguments.ts'
 import { modelOf, parseParameters } from '../../../agent/fit/model.ts'
 import { fitReport } from '../../../agent/fit/report.ts'
 import { parseSettings, SETTINGS } from '../../../agent/fit/settings.ts'
@@ -103,8 +101,6 @@ describe('the question', () => {
     const evil = questionOf(wordsOf({ params: "8b'; rm -rf /" }), undefined)
     expect(evil && commandOf(evil)).toBe(String.raw`warpwatch fit --params '8b'\''; rm -rf /'`)
     expect(commandOf({ query: 'batch=2', config: '{}' })).toBe('warpwatch fit --config config.json --batch 2')
-    const flags = parseArguments(['--params', '8b', '--gpu', 'A100 80GB, T4', '--config', 'config.json', '--rank', '8'], fit.flags, []).flags
-    expect(flags.get('gpu')).toBe('A100 80GB, T4')
   })
 })
 
