@@ -1,4 +1,5 @@
 // The dashboard in a real Chromium: how soon it shows figures, what a second's frame costs it, and whether it is after 20,000 of them as it was before.
+import { EventEmitter, once } from 'node:events'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { hasChromium, launchBrowser } from '../test/setup/browser.ts'
 import { get, startAgentProcess } from './lib/agent-process.ts'
@@ -87,19 +88,17 @@ async function watch(browser: Browser, host: SimulatedHost): Promise<Watched> {
   // So large that all charts are in sight, which is when they are drawn.
   const context = await browser.newContext({ viewport: { width: 2400, height: 2600 } })
   const page = await context.newPage()
-  let [sent, drawn] = [1, 0]
-  let news = Promise.withResolvers<void>()
-  await page.exposeFunction('seen', (frames: number) => {
-    drawn = frames
-    news.resolve()
+  // The page is greeted with the first.
+  const frames = { sent: 1, drawn: 0 }
+  const drawn = new EventEmitter()
+  await page.exposeFunction('seen', (count: number) => {
+    frames.drawn = count
+    drawn.emit('frames')
   })
   await page.addInitScript(COUNTED)
   await page.goto(host.url)
   const caughtUp = async (): Promise<void> => {
-    while (drawn < sent) {
-      news = Promise.withResolvers<void>()
-      await news.promise
-    }
+    while (frames.drawn < frames.sent) await once(drawn, 'frames')
   }
   await caughtUp()
   const session = await context.newCDPSession(page)
@@ -111,47 +110,46 @@ async function watch(browser: Browser, host: SimulatedHost): Promise<Watched> {
     async play(ticks) {
       for (let n = 0; n < ticks; n += 1) {
         host.tick()
-        sent += 1
+        frames.sent += 1
       }
       await caughtUp()
     },
   }
 }
 
+/** What Chromium counts of the page's thread; the first is all of it, painting included. */
+const COUNTERS = ['TaskDuration', 'ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration'] as const
+
 async function cost({ session, page, play }: Watched): Promise<readonly Row[]> {
   const charts = Number(await page.evaluate(`document.querySelectorAll('.gpu canvas').length`))
-  const metric = async (): Promise<Readonly<Record<string, number>>> => {
+  const now = async (): Promise<readonly number[]> => {
     const { metrics } = await session.send('Performance.getMetrics')
-    return Object.fromEntries(metrics.map(({ name, value }) => [name, value * 1000]))
+    return COUNTERS.map((counter) => (metrics.find(({ name }) => name === counter)?.value ?? Number.NaN) * 1000)
   }
-  const each: Record<'TaskDuration' | 'ScriptDuration' | 'LayoutDuration' | 'RecalcStyleDuration', number[]> = {
-    TaskDuration: [],
-    ScriptDuration: [],
-    LayoutDuration: [],
-    RecalcStyleDuration: [],
-  }
-  let before = await metric()
+  const ticks: (readonly number[])[] = []
+  let before = await now()
   for (let n = 0; n < MEASURED; n += 1) {
     await play(1)
-    const now = await metric()
-    for (const name of Object.keys(each) as (keyof typeof each)[]) each[name].push((now[name] ?? Number.NaN) - (before[name] ?? Number.NaN))
-    before = now
+    const after = await now()
+    ticks.push(after.map((ms, i) => ms - (before[i] ?? Number.NaN)))
+    before = after
   }
-  const task = percentile(each.TaskDuration, 0.5)
+  const share = (counter: number, part: number): number =>
+    percentile(
+      ticks.map((tick) => tick[counter] ?? Number.NaN),
+      part,
+    )
+  const work = share(0, 0.5)
   return [
     { what: `charts in sight, of ${GPUS} GPUs`, figure: String(charts), limit: String(GPUS * 4), ok: charts === GPUS * 4 },
     {
-      what: `a tick: work of the page's thread, median of ${MEASURED}`,
-      figure: `${task.toFixed(1)} ms`,
+      what: `a tick: all work of the page's thread, median of ${MEASURED}`,
+      figure: `${work.toFixed(1)} ms`,
       limit: `${LIMIT_TICK_MS} ms`,
-      ok: task <= LIMIT_TICK_MS,
+      ok: work <= LIMIT_TICK_MS,
     },
-    { what: '… one in twenty takes more than', figure: `${percentile(each.TaskDuration, 0.95).toFixed(1)} ms` },
-    {
-      what: '… of the median: scripts, style, layout',
-      figure:
-        (['ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration'] as const).map((name) => `${percentile(each[name], 0.5).toFixed(1)}`).join(', ') + ' ms',
-    },
+    { what: '… one in twenty takes more than', figure: `${share(0, 0.95).toFixed(1)} ms` },
+    { what: '… of the median: scripts, style, layout', figure: `${[1, 2, 3].map((counter) => share(counter, 0.5).toFixed(1)).join(', ')} ms` },
   ]
 }
 

@@ -13,7 +13,7 @@ type State = {
   readonly flags: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Once the pages are there, before they are taken. */
-  readonly then?: (agent: AgentProcess, page: Page) => Promise<unknown>
+  readonly befalls?: (agent: AgentProcess, page: Page) => Promise<unknown>
   /** The state has no more than this page. */
   readonly alone?: true
 }
@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, State>> = {
   ...Object.fromEntries(SCENARIO_CHOICES.filter((name) => name !== 'off').map((name) => [name, scenario(name)])),
   'no-gpu': { flags: [], env: { WARPWATCH_GPU__SOURCE: 'off' } },
   token: { flags: ['--simulate'], env: { WARPWATCH_HTTP__TOKEN: 'none-of-your-business' }, alone: true },
-  disconnected: { ...scenario('healthy'), then: (agent, page) => agent.kill().then(() => page.waitForSelector('.content.stale')), alone: true },
+  disconnected: { ...scenario('healthy'), befalls: (agent, page) => agent.kill().then(() => page.waitForSelector('.content.stale')), alone: true },
 }
 
 const SIZES: Readonly<Record<string, BrowserContextOptions>> = { desk: { viewport: { width: 1440, height: 900 } }, phone: { ...PHONE, deviceScaleFactor: 2 } }
@@ -53,7 +53,7 @@ async function takeAll(browser: Browser, agent: AgentProcess, state: State, size
   for (const hash of pages) {
     if (state.alone !== true) await goTo(page, hash)
     else await page.waitForSelector('.gpu, form')
-    await state.then?.(agent, page)
+    await state.befalls?.(agent, page)
     for (const colorScheme of THEMES) {
       await page.emulateMedia({ colorScheme })
       await delay(1_500) // for charts and what they wait for: these are pictures, not tests

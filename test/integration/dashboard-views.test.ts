@@ -112,14 +112,15 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
     const silent: string[] = []
+    const believed: string[] = []
     for (const hash of await pagesOf(page, incident)) {
       await goTo(page, hash)
       if (!((await page.textContent('body')) ?? '').includes(EVIL)) silent.push(hash)
-      expect(await page.locator('img').count(), hash).toBe(0)
-      expect(await page.locator('b', { hasText: /^bold$/ }).count(), hash).toBe(0)
-      expect(await page.title(), hash).toMatch(/Warpwatch$/)
+      const made = (await page.locator('img').count()) + (await page.locator('b', { hasText: /^bold$/ }).count())
+      if (made > 0 || !(await page.title()).endsWith('Warpwatch')) believed.push(hash)
     }
-    expect(silent, 'pages that were shown none of it').toEqual([])
+    expect(believed).toEqual([])
+    expect(silent, 'pages that were told none of it').toEqual([])
     expect(complaints).toEqual([])
   })
 })
