@@ -8,16 +8,17 @@ import { poll } from '../setup/poll.ts'
 
 const rows = z.array(z.record(z.string(), z.unknown()))
 const series = z.array(z.object({ t: z.array(z.number()), mean: z.array(z.number().nullable()), max: z.array(z.number().nullable()) }))
-const columns = z.object({ drawn: z.number(), holes: z.number() })
+const columns = z.object({ drawn: z.number(), holes: z.number(), toEnd: z.boolean() })
 const EVIL = '<b>evil</b>'
 
 /**
- * Columns of pixels of the first memory chart, its axes left out: the share that is drawn, and how many between the first and the last are not.
+ * Columns of pixels of the first memory chart, its axes left out: the share that is drawn, how many between the first and the last are not, and
+ * whether it is drawn up to the live end.
  * The middle of the height lies below what the simulated GPU 0 uses.
  */
 const COLUMNS = `(() => {
   const canvas = document.querySelector('.memory-chart canvas')
-  if (canvas === null) return { drawn: 0, holes: 0 }
+  if (canvas === null) return { drawn: 0, holes: 0, toEnd: false }
   const width = canvas.width - 36
   const [top, height] = [Math.floor(canvas.height * 0.4), Math.floor(canvas.height * 0.3)]
   // Read from a copy: the browser complains of a canvas that is read again and again.
@@ -28,7 +29,8 @@ const COLUMNS = `(() => {
   for (let x = 0; x < width; x++) {
     for (let y = 0; y < height; y++) if (data[(y * width + x) * 4 + 3] > 200) { drawn.push(x); break }
   }
-  return { drawn: drawn.length / width, holes: drawn.length === 0 ? 0 : drawn.at(-1) - drawn[0] + 1 - drawn.length }
+  const holes = drawn.length === 0 ? 0 : drawn.at(-1) - drawn[0] + 1 - drawn.length
+  return { drawn: drawn.length / width, holes, toEnd: drawn.at(-1) === width - 1 }
 })()`
 
 describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chromium)', () => {
@@ -168,7 +170,13 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.locator('.status', { hasText: /no news for ([5-9]|\d\d) s/ }).waitFor()
     await page.unroute('**/api/v1/host')
     await page.waitForSelector('.content:not(.stale)')
-    await poll(async () => (await drawn(page)).holes <= before + 2, { what: `no more holes than the ${before} columns of before`, deadlineMs: 30_000 })
+    await poll(
+      async () => {
+        const { holes, toEnd } = await drawn(page)
+        return toEnd && holes <= before + 2
+      },
+      { what: `no more holes than the ${before} columns of before`, deadlineMs: 30_000 },
+    )
     expect(cuts.length).toBeGreaterThan(1)
   })
 
