@@ -14,7 +14,7 @@ export type Probed = {
   readonly owner: string | undefined
   /** What it says now; undefined when it has ended or fell silent. */
   readonly row: AllocatorRow | undefined
-  /** When it was last heard, Unix ms; undefined while it speaks. */
+  /** The end of the step in which it was last heard, Unix ms; undefined while it speaks. */
   readonly endedAt: number | undefined
   readonly reservedBytes: number | undefined
 }
@@ -38,11 +38,11 @@ function namesOf(row: AllocatorRow): Names {
   return Object.fromEntries(['gpu', 'gi', 'uuid', 'process', 'container', 'namespace', 'pod', 'slurm_job', 'unit'].map((name) => [name, text(row[name])]))
 }
 
-/** The last step of a series that has a reading. */
-function lastOf({ t, max }: SeriesRow): { readonly at: number; readonly value: number } | undefined {
+/** The end of the last step of a series that has a reading. */
+function lastOf({ t, max, step_ms: step }: SeriesRow): { readonly at: number; readonly value: number } | undefined {
   const i = max.findLastIndex((value) => value !== null)
   const [at, value] = [t[i], max[i]]
-  return at === undefined || value === undefined || value === null ? undefined : { at, value }
+  return at === undefined || value === undefined || value === null ? undefined : { at: at + step, value }
 }
 
 /** `past` are the series of what each reserved. Who speaks comes first, by GPU; then who has ended, the latest first. */

@@ -31,8 +31,8 @@ describe('processes with a probe', () => {
       [5, undefined, 5],
       [7, undefined, 7],
       [9, undefined, 9],
-      [2, 2000, 3],
-      [1, 1000, 2],
+      [2, 3000, 3],
+      [1, 2000, 2],
     ])
   })
   test('of one process on two GPUs or instances each has a key; series without a reading are nobody', () => {

@@ -1,8 +1,8 @@
 // One process's allocator now and before, or why there is none to show.
 import { useEffect } from 'preact/hooks'
-import { chosen, chosenKey, looked, oomsOf, probed, watchAllocators } from '../../state/allocator.ts'
+import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from '../../state/allocator.ts'
 import { successorOf, type Probed } from '../../state/allocator-processes.ts'
-import { agentNow, frame } from '../../state/app.ts'
+import { agentNow, drawing, frame } from '../../state/app.ts'
 import { incidents } from '../../state/incidents.ts'
 import { setParams } from '../../state/route.ts'
 import { since, zoneName } from '../../text/format.ts'
@@ -17,10 +17,12 @@ import { ProcessPicker } from './process-picker.tsx'
 function Ended({ of }: { readonly of: Probed }) {
   if (of.endedAt === undefined) return null
   const next = successorOf(probed.value, of)
+  void drawing.value // history of its last seconds may come later
+  const second = lanes.value.newest()
+  const at = second === undefined ? of.endedAt : second * 1000
   return (
     <p class="ended" role="status">
-      {oomsOf(of).length > 0 ? 'It ran out of memory and ended' : 'It ended, or its probe fell silent,'} at {since(of.endedAt, agentNow.peek())}{' '}
-      {zoneName(of.endedAt)}.{' '}
+      {oomsOf(of).length > 0 ? 'It ran out of memory and ended' : 'It ended, or its probe fell silent,'} at {since(at, agentNow.peek())} {zoneName(at)}.{' '}
       {next !== undefined && (
         <>
           In its place runs{' '}
