@@ -45,6 +45,13 @@ async function firstIncident(agent: AgentProcess): Promise<string | undefined> {
   return typeof first === 'object' && first !== null && 'id' in first ? String(first.id) : undefined
 }
 
+/** A window as high as the page, as charts are drawn when they come into sight. */
+async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?: number; readonly height?: number }): Promise<void> {
+  await page.setViewportSize({ width, height })
+  const whole = Number(await page.evaluate('document.documentElement.scrollHeight'))
+  await page.setViewportSize({ width, height: Math.max(height, whole) })
+}
+
 async function takeAll(browser: Browser, agent: AgentProcess, state: State, size: BrowserContextOptions, folder: string, sizeName: string): Promise<void> {
   await using opened = await openPage(browser, agent.url, size)
   const { page } = opened
@@ -54,6 +61,7 @@ async function takeAll(browser: Browser, agent: AgentProcess, state: State, size
     if (state.alone !== true) await goTo(page, hash)
     else await page.waitForSelector('.gpu, form')
     await state.befalls?.(agent, page)
+    await stretch(page, size.viewport ?? {})
     for (const colorScheme of THEMES) {
       await page.emulateMedia({ colorScheme })
       await delay(1_500) // for charts and what they wait for: these are pictures, not tests
