@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { parseSync, Visitor } from 'rolldown/utils'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 
 const DIST = join(import.meta.dirname, '../../dist/dashboard')
 const KB = 1000
@@ -13,6 +14,8 @@ const FIRST_LOAD = 60 * KB
 const STYLES = 15 * KB
 /** What opening one view may add; the incidents, with charts and runbooks, take 13. */
 const VIEW = 30 * KB
+/** Read logs and snapshots beside the page: all fault families, and the reader of snapshots. */
+const WORKER = 65 * KB
 
 const text = (name: string): string => readFileSync(join(DIST, name), 'utf8')
 const gzipped = (names: Iterable<string>): number => [...names].reduce((sum, name) => sum + gzipSync(text(name), { level: 6 }).length, 0)
@@ -78,6 +81,16 @@ describe('the built dashboard', () => {
     expect(views.filter((view) => first.has(view))).toEqual([])
     const weights = Object.fromEntries(views.map((view) => [view, gzipped(closure([view], first))]))
     expect(Object.entries(weights).filter(([, bytes]) => bytes > VIEW)).toEqual([])
+  })
+
+  test(`leaves no file out; what remains are workers, at most ${WORKER / KB} kB each`, () => {
+    const built = z.array(z.string()).parse(JSON.parse(readFileSync(join(DIST, '../.files'), 'utf8')))
+    const scriptsBuilt = built.filter((name) => name.startsWith('dashboard/') && name.endsWith('.js')).map((name) => name.slice('dashboard/'.length))
+    const reached = new Set([...first, ...closure(views, first)])
+    expect([...reached].filter((name) => !scriptsBuilt.includes(name))).toEqual([])
+    const workers = scriptsBuilt.filter((name) => !reached.has(name))
+    expect(workers.filter((name) => !/\/[\w-]*worker-/.test(name))).toEqual([])
+    expect(workers.filter((name) => gzipped([name]) > WORKER)).toEqual([])
   })
 
   test('has no code and no style in the page itself', () => {
