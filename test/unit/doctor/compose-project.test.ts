@@ -120,7 +120,7 @@ const TEXTS = {
       one:
         <<: *base
         ports: ["8000:80", "127.0.0.1:\${PORT:-9000}:90"]
-        command: python -u a.py --x $$HOME
+        command: [python, -u, a.py, --x, $$HOME]
         shm_size: 1g
         volumes: ["/a:/data", "/c:/cache"]
         deploy: {resources: {limits: {memory: 1g}, reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu]}]}}}

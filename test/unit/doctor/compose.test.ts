@@ -148,9 +148,8 @@ describe('who reads of them', () => {
   test(
     'who names none does not',
     async () => {
-      const skip = ['--skip', 'host,toolkit,container,wsl2', '--json']
-      expect(groupsOf((await runCli(['doctor', ...skip], { cwd: folder, env })).stdout)).toEqual(['warpwatch'])
-      expect(groupsOf((await runCli(['doctor', ...skip, '--compose', 'bad.yml'], { cwd: folder, env })).stdout)).toEqual(['compose', 'warpwatch'])
+      const { stdout } = await runCli(['doctor', '--skip', 'host,toolkit,container,wsl2', '--json'], { cwd: folder, env })
+      expect([...new Set(doctorReport.parse(JSON.parse(stdout)).checks.map(({ group }) => group))]).toEqual(['warpwatch'])
     },
     PATIENCE_MS,
   )
