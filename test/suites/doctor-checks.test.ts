@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import * as registry from '../../agent/doctor/checks/index.ts'
 import type { CheckDefinition, Finding, Surroundings } from '../../agent/doctor/definition.ts'
 import { runCheck } from '../../agent/doctor/runner.ts'
+import { REDACTED } from '../../agent/lib/redact.ts'
 import type { CheckReport } from '../../agent/model/doctor.ts'
 import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
 import { WELL } from '../unit/doctor/hosts.ts'
@@ -31,6 +32,7 @@ function faultsOf({ status, summary, remedies = [] }: Finding): readonly string[
     ...(PROGRAMMING.test(JSON.stringify([summary, remedies])) ? ['it tells what only a programmer understands'] : []),
     ...((status === 'fail' || status === 'warn') && remedies.length === 0 ? ['it does not say what to do'] : []),
     ...(remedies.some(({ text }) => text === '') ? ['a remedy says nothing'] : []),
+    ...(JSON.stringify(remedies).includes(REDACTED) ? ['a remedy looks like a secret, and is taken out'] : []),
   ]
 }
 async function look(check: CheckDefinition, scene: Scene, change: (around: Surroundings) => Surroundings = (around) => around): Promise<CheckReport> {

@@ -58,7 +58,7 @@ export const composeSecrets = defineCheck({
           own,
           `the value of the build argument ${key} stands in clear, and stays in the history of the image`,
           {
-            text: 'Give it to the build as a secret: build.secrets here, RUN --mount=type=secret in the Dockerfile (https://docs.docker.com/build/building/secrets).',
+            text: 'Let the build mount it instead of taking it as an argument: build.secrets here, RUN --mount=type=secret in the Dockerfile (https://docs.docker.com/build/building/secrets).',
           },
           NEW,
         )

@@ -24,10 +24,10 @@ export const ownConfig = defineCheck({
         summary: `whoever reaches ${listen} reads everything, without a token`,
         remedies: [
           {
-            text: 'Set a token in the environment of the unit, and take http.insecure out.',
-            command: 'sudo systemctl edit warpwatch   # [Service] Environment=WARPWATCH_HTTP__TOKEN=…, made by: openssl rand -hex 24',
+            text: 'Set a token (made by openssl rand -hex 24) in /etc/default/warpwatch, take http.insecure out, then start it again.',
+            command: 'sudoedit /etc/default/warpwatch   # its variable is WARPWATCH_HTTP__TOKEN',
           },
-          { text: 'Or listen on this machine only, behind a proxy that asks for a password: http.listen: 127.0.0.1:9839.' },
+          { text: 'Or listen on this machine only (http.listen: 127.0.0.1:9839), behind a proxy that asks who one is.' },
         ],
       })
     for (const path of FILES) {
