@@ -10,6 +10,7 @@ const rows = z.array(z.record(z.string(), z.unknown()))
 const series = z.array(z.object({ t: z.array(z.number()), mean: z.array(z.number().nullable()), max: z.array(z.number().nullable()) }))
 const columns = z.object({ drawn: z.number(), holes: z.number(), toEnd: z.boolean() })
 const EVIL = '<b>evil</b>'
+const LONG = `${EVIL}${' again'.repeat(40)}`
 
 /**
  * Columns of pixels of the first memory chart, its axes left out: the share that is drawn, how many between the first and the last are not, and
@@ -133,7 +134,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
           socket.send(JSON.stringify({ ...real, gpus }))
           if (real.type !== 'frame') return
           const uuid = real.gpus?.find(({ index }) => index === 6)?.['uuid']
-          const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: EVIL, verdict: EVIL, facts: {}, count: 1 }
+          const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: LONG, verdict: EVIL, facts: {}, count: 1 }
           const whom = { subject: { gpu: { index: 6, uuid } }, started_at: real['t'], last_seen_at: real['t'], remedies: [], consequences: [] }
           socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
         })
@@ -142,8 +143,9 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     const { page } = opened
     await page.waitForSelector('#gpu-6[data-alarm="critical"]')
     expect(await page.locator('#gpu-6 .alarms a').getAttribute('href')).toBe('#/incidents/abc')
-    expect(await page.textContent('#gpu-6 .alarms a')).toBe(EVIL)
-    expect(await page.textContent('.status .incident-link')).toMatch(/^<b>evil<\/b> since \d\d:\d\d$/)
+    expect(await page.textContent('#gpu-6 .alarms a')).toBe(LONG)
+    expect(await page.textContent('.status .incident-link')).toMatch(/^<b>evil<\/b>( again)+ since \d\d:\d\d$/)
+    expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: 'memory runs out in 20 to 35 min' }).waitFor()
     expect(await page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id))).toEqual(Array.from({ length: 8 }, (_, i) => `gpu-${i}`))
     expect(await page.locator('.alarms b, .status b').count()).toBe(0)
