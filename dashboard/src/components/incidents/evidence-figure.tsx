@@ -23,6 +23,7 @@ type Props = {
   readonly incident: Incident
 }
 
+const MOST_NAMED = 5
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
 
 export function EvidenceFigure({ chart, window, fault, marks, incident }: Props) {
@@ -79,17 +80,20 @@ export function EvidenceFigure({ chart, window, fault, marks, incident }: Props)
   }, [version])
   useEffect(show, [second, version])
   const figures = chart.lines.map((line) => ({ line, value: valueAt(line, window, second) }))
+  // A job that starts over and over leaves a line for each of its lives: those of the chosen second are named, the largest.
+  const named = figures.length <= MOST_NAMED ? figures : figures.toSorted((a, b) => (b.value ?? -1) - (a.value ?? -1)).slice(0, MOST_NAMED)
   return (
     <figure class={chart.large ? 'evidence-figure large' : 'evidence-figure'} data-chart={chart.id}>
       <figcaption>
         <b>{chart.title}</b>
         <span class="legend">
-          {figures.map(({ line, value }) => (
+          {named.map(({ line, value }) => (
             <span key={line.label} class="legend-entry">
               <span class={line.kind === 'container' ? 'swatch container' : 'swatch'} style={{ '--swatch': colourOf(line) }} />
               {line.label} <b>{value === undefined ? DASH : text(value)}</b>
             </span>
           ))}
+          {figures.length > named.length && <span class="legend-entry of">{`${figures.length - named.length} more`}</span>}
           {chart.limit !== undefined && (
             <span class="legend-entry of">
               {chart.limit.label} {text(chart.limit.value)}
