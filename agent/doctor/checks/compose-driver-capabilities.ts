@@ -31,7 +31,9 @@ export const composeDriverCapabilities = defineCheck({
       const requested = asked.length > 0 && ask !== undefined
       const place = requested ? at(ask.part, 'capabilities') : variable
       const remedy = (why: string): Remedy =>
-        requested ? write(service, project, why, reservation(givenOf(ask), 'gpu, compute, utility')) : writeEnv(service, project, why, NAME, 'compute,utility')
+        requested
+          ? write(service, project, why, reservation(service, givenOf(ask), 'gpu, compute, utility'))
+          : writeEnv(service, project, why, NAME, 'compute,utility')
       const names = text.split(',').map((one) => one.trim())
       const unknown = names.filter((one) => !DRIVER_CAPABILITIES.includes(one))
       if (unknown.length > 0) {

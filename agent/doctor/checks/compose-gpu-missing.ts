@@ -33,7 +33,7 @@ export const composeGpuMissing = defineCheck({
       if (gpuGiven(service, engine?.defaultRuntime) !== undefined || gpuAsks(service).length > 0 || requestProblems(service).length > 0)
         return [passOf(service, 'it asks for a GPU')]
       if (forCpu(service)) return [passOf(service, 'it is meant for the CPU')]
-      const ask = write(service, project, 'Give it one (or several).', reservation('count: 1'))
+      const ask = write(service, project, 'Give it one (or several).', reservation(service, 'count: 1'))
       if (visible) {
         const runtime = textOf(at(service.part, 'runtime'))
         return [

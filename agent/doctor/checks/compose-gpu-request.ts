@@ -45,7 +45,7 @@ export const composeGpuRequest = defineCheck({
               text: 'Enter it in the engine (with the container toolkit installed).',
               command: 'sudo nvidia-ctk runtime configure --runtime=docker\nsudo systemctl restart docker',
             },
-            write(service, project, 'Or ask for GPUs without it: take the line runtime out.', reservation('count: all')),
+            write(service, project, 'Or ask for GPUs without it: take the line runtime out.', reservation(service, 'count: all')),
           ]),
         ]
       }
@@ -64,7 +64,7 @@ export const composeGpuRequest = defineCheck({
             list,
             given === 'runtime'
               ? writeEnv(service, project, 'Name one that there is.', 'NVIDIA_VISIBLE_DEVICES', String(first))
-              : write(service, project, 'Name one that there is.', reservation(`device_ids: ["${first}"]`)),
+              : write(service, project, 'Name one that there is.', reservation(service, `device_ids: ["${first}"]`)),
           ]),
         ]
       }
@@ -72,7 +72,7 @@ export const composeGpuRequest = defineCheck({
         return [
           complainOf('fail', service, place, `asks for ${count} GPUs; this host has ${gpus.length}`, [
             list,
-            write(service, project, 'Ask for those that there are.', reservation(`count: ${gpus.length}`)),
+            write(service, project, 'Ask for those that there are.', reservation(service, `count: ${gpus.length}`)),
           ]),
         ]
       }

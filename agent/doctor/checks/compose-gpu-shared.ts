@@ -1,7 +1,7 @@
 // Do two services get the same GPUs without their author having said so?
 import { defineCheck, type Finding } from '../definition.ts'
 import { gpuAsks } from '../parts/compose-gpu.ts'
-import { eachProject, reservation, upCommand } from '../parts/compose-look.ts'
+import { eachProject, reservation, write } from '../parts/compose-look.ts'
 import { placeText, subjectOf } from '../parts/compose-part.ts'
 import type { ComposeService } from '../parts/compose-service.ts'
 
@@ -23,24 +23,22 @@ export const composeGpuShared = defineCheck({
   title: 'no two services get the same GPUs by count, which always begins at the first',
   covers: ['neighbour_pressure', 'cuda_oom'],
   async run(around) {
-    const nvml = await around.nvml().catch(() => undefined)
+    const gpus = (await around.nvml().catch(() => undefined))?.gpus ?? []
     return await eachProject(around, 'no two services ask for GPUs by count', (project): readonly Finding[] => {
       const takers = project.services.flatMap(takersOf)
       const [first, second] = takers
       if (first === undefined || second === undefined) return []
       const names = takers.map(({ service, count }) => `${service.name} (count: ${count}, ${placeText(service)})`).join(', ')
-      if (nvml?.gpus.length === 1) return [{ status: 'pass', summary: `${names} share the one GPU of this host` }]
+      if (gpus.length === 1) return [{ status: 'pass', summary: `${names} share the one GPU of this host` }]
       return [
         {
           status: 'warn',
           subject: subjectOf(second.service),
           summary: `several services get the same GPUs: ${names}. A count begins at GPU 0 for each of them, and nobody shares out; one may take the memory that another needs`,
-          remedies: takers.slice(0, 8).map(({ service }, index) => ({
-            text: `On a host with several GPUs name them: in ${placeText(service)}, below \`${service.name}:\` write what follows; then ${upCommand(project, service.name)}`,
-            command: reservation(
-              `device_ids: ["${nvml === undefined || nvml.gpus.length === 0 ? index : (nvml.gpus[index % nvml.gpus.length]?.index ?? index)}"]`,
-            ),
-          })),
+          remedies: takers.slice(0, 8).map(({ service }, index) => {
+            const gpu = gpus.length === 0 ? index : (gpus[index % gpus.length]?.index ?? index)
+            return write(service, project, `On a host with several GPUs name that of ${service.name}.`, reservation(service, `device_ids: ["${gpu}"]`))
+          }),
         },
       ]
     })

@@ -68,13 +68,9 @@ export const complainOf = (status: 'warn' | 'fail', service: ComposeService, whe
   summary,
   remedies,
 })
-export const reservation = (given: string, capabilities = 'gpu'): string =>
-  [
-    'deploy:',
-    '  resources:',
-    '    reservations:',
-    '      devices:',
-    '        - driver: nvidia',
-    `          ${given}`,
-    `          capabilities: [${capabilities}]`,
-  ].join('\n')
+/** A request in the form in which the service has its own; which: `count: 1` or `device_ids: ["0"]`. */
+export function reservation({ part }: ComposeService, which: string, capabilities = 'gpu'): string {
+  const device = ['- driver: nvidia', `  ${which}`, `  capabilities: [${capabilities}]`]
+  const [above, indent] = at(part, 'gpus') === undefined ? [['deploy:', '  resources:', '    reservations:', '      devices:'], 8] : [['gpus:'], 2]
+  return [...above, ...device.map((line) => `${' '.repeat(indent)}${line}`)].join('\n')
+}

@@ -25,7 +25,6 @@ const MAX_DEPTH = 16
 
 type Loading = {
   readonly files: HostFiles
-  readonly env: Variables
   readonly problems: Problem[]
   readonly versions: (Place & { readonly text: string })[]
   readonly notes: string[]
@@ -193,7 +192,7 @@ async function together(loading: Loading, files: readonly ComposeFile[], scope: 
 
 async function load(given: readonly ComposeFile[], files: HostFiles, env: Variables): Promise<ComposeProject> {
   const folder = dirname(given[0]?.absolute ?? '/')
-  const loading: Loading = { files, env, problems: [], versions: [], notes: [], read: new Map(given.map((file) => [file.absolute, Promise.resolve(file)])) }
+  const loading: Loading = { files, problems: [], versions: [], notes: [], read: new Map(given.map((file) => [file.absolute, Promise.resolve(file)])) }
   const variables = { ...(await dotenv(files, [join(folder, '.env')])), ...env }
   const root = await together(loading, given, { folder, variables, depth: 0 })
   const services: ComposeService[] = []

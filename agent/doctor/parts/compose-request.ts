@@ -26,11 +26,11 @@ const problem = (place: Place, words: string, why: string, yaml: string, status:
 })
 const known = (part: Part): boolean => part.kind !== 'scalar' || part.known
 
-function ofAsk(ask: GpuAsk): readonly RequestProblem[] {
+function ofAsk(ask: GpuAsk, service: ComposeService): readonly RequestProblem[] {
   const { part, driver, capabilities, short } = ask
   if (short && part.kind === 'scalar') return []
   const caps = ['gpu', ...capabilities.filter((one) => DRIVER_CAPABILITIES.includes(one))].join(', ')
-  const right = reservation(givenOf(ask), caps)
+  const right = reservation(service, givenOf(ask), caps)
   if (part.kind !== 'map')
     return [problem(part, `a device is requested as ${kindOf(part)}; expected a map with driver, count and capabilities`, 'Ask like this.', right)]
   const found: RequestProblem[] = []
@@ -78,7 +78,7 @@ function ofAsk(ask: GpuAsk): readonly RequestProblem[] {
           count,
           'count: 0 gives the container no GPU',
           'Ask for at least one, or take the whole reservation out.',
-          reservation('count: 1', caps),
+          reservation(service, 'count: 1', caps),
           'warn',
         ),
       )
@@ -89,7 +89,12 @@ function ofAsk(ask: GpuAsk): readonly RequestProblem[] {
     else if (numbers.length > 0)
       tell(numbers[0] ?? ids, 'device_ids: expected texts, came numbers: Compose refuses the file ("must be a string")', 'Put the numbers in quotes.')
     else if (ids.items.length === 0)
-      tell(ids, 'device_ids: expected at least one GPU, came an empty list', 'Name one, or ask for all by count: all.', reservation('count: all', caps))
+      tell(
+        ids,
+        'device_ids: expected at least one GPU, came an empty list',
+        'Name one, or ask for all by count: all.',
+        reservation(service, 'count: all', caps),
+      )
   }
   const [first, ...more] = found
   if (first === undefined || more.length === 0) return found
@@ -105,7 +110,7 @@ export function requestProblems(service: ComposeService): readonly RequestProble
     const wrong = at(part, ...path)
     if (wrong === undefined) continue
     const words = `${path.join('.')} is no place for a GPU: Compose refuses it, or nobody reads it`
-    found.push(problem(wrong, words, 'It belongs below deploy.resources.reservations.devices.', reservation('count: all')))
+    found.push(problem(wrong, words, 'It belongs below deploy.resources.reservations.devices.', reservation(service, 'count: all')))
   }
   for (const item of itemsOf(at(part, 'devices'))) {
     if (item.kind !== 'map' || !['driver', 'capabilities', 'count'].some((key) => item.entries.has(key))) continue
@@ -114,13 +119,13 @@ export function requestProblems(service: ComposeService): readonly RequestProble
         item,
         '`devices:` of a service takes device nodes (/dev/…), not requests for GPUs',
         'It belongs below deploy.resources.reservations.devices.',
-        reservation('count: all'),
+        reservation(service, 'count: all'),
       ),
     )
   }
   const devices = at(part, 'deploy', 'resources', 'reservations', 'devices')
   if (devices !== undefined && devices.kind !== 'list' && known(devices)) {
-    found.push(problem(devices, `devices: expected a list, came ${kindOf(devices)}`, 'Begin the first device with a dash.', reservation('count: all')))
+    found.push(problem(devices, `devices: expected a list, came ${kindOf(devices)}`, 'Begin the first device with a dash.', reservation(service, 'count: all')))
   }
   const gpus = at(part, 'gpus')
   if (gpus !== undefined && gpus.kind !== 'list' && known(gpus) && textOf(gpus) !== 'all') {
@@ -128,5 +133,5 @@ export function requestProblems(service: ComposeService): readonly RequestProble
     const words = `gpus: expected all or a list, came ${textOf(gpus) === undefined ? kindOf(gpus) : JSON.stringify(textOf(gpus)?.slice(0, 40))}`
     found.push(problem(gpus, words, 'Ask for a number of GPUs like this.', `gpus:\n  - count: ${Number.isInteger(number) && number > 0 ? number : 'all'}`))
   }
-  return [...found, ...gpuAsks(service).flatMap(ofAsk)]
+  return [...found, ...gpuAsks(service).flatMap((ask) => ofAsk(ask, service))]
 }

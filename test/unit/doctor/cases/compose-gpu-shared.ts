@@ -16,7 +16,7 @@ export const cases: readonly CheckCase[] = [
     about: 'all, twice',
     scene: written(services('count: all', 'count: all'), { nvml: two }),
     status: 'warn',
-    says: /a \(count: all.*b \(count: all.*device_ids: \[\\"0\\"\].*device_ids: \[\\"1\\"\]/,
+    says: /a \(count: all.*b \(count: all.*"gpus:\\n {2}- driver: nvidia\\n {4}device_ids: \[\\"0\\"\].*device_ids: \[\\"1\\"\]/,
   },
   { about: 'one each, and nobody knows the host', scene: written(services('count: 1', 'count: 1')), status: 'warn', says: /begins at GPU 0/ },
   { about: 'a monitor takes nothing', scene: written(services('count: all, capabilities: [gpu, utility]', 'count: all'), { nvml: two }), status: 'skipped' },
