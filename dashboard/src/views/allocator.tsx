@@ -21,6 +21,7 @@ export function Allocator({ rest }: ViewProps) {
   return (
     <DropTarget>
       <div class={stale.value && !snapshot ? 'content stale allocator' : 'content allocator'}>
+        <h2 class="spoken">Allocator</h2>
         <nav class="parts" aria-label="Allocator">
           <Tab rest={[]} here={part === undefined} label="Processes" />
           <Tab rest={['snapshot']} here={snapshot} label={file.value.state === 'there' ? `Snapshot: ${file.value.name.slice(0, 40)}` : 'Snapshot file'} />
