@@ -113,6 +113,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
     )
   const { from, to, range } = known
   const cards = cardsOf(known, only)
+  if (cards.length === 0) return null
   return (
     <section class="panel" aria-labelledby="timeline-title">
       <h2 id="timeline-title">
