@@ -26,7 +26,7 @@ export async function pagesOf(page: Page, incident: string): Promise<readonly st
 }
 
 /** True when the view is there and waits for nothing. */
-const SETTLED = `document.querySelector('main .content') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
+const SETTLED = `document.querySelector('main .content, main .lost') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
 
 /** Goes to the page within the open dashboard, and waits until it shows what it has. */
 export async function goTo(page: Page, hash: string): Promise<void> {
