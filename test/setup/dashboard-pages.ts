@@ -26,10 +26,15 @@ export async function pagesOf(page: Page, incident: string): Promise<readonly st
 }
 
 /** True when the view is there and waits for nothing. */
-const SETTLED = `document.querySelector('main .content, main .lost') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
+const SETTLED = `document.querySelector('main .content h2, main .lost') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
 
 /** Goes to the page within the open dashboard, and waits until it shows what it has. */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-  await poll(async () => (await page.evaluate(SETTLED)) === true, { what: `${hash} to show its content`, deadlineMs: 20_000 })
+  // Two frames after the change of the address what stood there before is gone.
+  await page.evaluate(`new Promise((done) => {
+    if (location.hash === ${JSON.stringify(hash)}) return done()
+    addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })
+    location.hash = ${JSON.stringify(hash)}
+  })`)
+  await poll(async () => (await page.evaluate(SETTLED)) === true, { what: `${hash} to show its content`, deadlineMs: 30_000 })
 }
