@@ -4,6 +4,8 @@ import { drawing, frame } from '../state/app.ts'
 
 /** Nothing new waits longer, however many seconds a pixel is. */
 const SLOWEST_TICKS = 5
+/** A move of fewer cannot be told from none; the figures beside the chart go on each second. */
+const PIXELS = 2
 /** Charts of one pace take turns, so that each tick has its share of the work. */
 let turns = 0
 
@@ -26,7 +28,7 @@ function ask(draw: () => void): void {
 
 /**
  * Calls `draw` while the element is in sight: at once when history came or time ran out, and with the frames each time that the
- * chart has moved by a pixel, which takes `pixelSeconds`. Returns the end of it.
+ * chart has moved by `PIXELS`, of which one takes `pixelSeconds`. Returns the end of it.
  */
 export function drawWhileVisible(element: Element, draw: () => void, pixelSeconds: () => number): () => void {
   let visible = false
@@ -46,7 +48,7 @@ export function drawWhileVisible(element: Element, draw: () => void, pixelSecond
     const ticked = frame.value !== last
     last = frame.value
     if (ticked) ticks += 1
-    const pace = Math.min(SLOWEST_TICKS, Math.max(1, Math.floor(pixelSeconds())))
+    const pace = Math.min(SLOWEST_TICKS, Math.max(1, Math.floor(PIXELS * pixelSeconds())))
     if (visible && (!ticked || ticks % pace === 0)) ask(draw)
   })
   return () => {
