@@ -163,8 +163,9 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     const t = [now - 600_000, now - 590_000]
     const past = [{ metric: 'warpwatch_container_gpu_memory_bytes', labels, step_ms: 10_000, t, min: [1, 1], mean: [1, 1], max: [2 ** 30, 2 ** 31] }]
     await using opened = await open('#/jobs?list=open', async (page) => {
+      // One that stays: the story's own container dies meanwhile, and what the page asks of it then is rightly not found.
       await page.routeWebSocket(/\/ws$/, (socket) => {
-        socket.connectToServer().onMessage((text) => socket.send(String(text).replaceAll('"finetune-lora"', JSON.stringify(EVIL))))
+        socket.connectToServer().onMessage((text) => socket.send(String(text).replaceAll('"chat-vllm-1"', JSON.stringify(EVIL))))
       })
       await page.route(/api\/v1\/series\?metric=warpwatch_container_gpu_memory_bytes/, (route) => route.fulfill({ json: past }))
     })
