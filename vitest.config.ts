@@ -54,9 +54,6 @@ const SIDE_BY_SIDE = [
 ].map((name) => `test/integration/${name}.test.ts`)
 const integration = {
   globalSetup: ['test/setup/fake-nvml.ts'],
-  // Engines, browsers and agents share two cores here. What passes only the second time is printed as `retry x1`: a defect to be mended, as any
-  // other flaky test, but none that throws away the other six thousand results.
-  retry: 1,
   testTimeout: 60_000,
   hookTimeout: 120_000,
 }
