@@ -2,6 +2,7 @@
 import uPlot from 'uplot'
 import { ticksOf } from '../state/jobs-ticks.ts'
 import type { Range } from '../state/jobs-ranges.ts'
+import { drawLimitLine } from './limit-line.ts'
 import type { Palette } from './palette.ts'
 
 const FONT = '11px Inter, system-ui, sans-serif'
@@ -17,23 +18,6 @@ export type JobChartSpec = {
   readonly valueText: (value: number) => string
   /** The step under the pointer; undefined when it leaves. */
   readonly onPoint: (place: number | undefined) => void
-}
-
-function drawLimit(plot: uPlot, { limit, palette, top }: JobChartSpec): void {
-  const value = limit()
-  if (value === undefined || value > top()) return
-  const { ctx, bbox } = plot
-  const ratio = devicePixelRatio
-  const y = Math.round(plot.valToPos(value, 'y', true)) + ratio / 2
-  ctx.save()
-  ctx.strokeStyle = palette.peak
-  ctx.lineWidth = ratio
-  ctx.setLineDash([4 * ratio, 4 * ratio])
-  ctx.beginPath()
-  ctx.moveTo(bbox.left, y)
-  ctx.lineTo(bbox.left + bbox.width, y)
-  ctx.stroke()
-  ctx.restore()
 }
 
 export function createJobChart(host: HTMLElement, width: number, height: number, spec: JobChartSpec): uPlot {
@@ -85,7 +69,7 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
       },
     ],
     hooks: {
-      draw: [(plot) => drawLimit(plot, spec)],
+      draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.peak)],
       setCursor: [
         (plot) => {
           const at = plot.cursor.idx

@@ -1,6 +1,7 @@
 // A chart of one GPU at large: lines over the range against a limit; behind coarse means the highest of each step.
 import uPlot from 'uplot'
 import { FONT, sharedOptions, timeAxis, xScale } from './common.ts'
+import { drawLimitLine } from './limit-line.ts'
 import { mix, type Palette } from './palette.ts'
 
 export type LineSpec = {
@@ -11,23 +12,6 @@ export type LineSpec = {
   readonly limit: () => number | undefined
   readonly valueText: (value: number) => string
   readonly coarse: boolean
-}
-
-function drawLimit(plot: uPlot, { limit, palette }: LineSpec): void {
-  const value = limit()
-  if (value === undefined || value > (plot.scales['y']?.max ?? 0)) return
-  const { ctx, bbox } = plot
-  const ratio = devicePixelRatio
-  const y = Math.round(plot.valToPos(value, 'y', true)) + ratio / 2
-  ctx.save()
-  ctx.strokeStyle = palette.axis
-  ctx.lineWidth = ratio
-  ctx.setLineDash([4 * ratio, 4 * ratio])
-  ctx.beginPath()
-  ctx.moveTo(bbox.left, y)
-  ctx.lineTo(bbox.left + bbox.width, y)
-  ctx.stroke()
-  ctx.restore()
 }
 
 /** What is above the least top gets a little air. */
@@ -66,7 +50,7 @@ export function createLineChart(host: HTMLElement, width: number, height: number
         ticks: { show: false },
       },
     ],
-    hooks: { ...shared.hooks, draw: [(plot) => drawLimit(plot, spec)] },
+    hooks: { ...shared.hooks, draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.axis)] },
   }
   return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

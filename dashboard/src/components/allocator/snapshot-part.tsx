@@ -2,7 +2,7 @@
 import type { DeviceAnalysis, LastOom } from '../../state/allocator-messages.ts'
 import { device, report } from '../../state/allocator-snapshot.ts'
 import { memory, timeWithSeconds, zoneName } from '../../text/format.ts'
-import { CopyButton } from '../copy-button.tsx'
+import { RemedyList } from '../remedy-list.tsx'
 import { BlockDetail } from './block-detail.tsx'
 import { MapPanel } from './map-panel.tsx'
 import { PoolTable } from './pool-table.tsx'
@@ -30,19 +30,7 @@ function Advice({ of }: { readonly of: DeviceAnalysis }) {
   return (
     <section class="part" aria-labelledby="advice-title">
       <h3 id="advice-title">What to change</h3>
-      <ol class="remedies">
-        {of.remedies.map(({ text, command }, i) => (
-          <li key={i}>
-            {text}
-            {command !== undefined && (
-              <span class="command">
-                <code>{command}</code>
-                <CopyButton text={command} label="copy" of={`command ${i + 1}`} />
-              </span>
-            )}
-          </li>
-        ))}
-      </ol>
+      <RemedyList remedies={of.remedies} />
     </section>
   )
 }

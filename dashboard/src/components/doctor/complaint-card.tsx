@@ -1,7 +1,7 @@
 // One thing to be mended: what was found, of whom, and the exact steps.
 import type { Complaint } from '../../state/doctor-report.ts'
 import { GROUPS } from '../../text/doctor.ts'
-import { CopyButton } from '../copy-button.tsx'
+import { RemedyList } from '../remedy-list.tsx'
 import { CheckMark } from './check-mark.tsx'
 
 export function ComplaintCard({ complaint: { check, finding, subjects } }: { readonly complaint: Complaint }) {
@@ -22,21 +22,7 @@ export function ComplaintCard({ complaint: { check, finding, subjects } }: { rea
         </ul>
       )}
       {detail !== undefined && <p class="complaint-detail">{detail}</p>}
-      {remedies.length > 0 && (
-        <ol class="remedies">
-          {remedies.map(({ text, command }, i) => (
-            <li key={i}>
-              {text}
-              {command !== undefined && (
-                <span class="command">
-                  <code>{command}</code>
-                  <CopyButton text={command} label="copy" of={`command ${i + 1} of ${check.id}`} />
-                </span>
-              )}
-            </li>
-          ))}
-        </ol>
-      )}
+      {remedies.length > 0 && <RemedyList remedies={remedies} of={check.id} />}
     </li>
   )
 }

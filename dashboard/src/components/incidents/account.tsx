@@ -4,7 +4,7 @@ import type { Incident } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../../state/app.ts'
 import { memory } from '../../text/format.ts'
 import { factLabel, factRows, momentText } from '../../text/facts.ts'
-import { CopyButton } from '../copy-button.tsx'
+import { RemedyList } from '../remedy-list.tsx'
 import { IncidentLinkTo } from './incident-table.tsx'
 
 type Props = { readonly incident: Incident }
@@ -23,19 +23,7 @@ export function Remedies({ incident: { remedies } }: { readonly incident: Pick<I
   if (remedies.length === 0) return null
   return (
     <Part id="remedies" title="What to do">
-      <ol class="remedies">
-        {remedies.map(({ text, command }, i) => (
-          <li key={i}>
-            {text}
-            {command !== undefined && (
-              <span class="command">
-                <code>{command}</code>
-                <CopyButton text={command} label="copy" of={`command ${i + 1}`} />
-              </span>
-            )}
-          </li>
-        ))}
-      </ol>
+      <RemedyList remedies={remedies} />
     </Part>
   )
 }
