@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     expect(await page.textContent('.status')).toMatch(/GPU 3 does not answer since \d\d:\d\d/)
     expect(await page.textContent('#gpu-3 .trouble')).toMatch(/Does not answer for \d+ s.*no answer.*Figures are of \d\d:\d\d:\d\d/)
     expect(parseFigure((await cards(page))[3]?.figures['memory_used_bytes'] ?? '').value).toBeGreaterThan(0)
-    expect(Number(await page.evaluate(`getComputedStyle(document.querySelector('#gpu-3 .gpu-body')).opacity`))).toBeLessThan(0.5)
+    expect(Number(await page.evaluate(`getComputedStyle(document.querySelector('#gpu-3 .gpu-memory')).opacity`))).toBeLessThan(0.5)
     expect(await page.locator('.gpu[data-trouble]').count()).toBe(1)
     hung = false
     await page.waitForSelector('#gpu-3:not([data-trouble])')

@@ -2,6 +2,8 @@
 // containers, then what nobody owns up to what is used.
 import { ALLOCATOR_MEASURES, LANE } from '../state/lanes.ts'
 import type { Timeline } from '../state/timeline.ts'
+import type { Columns, ColumnBook } from './columns.ts'
+import { held, HOLDS_S } from './trace.ts'
 
 export type Layer = {
   readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'
@@ -81,54 +83,39 @@ export function keptBytes(held: number, reserved: number, active: number, split:
   return { cache: idle - stranded, stranded }
 }
 
-/** Columns as uPlot takes them: seconds, then values. */
-export type Rows = [x: number[], ...y: (number | null)[][]]
-export const noRows = (): Rows => [[]]
-
-/** Probes, links and clocks are read less often than once a second: what they said holds until the next word. */
-export const HOLDS_S = 10
-
-/** The value at a place, or where there is none the last of so many cells before it. */
-function held(values: Float64Array | undefined, place: number, cells: number): number {
-  if (values === undefined) return NaN
-  for (let at = place; at >= 0 && at >= place - cells; at--) {
-    const value = values[at] ?? NaN
-    if (!Number.isNaN(value)) return value
-  }
-  return NaN
-}
-
-/** The seconds of all places, and as many rows behind them. */
-function prepare(timeline: Timeline, size: number, rows: number, into: Rows): void {
-  while (into.length < rows + 1) into.push([])
-  for (const row of into) row.length = size
-  const { step } = timeline
-  const start = timeline.end() - size + 1
-  for (let i = 0; i < size; i++) into[0][i] = step === 1 ? start + i : timeline.secondAt(i)
+/** The place of the highest value in [from, to). A lone missed second is thinner than a pixel: it is drawn over with the one before, not cut out. */
+function highest(values: Float64Array, from: number, to: number): number {
+  let at = from
+  for (let i = from + 1; i < to; i++) if ((values[i] ?? NaN) > (values[at] ?? NaN) || Number.isNaN(values[at])) at = i
+  return from > 0 && to - from === 1 && Number.isNaN(values[at]) && !Number.isNaN(values[to] ?? NaN) ? from - 1 : at
 }
 
 /**
- * Rows for uPlot: the seconds, then the cumulated layers from the top one (all that is used) down to the lowest; where cells are coarse, the highest
- * use of each at the end. `into` is reused from call to call.
+ * Columns for uPlot: the seconds, then the cumulated layers from the top one (all that is used) down to the lowest; where cells are coarse, the highest
+ * use of each at the end. Of cells that share a pixel the one is drawn in which most was used: `every` of them make a point, on whole multiples, so that
+ * the chart moves on without changing its shape.
  */
-export function stackRows(timeline: Timeline, uuid: string, layers: readonly Layer[], into: Rows): Rows {
-  const used = timeline.values(LANE.used(uuid))
+export function stackRows(timeline: Timeline, uuid: string, layers: readonly Layer[], into: ColumnBook, every = 1): Columns {
+  const used = timeline.values(LANE.used(uuid)) ?? new Float64Array()
   const unattributed = timeline.values(LANE.unattributed(uuid))
   const peaks = timeline.peaks(LANE.used(uuid))
   const containers = layers.filter((layer) => layer.kind === 'container')
   const lanes = containers.map((layer) => membersOf(layer).map((key) => timeline.values(LANE.container(uuid, key))))
   const allocators = containers.map(({ key }) => ALLOCATOR_MEASURES.map((measure) => timeline.values(LANE.allocator(measure, uuid, key))))
-  const size = used?.length ?? 0
-  const rows = layers.length + (timeline.step > 1 ? 1 : 0)
   const hold = Math.ceil(HOLDS_S / timeline.step)
-  prepare(timeline, size, rows, into)
+  const columns = into.columns(1 + layers.length + (timeline.step > 1 ? 1 : 0), used.length)
+  const put = (column: number, place: number, value: number): void => void ((columns[column] ?? used)[place] = value)
   const owned: number[] = containers.map(() => NaN)
-  for (let i = 0; i < size; i++) {
-    // A lone missed second is thinner than a pixel: it is drawn over, not cut out.
-    const at = used !== undefined && Number.isNaN(used[i]) && !Number.isNaN(used[i + 1] ?? NaN) && i > 0 ? i - 1 : i
-    const usedBytes = used?.[at] ?? NaN
+  const first = timeline.end() - used.length + 1
+  let count = 0
+  for (let i = 0; i < used.length; count++) {
+    const end = timeline.step > 1 ? i + 1 : Math.min(used.length, i + every - ((first + i) % every))
+    const at = highest(used, i, end)
+    put(0, count, timeline.step > 1 ? timeline.secondAt(i) : first + (Number.isNaN(used[at]) ? end - 1 : Math.max(i, at)))
+    i = end
+    const usedBytes = used[at] ?? NaN
     if (Number.isNaN(usedBytes)) {
-      for (let row = 1; row <= rows; row++) (into[row] ?? [])[i] = null
+      for (let column = 1; column < columns.length; column++) put(column, count, NaN)
       continue
     }
     for (let lane = 0; lane < lanes.length; lane++) owned[lane] = ownedAt(lanes[lane] ?? [], at)
@@ -144,55 +131,9 @@ export function stackRows(timeline: Timeline, uuid: string, layers: readonly Lay
         kept = keptBytes(Number.isNaN(bytes) ? 0 : bytes, held(reserved, at, hold), held(active, at, hold), held(split, at, hold))
         if (!Number.isNaN(bytes)) sum += bytes - kept.cache - kept.stranded
       } else sum += kind === 'cache' || kind === 'stranded' ? kept[kind] : kind === 'host' ? rest.host : rest.unattributed
-      ;(into[layers.length - layer] ?? [])[i] = sum
+      put(layers.length - layer, count, sum)
     }
-    if (peaks !== undefined) (into[layers.length + 1] ?? [])[i] = peaks[at] ?? null
+    if (peaks !== undefined) put(layers.length + 1, count, peaks[at] ?? NaN)
   }
-  return into
-}
-
-/** Seconds per point of a small chart: about a pixel. */
-const TRACE_STEP_S = 3
-
-/**
- * The values of one lane for a small chart, the highest of each step. Steps stand on whole multiples of their length,
- * so that the curve moves on without changing its shape. Coarse cells are drawn as they are: their mean, and their highest.
- */
-export function traceRows(timeline: Timeline, lane: string, into: Rows): Rows {
-  const values = timeline.values(lane)
-  const size = values?.length ?? 0
-  if (timeline.step > 1) return cellRows(timeline, [lane], into)
-  if (into.length < 2) into.push([])
-  const [x, y = []] = into
-  let count = 0
-  const start = timeline.end() - size + 1
-  for (let i = 0; i < size;) {
-    const step = Math.floor((start + i) / TRACE_STEP_S)
-    let highest = NaN
-    for (const next = (step + 1) * TRACE_STEP_S - start; i < size && i < next; i++) {
-      const value = values?.[i] ?? NaN
-      if (!(value <= highest) && !Number.isNaN(value)) highest = value
-    }
-    x[count] = step * TRACE_STEP_S
-    y[count++] = Number.isNaN(highest) ? null : highest
-  }
-  x.length = y.length = count
-  return into
-}
-
-/** Lanes as they are, each value holding for some seconds; where cells are coarse, the highest of each behind them in the same order. */
-export function cellRows(timeline: Timeline, lanes: readonly string[], into: Rows, holds: (lane: string) => number = () => HOLDS_S): Rows {
-  const found = lanes.map((lane) => timeline.values(lane))
-  const holding = lanes.map((lane) => (timeline.step > 1 ? 0 : holds(lane)))
-  if (timeline.step > 1) found.push(...lanes.map((lane) => timeline.peaks(lane)))
-  const size = Math.max(0, ...found.map((values) => values?.length ?? 0))
-  prepare(timeline, size, found.length, into)
-  for (const [lane, values] of found.entries()) {
-    const row = into[lane + 1] ?? []
-    for (let i = 0; i < size; i++) {
-      const value = held(values, i, holding[lane] ?? 0)
-      row[i] = Number.isNaN(value) ? null : value
-    }
-  }
-  return into
+  return into.filled(count)
 }

@@ -9,7 +9,8 @@ type Props = {
   /** What the chart shows, for those who cannot see it. */
   readonly label: string
   readonly create: (host: HTMLElement, width: number, height: number) => uPlot
-  readonly data: () => uPlot.AlignedData
+  /** `pixelSeconds`: of the time, one pixel takes so much. */
+  readonly data: (pixelSeconds: number) => uPlot.AlignedData
   /** A new chart is made when this changes. */
   readonly version: string
 }
@@ -27,7 +28,7 @@ export function ChartBox({ className, height, label, create, data, version }: Pr
       const { min = 0, max = 0 } = plot.scales['x'] ?? {}
       return ((max - min) * devicePixelRatio) / plot.bbox.width
     }
-    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data()), pixelSeconds)
+    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data(pixelSeconds())), pixelSeconds)
     const resize = new ResizeObserver(() => {
       const width = host.clientWidth
       if (width > 0 && width !== plot.width) plot.setSize({ width, height })

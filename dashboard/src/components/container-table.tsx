@@ -6,13 +6,16 @@ import { theme } from '../state/theme.ts'
 import { cores, DASH, indexRanges, memory } from '../text/format.ts'
 import { containerKey } from '../text/names.ts'
 import { DataTable, type Column } from './data-table.tsx'
-import { Holdings } from './holdings.tsx'
-import { Meter } from './meter.tsx'
+import { Holdings, holdingsText } from './holdings.tsx'
+import { Meter, meterPercent } from './meter.tsx'
+
+/** Image and project, or where there is neither the id. */
+const originOf = ({ image, compose_project: project, namespace, container_id: id }: ContainerView['row']): string =>
+  [image, project ?? namespace].filter((part) => part !== undefined && part !== '').join(' · ') || id.slice(0, 12)
 
 function Name({ view }: { readonly view: ContainerView }) {
   const { row } = view
   const palette = PALETTES[theme.value]
-  const project = row.compose_project === undefined ? row.namespace : row.compose_project
   return (
     <span class="named">
       {view.holdings.length === 0 ? (
@@ -22,7 +25,7 @@ function Name({ view }: { readonly view: ContainerView }) {
       )}
       <span class="named-text">
         <span class="name">{containerKey(row)}</span>
-        <span class="sub">{[row.image, project].filter((part) => part !== undefined && part !== '').join(' · ') || row.container_id.slice(0, 12)}</span>
+        <span class="sub">{originOf(row)}</span>
       </span>
     </span>
   )
@@ -55,25 +58,49 @@ function HostMemory({ view }: { readonly view: ContainerView }) {
   )
 }
 
+const gpuText = (view: ContainerView): string => `${view.partial && view.gpuBytes !== undefined ? '≥ ' : ''}${memory(view.gpuBytes)}`
+const cpuText = (view: ContainerView): string => cores(view.row.cpu_cores)
+const killsText = (view: ContainerView): string => String(view.row.oom_kills_total ?? DASH)
+
 const COLUMNS: readonly Column<ContainerView>[] = [
-  { id: 'container', label: 'Container', key: (view) => containerKey(view.row), cell: (view) => <Name view={view} /> },
   {
-    id: 'gpu',
-    label: 'GPU memory',
-    numeric: true,
-    key: (view) => view.gpuBytes,
-    cell: (view) => `${view.partial && view.gpuBytes !== undefined ? '≥ ' : ''}${memory(view.gpuBytes)}`,
+    id: 'container',
+    label: 'Container',
+    key: (view) => containerKey(view.row),
+    shows: (view) => `${containerKey(view.row)}\n${originOf(view.row)}\n${view.holdings.length > 0}`,
+    cell: (view) => <Name view={view} />,
   },
-  { id: 'by-gpu', label: 'by GPU', key: (view) => view.holdings[0]?.index, cell: (view) => <Holdings holdings={view.holdings} /> },
-  { id: 'asked', label: 'GPUs asked for', key: (view) => view.requested[0], cell: (view) => <Asked view={view} /> },
-  { id: 'cpu', label: 'CPU cores', numeric: true, key: (view) => view.row.cpu_cores, cell: (view) => cores(view.row.cpu_cores) },
-  { id: 'memory', label: 'Host memory', numeric: true, key: (view) => view.row.memory_bytes, cell: (view) => <HostMemory view={view} /> },
+  { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, shows: gpuText, cell: gpuText },
+  {
+    id: 'by-gpu',
+    label: 'by GPU',
+    key: (view) => view.holdings[0]?.index,
+    shows: (view) => holdingsText(view.holdings),
+    cell: (view) => <Holdings holdings={view.holdings} />,
+  },
+  {
+    id: 'asked',
+    label: 'GPUs asked for',
+    key: (view) => view.requested[0],
+    shows: (view) => `${view.requested.join()} ${view.unused.join()}`,
+    cell: (view) => <Asked view={view} />,
+  },
+  { id: 'cpu', label: 'CPU cores', numeric: true, key: (view) => view.row.cpu_cores, shows: cpuText, cell: cpuText },
+  {
+    id: 'memory',
+    label: 'Host memory',
+    numeric: true,
+    key: (view) => view.row.memory_bytes,
+    shows: ({ row }) => `${memory(row.memory_bytes)} ${row.memory_limit_bytes} ${meterPercent(row.memory_bytes, row.memory_limit_bytes)}`,
+    cell: (view) => <HostMemory view={view} />,
+  },
   {
     id: 'oom',
     label: 'OOM kills',
     numeric: true,
     key: (view) => view.row.oom_kills_total,
-    cell: (view) => <span class={(view.row.oom_kills_total ?? 0) > 0 ? 'bad' : 'faint'}>{view.row.oom_kills_total ?? DASH}</span>,
+    shows: killsText,
+    cell: (view) => <span class={(view.row.oom_kills_total ?? 0) > 0 ? 'bad' : 'faint'}>{killsText(view)}</span>,
   },
 ]
 

@@ -1,4 +1,5 @@
 // What needs attention on a GPU: incidents that fire, and when its memory runs out. Each leads to the incident that tells why.
+import type { ReadonlySignal } from '@preact/signals'
 import { agentNow } from '../state/app.ts'
 import { forecastOf, forecastText } from '../state/forecast.ts'
 import type { GpuView } from '../state/gpu-view.ts'
@@ -8,7 +9,8 @@ import { since } from '../text/format.ts'
 
 const FORECAST = 'memory_exhaustion_forecast'
 
-export function GpuAlarms({ view, most }: { readonly view: GpuView; readonly most: number }) {
+export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; readonly most: number }) {
+  const view = of.value
   const all = firingOn(view.uuid)
   const forecast = view.trouble === undefined ? forecastOf(view.row) : undefined
   const foreseen = all.find(({ kind }) => kind === FORECAST)

@@ -1,4 +1,6 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
+import { useComputed, type ReadonlySignal } from '@preact/signals'
+import type { GpuRow } from '../../../agent/model/live.ts'
 import { hovered } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
@@ -9,99 +11,139 @@ import { hrefOf } from '../state/route.ts'
 import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../text/format.ts'
 import { shortGpuName } from '../text/names.ts'
 import { gapWords } from '../text/words.ts'
+import { Live } from './figure.tsx'
 import { GpuAlarms } from './gpu-alarms.tsx'
 import { GpuMemory } from './gpu-memory.tsx'
 import { MigList } from './mig-list.tsx'
 import { Readout } from './readout.tsx'
 import { TroubleNote } from './trouble-note.tsx'
 
+type Props = { readonly of: ReadonlySignal<GpuView> }
+
 /** Why a figure is missing, for its tooltip. */
-function whyMissing(view: GpuView, measure: string, value: unknown): string | undefined {
-  if (value !== undefined) return undefined
-  const gap = view.row.gaps?.find((found) => found.measure === measure)
+function whyMissing({ row }: GpuView, measure: keyof GpuRow): string | undefined {
+  if (row[measure] !== undefined) return undefined
+  const gap = row.gaps?.find((found) => found.measure === measure)
   return gap === undefined ? undefined : `not read: ${gap.detail ?? gapWords(gap.reason)}`
 }
 
-function Footer({ view }: { readonly view: GpuView }) {
-  const { row } = view
+const clockOf = ({ row }: GpuView, ...names: readonly string[]): string =>
+  clock(names.map((name) => row.clock_hertz?.[name]).find((hertz) => hertz !== undefined))
+
+function Throttles({ of }: Props) {
+  const { throttles } = of.value
   // Beside heat or a brake, a power cap is no news.
-  const harmful = view.throttles.filter((throttle) => throttle.harmful)
-  const throttles = harmful.length > 0 ? harmful : view.throttles
-  const sm = row.clock_hertz?.['sm'] ?? row.clock_hertz?.['graphics']
+  const harmful = throttles.filter((throttle) => throttle.harmful)
+  const shown = harmful.length > 0 ? harmful : throttles
+  if (shown.length === 0) return null
+  return (
+    <span class="throttles" title={throttles.map((throttle) => throttle.text).join(', ')}>
+      {shown.map((throttle) => (
+        <span key={throttle.reason} class={throttle.harmful ? 'throttle harmful' : 'throttle'}>
+          {throttle.text}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function Footer({ of }: Props) {
+  const roomy = useComputed(() => !of.value.throttles.some((throttle) => throttle.harmful))
+  const fan = useComputed(() => of.value.row.fan_speed_ratio !== undefined)
   return (
     <footer class="gpu-foot">
-      <span title="clock of the SMs">{`SM ${clock(sm)}`}</span>
-      {harmful.length === 0 && <span title="clock of the memory">{`mem ${clock(row.clock_hertz?.['memory'])}`}</span>}
-      {row.fan_speed_ratio !== undefined && <span>{`fan ${percent(row.fan_speed_ratio)}`}</span>}
-      {throttles.length > 0 && (
-        <span class="throttles" title={view.throttles.map((throttle) => throttle.text).join(', ')}>
-          {throttles.map((throttle) => (
-            <span key={throttle.reason} class={throttle.harmful ? 'throttle harmful' : 'throttle'}>
-              {throttle.text}
-            </span>
-          ))}
+      <span title="clock of the SMs">
+        <Live text={() => `SM ${clockOf(of.value, 'sm', 'graphics')}`} />
+      </span>
+      {roomy.value && (
+        <span title="clock of the memory">
+          <Live text={() => `mem ${clockOf(of.value, 'memory')}`} />
         </span>
       )}
+      {fan.value && (
+        <span>
+          <Live text={() => `fan ${percent(of.value.row.fan_speed_ratio)}`} />
+        </span>
+      )}
+      <Throttles of={of} />
     </footer>
   )
 }
 
-export function GpuCard({ view }: { readonly view: GpuView }) {
-  const { row, uuid, index, trouble } = view
-  const past = hovered.value
-  const at = (lane: string, now: number | undefined): number | undefined => (past === undefined ? now : charted.value.timeline.at(lane, past))
-  const limit = row.power_limit_watts
-  const memoryTemperature = row.memory_temperature_celsius
-  const alarm = firingOn(uuid)[0]?.severity
+/** What it does in a word, and its performance state. */
+export function Activity({ of }: Props) {
+  const trouble = useComputed(() => of.value.trouble?.kind)
+  const busy = useComputed(() => of.value.busy)
+  const state = useComputed(() => of.value.row.performance_state)
   return (
-    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble?.kind} data-alarm={alarm} aria-label={`GPU ${index}, ${view.name}`}>
+    <>
+      {state.value !== undefined && trouble.value === undefined && <span class="pstate" title="performance state">{`P${state.value}`}</span>}
+      <span class={`activity ${trouble.value === undefined ? (busy.value ? 'busy' : 'idle') : 'trouble-mark'}`}>
+        {trouble.value ?? (busy.value ? 'busy' : 'idle')}
+      </span>
+    </>
+  )
+}
+
+function Mig({ of }: Props) {
+  const { row, index } = of.value
+  return row.mig !== undefined && row.mig.length > 0 ? <MigList instances={row.mig} gpu={index} /> : null
+}
+
+/** A second changes figures, not the card: what reads `of.value` here is drawn anew, all else goes on by itself. */
+export function GpuCard({ of }: Props) {
+  const { uuid, index, name } = of.peek()
+  const trouble = useComputed(() => of.value.trouble?.kind)
+  const alarm = useComputed(() => firingOn(uuid)[0]?.severity)
+  const at = (lane: string, now: number | undefined): number | undefined => (hovered.value === undefined ? now : charted.value.timeline.at(lane, hovered.value))
+  const limit = (): number | undefined => of.value.row.power_limit_watts
+  const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
+  return (
+    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble} data-alarm={alarm} aria-label={`GPU ${index}, ${name}`}>
       <header class="gpu-head">
-        <span class="gpu-index">{index}</span>
-        <h3 class="gpu-name" title={`${view.name}\n${uuid}`}>
-          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(view.name)}, at large`}>
-            {shortGpuName(view.name)}
+        <span class="gpu-index">{String(index)}</span>
+        <h3 class="gpu-name" title={`${name}\n${uuid}`}>
+          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(name)}, at large`}>
+            {shortGpuName(name)}
           </a>
         </h3>
-        {row.performance_state !== undefined && trouble === undefined && <span class="pstate" title="performance state">{`P${row.performance_state}`}</span>}
-        <span class={`activity ${trouble === undefined ? (view.busy ? 'busy' : 'idle') : 'trouble-mark'}`}>
-          {trouble === undefined ? (view.busy ? 'busy' : 'idle') : trouble.kind}
-        </span>
+        <Activity of={of} />
       </header>
-      <GpuAlarms view={view} most={2} />
+      <GpuAlarms of={of} most={2} />
       <div class="gpu-body">
-        <GpuMemory view={view} height={124} most={5} />
-        {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
+        <GpuMemory of={of} height={124} most={5} />
+        <Mig of={of} />
         <div class="readouts">
           <Readout
             name="Utilisation"
             id="utilization_ratio"
-            figure={percentFigure(at(LANE.utilization(uuid), row.utilization_ratio))}
-            why={whyMissing(view, 'utilization_ratio', row.utilization_ratio)}
+            figure={() => percentFigure(at(LANE.utilization(uuid), of.value.row.utilization_ratio))}
+            why={() => whyMissing(of.value, 'utilization_ratio')}
             lane={LANE.utilization(uuid)}
-            range={[0, 1]}
+            range={() => [0, 1]}
           />
           <Readout
             name="Power"
             id="power_watts"
-            figure={wattsFigure(at(LANE.power(uuid), row.power_watts))}
-            beside={limit === undefined ? undefined : `/ ${limit.toFixed(0)}`}
-            why={whyMissing(view, 'power_watts', row.power_watts)}
+            figure={() => wattsFigure(at(LANE.power(uuid), of.value.row.power_watts))}
+            beside={() => (limit() === undefined ? undefined : `/ ${wattsFigure(limit()).value}`)}
+            why={() => whyMissing(of.value, 'power_watts')}
             lane={LANE.power(uuid)}
-            range={[0, limit ?? 400]}
+            range={() => [0, of.peek().row.power_limit_watts ?? 400]}
           />
           <Readout
             name="Temperature"
             id="temperature_celsius"
-            figure={celsiusFigure(at(LANE.temperature(uuid), row.temperature_celsius))}
-            beside={memoryTemperature === undefined ? undefined : `mem ${memoryTemperature.toFixed(0)}`}
-            why={whyMissing(view, 'temperature_celsius', row.temperature_celsius)}
+            figure={() => celsiusFigure(at(LANE.temperature(uuid), of.value.row.temperature_celsius))}
+            beside={() => (memoryTemperature() === undefined ? undefined : `mem ${celsiusFigure(memoryTemperature()).value}`)}
+            why={() => whyMissing(of.value, 'temperature_celsius')}
             lane={LANE.temperature(uuid)}
-            range={[20, 95]}
+            range={() => [20, 95]}
           />
         </div>
-        <Footer view={view} />
+        <Footer of={of} />
       </div>
-      <TroubleNote view={view} />
+      <TroubleNote of={of} />
     </article>
   )
 }

@@ -1,8 +1,10 @@
 // A GPU's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
-import { useRef } from 'preact/hooks'
+import { computed, useComputed, type ReadonlySignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { createColumnBook } from '../charts/columns.ts'
 import { createMemoryChart } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
-import { layersOf, noRows, stackRows } from '../charts/stack.ts'
+import { layersOf, stackRows, type Layer } from '../charts/stack.ts'
 import { colours, drawing, hovered, stale } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
@@ -11,68 +13,102 @@ import { sharesAt } from '../state/shares.ts'
 import { theme } from '../state/theme.ts'
 import { memory, memoryFigure } from '../text/format.ts'
 import { ChartBox } from './chart-box.tsx'
-import { Figure } from './figure.tsx'
+import { Live, LiveFigure } from './figure.tsx'
 import { ShareList } from './share-list.tsx'
 
-type Props = { readonly view: GpuView; readonly height: number; readonly most: number }
+type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; readonly most: number }
 
-export function GpuMemory({ view, height, most }: Props) {
-  const { row, uuid, trouble } = view
-  const rows = useRef(noRows())
-  const latest = useRef(view)
-  latest.current = view
-  void drawing.value // history that arrives later brings layers
-  const { timeline, range } = charted.value
-  const coarse = timeline.step > 1
-  const palette = PALETTES[theme.value]
-  const layers = layersOf(timeline, uuid)
-  const total = row.memory_total_bytes
-  const past = hovered.value
-  const used = past === undefined ? row.memory_used_bytes : timeline.at(LANE.used(uuid), past)
-  const free = past === undefined ? row.memory_free_bytes : undefined
-  const shares = sharesAt(timeline, uuid, layers, past ?? timeline.newest(LANE.used(uuid)) ?? 0)
+const nameOf = ({ kind, key, members }: Layer): string => `${kind} ${key} ${members?.join() ?? ''}`
+
+/** The chart's layers: another list only when somebody comes or goes. */
+function followLayers(uuid: string): ReadonlySignal<readonly Layer[]> {
+  let last: readonly Layer[] = []
+  let from: object | undefined
+  let generation = -1
+  return computed(() => {
+    void drawing.value // history that arrives later brings layers
+    const { timeline } = charted.value
+    if (from === timeline && generation === timeline.generation()) return last
+    from = timeline
+    generation = timeline.generation()
+    const now = layersOf(timeline, uuid)
+    if (now.map(nameOf).join('\n') !== last.map(nameOf).join('\n')) last = now
+    return last
+  })
+}
+
+function Figures({ of }: Pick<Props, 'of'>) {
+  const { uuid } = of.peek()
+  const now = (value: (view: GpuView) => number | undefined): number | undefined => (hovered.value === undefined ? value(of.value) : undefined)
   return (
-    <div class="gpu-memory">
-      <div class="memory-figures">
-        <span class="memory-used">
-          <Figure figure={memoryFigure(used)} name="memory_used_bytes" />
-          <span class="of">
-            of <span data-figure="memory_total_bytes">{memory(total)}</span>
+    <div class="memory-figures">
+      <span class="memory-used">
+        <LiveFigure
+          name="memory_used_bytes"
+          figure={() => memoryFigure(hovered.value === undefined ? of.value.row.memory_used_bytes : charted.value.timeline.at(LANE.used(uuid), hovered.value))}
+        />
+        <span class="of">
+          of{' '}
+          <span data-figure="memory_total_bytes">
+            <Live text={() => memory(of.value.row.memory_total_bytes)} />
           </span>
         </span>
-        <dl class="memory-side">
-          <div>
-            <dt>free</dt>
-            <dd data-figure="memory_free_bytes">{memory(free)}</dd>
-          </div>
-          <div title="Highest of the last 60 s, sampled ten times a second">
-            <dt>peak</dt>
-            <dd data-figure="memory_used_peak_bytes">{memory(past === undefined ? row.memory_used_peak_bytes : undefined)}</dd>
-          </div>
-        </dl>
-      </div>
+      </span>
+      <dl class="memory-side">
+        <div>
+          <dt>free</dt>
+          <dd data-figure="memory_free_bytes">
+            <Live text={() => memory(now(({ row }) => row.memory_free_bytes))} />
+          </dd>
+        </div>
+        <div title="Highest of the last 60 s, sampled ten times a second">
+          <dt>peak</dt>
+          <dd data-figure="memory_used_peak_bytes">
+            <Live text={() => memory(now(({ row }) => row.memory_used_peak_bytes))} />
+          </dd>
+        </div>
+      </dl>
+    </div>
+  )
+}
+
+export function GpuMemory({ of, height, most }: Props) {
+  const { uuid, index } = of.peek()
+  const book = useMemo(createColumnBook, [])
+  const following = useMemo(() => followLayers(uuid), [uuid])
+  const shares = useComputed(() => {
+    void drawing.value
+    const { timeline } = charted.value
+    return sharesAt(timeline, uuid, following.value, hovered.value ?? timeline.newest(LANE.used(uuid)) ?? 0)
+  })
+  const layers = following.value
+  const { timeline, range } = charted.value
+  const palette = PALETTES[theme.value]
+  return (
+    <div class="gpu-memory">
+      <Figures of={of} />
       <ChartBox
         className="memory-chart"
         height={height}
-        label={`Memory of GPU ${view.index} over the last ${range.spoken} by container: ${memory(used)} of ${memory(total)} used`}
-        version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map((layer) => `${layer.kind} ${layer.key}`).join('\n')}`}
+        label={`Memory of GPU ${index} over the last ${range.spoken} by container`}
+        version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map(nameOf).join('\n')}`}
         create={(host, width, size) =>
           createMemoryChart(host, width, size, {
             layers,
             palette,
-            coarse,
+            coarse: timeline.step > 1,
             slotOf: colours.slot,
-            totalBytes: () => latest.current.row.memory_total_bytes,
-            peakBytes: () => (latest.current.trouble === undefined && !stale.peek() ? latest.current.row.memory_used_peak_bytes : undefined),
+            totalBytes: () => of.peek().row.memory_total_bytes,
+            peakBytes: () => (of.peek().trouble === undefined && !stale.peek() ? of.peek().row.memory_used_peak_bytes : undefined),
           })
         }
-        data={() => stackRows(timeline, uuid, layers, rows.current)}
+        data={(pixelSeconds) => stackRows(timeline, uuid, layers, book, Math.ceil(pixelSeconds))}
       />
       <ShareList
         shares={shares}
         most={most}
-        index={view.index}
-        nothing={trouble === undefined && past === undefined ? 'nobody holds memory' : 'no reading here'}
+        index={index}
+        nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
       />
     </div>
   )

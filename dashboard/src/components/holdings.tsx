@@ -2,13 +2,16 @@
 import type { Holding } from '../state/rows.ts'
 import { DASH, memory } from '../text/format.ts'
 
+/** All that they show. */
+export const holdingsText = (holdings: readonly Holding[]): string => holdings.map(({ index, gi, bytes }) => `${index}·${gi ?? ''} ${memory(bytes)}`).join(' ')
+
 export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }) {
   if (holdings.length === 0) return <span class="faint">{DASH}</span>
   return (
     <span class="holdings">
       {holdings.map(({ index, gi, bytes }) => (
         <span key={`${index}/${gi ?? ''}`} class="holding">
-          <span class="holding-gpu">{gi === undefined ? index : `${index}·${gi}`}</span>
+          <span class="holding-gpu">{gi === undefined ? String(index) : `${index}·${gi}`}</span>
           {memory(bytes)}
         </span>
       ))}

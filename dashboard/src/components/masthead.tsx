@@ -1,4 +1,5 @@
 // The page's head: which host, which driver, whether what is shown is the present.
+import { computed } from '@preact/signals'
 import { agentNow, clock, connection, frame, hello, silence, stale } from '../state/app.ts'
 import { connect } from '../state/connection.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
@@ -46,13 +47,21 @@ function ConnectionPill() {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-export function Masthead() {
+/** What the host's GPUs are, and their driver, one fact a line. */
+const facts = computed(() => {
   const now = frame.value
   const gpus = now?.gpus ?? hello.value?.gpus ?? []
   const driver = textOf(now?.host['driver_version']) ?? gpus.map((gpu) => textOf(gpu['driver_version'])).find((found) => found !== undefined)
   const cuda = gpus.map((gpu) => textOf(gpu['cuda_version'])).find((found) => found !== undefined)
-  const models = gpuModels(gpus.flatMap((gpu) => gpu.name ?? []))
-  const facts = [models, driver === undefined ? '' : `driver ${driver}`, cuda === undefined ? '' : `CUDA ${cuda}`].filter((fact) => fact !== '')
+  const all = [gpuModels(gpus.flatMap((gpu) => gpu.name ?? [])), driver === undefined ? '' : `driver ${driver}`, cuda === undefined ? '' : `CUDA ${cuda}`]
+  return all.filter((fact) => fact !== '').join('\n')
+})
+const host = computed(() => hello.value?.host ?? frame.value?.host.hostname ?? 'Warpwatch')
+const time = computed(() => timeWithSeconds(agentNow.value))
+const dateTime = computed(() => new Date(agentNow.value).toISOString())
+const zone = computed(() => zoneName(agentNow.value))
+
+export function Masthead() {
   return (
     <header class="masthead">
       <div class="identity">
@@ -60,9 +69,9 @@ export function Masthead() {
           <path d="M3 10l6 13 7-15 7 15 6-13" />
         </svg>
         <div>
-          <h1>{hello.value?.host ?? now?.host.hostname ?? 'Warpwatch'}</h1>
+          <h1>{host}</h1>
           <p class="facts">
-            {facts.map((fact) => (
+            {facts.value.split('\n').map((fact) => (
               <span key={fact}>{fact}</span>
             ))}
           </p>
@@ -75,8 +84,8 @@ export function Masthead() {
           </span>
         )}
         <ConnectionPill />
-        <time class="now-time" dateTime={new Date(agentNow.value).toISOString()}>
-          {timeWithSeconds(agentNow.value)} <span class="unit">{zoneName(agentNow.value)}</span>
+        <time class="now-time" dateTime={dateTime}>
+          {time} <span class="unit">{zone}</span>
         </time>
         <button type="button" class="theme" onClick={toggleTheme} aria-label={theme.value === 'dark' ? 'switch to light colours' : 'switch to dark colours'}>
           <svg viewBox="0 0 20 20" aria-hidden="true">

@@ -3,21 +3,28 @@
 type Props = { readonly value: number | undefined; readonly limit: number | undefined; readonly label: string }
 
 /** From here on the bar warns: what is left no longer takes a usual burst. */
-const HIGH_RATIO = 0.92
+const HIGH_PERCENT = 92
+
+/** As far as the bar reaches, in steps that can be seen; undefined where there is no bar. */
+export function meterPercent(value: number | undefined, limit: number | undefined): number | undefined {
+  if (value === undefined || limit === undefined || limit <= 0) return undefined
+  return Math.round(100 * Math.min(1, Math.max(0, value / limit)))
+}
 
 export function Meter({ value, limit, label }: Props) {
-  if (value === undefined || limit === undefined || limit <= 0) return <span class="meter none" />
-  const ratio = Math.min(1, Math.max(0, value / limit))
+  const percent = meterPercent(value, limit)
+  if (percent === undefined) return <span class="meter none" />
   return (
     <span
-      class={ratio >= HIGH_RATIO ? 'meter high' : 'meter'}
+      class={percent >= HIGH_PERCENT ? 'meter high' : 'meter'}
       role="meter"
       aria-label={label}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={Math.round(ratio * 100)}
+      aria-valuenow={percent}
     >
-      <span style={{ width: `${(ratio * 100).toFixed(1)}%` }} />
+      {/* Moved, not resized: the page need not be laid out anew for it. */}
+      <span style={{ transform: `scaleX(${percent / 100})` }} />
     </span>
   )
 }

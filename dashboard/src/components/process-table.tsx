@@ -3,17 +3,38 @@ import { processes } from '../state/app.ts'
 import type { ProcessView } from '../state/rows.ts'
 import { DASH, memory } from '../text/format.ts'
 import { DataTable, type Column } from './data-table.tsx'
-import { Holdings } from './holdings.tsx'
+import { Holdings, holdingsText } from './holdings.tsx'
 
-export const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
+const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
+
+const typeText = ({ type }: ProcessView): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
+
+/** Of a process, in each table of processes. */
+export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
+  { id: 'process', label: 'Process', key: (view) => view.process, shows: (view) => view.process, cell: (view) => <span class="name">{view.process}</span> },
+  { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, shows: (view) => String(view.pid), cell: (view) => view.pid },
+  {
+    id: 'owner',
+    label: 'Belongs to',
+    key: (view) => view.owner,
+    shows: (view) => view.owner ?? '',
+    cell: (view) => view.owner ?? <span class="faint">host</span>,
+  },
+  { id: 'type', label: 'Kind', key: (view) => view.type, shows: typeText, cell: typeText },
+]
+
+const memoryText = (view: ProcessView): string => memory(view.gpuBytes)
 
 const COLUMNS: readonly Column<ProcessView>[] = [
-  { id: 'process', label: 'Process', key: (view) => view.process, cell: (view) => <span class="name">{view.process}</span> },
-  { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, cell: (view) => view.pid },
-  { id: 'owner', label: 'Belongs to', key: (view) => view.owner, cell: (view) => view.owner ?? <span class="faint">host</span> },
-  { id: 'type', label: 'Kind', key: (view) => view.type, cell: (view) => (view.type === undefined ? DASH : (PROCESS_TYPES[view.type] ?? view.type)) },
-  { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
-  { id: 'by-gpu', label: 'by GPU', key: (view) => view.holdings[0]?.index, cell: (view) => <Holdings holdings={view.holdings} /> },
+  ...PROCESS_COLUMNS,
+  { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, shows: memoryText, cell: memoryText },
+  {
+    id: 'by-gpu',
+    label: 'by GPU',
+    key: (view) => view.holdings[0]?.index,
+    shows: (view) => holdingsText(view.holdings),
+    cell: (view) => <Holdings holdings={view.holdings} />,
+  },
 ]
 
 export function ProcessTable() {

@@ -1,10 +1,11 @@
 // A GPU that cannot be believed: since when, why, and of which moment its figures are.
+import type { ReadonlySignal } from '@preact/signals'
 import { agentNow } from '../state/app.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { age, timeWithSeconds } from '../text/format.ts'
 
-export function TroubleNote({ view }: { readonly view: GpuView }) {
-  const { trouble, sinceMs } = view
+export function TroubleNote({ of }: { readonly of: ReadonlySignal<GpuView> }) {
+  const { trouble, sinceMs } = of.value
   if (trouble === undefined) return null
   return (
     <div class="trouble" role="status">

@@ -1,8 +1,8 @@
 // The page's state as signals: what came last, what the charts hold, what the reader points at.
-import { batch, computed, signal } from '@preact/signals'
+import { batch, computed, signal, type ReadonlySignal } from '@preact/signals'
 import type { FrameMessage, HelloMessage } from '../../../agent/model/live.ts'
 import { createColourBook } from '../charts/colour-book.ts'
-import { gpuViews, remember, type KnownGpu } from './gpu-view.ts'
+import { gpuViews, remember, type GpuView, type KnownGpu } from './gpu-view.ts'
 import { lastFigures, recordFrame, secondOf } from './lanes.ts'
 import { containerKey } from '../text/names.ts'
 import { containerViews, processViews } from './rows.ts'
@@ -43,6 +43,25 @@ export const views = computed(() => {
   if (frame.value === undefined) return undefined
   void drawing.value // history may bring what a GPU in trouble last said
   return gpuViews(frame.value, known.value, (uuid) => lastFigures(timeline, uuid))
+})
+const byUuid = computed(() => new Map(views.value?.map((view) => [view.uuid, view])))
+const followed = new Map<string, ReadonlySignal<GpuView>>()
+/** What one GPU does, for as long as the page is open: one that is no longer listed stays as it was. */
+export function follow(view: GpuView): ReadonlySignal<GpuView> {
+  let found = followed.get(view.uuid)
+  if (found === undefined) {
+    let last = view
+    found = computed(() => (last = byUuid.value.get(view.uuid) ?? last))
+    followed.set(view.uuid, found)
+  }
+  return found
+}
+let cards: readonly ReadonlySignal<GpuView>[] = []
+/** A signal for each GPU: another list only when one comes or goes, so that a second's frame redraws figures and no cards. */
+export const gpus = computed(() => {
+  const now = (views.value ?? []).map(follow)
+  if (now.length !== cards.length || now.some((each, i) => each !== cards[i])) cards = now
+  return cards
 })
 export const summary = computed(() => (views.value === undefined ? undefined : summarise(views.value, agentNow.value)))
 export const containers = computed(() => (frame.value === undefined ? [] : containerViews(frame.value)))

@@ -27,6 +27,8 @@ export type Timeline = {
   /** The oldest second that has a value. */
   readonly oldest: (key: string) => number | undefined
   readonly keys: (prefix: string) => readonly string[]
+  /** Another number after a key came or went. */
+  readonly generation: () => number
 }
 
 const PEAK = 'peak of '
@@ -34,12 +36,16 @@ const PEAK = 'peak of '
 export function createTimeline(size = WINDOW_S + 1, step = 1): Timeline {
   const lanes = new Map<string, Float64Array>()
   let end = 0
+  let generation = 0
   const cellOf = (second: number): number => Math.floor(second / step)
   const index = (second: number): number => cellOf(second) - cellOf(end) + size - 1
   const secondAt = (place: number): number => Math.min(end, (cellOf(end) - (size - 1 - place) + 1) * step - 1)
   const lane = (key: string): Float64Array => {
     let found = lanes.get(key)
-    if (found === undefined) lanes.set(key, (found = new Float64Array(size).fill(NaN)))
+    if (found === undefined) {
+      lanes.set(key, (found = new Float64Array(size).fill(NaN)))
+      generation++
+    }
     return found
   }
   const advance = (second: number): void => {
@@ -51,7 +57,10 @@ export function createTimeline(size = WINDOW_S + 1, step = 1): Timeline {
       values.copyWithin(0, shift)
       values.fill(NaN, size - shift)
       // A container that left the window leaves the memory of the page as well.
-      if (shift === size || values.every(Number.isNaN)) lanes.delete(key)
+      if (shift === size || values.every(Number.isNaN)) {
+        lanes.delete(key)
+        generation++
+      }
     }
   }
   return {
@@ -101,6 +110,7 @@ export function createTimeline(size = WINDOW_S + 1, step = 1): Timeline {
       const place = lanes.get(key)?.findIndex((value) => !Number.isNaN(value)) ?? -1
       return place < 0 ? undefined : secondAt(place)
     },
+    generation: () => generation,
     keys: (prefix) => [...lanes.keys()].filter((key) => key.startsWith(prefix)),
   }
 }

@@ -77,8 +77,9 @@ export function since(ms: number, nowMs: number): string {
 }
 
 /** The short name of the local zone, such as CET or GMT+9. */
+const ZONE = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
 export function zoneName(ms: number): string {
-  const part = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms).find((found) => found.type === 'timeZoneName')
+  const part = ZONE.formatToParts(ms).find((found) => found.type === 'timeZoneName')
   return part?.value ?? ''
 }
 

@@ -35,7 +35,7 @@ export function Agent() {
       <Sources sources={health.sources} figures={health.figures} asked={at} />
       <Gaps gaps={health.gaps} />
       <div class="agent-columns">
-        <Cost figures={health.figures} />
+        <Cost />
         <SelfFacts figures={health.figures} />
       </div>
       <Notifiers notifiers={health.notifiers} />

@@ -1,6 +1,7 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
+import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { frame, stale, views } from '../state/app.ts'
+import { frame, gpus, stale } from '../state/app.ts'
 import { showRange } from '../state/charted.ts'
 import { ChartBar } from '../components/chart-bar.tsx'
 import { ContainerTable } from '../components/container-table.tsx'
@@ -10,24 +11,26 @@ import { Loading, NoGpu } from '../components/notices.tsx'
 import { ProcessTable } from '../components/process-table.tsx'
 import { SilenceList } from '../components/silence-list.tsx'
 
+const there = computed(() => frame.value !== undefined)
+const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
+
 export function Overview() {
   useEffect(showRange, [])
-  const gpus = views.value
-  if (frame.value === undefined || gpus === undefined) return <Loading />
+  if (!there.value) return <Loading />
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
       <IncidentList />
       <SilenceList />
-      {gpus.length === 0 ? (
+      {gpus.value.length === 0 ? (
         <NoGpu />
       ) : (
-        <section aria-labelledby="gpus-title" class="gpus" data-count={gpus.length}>
+        <section aria-labelledby="gpus-title" class="gpus" data-count={gpus.value.length}>
           <h2 id="gpus-title" class="spoken">
             GPUs
           </h2>
-          <ChartBar probed={frame.value.allocators.length > 0} />
-          {gpus.map((view) => (
-            <GpuCard key={view.uuid} view={view} />
+          <ChartBar probed={probed.value} />
+          {gpus.value.map((of) => (
+            <GpuCard key={of.peek().uuid} of={of} />
           ))}
         </section>
       )}

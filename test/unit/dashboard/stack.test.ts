@@ -2,12 +2,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createColourBook } from '../../../dashboard/src/charts/colour-book.ts'
-import { cellRows, keptBytes, layerBytes, layersOf, noRows, stackRows, traceRows } from '../../../dashboard/src/charts/stack.ts'
+import { createColumnBook, type Columns } from '../../../dashboard/src/charts/columns.ts'
+import { keptBytes, layerBytes, layersOf, stackRows } from '../../../dashboard/src/charts/stack.ts'
+import { cellRows, traceRows } from '../../../dashboard/src/charts/trace.ts'
 import { LANE, recordFrame } from '../../../dashboard/src/state/lanes.ts'
 import { sharesAt } from '../../../dashboard/src/state/shares.ts'
 import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
 import { container, frame, GIB, gpu } from './helpers.ts'
 
+const plain = (columns: Columns): (number | null)[][] => columns.map((column) => Array.from<number | null>(column))
 const bytes = fc.integer({ min: 0, max: 80 }).map((gib) => gib * GIB)
 
 describe('stack', () => {
@@ -30,7 +33,7 @@ describe('stack', () => {
     recordFrame(timeline, frame(1003_000, [gpu(0, { memory_used_bytes: 4 * GIB })], [container('b', { 'GPU-0': 2 * GIB })]))
     const layers = layersOf(timeline, 'GPU-0')
     expect(layers.map((layer) => layer.key)).toEqual(['a', 'b', 'processes outside containers', 'unattributed'])
-    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    const rows = plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))
     const inGib = rows.slice(1).map((row) => row.map((value) => (value === null ? null : value / GIB)))
     expect(rows[0]).toEqual([999, 1000, 1001, 1002, 1003])
     expect(inGib).toEqual([
@@ -45,7 +48,7 @@ describe('stack', () => {
     const timeline = createTimeline(4)
     recordFrame(timeline, frame(1000_000, [gpu(0)]))
     recordFrame(timeline, frame(1002_000, [gpu(0)]))
-    const [, top] = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
+    const [, top] = plain(stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), createColumnBook()))
     expect(top).toEqual([null, 10 * GIB, 10 * GIB, 10 * GIB])
   })
 
@@ -53,8 +56,29 @@ describe('stack', () => {
     const timeline = createTimeline(6)
     recordFrame(timeline, frame(1000_000, [gpu(0)]))
     recordFrame(timeline, frame(1004_000, [gpu(0)]))
-    const rows = stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), noRows())
+    const rows = plain(stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), createColumnBook()))
     for (const row of rows.slice(1)) expect(row.slice(2, 4)).toEqual([null, null])
+  })
+})
+
+describe('seconds that share a pixel', () => {
+  const timeline = createTimeline(8)
+  for (const [second, gib] of [1, 2, 9, 3, 4].entries())
+    recordFrame(timeline, frame((1001 + second) * 1000, [gpu(0, { memory_used_bytes: gib * GIB })], [container('a', { 'GPU-0': (gib - 1) * GIB })]))
+  const drawn = (): (number | null)[][] => plain(stackRows(timeline, 'GPU-0', layersOf(timeline, 'GPU-0'), createColumnBook(), 3))
+
+  test('are drawn as the one in which most was used, with what everybody held then', () => {
+    expect(drawn()).toEqual([
+      [998, 1001, 1003, 1005],
+      [null, 1 * GIB, 9 * GIB, 4 * GIB],
+      [null, 0, 8 * GIB, 3 * GIB],
+      [null, 0, 8 * GIB, 3 * GIB],
+    ])
+  })
+
+  test('stay together as time goes on', () => {
+    recordFrame(timeline, frame(1006_000, [gpu(0, { memory_used_bytes: 5 * GIB })], []))
+    expect(drawn()[0]).toEqual([1001, 1003, 1006])
   })
 })
 
@@ -80,7 +104,7 @@ describe('what PyTorch keeps', () => {
     recordFrame(timeline, { ...told, t: 1001_000 })
     const layers = layersOf(timeline, 'GPU-0')
     expect(layers.map(({ kind }) => kind)).toEqual(['container', 'stranded', 'cache', 'host', 'unattributed'])
-    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    const rows = plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))
     const inGib = rows.slice(1).map((each) => each.map((value) => (value === null ? null : value / GIB)))
     expect(inGib).toEqual([
       [null, 10, 10],
@@ -106,7 +130,7 @@ describe('very many containers', () => {
     expect(others?.members?.toSorted()).toEqual(Array.from({ length: 8 }, (_, i) => `job-${i}`))
     const held = sharesAt(timeline, 'GPU-0', layers, 1000).filter(({ layer }) => layer.kind === 'container')
     expect(held.find(({ layer }) => layer.members !== undefined)?.bytes).toBe(36 * 2 ** 20)
-    const rows = stackRows(timeline, 'GPU-0', layers, noRows())
+    const rows = plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))
     // From the top: unattributed, host, the others, which stand on the twelve that are large.
     expect([rows[3]?.at(-1), rows[4]?.at(-1)]).toEqual([210 * 2 ** 20, 174 * 2 ** 20])
   })
@@ -120,18 +144,18 @@ describe('coarse charts', () => {
     timeline.put(LANE.used('GPU-0'), 1005, 2 * GIB)
     timeline.fill(LANE.power('GPU-0'), 980, 1000, 100, 300)
     const layers = layersOf(timeline, 'GPU-0')
-    expect(stackRows(timeline, 'GPU-0', layers, noRows())).toEqual([
+    expect(plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))).toEqual([
       [989, 999, 1005],
       [null, 4 * GIB, 2 * GIB],
       [null, 0, 0],
       [null, 9 * GIB, 2 * GIB],
     ])
-    expect(traceRows(timeline, LANE.power('GPU-0'), noRows())).toEqual([
+    expect(plain(traceRows(timeline, LANE.power('GPU-0'), createColumnBook()))).toEqual([
       [989, 999, 1005],
       [100, 100, null],
       [300, 300, null],
     ])
-    expect(cellRows(timeline, ['nothing'], noRows())).toEqual([[], [], []])
+    expect(plain(cellRows(timeline, ['nothing'], createColumnBook()))).toEqual([[], [], []])
   })
 })
 
@@ -140,18 +164,18 @@ describe('small charts', () => {
     const timeline = createTimeline(9)
     const lane = LANE.power('GPU-0')
     for (const [second, watts] of [100, 7, 0, 3, 5, 4].entries()) timeline.put(lane, 1002 + second, watts)
-    expect(traceRows(timeline, lane, noRows())).toEqual([
+    const book = createColumnBook()
+    expect(plain(traceRows(timeline, lane, book, 3))).toEqual([
       [999, 1002, 1005],
       [null, 100, 5],
     ])
     timeline.put(lane, 1011, 1)
-    const rows = traceRows(timeline, lane, noRows())
-    expect(rows).toEqual([
+    expect(plain(traceRows(timeline, lane, book, 3))).toEqual([
       [1002, 1005, 1008, 1011],
       [7, 5, null, 1],
     ])
     timeline.advance(1012)
-    expect(traceRows(timeline, lane, rows)[0]).toEqual([1002, 1005, 1008, 1011])
+    expect(plain(traceRows(timeline, lane, book, 3))[0]).toEqual([1002, 1005, 1008, 1011])
   })
 })
 

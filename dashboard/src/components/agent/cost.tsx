@@ -1,6 +1,5 @@
 // What the agent costs this host: CPU and memory of its main process over the last 15 minutes.
-import type { Figures } from '../../state/agent-figures.ts'
-import { cost } from '../../state/agent.ts'
+import { cost, known } from '../../state/agent.ts'
 import { COST } from '../../state/agent-cost.ts'
 import { memoryFigure, NO_FIGURE, percentFigure, type Figure } from '../../text/format.ts'
 import { Readout } from '../readout.tsx'
@@ -13,21 +12,19 @@ const MEMORY_TOP = 256 * 2 ** 20
 const corePercent = (cores: number | undefined): Figure =>
   cores === undefined ? NO_FIGURE : { value: (cores * 100).toFixed(cores < 0.0995 ? 1 : 0), unit: '%' }
 
-export function Cost({ figures }: { readonly figures: Figures }) {
-  const { cpu, busy } = cost.value
+function residentBytes(): number | undefined {
+  const now = known.value
+  return now.state === 'there' ? now.health.figures.one('process_resident_memory_bytes') : undefined
+}
+
+export function Cost() {
   return (
     <section class="panel" aria-labelledby="cost-title">
       <h2 id="cost-title">What it costs</h2>
       <div class="cost">
-        <Readout name="CPU" id="agent-cpu" figure={corePercent(cpu)} beside="of one core" lane={COST.cpu} range={[0, CPU_TOP]} />
-        <Readout
-          name="Memory"
-          id="agent-memory"
-          figure={memoryFigure(figures.one('process_resident_memory_bytes'))}
-          lane={COST.memory}
-          range={[0, MEMORY_TOP]}
-        />
-        <Readout name="Event loop busy" id="agent-busy" figure={percentFigure(busy)} lane={COST.busy} range={[0, 1]} />
+        <Readout name="CPU" id="agent-cpu" figure={() => corePercent(cost.value.cpu)} beside={() => 'of one core'} lane={COST.cpu} range={() => [0, CPU_TOP]} />
+        <Readout name="Memory" id="agent-memory" figure={() => memoryFigure(residentBytes())} lane={COST.memory} range={() => [0, MEMORY_TOP]} />
+        <Readout name="Event loop busy" id="agent-busy" figure={() => percentFigure(cost.value.busy)} lane={COST.busy} range={() => [0, 1]} />
       </div>
       <p class="sub">The main process, over the last 15 minutes. The child process that asks the driver is not part of it.</p>
     </section>

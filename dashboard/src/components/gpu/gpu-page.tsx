@@ -1,6 +1,6 @@
 // One GPU at large: whether it can be believed, what is wrong, its memory, its charts, who is on it, its health.
 import { useEffect } from 'preact/hooks'
-import { frame, stale, views } from '../../state/app.ts'
+import { follow, frame, stale, views } from '../../state/app.ts'
 import { showRange } from '../../state/charted.ts'
 import { closeUp } from '../../state/gpu-measures.ts'
 import type { GpuView } from '../../state/gpu-view.ts'
@@ -9,6 +9,7 @@ import { hrefOf } from '../../state/route.ts'
 import { shortGpuName } from '../../text/names.ts'
 import { ChartBar } from '../chart-bar.tsx'
 import { GpuAlarms } from '../gpu-alarms.tsx'
+import { Activity } from '../gpu-card.tsx'
 import { GpuMemory } from '../gpu-memory.tsx'
 import { MigList } from '../mig-list.tsx'
 import { TroubleNote } from '../trouble-note.tsx'
@@ -38,7 +39,8 @@ function Neighbours({ index }: { readonly index: number }) {
 }
 
 export function GpuPage({ view }: { readonly view: GpuView }) {
-  const { uuid, index, row, trouble, busy } = view
+  const { uuid, index, row, trouble } = view
+  const of = follow(view)
   useEffect(() => showRange(closeUp(uuid)), [uuid])
   const probed = frame.value?.allocators.some((each) => each.uuid === uuid) === true
   return (
@@ -49,16 +51,13 @@ export function GpuPage({ view }: { readonly view: GpuView }) {
           <h2 id="gpu-title" class="gpu-name">
             {`GPU ${index}`} <span class="of">{shortGpuName(view.name)}</span>
           </h2>
-          {row.performance_state !== undefined && trouble === undefined && <span class="pstate" title="performance state">{`P${row.performance_state}`}</span>}
-          <span class={`activity ${trouble === undefined ? (busy ? 'busy' : 'idle') : 'trouble-mark'}`}>
-            {trouble === undefined ? (busy ? 'busy' : 'idle') : trouble.kind}
-          </span>
+          <Activity of={of} />
         </header>
-        <TroubleNote view={view} />
-        <GpuAlarms view={view} most={6} />
+        <TroubleNote of={of} />
+        <GpuAlarms of={of} most={6} />
         <ChartBar probed={probed} />
         <div class="gpu-body">
-          <GpuMemory view={view} height={260} most={12} />
+          <GpuMemory of={of} height={260} most={12} />
           {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
           <LineFigures view={view} />
           <ThrottleLanes uuid={uuid} />

@@ -1,8 +1,9 @@
 // One chart of a GPU at large: its name, each line with its figure now or at the second under the pointer, the limit.
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { createLineChart } from '../../charts/line-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
-import { cellRows, HOLDS_S, noRows } from '../../charts/stack.ts'
+import { createColumnBook } from '../../charts/columns.ts'
+import { cellRows, HOLDS_S } from '../../charts/trace.ts'
 import { drawing, hovered } from '../../state/app.ts'
 import { charted } from '../../state/charted.ts'
 import { isMeasure } from '../../state/gpu-measures.ts'
@@ -22,7 +23,7 @@ export type LineFigureProps = {
 }
 
 export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineFigureProps) {
-  const rows = useRef(noRows())
+  const rows = useMemo(createColumnBook, [])
   const latest = useRef({ top, limit })
   latest.current = { top, limit }
   void drawing.value
@@ -71,7 +72,7 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineF
           cellRows(
             timeline,
             lines.map(({ lane }) => lane),
-            rows.current,
+            rows,
             // What the cards show as well is read every second: a hole of two is one.
             (lane) => (isMeasure(lane) ? HOLDS_S : 1),
           )

@@ -1,8 +1,9 @@
 // What slowed a GPU when: a lane for each reason that held in the range.
-import { useRef } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { createBandChart, LANE_HEIGHT } from '../../charts/band-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
-import { cellRows, noRows } from '../../charts/stack.ts'
+import { createColumnBook } from '../../charts/columns.ts'
+import { cellRows } from '../../charts/trace.ts'
 import { drawing } from '../../state/app.ts'
 import { charted } from '../../state/charted.ts'
 import { measureLane } from '../../state/gpu-measures.ts'
@@ -14,7 +15,7 @@ const AXIS = 18
 const HARMFUL = { dark: '#efb040', light: '#c98500' } as const
 
 export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
-  const rows = useRef(noRows())
+  const rows = useMemo(createColumnBook, [])
   void drawing.value
   const { timeline, range } = charted.value
   const prefix = measureLane(uuid, 'throttle_active.')
@@ -57,7 +58,7 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
               cellRows(
                 timeline,
                 held.map(({ lane }) => lane),
-                rows.current,
+                rows,
               )
             }
           />
