@@ -14,7 +14,7 @@ import { GIB, snapshot } from '../unit/allocator/snapshot/scene.ts'
 
 const row = z.looseObject({ pid: z.number(), gpu: z.string(), allocated_bytes: z.number(), reserved_bytes: z.number(), headroom_bytes: z.number() })
 const rows = z.array(row)
-const frames = z.looseObject({ type: z.string(), allocators: rows.optional() })
+const frames = z.looseObject({ type: z.string(), allocators: rows.optional(), host: z.looseObject({}).or(z.string()).optional() })
 
 describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
@@ -33,12 +33,19 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
   const withFile = async (page: Page, name: string, bytes: Uint8Array): Promise<void> =>
     page.setInputFiles('input[type="file"]', { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) })
   /** Frames pass through `change` on their way to the page. */
-  const changed = (change: (allocators: z.infer<typeof rows>) => z.infer<typeof rows>) => (page: Page) =>
+  const changed = (change: (allocators: z.infer<typeof rows>) => z.infer<typeof rows>, gaps?: readonly unknown[]) => (page: Page) =>
     page.routeWebSocket(/\/ws$/, (socket) => {
       const server = socket.connectToServer()
       server.onMessage((text) => {
         const message = frames.parse(JSON.parse(String(text)))
-        socket.send(JSON.stringify(message.allocators === undefined ? message : { ...message, allocators: change(message.allocators) }))
+        const { allocators, host } = message
+        socket.send(
+          JSON.stringify(
+            allocators === undefined
+              ? message
+              : { ...message, allocators: change(allocators), host: gaps === undefined ? host : { ...(typeof host === 'object' ? host : {}), gaps } },
+          ),
+        )
       })
     })
 
@@ -98,13 +105,14 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     expect(new URL(page.url()).hash).toBe(`#/allocator?process=999999-${first.gpu}`)
   })
 
-  test('where no probe speaks it says how to add one', async () => {
+  test('where no probe speaks it says what stands in the way, and how to add one', async () => {
     await using opened = await open('#/allocator', { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
-      await changed(() => [])(page)
+      await changed(() => [], [{ measure: 'allocator', reason: 'driver_error', detail: 'probe.sock: another agent listens there' }])(page)
       await page.route('**/api/v1/series?metric=allocator_*', (route) => route.fulfill({ json: [] }))
     })
     const { page, complaints } = opened
     await page.waitForSelector('.no-probe')
+    await page.locator('.no-probe .bad', { hasText: 'probe.sock: another agent listens there' }).waitFor()
     await page.getByRole('button', { name: 'copy the two lines' }).click()
     await page.waitForSelector('.copy[data-said="copied"]')
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain('PYTHONPATH: /opt/warpwatch-probe/sitecustomize')

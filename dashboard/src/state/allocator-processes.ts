@@ -1,4 +1,5 @@
 // Whose allocators are known: those whose probe speaks now, and those that history remembers within the span looked at. Pure.
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import type { AllocatorRow, SeriesRow } from '../../../agent/model/live.ts'
 import { containerKey } from '../text/names.ts'
 
@@ -65,10 +66,38 @@ export function probedOf(rows: readonly AllocatorRow[], past: readonly SeriesRow
   return [...here, ...[...ended.values()].toSorted((a, b) => b.endedAt - a.endedAt)]
 }
 
-/** The one to begin with: whose next request is nearest to failing. */
-export function tightest(all: readonly Probed[]): Probed | undefined {
-  const room = ({ row }: Probed): number => row?.headroom_bytes ?? Infinity
-  return all.toSorted((a, b) => Number(a.row === undefined) - Number(b.row === undefined) || room(a) - room(b))[0]
+/** Incidents that are about the memory of a process. */
+export const ABOUT_MEMORY: ReadonlySet<string> = new Set([
+  'cuda_oom',
+  'fragmentation_pressure',
+  'allocator_retry_storm',
+  'memory_leak',
+  'memory_exhaustion_forecast',
+  'neighbour_pressure',
+  'oom_restart_loop',
+])
+
+type Hit = Pick<IncidentSummary, 'kind' | 'subject'>
+/** Whom an incident hit: the process that it names, ended or not; else who speaks of its container now. */
+function hitBy(all: readonly Probed[], { subject: { process, container, gpu } }: Hit): Probed | undefined {
+  const owner = container === undefined ? undefined : containerKey({ ...container, container: container.name })
+  return (
+    all.find(({ pid, uuid }) => pid === process?.pid && (gpu?.uuid === undefined || gpu.uuid === uuid)) ??
+    all.find((one) => owner !== undefined && one.row !== undefined && one.owner === owner && (gpu?.uuid === undefined || gpu.uuid === one.uuid))
+  )
+}
+
+/**
+ * The one to begin with: whom the first of the firing incidents hit; else who has taken most of what it may have, in whole percent, so that
+ * the choice stays as long as the picture does.
+ */
+export function beginWithOf(all: readonly Probed[], firing: readonly Hit[], limitOf: (one: Probed) => number | undefined): Probed | undefined {
+  for (const incident of firing) {
+    const hit = ABOUT_MEMORY.has(incident.kind) ? hitBy(all, incident) : undefined
+    if (hit !== undefined) return hit
+  }
+  const taken = (one: Probed): number => Math.round(((one.reservedBytes ?? 0) / (limitOf(one) ?? Infinity)) * 100)
+  return all.toSorted((a, b) => Number(a.row === undefined) - Number(b.row === undefined) || (a.row === undefined ? 0 : taken(b) - taken(a)))[0]
 }
 
 /** Who took the place of one that has ended: the same owner on the same GPU. */

@@ -4,9 +4,9 @@ import type { SeriesRow } from '../../../agent/model/live.ts'
 import { getJson } from './api.ts'
 import { agentNow, connection, drawing, frame } from './app.ts'
 import { createLanes, isSpan, MEASURE_NAMES, SPANS, type Lanes, type SpanName } from './allocator-lanes.ts'
-import { probedOf, tightest, type Probed } from './allocator-processes.ts'
-import { incidents } from './incidents.ts'
-import { parseSeries } from './messages.ts'
+import { beginWithOf, probedOf, type Probed } from './allocator-processes.ts'
+import { firing, incidents, takeIncidents } from './incidents.ts'
+import { parseIncidents, parseSeries } from './messages.ts'
 import { route } from './route.ts'
 import { storedToken } from './token.ts'
 
@@ -38,7 +38,23 @@ const series = async (query: string): Promise<readonly SeriesRow[]> => parseSeri
 const labelsOf = ({ pid, uuid, gi }: Probed): string =>
   new URLSearchParams({ pid: String(pid), uuid, ...(gi === undefined || gi === '' ? {} : { gi }) }).toString()
 
+/** A page that has just been opened may not know yet what fires: whom it begins with hangs on that. */
+async function loadFiring(): Promise<void> {
+  try {
+    incidents.value = takeIncidents(incidents.peek(), parseIncidents(await getJson('api/v1/incidents?status=firing', storedToken())))
+  } catch (error) {
+    console.warn(error)
+  }
+}
+
+/** What a process may hold at the most: the memory of its MIG instance, else of its GPU. */
+function limitOf({ uuid, gi }: Probed): number | undefined {
+  const gpu = frame.peek()?.gpus.find((row) => row.uuid === uuid)
+  return gi === undefined || gi === '' ? gpu?.memory_total_bytes : gpu?.mig?.find((instance) => instance.gi === gi)?.memory_total_bytes
+}
+
 async function loadPast(name: SpanName): Promise<void> {
+  const asked = looked.peek() ? undefined : loadFiring()
   const to = Math.round(agentNow.peek())
   try {
     past.value = await series(`metric=allocator_reserved_bytes&from=${to - SPANS[name].spanS * 1000}&to=${to}&points=${PAST_POINTS}`)
@@ -46,6 +62,7 @@ async function loadPast(name: SpanName): Promise<void> {
     // Who speaks now is in the frames; only who has ended is missing.
     console.warn(error)
   }
+  await asked
   looked.value = true
 }
 
@@ -101,9 +118,8 @@ export function watchAllocators(): () => void {
       if (gone.value && live.value) untracked(() => void loadPast(span.peek()))
     }),
     effect(() => {
-      const one = tightest(probed.value)
-      // Who speaks is known at once, who has ended when history has answered.
-      if (chosenKey.value === undefined && (one?.row !== undefined || looked.value)) beginWith.value = one?.key
+      // Who has ended, and what fires, are known when the agent has answered.
+      if (chosenKey.value === undefined && looked.value) beginWith.value = beginWithOf(probed.value, firing.peek(), limitOf)?.key
     }),
     effect(() => {
       const [name, key] = [span.value, who.value]

@@ -1,7 +1,7 @@
 // Whose allocators the page knows: who speaks, who has ended, whom it begins with, who took whose place.
 import { describe, expect, test } from 'vitest'
 import type { AllocatorRow, SeriesRow } from '../../../agent/model/live.ts'
-import { nameOf, probedOf, successorOf, tightest } from '../../../dashboard/src/state/allocator-processes.ts'
+import { beginWithOf, nameOf, probedOf, successorOf } from '../../../dashboard/src/state/allocator-processes.ts'
 
 const row = (pid: number, gpu: string, more: Partial<AllocatorRow> = {}): AllocatorRow => ({
   pid,
@@ -39,11 +39,28 @@ describe('processes with a probe', () => {
     const all = probedOf([row(5, '0'), row(5, '1'), row(5, '1', { gi: '3' })], [past({ pid: '6' }, [null, null])])
     expect(all.map(({ key }) => key)).toEqual(['5-0', '5-1', '5-1.3'])
   })
-  test('the page begins with the least room; who tells none comes after, who has ended last', () => {
-    const all = probedOf([row(1, '0'), row(2, '1', { headroom_bytes: 9 }), row(3, '2', { headroom_bytes: 4 })], [past({ pid: '4' }, [1])])
-    expect(tightest(all)?.pid).toBe(3)
-    expect(tightest(all.filter(({ pid }) => pid === 4 || pid === 1))?.pid).toBe(1)
-    expect(tightest([])).toBeUndefined()
+  test('the page begins with who has taken most of its GPU, whatever the room of the second; who tells none comes after, who has ended last', () => {
+    const rows = [row(1, '0'), row(2, '1', { reserved_bytes: 60, headroom_bytes: 1 }), row(3, '2', { reserved_bytes: 45, headroom_bytes: 9 })]
+    const all = probedOf(rows, [past({ pid: '4' }, [1_000])])
+    expect(beginWithOf(all, [], ({ gpu }) => (gpu === '2' ? 50 : 100))?.pid).toBe(3)
+    expect(beginWithOf(all, [], () => 100)?.pid).toBe(2)
+    expect(
+      beginWithOf(
+        all.filter(({ pid }) => pid === 4 || pid === 1),
+        [],
+        () => 100,
+      )?.pid,
+    ).toBe(1)
+    expect(beginWithOf([], [], () => 100)).toBeUndefined()
+  })
+  test('a firing incident about memory comes first: the process that it names, though it has ended, else who speaks of its container', () => {
+    const all = probedOf([row(1, '0', { reserved_bytes: 90 }), row(2, '6', { container: 'tune' })], [past({ pid: '4', container: 'tune' }, [1])])
+    const subject = { gpu: { uuid: 'GPU-6' }, container: { name: 'tune' } }
+    const begin = (...firing: Parameters<typeof beginWithOf>[1]) => beginWithOf(all, firing, () => 100)?.pid
+    expect(begin({ kind: 'cuda_oom', subject: { ...subject, process: { pid: 4 } } })).toBe(4)
+    expect(begin({ kind: 'oom_restart_loop', subject })).toBe(2)
+    expect(begin({ kind: 'throttling', subject })).toBe(1)
+    expect(begin({ kind: 'cuda_oom', subject: { container: { name: 'unknown' } } }, { kind: 'memory_leak', subject: { process: { pid: 2 } } })).toBe(2)
   })
   test('its successor is of the same owner on the same GPU; without an owner nobody knows', () => {
     const all = probedOf(

@@ -1,4 +1,5 @@
-// When no probe speaks: what it would show, and the two lines that bring it.
+// When no probe speaks: what stands in its way, what it would show, and the two lines that bring it.
+import { frame } from '../../state/app.ts'
 import { CopyButton } from '../copy-button.tsx'
 
 /** probe/README.md, "Two lines in a compose file": the folder of the bundle. */
@@ -17,13 +18,24 @@ function Lines({ text, of }: { readonly text: string; readonly of: string }) {
   )
 }
 
+/** The agent's own trouble, such as a socket that another agent has taken: no line in a compose file mends it. */
+function Trouble() {
+  const found = (frame.value?.host.gaps ?? []).filter(({ measure }) => measure === 'allocator')
+  return found.map(({ detail, reason }) => (
+    <p key={detail ?? reason} class="bad" role="status">
+      No probe can connect to this agent: {detail ?? reason}
+    </p>
+  ))
+}
+
 export function NoProbe() {
   return (
     <div class="notice no-probe">
       <h2>No probe speaks on this host</h2>
+      <Trouble />
       <p>
-        The driver sees how much memory a process holds. PyTorch alone knows how much of it is in use, how much is cache, and how much lies in holes. Two lines
-        in the compose file of your training let it say so; your program and your image stay as they are:
+        The driver sees how much memory a process holds. PyTorch alone knows how much of it is in use, how much is cache, and how much lies stranded between
+        live blocks. Two lines in the compose file of your training let it say so; your program and your image stay as they are:
       </p>
       <Lines text={COMPOSE} of="the two lines" />
       <p>

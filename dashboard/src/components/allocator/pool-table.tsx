@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<PoolFigures>[] = [
   { id: 'blocks', label: 'Segments', numeric: true, key: (row) => row.segments, cell: (row) => row.segments },
   bytes('size', 'Reserved', (row) => row.reserved_bytes),
   bytes('live', 'In use', (row) => row.allocated_bytes),
-  bytes('holes', 'In holes', (row) => row.stranded_bytes),
+  bytes('holes', 'Stranded', (row) => row.stranded_bytes),
   bytes('cache', 'Cache', (row) => row.releasable_bytes),
   bytes('largest', 'Largest free', (row) => row.largest_free_bytes),
 ]

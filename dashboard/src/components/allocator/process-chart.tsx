@@ -10,7 +10,7 @@ import { memory, since, timeWithSeconds } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
 
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
-const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'in holes', cache: 'cache' }
+const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'stranded', cache: 'cache' }
 
 function Legend({ of }: { readonly of: Probed }) {
   void drawing.value
@@ -55,7 +55,7 @@ export function ProcessChart({ of }: { readonly of: Probed }) {
       <ChartBox
         className="allocator-chart"
         height={height}
-        label={`What ${nameOf(of)} reserved over the last ${SPANS[span.value].label}: in use, in holes, cache; below the most that it could hold`}
+        label={`What ${nameOf(of)} reserved over the last ${SPANS[span.value].label}: in use, stranded, cache; below the most that it could hold`}
         version={`${theme.value} ${span.value} ${chosenKey.value ?? ''}`}
         create={(host, width) =>
           createAllocatorChart(host, width, height, {

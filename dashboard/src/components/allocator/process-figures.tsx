@@ -49,14 +49,14 @@ export function ProcessFigures({ of: { row } }: { readonly of: Probed }) {
         id="cache"
         name="Cache"
         figure={memoryFigure(cache)}
-        note={holes === undefined ? 'holes included: segments are expandable' : 'free; a flush gives it back'}
+        note={holes === undefined ? 'stranded pieces included: segments are expandable' : 'free; a flush gives it back'}
       />
-      <Tile id="holes" name="In holes" figure={memoryFigure(holes)} note="free between live blocks; no flush gives it back" />
+      <Tile id="holes" name="Stranded" figure={memoryFigure(holes)} note="free pieces between live blocks (inactive split); no flush gives it back" />
       <Tile
         id="stranded"
-        name="Stranded"
+        name="Lost at the last flush"
         figure={{ value: percent(stranded), unit: '' }}
-        note={stranded === undefined ? 'after a flush; none yet' : 'after the last flush, of what it may use'}
+        note={stranded === undefined ? 'no flush yet' : 'of what it may use; this much the flush could not give back'}
         wrong={(stranded ?? 0) >= 0.1}
       />
       <Tile id="retries" name="Retries" figure={count(retries)} note="flushes because a request did not fit" wrong={(retries ?? 0) > 0} />

@@ -1,7 +1,7 @@
 // One process's allocator now and before, or why there is none to show.
 import { useEffect } from 'preact/hooks'
 import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from '../../state/allocator.ts'
-import { successorOf, type Probed } from '../../state/allocator-processes.ts'
+import { ABOUT_MEMORY, successorOf, type Probed } from '../../state/allocator-processes.ts'
 import { agentNow, drawing, frame } from '../../state/app.ts'
 import { incidents } from '../../state/incidents.ts'
 import { setParams } from '../../state/route.ts'
@@ -36,18 +36,8 @@ function Ended({ of }: { readonly of: Probed }) {
   )
 }
 
-/** Incidents of this process that are about its memory. */
-const ABOUT = new Set([
-  'cuda_oom',
-  'fragmentation_pressure',
-  'allocator_retry_storm',
-  'memory_leak',
-  'memory_exhaustion_forecast',
-  'neighbour_pressure',
-  'oom_restart_loop',
-])
 function Incidents({ of }: { readonly of: Probed }) {
-  const found = [...incidents.value.values()].filter(({ kind, subject }) => ABOUT.has(kind) && subject.process?.pid === of.pid)
+  const found = [...incidents.value.values()].filter(({ kind, subject }) => ABOUT_MEMORY.has(kind) && subject.process?.pid === of.pid)
   if (found.length === 0) return null
   return (
     <ul class="allocator-incidents">
@@ -73,7 +63,7 @@ function Gaps({ of }: { readonly of: Probed }) {
 export function ProcessPart() {
   useEffect(() => watchAllocators(), [])
   if (frame.value === undefined) return <Loading />
-  if (!looked.value && probed.value.length === 0)
+  if (!looked.value && chosenKey.value === undefined)
     return (
       <p class="nothing" role="status">
         Asking the agent …

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<SegmentRow>[] = [
   bytes('size', 'Size', (row) => row.bytes),
   bytes('live', 'In use', (row) => row.liveBytes),
   bytes('pending', 'Waiting', (row) => row.pendingBytes),
-  bytes('holes', 'In holes', (row) => row.holeBytes),
+  bytes('holes', 'Stranded', (row) => row.holeBytes),
   bytes('cache', 'Cache', (row) => row.cacheBytes),
   bytes('largest', 'Largest free', (row) => row.largestFreeBytes),
   { id: 'blocks', label: 'Blocks', numeric: true, key: (row) => row.blocks, cell: (row) => row.blocks },

@@ -21,7 +21,7 @@ function partsOf({
   if (holes === undefined || cache === undefined) return [...parts, { id: 'releasable', name: 'Free', note: 'the file does not tell more', bytes: free }]
   return [
     ...parts,
-    { id: 'stranded', name: 'In holes', note: 'between live blocks; no flush gives it back', bytes: holes },
+    { id: 'stranded', name: 'Stranded', note: 'free pieces between live blocks; no flush gives it back', bytes: holes },
     { id: 'releasable', name: 'Cache', note: 'a flush gives it back', bytes: cache },
   ]
 }
