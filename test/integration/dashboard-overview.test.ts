@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.locator('#gpu-title', { hasText: 'GPU 4' }).waitFor()
     expect(await page.getAttribute('.navigation a[aria-current]', 'href')).toBe('#/')
     await page.goto(`${agent.url}#/gpus/99`)
-    await page.locator('.lost', { hasText: 'no GPU "99"' }).waitFor()
+    await page.locator('.notice', { hasText: 'This host has no GPU 99' }).waitFor()
     expect(complaints).toEqual([])
   })
 

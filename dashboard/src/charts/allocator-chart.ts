@@ -2,10 +2,11 @@
 import uPlot from 'uplot'
 import { LAYERS, type Layer, type Mark } from '../state/allocator-lanes.ts'
 import { memory, timeOfDay } from '../text/format.ts'
+import { QUARTERS, sideAxis } from './axes.ts'
+import { FONT } from './common.ts'
 import { hatch } from './hatch.ts'
 import { mix, type Palette } from './palette.ts'
-
-const FONT = '11px Inter, system-ui, sans-serif'
+import { roundTop } from './round-top.ts'
 
 export type AllocatorSpec = {
   readonly palette: Palette
@@ -61,7 +62,6 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
 
 export function createAllocatorChart(host: HTMLElement, width: number, height: number, spec: AllocatorSpec): uPlot {
   const { palette } = spec
-  let top = 1
   const options: uPlot.Options = {
     width,
     height,
@@ -70,7 +70,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
     scales: {
       x: { time: true, range: () => [...spec.window()] },
-      y: { range: (_plot, _low, high) => [0, (top = high === null || high <= 0 ? 1 : high) * 1.03] },
+      y: { range: (_plot, _low, high) => [0, roundTop(high ?? 1, 1024)] },
     },
     series: [
       {},
@@ -91,17 +91,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      {
-        side: 1,
-        size: 62,
-        gap: 5,
-        font: FONT,
-        stroke: palette.axis,
-        splits: () => [0, 0.25, 0.5, 0.75, 1].map((part) => part * top),
-        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 1 ? null : value === 0 ? '0' : memory(value))),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
+      sideAxis({ palette, size: 62, parts: QUARTERS, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, spec)],

@@ -23,10 +23,10 @@ function drawBands(plot: uPlot, { colours, step, palette }: BandSpec): void {
     for (const [i, share] of (data[lane + 1] ?? []).entries()) {
       if (share === null || share === undefined || share <= 0) continue
       const second = seconds[i] ?? 0
-      const left = plot.valToPos(second - step, 'x', true)
+      const left = Math.round(plot.valToPos(second - step, 'x', true))
       ctx.globalAlpha = 0.25 + 0.75 * Math.min(1, share)
-      // At the least a pixel, so that a single second can be seen.
-      ctx.fillRect(left, top + 4 * ratio, Math.max(ratio, plot.valToPos(second, 'x', true) - left), height - 8 * ratio)
+      // On whole pixels, or neighbours would leave a seam; at the least one, so that a single second can be seen.
+      ctx.fillRect(left, top + 4 * ratio, Math.max(ratio, Math.round(plot.valToPos(second, 'x', true)) - left), height - 8 * ratio)
     }
     ctx.globalAlpha = 1
   }

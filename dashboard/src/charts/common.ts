@@ -29,7 +29,7 @@ function splits(plot: uPlot): number[] {
   return found
 }
 
-/** The axis of time. A label that the left edge would cut is left out. */
+/** The axis of time. Labels that an edge would cut, or that would touch the scale's zero, are left out. */
 export function timeAxis(palette: Palette): uPlot.Axis {
   return {
     size: 18,
@@ -39,7 +39,9 @@ export function timeAxis(palette: Palette): uPlot.Axis {
     splits,
     values: (plot, seconds) => {
       const days = seconds.length > 1 && (seconds[1] ?? 0) - (seconds[0] ?? 0) >= DAY
-      return seconds.map((second) => (plot.valToPos(second, 'x') < HALF ? null : days ? dayOfMonth(second * 1000) : timeOfDay(second * 1000)))
+      const end = plot.over.clientWidth - HALF
+      const fits = (second: number): boolean => plot.valToPos(second, 'x') >= HALF && plot.valToPos(second, 'x') <= end
+      return seconds.map((second) => (!fits(second) ? null : days ? dayOfMonth(second * 1000) : timeOfDay(second * 1000)))
     },
     grid: { stroke: palette.grid, width: 1 },
     ticks: { show: false },

@@ -2,16 +2,16 @@
 import uPlot from 'uplot'
 import { ticksOf } from '../state/jobs-ticks.ts'
 import type { Range } from '../state/jobs-ranges.ts'
+import { QUARTERS, sideAxis } from './axes.ts'
+import { FONT } from './common.ts'
 import { drawLimitLine } from './limit-line.ts'
 import type { Palette } from './palette.ts'
-
-const FONT = '11px Inter, system-ui, sans-serif'
 
 export type JobChartSpec = {
   readonly palette: Palette
   readonly colours: readonly string[]
   readonly limit: () => number | undefined
-  /** The top of the scale at least. */
+  /** The top of the scale. */
   readonly top: () => number
   /** Unix ms. */
   readonly span: () => { readonly from: number; readonly to: number; readonly range: Range }
@@ -33,7 +33,7 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
     padding: [6, 0, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false }, sync: { key: 'job', scales: ['x', null] } },
-    scales: { x: { time: true, range: seconds }, y: { range: () => [0, spec.top() * 1.02] } },
+    scales: { x: { time: true, range: seconds }, y: { range: () => [0, spec.top()] } },
     series: [
       {},
       ...colours.map((stroke) => ({ scale: 'y', stroke, width: 1.5, points: { show: false }, ...(colours.length === 1 && { fill: palette.traceFill }) })),
@@ -56,17 +56,7 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      {
-        side: 1,
-        size: 62,
-        gap: 5,
-        font: FONT,
-        stroke: palette.axis,
-        splits: () => [0, 0.25, 0.5, 0.75, 1].map((part) => part * spec.top()),
-        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 1 ? null : value === 0 ? '0' : spec.valueText(value))),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
+      sideAxis({ palette, size: 62, parts: QUARTERS, top: spec.top, valueText: spec.valueText }),
     ],
     hooks: {
       draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.peak)],

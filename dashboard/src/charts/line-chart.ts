@@ -1,8 +1,10 @@
 // A chart of one GPU at large: lines over the range against a limit; behind coarse means the highest of each step.
 import uPlot from 'uplot'
-import { FONT, sharedOptions, timeAxis, xScale } from './common.ts'
+import { HALVES, sideAxis } from './axes.ts'
+import { sharedOptions, timeAxis, xScale } from './common.ts'
 import { drawLimitLine } from './limit-line.ts'
 import { mix, type Palette } from './palette.ts'
+import { roundTop } from './round-top.ts'
 
 export type LineSpec = {
   readonly palette: Palette
@@ -13,9 +15,6 @@ export type LineSpec = {
   readonly valueText: (value: number) => string
   readonly coarse: boolean
 }
-
-/** What is above the least top gets a little air. */
-const reach = (top: number, high: number): number => (high > top ? high * 1.04 : Math.max(top, 1e-9))
 
 export function createLineChart(host: HTMLElement, width: number, height: number, spec: LineSpec): uPlot {
   const { palette, colours, coarse } = spec
@@ -34,22 +33,9 @@ export function createLineChart(host: HTMLElement, width: number, height: number
     width,
     height,
     padding: [6, 0, 0, 0],
-    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, reach(spec.top(), high ?? 0)] } },
+    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, roundTop(Math.max(spec.top(), high ?? 0))] } },
     series: [{}, ...colours.map(line), ...(coarse ? colours.map((colour) => peak(hex(colour))) : [])],
-    axes: [
-      timeAxis(palette),
-      {
-        side: 1,
-        size: 58,
-        gap: 5,
-        font: FONT,
-        stroke: palette.axis,
-        splits: (plot) => [0, 0.5, 1].map((part) => part * (plot.scales['y']?.max ?? 1)),
-        values: (_plot, values) => values.map((value) => (value === 0 ? '0' : spec.valueText(value))),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
-    ],
+    axes: [timeAxis(palette), sideAxis({ palette, size: 58, parts: HALVES, top: (plot) => plot.scales['y']?.max ?? 1, valueText: spec.valueText })],
     hooks: { ...shared.hooks, draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.axis)] },
   }
   return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)

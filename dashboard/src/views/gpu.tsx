@@ -2,6 +2,7 @@
 import { frame, views } from '../state/app.ts'
 import { GpuPage } from '../components/gpu/gpu-page.tsx'
 import { Loading } from '../components/notices.tsx'
+import { indexRanges } from '../text/format.ts'
 import type { ViewProps } from './definition.ts'
 
 export function Gpu({ rest }: ViewProps) {
@@ -11,9 +12,15 @@ export function Gpu({ rest }: ViewProps) {
   const view = gpus.find((each) => String(each.index) === index)
   if (view === undefined)
     return (
-      <p class="lost">
-        This host has no GPU {JSON.stringify(index)}. <a href="#/">Overview</a>
-      </p>
+      <div class="content">
+        <div class="notice">
+          <h2>This host has no GPU {index.slice(0, 20)}</h2>
+          <p>{gpus.length === 0 ? 'No GPU can be read here.' : `It has GPU ${indexRanges(gpus.map((each) => each.index))}.`}</p>
+          <p>
+            <a href="#/">Overview</a>
+          </p>
+        </div>
+      </div>
     )
   return <GpuPage key={view.uuid} view={view} />
 }

@@ -4,6 +4,7 @@ import { follow, frame, stale, views } from '../../state/app.ts'
 import { showRange } from '../../state/charted.ts'
 import { closeUp } from '../../state/gpu-measures.ts'
 import type { GpuView } from '../../state/gpu-view.ts'
+import { firingOn } from '../../state/incidents.ts'
 import { rangeParams } from '../../state/range.ts'
 import { hrefOf } from '../../state/route.ts'
 import { shortGpuName } from '../../text/names.ts'
@@ -18,25 +19,34 @@ import { GpuProcesses } from './gpu-processes.tsx'
 import { LineFigures } from './line-figures.tsx'
 import { ThrottleLanes } from './throttle-lanes.tsx'
 
-/** To the GPUs beside it, in the order of the host. */
-function Neighbours({ index }: { readonly index: number }) {
+/** The way to a GPU beside it. What is wrong there is told by a sign and in words, not by colour alone. */
+function Neighbour({ of: { uuid, index, trouble }, here }: { readonly of: GpuView; readonly here: boolean }) {
+  const [first, ...more] = firingOn(uuid)
+  const alarm = trouble === undefined ? first?.severity : 'critical'
+  const wrong = [trouble?.verdict, first?.title, more.length > 0 ? `${more.length} more` : undefined].filter((text) => text !== undefined).join('; ')
   return (
-    <nav class="neighbours" aria-label="GPUs">
-      {(views.value ?? []).map((other) => (
-        <a
-          key={other.uuid}
-          class="gpu-index"
-          href={hrefOf('gpus', [String(other.index)], rangeParams.value)}
-          aria-current={other.index === index ? 'page' : undefined}
-          aria-label={`GPU ${other.index}`}
-          data-trouble={other.trouble?.kind}
-        >
-          {other.index}
-        </a>
-      ))}
-    </nav>
+    <a
+      class="gpu-index"
+      href={hrefOf('gpus', [String(index)], rangeParams.value)}
+      aria-current={here ? 'page' : undefined}
+      aria-label={wrong === '' ? `GPU ${index}` : `GPU ${index}: ${wrong}`}
+      title={wrong === '' ? undefined : wrong}
+      data-alarm={alarm}
+    >
+      {index}
+      {alarm !== undefined && <span aria-hidden="true">{alarm === 'critical' ? '▲' : '◆'}</span>}
+    </a>
   )
 }
+
+/** To the GPUs of the host, in its order. */
+const Neighbours = ({ index }: { readonly index: number }) => (
+  <nav class="neighbours" aria-label="GPUs">
+    {(views.value ?? []).map((view) => (
+      <Neighbour key={view.uuid} of={view} here={view.index === index} />
+    ))}
+  </nav>
+)
 
 export function GpuPage({ view }: { readonly view: GpuView }) {
   const { uuid, index, row, trouble } = view

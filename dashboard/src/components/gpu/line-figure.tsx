@@ -50,7 +50,12 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineF
               {label} <b>{value === undefined ? DASH : text(value)}</b>
             </span>
           ))}
-          {limit !== undefined && <span class="legend-entry of">{`${limit.label} ${text(limit.value)}`}</span>}
+          {limit !== undefined && (
+            <span class="legend-entry of">
+              <span class="swatch dashed" />
+              {`${limit.label} ${text(limit.value)}`}
+            </span>
+          )}
         </span>
       </figcaption>
       <ChartBox

@@ -42,7 +42,7 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
     {
       id: 'temperature',
       title: 'Temperature',
-      top: 95,
+      top: 100,
       text: (value) => `${value.toFixed(0)} °C`,
       lines: [
         { label: 'GPU', lane: LANE.temperature(uuid) },

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { createJobChart } from '../../charts/jobs-chart.ts'
 import { PALETTES, type Palette } from '../../charts/palette.ts'
+import { roundTop } from '../../charts/round-top.ts'
 import { charts, failed, type Charts } from '../../state/jobs-charts.ts'
 import { highest, newest, type Line, type Lines } from '../../state/jobs-lines.ts'
 import type { Job } from '../../state/jobs-rows.ts'
@@ -11,6 +12,9 @@ import { theme } from '../../state/theme.ts'
 import { cores, DASH, memory, percent, timeOfDay, zoneName } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
 import { colourOf } from './job-name.tsx'
+
+/** Below, the scale would be of parts of a MiB. */
+const LEAST_BYTES = 64 * 2 ** 20
 
 const pointed = signal<number | undefined>(undefined)
 
@@ -29,6 +33,8 @@ type Props = {
   readonly text: (value: number) => string
   /** The least top of the scale. */
   readonly least: number
+  /** Bytes end at round GiB. */
+  readonly base?: 1024
   readonly limit?: { readonly label: string; readonly value: number | undefined }
 }
 
@@ -48,6 +54,7 @@ function Legend({ lines, text, limit, job }: Pick<Props, 'lines' | 'text' | 'lim
       })}
       {limit?.value !== undefined && (
         <span class="legend-entry of">
+          <span class="swatch dashed" />
           {limit.label} {text(limit.value)}
         </span>
       )}
@@ -55,7 +62,7 @@ function Legend({ lines, text, limit, job }: Pick<Props, 'lines' | 'text' | 'lim
   )
 }
 
-function Chart({ id, title, job, all, lines, text, least, limit }: Props) {
+function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) {
   const palette = PALETTES[theme.value]
   const latest = useRef({ all, lines, limit: limit?.value })
   latest.current = { all, lines, limit: limit?.value }
@@ -64,7 +71,7 @@ function Chart({ id, title, job, all, lines, text, least, limit }: Props) {
   const top = (): number => {
     const { lines: now, limit: bound } = latest.current
     const most = Math.max(least, highest(now))
-    return bound !== undefined && most >= bound * 0.02 ? Math.max(bound, most) : most
+    return roundTop(bound !== undefined && most >= bound * 0.02 ? Math.max(bound, most) : most, base)
   }
   return (
     <figure class="evidence-figure" data-chart={id}>
@@ -120,10 +127,20 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
         Readings <When all={all} />
       </h3>
       <div class="job-charts">
-        <Chart id="memory" title="GPU memory" job={job} all={all} lines={all.memory} text={memory} least={1} />
+        <Chart id="memory" title="GPU memory" job={job} all={all} lines={all.memory} text={memory} least={LEAST_BYTES} base={1024} />
         <Chart id="busy" title="Its GPUs busy" job={job} all={all} lines={all.busy} text={percent} least={1} />
         <Chart id="cores" title="CPU cores" job={job} all={all} lines={all.cores} text={cores} least={0.1} />
-        <Chart id="host" title="Host memory" job={job} all={all} lines={all.host} text={memory} least={1} limit={{ label: 'limit', value: job.limitBytes }} />
+        <Chart
+          id="host"
+          title="Host memory"
+          job={job}
+          all={all}
+          lines={all.host}
+          text={memory}
+          least={LEAST_BYTES}
+          base={1024}
+          limit={{ label: 'limit', value: job.limitBytes }}
+        />
       </div>
     </section>
   )
