@@ -16,5 +16,7 @@ export default defineConfig({
     // One file each: a page of this size gains nothing from a second round trip.
     cssCodeSplit: false,
     reportCompressedSize: false,
+    // All that the overview needs in one file, though other views share it: on a first visit each file is waited for.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'page', test: /dashboard[\\/]src[\\/]main\.tsx$/ }] } } },
   },
 })

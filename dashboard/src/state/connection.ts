@@ -1,4 +1,4 @@
-// Keeps the page connected: asks the API first (it can say 401, a WebSocket cannot), then opens the stream, and comes back with growing pauses.
+// Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
 import type { LiveMessage } from '../../../agent/model/live.ts'
 import { ApiError, getJson } from './api.ts'
 import { connection, hello, joined, silence, takeFrame, takeTime, timeline } from './app.ts'
@@ -42,7 +42,13 @@ function later(): void {
   const delayMs = retryDelayMs(attempt++)
   connection.value = { state: 'waiting', attempt, retryAtMs: Date.now() + delayMs }
   clearTimeout(retry)
-  retry = setTimeout(() => void connect(), delayMs)
+  retry = setTimeout(() => connect(), delayMs)
+}
+
+/** After the next frame; at once where nothing is painted, as in a tab in the background. */
+function afterPaint(then: () => void): void {
+  if (document.visibilityState === 'visible') requestAnimationFrame(() => setTimeout(then))
+  else then()
 }
 
 /** What is missing before this frame is asked for by the agent's clock, not this page's. */
@@ -72,53 +78,61 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     // A page that fell behind, as in a tab in the background, was spared some frames: history has them.
     const skipped = message.t - last > SKIPPED_MS && message.t - asked > ASK_AGAIN_MS
     last = message.t
-    if (first || skipped) askForPast(ofRound, (asked = message.t))
-    if (!first) return
+    const begins = first
     first = false
-    void loadIncidents(ofRound)
-    void loadSilences(token)
+    if (!begins && !skipped) return
+    asked = message.t
+    // Once the figures are on the screen: a megabyte of the past would stand in their way.
+    afterPaint(() => {
+      if (ofRound !== round) return
+      askForPast(ofRound, message.t)
+      if (!begins) return
+      void loadIncidents(ofRound)
+      void loadSilences(token)
+    })
   }
 }
 
 /** Connects now; a running attempt or connection gives way. */
-export async function connect(): Promise<void> {
+export function connect(): void {
   const ofRound = ++round
   clearTimeout(retry)
   closeStream?.()
   closeStream = undefined
   connection.value = { state: 'connecting' }
+  closeStream = openStream(token, { message: receiver(ofRound), end: () => void ended(ofRound) })
+}
+
+/** Without a token, or with a wrong one, it is no use to try again. */
+async function ended(ofRound: number): Promise<void> {
   try {
-    await getJson('api/v1/host', token)
+    if (ofRound === round && connection.peek().state !== 'live') await getJson('api/v1/host', token)
   } catch (error) {
-    if (ofRound !== round) return
-    if (error instanceof ApiError && error.failure.status === 401) {
+    if (ofRound === round && error instanceof ApiError && error.failure.status === 401) {
       connection.value = { state: 'unauthorized', rejected: token !== undefined }
       return
     }
     // Any other answer is an agent that starts, or a proxy without one: as much a reason to try again as silence.
-    later()
-    return
   }
-  if (ofRound !== round) return
-  closeStream = openStream(token, { message: receiver(ofRound), end: () => ofRound === round && later() })
+  if (ofRound === round) later()
 }
 
 export function useToken(value: string): void {
   token = value
   storeToken(value)
   attempt = 0
-  void connect()
+  connect()
 }
 
 /** Starts the connection and the page's clock. */
 export function start(): void {
-  void connect()
+  connect()
   setInterval(() => {
     takeTime(Date.now())
     if (connection.peek().state === 'live' && silence.peek() > GIVE_UP_AFTER_S) later()
   }, 1000)
   const now = (): void => {
-    if (connection.peek().state === 'waiting') void connect()
+    if (connection.peek().state === 'waiting') connect()
   }
   window.addEventListener('online', now)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && now())

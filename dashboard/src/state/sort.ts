@@ -2,14 +2,14 @@
 export type SortKey = string | number | undefined
 export type SortState = { readonly column: string; readonly descending: boolean }
 
-/** Made once: to make one takes longer than to sort a table with it. */
-const TEXT = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
-const TIES = new Intl.Collator(undefined, { numeric: true })
+/** Made once, when it is first needed: to make one takes longer than to sort a table with it. */
+let collator: Intl.Collator | undefined
+const compareTexts = (a: string, b: string): number => (collator ??= new Intl.Collator(undefined, { numeric: true })).compare(a, b)
 
 export function sortRows<Row>(rows: readonly Row[], key: (row: Row) => SortKey, descending: boolean, tie: (row: Row) => string): readonly Row[] {
   const compare = (a: SortKey, b: SortKey): number => {
     if (typeof a === 'number' && typeof b === 'number') return a - b
-    return TEXT.compare(String(a), String(b))
+    return compareTexts(String(a), String(b))
   }
   return rows.toSorted((a, b) => {
     const [left, right] = [key(a), key(b)]
@@ -19,7 +19,7 @@ export function sortRows<Row>(rows: readonly Row[], key: (row: Row) => SortKey, 
       const order = compare(left, right)
       if (order !== 0) return descending ? -order : order
     }
-    return TIES.compare(tie(a), tie(b))
+    return compareTexts(tie(a), tie(b))
   })
 }
 

@@ -60,9 +60,12 @@ export function timeOfDay(ms: number): string {
   return `${pad(date.getHours())}:${pad(date.getMinutes())}`
 }
 
-/** Local day, `16 Nov`. */
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-export const dayOfMonth = (ms: number): string => DAY.format(ms)
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+/** Local day, `16 Nov`. Without Intl, whose first use takes longer than all else before the page shows its figures. */
+export function dayOfMonth(ms: number): string {
+  const date = new Date(ms)
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}`
+}
 
 /** Local time of day, HH:MM:SS. */
 export function timeWithSeconds(ms: number): string {
@@ -76,11 +79,12 @@ export function since(ms: number, nowMs: number): string {
   return sameDay ? timeOfDay(ms) : `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${timeOfDay(ms)}`
 }
 
-/** The short name of the local zone, such as CET or GMT+9. */
-const ZONE = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
+/** The local zone as its distance from UTC: `UTC+1`, `UTC-3:30`. */
 export function zoneName(ms: number): string {
-  const part = ZONE.formatToParts(ms).find((found) => found.type === 'timeZoneName')
-  return part?.value ?? ''
+  const minutes = -new Date(ms).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${pad(rest)}`}`
 }
 
 /** Indices as people write them: 0–3, 6. */
