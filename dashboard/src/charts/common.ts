@@ -39,7 +39,8 @@ export function timeAxis(palette: Palette): uPlot.Axis {
     splits,
     values: (plot, seconds) => {
       const days = seconds.length > 1 && (seconds[1] ?? 0) - (seconds[0] ?? 0) >= DAY
-      const end = plot.over.clientWidth - HALF
+      // Not `clientWidth`, for which the page would be laid out in the middle of drawing.
+      const end = plot.bbox.width / devicePixelRatio - HALF
       const fits = (second: number): boolean => plot.valToPos(second, 'x') >= HALF && plot.valToPos(second, 'x') <= end
       return seconds.map((second) => (!fits(second) ? null : days ? dayOfMonth(second * 1000) : timeOfDay(second * 1000)))
     },
