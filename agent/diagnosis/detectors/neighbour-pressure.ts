@@ -66,7 +66,9 @@ function remedies(growers: readonly Grower[]): readonly Remedy[] {
         }
   return [
     move,
-    { text: 'Give each job a card or a MIG instance of its own.', command: 'export CUDA_VISIBLE_DEVICES=1' },
+    {
+      text: 'Give each job a card or a MIG instance of its own: CUDA_VISIBLE_DEVICES chooses among those that the program sees, --gpus device=N gives a container another one.',
+    },
     { text: 'Or cap the neighbour: torch.cuda.set_per_process_memory_fraction, --gpu-memory-utilization (vLLM), XLA_PYTHON_CLIENT_MEM_FRACTION (JAX).' },
   ]
 }

@@ -83,7 +83,7 @@ function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): 
   const hot = active.some((name) => REASONS[name].heat && name !== 'memory_temperature')
   if (hot && now.temperature !== undefined)
     parts.push(`the GPU is ${rounded(now.temperature)} °C hot${now.slowdownAt === undefined ? '' : ` (it slows down at ${now.slowdownAt} °C)`}`)
-  if (active.includes('memory_temperature') && now.memory !== undefined) parts.push(`its memory ${rounded(now.memory)} °C (at most ${memoryLimit} °C)`)
+  if (active.includes('memory_temperature') && now.memory !== undefined) parts.push(`its memory ${rounded(now.memory)} °C (its limit is ${memoryLimit} °C)`)
   if (active.includes('sw_power_cap') && now.limit !== undefined) {
     const lowered = now.limitDefault !== undefined && now.limit < now.limitDefault ? `, the default ${rounded(now.limitDefault)} W` : ''
     parts.push(`its limit is ${rounded(now.limit)} W${lowered}`)

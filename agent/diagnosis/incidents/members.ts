@@ -1,6 +1,6 @@
 // The faults of one incident: the same one again counts up, another one is listed, the root comes first.
 import type { Facts, Fault } from '../../model/fault.ts'
-import { SAME_KILL_MS } from './rules.ts'
+import { SAME_KILL_MS, SAME_OOM_MS } from './rules.ts'
 import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
 
 /** How a fault became known; one kill can be told by several. `exception`: the words of the log, as the probe saw them go out of the program. */
@@ -47,6 +47,13 @@ export function mergeFault(old: Fault<IncidentKind>, next: Fault<IncidentKind>, 
   const richer = preferNext || weight(next) > weight(old) ? next : old
   const other = richer === next ? old : next
   return { ...richer, facts: { ...other.facts, ...richer.facts } }
+}
+
+/** Of an OOM that comes again all is told anew: neighbours of the earlier one may have ended since, and figures of two failures do not add up. */
+export function renewedFault(member: Member, next: Fault<IncidentKind>, t: number): Fault<IncidentKind> | undefined {
+  if (next.kind !== 'cuda_oom' || (next.facts.causes ?? []).length === 0 || t - member.lastT <= SAME_OOM_MS) return undefined
+  const { gpu_index: index, exit_code: code } = member.fault.facts
+  return { ...next, facts: { ...(index === undefined ? {} : { gpu_index: index }), ...(code === undefined ? {} : { exit_code: code }), ...next.facts } }
 }
 
 export function mergeSubject(old: IncidentSubject, next: IncidentSubject): IncidentSubject {

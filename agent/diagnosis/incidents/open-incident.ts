@@ -1,7 +1,7 @@
 // One incident while it is open, and how it is told.
 import { createHash } from 'node:crypto'
 import { redactDeep } from '../../lib/redact.ts'
-import type { Fault } from '../../model/fault.ts'
+import type { Fault, Remedy } from '../../model/fault.ts'
 import type {
   ContainerSettings,
   Incident,
@@ -99,6 +99,13 @@ function hostNumber(text: string, inside: number | undefined, { gpu, container }
   return text.replace(new RegExp(`\\bGPU ${inside}\\b`), `GPU ${gpu.index}${explain ? ` (GPU ${inside} ${where})` : ''}`)
 }
 
+/** The catalogues do not know which GPU it will be; nvidia-smi takes its number, or its address. */
+function forGpu(remedies: readonly Remedy[], { gpu }: IncidentSubject): readonly Remedy[] {
+  const which = gpu?.uuid !== undefined && gpu.index !== undefined && gpu.index >= 0 ? String(gpu.index) : gpu?.pci_bus_id
+  if (which === undefined) return remedies
+  return remedies.map((remedy) => (remedy.command === undefined ? remedy : { ...remedy, command: remedy.command.replaceAll(/ -i GPU\b/g, ` -i ${which}`) }))
+}
+
 export function toIncident(open: OpenIncident): Incident {
   const root = rootOf(open)
   const fault: Fault<IncidentKind> = root.fault
@@ -118,7 +125,7 @@ export function toIncident(open: OpenIncident): Incident {
     title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
     verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
     facts: redactDeep(facts),
-    remedies,
+    remedies: forGpu(remedies, subject),
     started_at: open.startedAt,
     ...(open.firedAt === undefined ? {} : { fired_at: open.firedAt }),
     ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),

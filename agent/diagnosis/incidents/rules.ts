@@ -10,6 +10,8 @@ export const CRASH_WINDOW_MS = 60_000
 const NCCL_TIMEOUT_MS = 600_000
 /** A kernel line, the engine's event and the counter tell of one kill within so long. */
 export const SAME_KILL_MS = 5_000
+/** The probe's word and the log's are of one failure when so close; a log is read a little later than the probe. */
+export const SAME_OOM_MS = 10_000
 
 /** Of hardware and driver: one such fault hits every program on its GPU. */
 export const HARDWARE: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['xid', 'gpu_lost', 'ecc_error'])

@@ -2,7 +2,7 @@
 // Pure: time comes with the sightings and ticks.
 import { namedBy, type Fault } from '../../model/fault.ts'
 import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
-import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, withFacts, type Member, type Via } from './members.ts'
+import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, renewedFault, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
 import {
@@ -156,10 +156,11 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       open.members.push(member)
     } else {
       const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasWords(same)
+      const renewed = renewedFault(same, fault, t)
       countSighting(same, via, t, fault.facts.pid, times)
       // A detector has the newest figures, but where a log told the same its words are better.
       if (via === 'detector') same.fault = hasWords(same) ? withFacts(same.fault, fault.facts) : fault
-      else same.fault = mergeFault(same.fault, fault, first)
+      else same.fault = renewed ?? mergeFault(same.fault, fault, first)
       same.subject = mergeSubject(same.subject, subject)
     }
     open.members.sort((a, b) => rankIn(open, a) - rankIn(open, b) || a.firstT - b.firstT)

@@ -49,7 +49,7 @@ export const ACTIONS: Readonly<Record<XidAction, readonly Remedy[]>> = {
     },
     NEIGHBOURS,
   ],
-  'follow-recovery-action': [{ text: 'Do what the driver asks for.', command: 'nvidia-smi -q | grep -i "recovery action"' }],
+  'follow-recovery-action': [{ text: 'Do what the driver asks for.', command: 'nvidia-smi -q -i GPU | grep -i "recovery action"' }],
   'follow-other': [
     {
       text: 'Look for the other Xid, or for who ended the process, in the same seconds.',

@@ -32,7 +32,7 @@ export const MEMORY: XidTable = {
     causes: ['hardware'],
     severity: 'warning',
     action: 'plan-reset',
-    advice: 'Alone it is no hurry; beside a 48, 94 or 95 do what those ask.',
+    advice: 'Not urgent by itself. If Xid 48, 94 or 95 came too, follow their advice.',
   },
   64: {
     title: 'Memory repair failed',

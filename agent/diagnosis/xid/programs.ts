@@ -36,7 +36,7 @@ export const PROGRAMS: XidTable = {
   31: {
     title: 'GPU page fault',
     meaning:
-      'A unit of the GPU went to an address behind which there is no memory, or none that it may use so: mostly a wrong pointer in the program. The line names the engine, the kind of access and the address.',
+      'A unit of the GPU went to an address behind which there is no memory, or memory that it may not access that way: mostly a wrong pointer in the program. The line names the engine, the kind of access and the address.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'check-program',

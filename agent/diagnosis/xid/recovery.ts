@@ -33,6 +33,6 @@ export function recoveryNumbered(action: number): Recovery {
   return {
     to,
     severity: found?.[1] ?? 'critical',
-    remedy: found?.[2] ?? { text: 'Do what the driver asks for.', command: 'nvidia-smi -q | grep -i "recovery action"' },
+    remedy: found?.[2] ?? { text: 'Do what the driver asks for.', command: 'nvidia-smi -q -i GPU | grep -i "recovery action"' },
   }
 }

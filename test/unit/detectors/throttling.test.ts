@@ -64,7 +64,7 @@ describe('throttling', () => {
     })
     expect(fault?.verdict).toContain('GPU 0 (NVIDIA H100 80GB HBM3)')
     expect(fault?.verdict).toContain('90 °C hot (it slows down at 89 °C)')
-    expect(fault?.verdict).toContain('1053 MHz instead of 1755 MHz before (highest 1980 MHz): about 40 % of its speed is lost')
+    expect(fault?.verdict).toContain('1053 MHz instead of 1755 MHz before (its maximum is 1980 MHz): about 40 % of its speed is lost')
     expect(fault?.verdict).toContain('container trainer')
   })
 

@@ -24,12 +24,13 @@ function secondOf(
   t: number,
   { allocated, reserved, notebook: other = 0, outside = 0, probe = true }: Second,
   more: Partial<AllocatorSample> = {},
+  neighbour = NOTEBOOK,
 ): readonly Event[] {
   const used = reserved + CONTEXT + outside + other
   const place = { gpu: '0', uuid: uuid(0) }
   return [
     scrape(t, 'gpu', [reading('gpu_memory_used_bytes', place, used), reading('gpu_memory_free_bytes', place, TOTAL - used)]),
-    scrape(t, 'processes', [holds(TRAINER, trainer, reserved + CONTEXT + outside), ...(other === 0 ? [] : [holds(NOTEBOOK, notebook, other)])]),
+    scrape(t, 'processes', [holds(TRAINER, trainer, reserved + CONTEXT + outside), ...(other === 0 ? [] : [holds(neighbour, notebook, other)])]),
     ...(probe
       ? [
           {
@@ -81,6 +82,43 @@ describe('the verdict of an OOM', () => {
     expect(incident.verdict).toMatch(/notebook.*5555.*grew by.*PyTorch's own/s)
     expect(texts(incident)).toMatch(/Move container notebook, process 5555.*were lacking/)
     expect(incident.count).toBe(1)
+  })
+
+  test('failing again names whom it finds then, not who was there the first time', () => {
+    const scene = createScene()
+    const state = { allocated: 8 * GIB, reserved: 9 * GIB, notebook: 14 * GIB }
+    const free = TOTAL - 9 * GIB - CONTEXT - 14 * GIB
+    const t = minutes(scene, 6, () => state)
+    const fail = (at: number) =>
+      scene.feed(
+        oomOf(at, 8 * GIB, 9 * GIB, 2 * GIB, free),
+        line(at + 5, trainer, message(8 * GIB, 9 * GIB, 2 * GIB, free)),
+        happened(at + 900, 'die', trainer, 1),
+      )
+    fail(t)
+    for (let second = 1; second <= 30; second++) scene.feed(...secondOf(t + second * 1_000, state, {}, NOTEBOOK + 1))
+    fail(t + 31_000)
+    const incident = only(scene)
+    expect(incident.count).toBe(2)
+    expect(incident.facts.other_processes).toEqual([{ pid: NOTEBOOK + 1, bytes: 14 * GIB }])
+    expect(texts(incident)).toContain(`ps -o pid,user,lstart,args -p ${NOTEBOOK + 1}`)
+  })
+
+  test('gives no hourly rate for what came at once, and a container the host’s GPU with the most room instead of a number to set inside', () => {
+    const scene = createScene()
+    const other = { gpu: '3', uuid: uuid(3) }
+    const t = minutes(scene, 12, () => ({ allocated: 8 * GIB, reserved: 9 * GIB, notebook: 2 * GIB }))
+    for (let second = 0; second < 20; second++)
+      scene.feed(
+        ...secondOf(t + second * 1_000, { allocated: 8 * GIB, reserved: 9 * GIB, notebook: 14 * GIB }),
+        scrape(t + second * 1_000, 'gpu', [reading('gpu_memory_used_bytes', other, GIB), reading('gpu_memory_free_bytes', other, 23 * GIB)]),
+      )
+    scene.feed(oomOf(t + 20_000, 8 * GIB, 9 * GIB, 2 * GIB, TOTAL - 23 * GIB - CONTEXT), happened(t + 20_900, 'die', trainer, 1))
+    const incident = only(scene)
+    expect(incident.verdict).toContain('grew by 12.00 GiB, most of it within the last minute before.')
+    expect(texts(incident)).toContain('--gpus device=3')
+    expect(texts(incident)).toContain('GPU 3 of this host has the most free memory now (23.00 GiB)')
+    expect(texts(incident)).not.toContain('export CUDA_VISIBLE_DEVICES')
   })
 
   test('calls a growing job too large though pieces lie about, and says by how much', () => {

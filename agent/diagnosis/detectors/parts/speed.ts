@@ -41,7 +41,7 @@ export function createSpeeds(): Speeds {
         ...(loss === undefined ? {} : { speed_loss_ratio: loss }),
       }
       const share = loss === undefined ? '' : `: about ${Math.round(loss * 100)} % of its speed is lost`
-      const highest = clockMax === undefined ? '' : ` (highest ${mhz(clockMax)})`
+      const highest = clockMax === undefined ? '' : ` (its maximum is ${mhz(clockMax)})`
       const than = mean === undefined ? highest : ` instead of ${mhz(mean)} before${highest}`
       return { facts, text: ` Its SM clock is ${mhz(clock)}${than}${share}.` }
     },

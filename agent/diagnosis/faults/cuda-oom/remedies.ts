@@ -36,8 +36,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
               },
             ]),
         {
-          text: 'Give the job a GPU of its own; with torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.',
-          command: 'export CUDA_VISIBLE_DEVICES=1',
+          text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES chooses among those that the program sees, --gpus device=N gives a container another one. With torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.',
         },
       ]
     case 'fraction_cap':

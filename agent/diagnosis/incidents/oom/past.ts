@@ -2,8 +2,8 @@
 import type { Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { risePerStep } from './trend.ts'
 
-/** What rose: by how much over the time looked at, and how fast. */
-export type Growth = { readonly bytes: number; readonly perHour: number; readonly overMs: number }
+/** What rose: by how much over the time looked at, and how fast. `jumpedInMs`: most of it came at once, within so long before. */
+export type Growth = { readonly bytes: number; readonly perHour: number; readonly overMs: number; readonly jumpedInMs?: number }
 
 export type MemoryPast = {
   /** Complete minutes that are known. */
@@ -38,6 +38,9 @@ const START_MINUTES = 2
 /** Recent enough to tell of what goes on now. */
 const TREND_MINUTES = 60
 const FLOOR_MINUTES = 10
+/** So much of a rise in the last of so many minutes is a jump, not a trend. */
+const JUMP_SHARE = 0.8
+const JUMP_BEFORE = 4
 /** Readings of one second; an older one is of a driver that does not answer. */
 const FRESH_MS = 3_000
 
@@ -125,25 +128,35 @@ function peaks(complete: readonly Minute[]): Pick<MemoryPast, 'peakBytes' | 'flo
   }
 }
 
+/** How long ago at most the rise began, where nearly all of it came at once: after one of the last two complete minutes, or within it if `least` of it is kept. */
+function jumpIn(now: number, before: readonly number[], bytes: number, least: boolean): number | undefined {
+  if (before.length < JUMP_BEFORE) return undefined
+  const low = [1, 2].find((back) => now - (before.at(-back) ?? now) >= JUMP_SHARE * bytes)
+  return low === undefined ? undefined : (low + (least ? 1 : 0)) * MINUTE_MS
+}
+
 function growths(settled: readonly Minute[], last: Moment | undefined): Pick<MemoryPast, 'own' | 'others' | 'outside'> {
   const recent = settled.slice(-TREND_MINUTES)
   const probed = recent.flatMap(({ peak }) => peak ?? [])
   const rise = risePerStep(probed.length > 0 ? probed : recent.map(({ process }) => process))
   const spanOf = (list: readonly Minute[]): number => ((list.at(-1)?.at ?? 0) - (list[0]?.at ?? 0) + 1) * MINUTE_MS
   const own = rise === undefined ? undefined : { bytes: rise * recent.length, perHour: rise * 60, overMs: spanOf(recent) }
-  const above = (now: number | undefined, before: readonly number[]): Growth | undefined => {
+  const above = (now: number | undefined, before: readonly number[], least: boolean): Growth | undefined => {
     const bytes = now === undefined || before.length === 0 ? 0 : now - Math.min(...before)
     if (bytes <= 0) return undefined
     const overMs = spanOf(settled)
-    return { bytes, perHour: (bytes / overMs) * 3_600_000, overMs }
+    const jumpedInMs = jumpIn(now ?? 0, before, bytes, least)
+    return { bytes, perHour: (bytes / overMs) * 3_600_000, overMs, ...(jumpedInMs === undefined ? {} : { jumpedInMs }) }
   }
   const others = above(
     last?.othersBytes,
     settled.map((minute) => minute.others),
+    false,
   )
   const outside = above(
     last?.outsideBytes,
     settled.flatMap((minute) => minute.outside ?? []),
+    true,
   )
   return { ...(own === undefined ? {} : { own }), ...(others === undefined ? {} : { others }), ...(outside === undefined ? {} : { outside }) }
 }

@@ -17,7 +17,13 @@ export type Case = {
   readonly hip: boolean
   /** As the log names it shortly before. */
   readonly batch: number | undefined
+  /** It runs in a container. */
+  readonly contained: boolean
+  /** Of the host's other GPUs the one with the most free memory, if that would do. */
+  readonly freest: FreeGpu | undefined
 }
+
+export type FreeGpu = { readonly uuid: string; readonly index: number; readonly free: number }
 
 /** What is asked for again and again needs a little room beside what was lacking. */
 const MARGIN = 1.1
@@ -95,7 +101,20 @@ function ofFragmentation(given: Case): readonly Remedy[] {
   ]
 }
 
-function ofNeighbours({ state, decision }: Case): readonly Remedy[] {
+/** A container counts only the GPUs that it was given: what to set inside it is not for a host's number. */
+function ofOwnGpu({ freest, contained }: Case): Remedy {
+  const ranks = 'With torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.'
+  const where = freest === undefined ? '' : `; GPU ${freest.index} of this host has the most free memory now (${gib(freest.free)})`
+  if (contained) return { text: `Give the container a GPU of its own (Docker: --gpus device=${freest?.index ?? 'N'}, Compose: device_ids)${where}. ${ranks}` }
+  return {
+    text: `Give the job a GPU of its own${where}. ${ranks}`,
+    // Of a number CUDA and the host may think differently, of a UUID not.
+    ...(freest === undefined ? {} : { command: `export CUDA_VISIBLE_DEVICES=${freest.uuid}` }),
+  }
+}
+
+function ofNeighbours(given: Case): readonly Remedy[] {
+  const { state, decision } = given
   const named = (state.neighbours ?? []).filter(({ bytes }) => bytes >= 2 ** 28)
   // The smallest one that alone would do is the cheapest to move.
   const enough = named.filter(({ bytes }) => bytes >= decision.lacking).at(-1) ?? named[0]
@@ -114,10 +133,7 @@ function ofNeighbours({ state, decision }: Case): readonly Remedy[] {
       text: 'See who holds memory on the GPU.',
       command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
     },
-    {
-      text: 'Give the job a GPU of its own; with torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.',
-      command: 'export CUDA_VISIBLE_DEVICES=1',
-    },
+    ofOwnGpu(given),
   ]
 }
 

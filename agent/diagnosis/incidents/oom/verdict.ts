@@ -4,10 +4,11 @@ import type { Facts, Fault } from '../../../model/fault.ts'
 import type { ContainerSettings, IncidentKind, IncidentSubject } from '../../../model/incident.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { gib } from '../../faults/quantity.ts'
+import { SAME_OOM_MS } from '../rules.ts'
 import type { Place } from '../subject.ts'
 import { decide } from './decide.ts'
 import type { MemoryPast, Pasts } from './past.ts'
-import { oomRemedies } from './remedies.ts'
+import { oomRemedies, type FreeGpu } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
 import { neighbourName, verdictOf } from './words.ts'
 
@@ -19,8 +20,6 @@ export type OomVerdictOptions = {
 /** `lines`: what the log said shortly before, newest last. */
 export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: IncidentSubject, lines?: readonly string[]) => Fault<IncidentKind>
 
-/** The probe's word and the log's are of one failure when so close; a log is read a little later than the probe. */
-const SAME_FAILURE_MS = 10_000
 /** Messages print two decimals of a GiB. */
 const SAME_REQUEST_BYTES = 0.006 * 2 ** 30
 /** A program that is told of less than the card has sees a part of it. */
@@ -109,6 +108,8 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
         backend: track?.sample?.backend,
         hip: fault.evidence.some(({ text }) => /\bHIP out of memory/i.test(text)),
         batch: batchIn(lines),
+        contained: subject.container !== undefined || track?.container !== undefined,
+        freest: slice ? undefined : freestOf(tracks, uuid, place.t, (state.processBytes ?? state.reserved) + state.requested),
       }),
     }
   }
@@ -116,7 +117,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
 
 /** A failure that the program caught a moment before is another one: it asked for something else. */
 function isOf({ requested_bytes: asked }: Facts, oom: AllocatorOom, t: number): boolean {
-  return Math.abs(oom.t - t) <= SAME_FAILURE_MS && (asked === undefined || Math.abs(asked - oom.request_bytes) <= SAME_REQUEST_BYTES)
+  return Math.abs(oom.t - t) <= SAME_OOM_MS && (asked === undefined || Math.abs(asked - oom.request_bytes) <= SAME_REQUEST_BYTES)
 }
 
 function isSlice({ total_bytes: total }: Facts, oom: AllocatorOom | undefined, track: Track | undefined, card: GpuMemory | undefined): boolean {
@@ -161,6 +162,14 @@ function withDriver(
       ...(neighbours.length === 0 ? {} : { other_processes: neighbours.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }])) }),
     },
   }
+}
+
+/** Another GPU that has room for the whole job. */
+function freestOf(tracks: Tracks, own: string | undefined, t: number, needs: number): FreeGpu | undefined {
+  const found: FreeGpu[] = []
+  for (const [uuid, { t: readAt, index, free }] of tracks.gpus())
+    if (uuid !== own && Math.abs(t - readAt) <= LISTED_WITHIN_MS && free >= needs) found.push({ uuid, index, free })
+  return own === undefined ? undefined : found.sort((a, b) => b.free - a.free || a.index - b.index)[0]
 }
 
 function expandableIn(settings: ContainerSettings | undefined): boolean | undefined {

@@ -22,7 +22,11 @@ export const neighbourName = ({ pid, container, process }: Neighbour): string =>
     .filter((part) => part !== undefined)
     .join(', ') || 'a process without a name'
 
-const grewText = ({ bytes, perHour, overMs }: Growth): string => `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour)`
+/** What jumped has no rate. */
+const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
+  jumpedInMs === undefined
+    ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour)`
+    : `${gib(Math.round(bytes))}, most of it within the last ${jumpedInMs <= 60_000 ? 'minute' : timeText(jumpedInMs)}`
 
 export function verdictOf(facts: Facts, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
   const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(facts)} and ${gib(state.free)} were free.`
