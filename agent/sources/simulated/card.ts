@@ -36,7 +36,7 @@ export type Card = {
   readonly throttling: Set<ThrottleReason>
   readonly throttleSeconds: Map<ThrottleReason, number>
   readonly xids: Map<number, { count: number; lastAt: number }>
-  /** Highest use of the last 60 seconds, newest last. */
+  /** Use at each step of the last minute by the wall clock, newest last: a faster story takes more steps. */
   readonly usedHistory: number[]
 }
 
@@ -48,6 +48,9 @@ export const POWER_LIMIT_WATTS = 700
 const IDLE_WATTS = 72
 /** Above it the driver takes clocks back (slowdown temperature of the H100's GPU). */
 const SLOWDOWN_CELSIUS = 85
+
+/** As warpwatch_gpu_memory_used_peak_bytes says. */
+const PEAK_SECONDS = 60
 
 const BUSES = ['0a', '18', '3b', '5d', '84', '9b', 'ab', 'd1']
 
@@ -120,7 +123,7 @@ export function moveCard(card: Card, load: Load, usedBytes: number, wallSeconds:
   setThrottle(card, 'sw_power_cap', capped && !hot, wallSeconds)
   setThrottle(card, 'sw_thermal_slowdown', hot, wallSeconds)
   card.usedHistory.push(usedBytes)
-  if (card.usedHistory.length > 60) card.usedHistory.shift()
+  if (card.usedHistory.length > PEAK_SECONDS / wallSeconds) card.usedHistory.shift()
 }
 
 function setThrottle(card: Card, reason: ThrottleReason, active: boolean, wallSeconds: number): void {

@@ -20,6 +20,17 @@ describe.each(names)('%s', (scenario) => {
     expect(story.every((told) => valuesBy(told, 'gpu_memory_total_bytes', 'gpu').size >= 7)).toBe(true)
   })
 
+  test('the peak covers a minute by the clock, however fast the story is', () => {
+    const fast = tell(scenario, 100, { speed: 10 })
+    const wrong: number[] = []
+    for (const [at, told] of fast.entries()) {
+      const peaks = valuesBy(told, 'gpu_memory_used_peak_bytes', 'gpu')
+      for (const earlier of fast.slice(Math.max(0, at - 55), at + 1))
+        for (const [gpu, used] of valuesBy(earlier, 'gpu_memory_used_bytes', 'gpu')) if ((peaks.get(gpu) ?? Infinity) < used) wrong.push(told.second)
+    }
+    expect(wrong).toEqual([])
+  })
+
   test('processes and what no process holds make the used memory', () => {
     for (const told of story) {
       const used = valuesBy(told, 'gpu_memory_used_bytes', 'uuid')
