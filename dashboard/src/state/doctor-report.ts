@@ -45,8 +45,8 @@ export type GroupView = {
   readonly group: CheckGroup
   readonly checks: readonly CheckReport[]
   readonly counts: Readonly<Record<CheckStatus, number>>
-  /** Why most that was skipped was, and whether that holds for all of it. */
-  readonly skippedBecause: { readonly reason: string; readonly all: boolean } | undefined
+  /** Why most that was skipped was, and whether that holds for all of it; without one that holds for most, how many reasons there are. */
+  readonly skippedBecause: { readonly reason: string; readonly all: boolean } | { readonly reasons: number } | undefined
 }
 
 const RANK: Readonly<Record<CheckStatus, number>> = { fail: 0, warn: 1, pass: 2, skipped: 3 }
@@ -55,7 +55,8 @@ function commonReason(checks: readonly CheckReport[]): GroupView['skippedBecause
   const skipped = checks.filter(({ status }) => status === 'skipped')
   const byReason = Map.groupBy(skipped, ({ findings }) => findings[0]?.summary ?? '')
   const found = [...byReason].find(([, own]) => own.length * 2 > skipped.length)
-  return found === undefined ? undefined : { reason: found[0], all: byReason.size === 1 }
+  if (found !== undefined) return { reason: found[0], all: byReason.size === 1 }
+  return byReason.size === 0 ? undefined : { reasons: byReason.size }
 }
 
 /** In the report's order; in each what is wrong stands first. */

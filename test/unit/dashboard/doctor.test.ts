@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CheckReport, CheckStatus, DoctorReport } from '../../../agent/model/doctor.ts'
 import { complaints, groupsOf, parseReport } from '../../../dashboard/src/state/doctor-report.ts'
-import { counted } from '../../../dashboard/src/text/doctor.ts'
+import { counted, headline, standing } from '../../../dashboard/src/text/doctor.ts'
 import { REPORT } from '../doctor/report-fixture.ts'
 
 const skipped = (id: string, summary: string): CheckReport => ({
@@ -53,11 +53,11 @@ describe('groups', () => {
     expect(groups[0]?.counts).toEqual({ fail: 1, warn: 0, pass: 2, skipped: 0 })
   })
 
-  test('say why checks were skipped: one reason for all, one for most, or none that is worth it', () => {
+  test('say why checks were skipped: one reason for all, one for most, or how many there are', () => {
     const because = (...reasons: readonly string[]) => groupsOf(of(...reasons.map((reason, i) => skipped(`check-${i}`, reason))))[0]?.skippedBecause
     expect(because('no engine', 'no engine')).toEqual({ reason: 'no engine', all: true })
     expect(because('no GPU', 'no engine', 'no engine')).toEqual({ reason: 'no engine', all: false })
-    expect(because('no GPU', 'no engine')).toBeUndefined()
+    expect(because('no GPU', 'no engine')).toEqual({ reasons: 2 })
     expect(groupsOf(REPORT)[0]?.skippedBecause).toBeUndefined()
   })
 })
@@ -67,3 +67,17 @@ test.each<readonly [number, CheckStatus, string]>([
   [2, 'warn', '2 warnings'],
   [2, 'fail', '2 failed'],
 ])('%i %s reads %s', (count, status, text) => expect(counted(count, status)).toBe(text))
+
+test.each<readonly [counts: Readonly<Record<CheckStatus, number>>, text: string, stands: CheckStatus]>([
+  [{ fail: 1, warn: 2, pass: 0, skipped: 40 }, '1 failed, 2 warnings', 'fail'],
+  [{ fail: 0, warn: 2, pass: 1, skipped: 40 }, '2 warnings', 'warn'],
+  [{ fail: 0, warn: 0, pass: 30, skipped: 13 }, 'Nothing found to mend', 'pass'],
+  [{ fail: 0, warn: 0, pass: 15, skipped: 28 }, 'Nothing found in the 15 of 43 checks that ran', 'skipped'],
+  [{ fail: 0, warn: 0, pass: 1, skipped: 42 }, 'Hardly anything could be checked', 'skipped'],
+  [{ fail: 0, warn: 0, pass: 0, skipped: 43 }, 'Nothing could be checked', 'skipped'],
+])('the headline of %o is %s: what was skipped is not praised', (counts, text, stands) => {
+  const status = counts.fail > 0 ? 'fail' : counts.warn > 0 ? 'warn' : 'pass'
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const report = { ...of(...Array.from({ length: total }, (_, i) => skipped(`check-${i}`, 'no engine'))), counts, status } as const
+  expect([headline(report), standing(report)]).toEqual([text, stands])
+})

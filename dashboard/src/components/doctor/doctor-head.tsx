@@ -1,10 +1,9 @@
 // The head of the doctor's page: how the host stands, when it was looked at, and the button to look again.
 import { useEffect, useState } from 'preact/hooks'
-import type { CheckStatus } from '../../../../agent/model/doctor.ts'
 import { clock, hello } from '../../state/app.ts'
 import { look, lookingSince, report, trouble } from '../../state/doctor.ts'
 import { age, timeWithSeconds, zoneName } from '../../text/format.ts'
-import { counted } from '../../text/doctor.ts'
+import { counted, headline, standing } from '../../text/doctor.ts'
 
 /** How long it has been looking, each tenth of a second. */
 function Looking({ since }: { readonly since: number }) {
@@ -36,37 +35,24 @@ function When() {
   )
 }
 
-function verdict(): string {
-  const found = report.value
-  if (found === undefined) return 'Doctor'
-  const { fail, warn } = found.counts
-  if (fail > 0) return warn > 0 ? `${counted(fail, 'fail')}, ${counted(warn, 'warn')}` : counted(fail, 'fail')
-  return warn > 0 ? counted(warn, 'warn') : 'Nothing found to mend'
-}
-
-/** A host of which hardly anything could be looked at gets no clean bill. */
-function standing(): CheckStatus | undefined {
-  const found = report.value
-  return found?.status === 'pass' && found.counts.skipped > found.counts.pass ? 'skipped' : found?.status
-}
-
 export function DoctorHead() {
   const since = lookingSince.value
   const found = report.value
+  const simulated = hello.value?.simulated === true
   return (
-    <header class="doctor-top" data-status={standing()}>
+    <header class="doctor-top" data-status={found && standing(found)}>
       <div>
-        <h2 id="doctor-title">{verdict()}</h2>
+        <h2 id="doctor-title">{found === undefined ? 'Doctor' : headline(found)}</h2>
         <p class="doctor-line">
           {found !== undefined && (
             <span>
               {[counted(found.counts.pass, 'pass'), counted(found.counts.skipped, 'skipped')].join(', ')} of {found.checks.length} checks
-              {` on ${found.host}`}
             </span>
           )}
+          {found !== undefined && !simulated && <span>on {found.host}</span>}
           {since === undefined ? <When /> : <Looking since={since} />}
         </p>
-        {hello.value?.simulated === true && (
+        {simulated && (
           <p class="doctor-line">The figures of the other pages are made up; what stands here was found on the machine on which this agent runs.</p>
         )}
         {trouble.value !== undefined && since === undefined && (

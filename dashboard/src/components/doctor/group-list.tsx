@@ -31,6 +31,12 @@ function Check({ check: { id, title, status, findings } }: { readonly check: Che
   )
 }
 
+function becauseText(because: GroupView['skippedBecause']): string {
+  if (because === undefined) return ''
+  if ('reasons' in because) return `, for ${because.reasons} reasons`
+  return `${because.all ? '' : ', most of them'}: ${because.reason}`
+}
+
 function Group({ view: { group, checks, counts, skippedBecause } }: { readonly view: GroupView }) {
   const open = openGroups()
   const toggle = (isOpen: boolean): void => {
@@ -46,7 +52,7 @@ function Group({ view: { group, checks, counts, skippedBecause } }: { readonly v
           {ORDER.filter((status) => counts[status] > 0).map((status) => (
             <span key={status} data-status={status}>
               {counted(counts[status], status)}
-              {status === 'skipped' && skippedBecause !== undefined && `${skippedBecause.all ? '' : ', most of them'}: ${skippedBecause.reason}`}
+              {status === 'skipped' && becauseText(skippedBecause)}
             </span>
           ))}
         </span>
