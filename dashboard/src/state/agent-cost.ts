@@ -38,6 +38,12 @@ export function coresOf(steps: readonly Step[]): readonly Step[] {
   })
 }
 
+/** When the record begins, where that is later than the window does: its first step lies across its edge, and may be empty. */
+export const recordedSince = ([row]: readonly SeriesRow[]): number | undefined => {
+  const first = row?.mean.findIndex((value) => typeof value === 'number') ?? -1
+  return first > 1 ? row?.t[first] : undefined
+}
+
 export function recordCost(timeline: Timeline, lane: Lane, rows: readonly SeriesRow[]): number | undefined {
   const [row] = rows
   if (row === undefined) return undefined

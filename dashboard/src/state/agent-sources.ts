@@ -45,7 +45,7 @@ export const parseGaps = (value: unknown): readonly GapEntry[] => listOf('gaps',
 const SELF = 'self'
 /** Not one figure, but all of what the source reads, or (with labels) all of one GPU. */
 export const isAll = ({ metric, source }: GapEntry): boolean => metric === source
-const isWhole = (gap: GapEntry): boolean => isAll(gap) && Object.keys(gap.labels).length === 0
+export const isWhole = (gap: GapEntry): boolean => isAll(gap) && Object.keys(gap.labels).length === 0
 
 export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[], figures: Figures): readonly SourceRow[] {
   const names = new Set([...figures.all('warpwatch_agent_source_up').map(({ labels }) => labels['source'] ?? ''), ...groups.map(({ source }) => source)])

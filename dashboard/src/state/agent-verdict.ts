@@ -2,7 +2,7 @@
 import { age, timeWithSeconds } from '../text/format.ts'
 import { reasonWords, sourceName } from '../text/agent.ts'
 import type { Figures } from './agent-figures.ts'
-import { isAll, type GapEntry, type SourceRow } from './agent-sources.ts'
+import { isAll, isWhole, type GapEntry, type SourceRow } from './agent-sources.ts'
 
 /** `bad`: do not believe it; `warn`: a part of it; `note`: worth knowing, and true all the same. */
 export type Doubt = { readonly level: 'bad' | 'warn' | 'note'; readonly text: string }
@@ -40,18 +40,21 @@ function ofSources({ sources, now }: Evidence): readonly Doubt[] {
   })
 }
 
-function noGpu({ sources }: Evidence): string {
-  const why = sources.find(({ source }) => source === 'gpu')?.why
+function noGpu({ gaps }: Evidence): string {
+  const why = gaps.find((gap) => gap.source === 'gpu' && isWhole(gap))
   return why === undefined ? 'No GPU is read' : `No GPU is read: ${whyText(why)}`
 }
 
-function ofGaps({ gaps }: Evidence): readonly Doubt[] {
+function ofGaps({ gaps, simulated }: Evidence): readonly Doubt[] {
   const byReason = new Map<string, number>()
   // The others are told as a source's, or as a GPU's trouble.
   for (const gap of gaps) if (!isAll(gap)) byReason.set(gap.reason, (byReason.get(gap.reason) ?? 0) + 1)
   return [...byReason].map(([reason, number]) =>
     reason === 'not_supported'
-      ? { level: 'note', text: `${count(number, 'figure is', 'figures are')} not offered by this hardware or driver` }
+      ? {
+          level: 'note',
+          text: `${count(number, 'figure is', 'figures are')} not offered by ${simulated ? 'the simulated hardware' : 'this hardware or driver'}`,
+        }
       : { level: 'warn', text: `${count(number, 'figure', 'figures')} missing: ${reasonWords(reason)}` },
   )
 }
@@ -66,7 +69,7 @@ function ofFigures({ figures }: Evidence): readonly Doubt[] {
   told('warn', 'warpwatch_agent_consumer_failures_total', (n) => `A part of the agent failed on ${count(n, 'event', 'events')}; its log says how`)
   told('note', 'warpwatch_agent_log_skipped_total', (n) => `${count(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`)
   told('note', 'warpwatch_agent_sink_dropped_total', (n) => `${count(n, 'frame was', 'frames were')} left out for readers that were too slow`, { sink: 'live' })
-  told('note', 'warpwatch_agent_sampler_hangs_total', (n) => `The driver hung ${count(n, 'time', 'times')} since the agent's start`)
+  told('note', 'warpwatch_agent_sampler_hangs_total', (n) => `The driver hung ${count(n, 'time', 'times')} since the agent’s start`)
   return found
 }
 
@@ -86,7 +89,7 @@ export function doubts(evidence: Evidence): readonly Doubt[] {
   if (Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
     found.push({
       level: 'note',
-      text: `This device's clock is ${age(Math.abs(clockAheadMs) / 1000)} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the agent's, whose times are shown`,
+      text: `This device’s clock is ${age(Math.abs(clockAheadMs) / 1000)} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the agent’s, whose times are shown`,
     })
   found.push(...ofSources(evidence), ...ofGaps(evidence), ...ofFigures(evidence))
   return found.toSorted((a, b) => RANK[a.level] - RANK[b.level])

@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals'
 import type { NotifierRow } from '../../../agent/model/notification.ts'
 import type { SeriesRow } from '../../../agent/model/live.ts'
-import { COST_METRICS, COST_POINTS, recordCost, type Lane } from './agent-cost.ts'
+import { COST_METRICS, COST_POINTS, recordCost, recordedSince, type Lane } from './agent-cost.ts'
 import { parseFigures, type Figures } from './agent-figures.ts'
 import { parseNotifiers } from './agent-notifiers.ts'
 import { parseGaps, parseGroups, sourceRows, type GapEntry, type SourceRow } from './agent-sources.ts'
@@ -31,8 +31,8 @@ export const known = signal<Known>({ state: 'asking' })
 export const version = signal<string | undefined>(undefined)
 /** The counters of gaps over the last hours; undefined where there is no history. */
 export const gapsPast = signal<readonly SeriesRow[] | undefined>(undefined)
-/** The newest of what the agent costs; what is not known is not there. */
-export const cost = signal<Readonly<Partial<Record<Lane, number>>>>({})
+/** The newest of what the agent costs, and since when that is recorded, if for less than its charts show; what is not known is not there. */
+export const cost = signal<Readonly<Partial<Record<Lane | 'since', number>>>>({})
 
 const series = async (metric: string, spanMs: number, points: number): Promise<readonly SeriesRow[]> => {
   const to = Math.round(agentNow.peek())
@@ -53,10 +53,13 @@ async function askHealth(): Promise<Health> {
 }
 
 async function askCost(): Promise<void> {
-  const found: Partial<Record<Lane, number>> = {}
+  const found: Partial<Record<Lane | 'since', number>> = {}
   for (const lane of ['cpu', 'memory', 'busy'] as const) {
-    const value = recordCost(timeline, lane, await series(COST_METRICS[lane], WINDOW_S * 1000, COST_POINTS))
+    const rows = await series(COST_METRICS[lane], WINDOW_S * 1000, COST_POINTS)
+    const value = recordCost(timeline, lane, rows)
     if (value !== undefined) found[lane] = value
+    const since = recordedSince(rows)
+    if (since !== undefined) found.since = since
   }
   cost.value = found
   drawing.value++

@@ -1,6 +1,6 @@
 // The agent's own health, as the page judges it: figures, sources, gaps, cost, and what speaks against believing what one sees.
 import { describe, expect, test } from 'vitest'
-import { coresOf, recordCost, stepsOf, COST } from '../../../dashboard/src/state/agent-cost.ts'
+import { coresOf, recordCost, recordedSince, stepsOf, COST } from '../../../dashboard/src/state/agent-cost.ts'
 import { parseFigures } from '../../../dashboard/src/state/agent-figures.ts'
 import { gapGroups, newestGap } from '../../../dashboard/src/state/agent-gaps.ts'
 import { parseGaps, parseGroups, sourceRows, type GapEntry, type GroupRow } from '../../../dashboard/src/state/agent-sources.ts'
@@ -155,10 +155,14 @@ describe('is what I see true?', () => {
     expect(told({ gaps: [gap('gpu', 'warpwatch_gpu_power_watts', 'no_permission')] }).texts).toEqual(['1 figure missing: no permission to read it'])
     expect(told({ figures: parseFigures('warpwatch_agent_history_degraded 1') }).verdict).toEqual({ level: 'warn', text: 'Yes, but not all of it is there' })
     expect(told({ gpus: 0 }).texts).toEqual(['No GPU is read'])
+    const off = gap('gpu', 'gpu', 'not_supported', { detail: 'gpu.source is off' })
+    expect(told({ gpus: 0, gaps: [off] }).texts).toEqual(['No GPU is read: gpu.source is off'])
   })
   test('no, where it is old or made up; the worst stands first', () => {
     expect(told({ silentFor: 12, gpus: 0 })).toMatchObject({ levels: ['bad', 'warn'], verdict: { level: 'bad', text: 'No: it is old' } })
     expect(told({ simulated: true }).verdict).toEqual({ level: 'bad', text: 'No: it is simulated' })
+    const noFan = gap('gpu', 'warpwatch_gpu_fan_speed_ratio', 'not_supported')
+    expect(told({ simulated: true, gaps: [noFan] }).texts[1]).toBe('1 figure is not offered by the simulated hardware')
     expect(told({ simulated: true, silentFor: 12 }).verdict.text).toBe('No: it is old')
   })
 })
@@ -184,6 +188,7 @@ describe('cost', () => {
     expect(recordCost(timeline, 'memory', [series])).toBe(6)
     expect([975, 985, 995].map((second) => timeline.at(COST.memory, second))).toEqual([5, 6, undefined])
     expect(recordCost(timeline, 'busy', [])).toBeUndefined()
+    expect([[], [series], [{ ...series, mean: [null, null, 7] }]].map(recordedSince)).toEqual([undefined, undefined, 990_000])
   })
 })
 

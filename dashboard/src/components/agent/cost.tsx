@@ -1,7 +1,7 @@
 // What the agent costs this host: CPU and memory of its main process over the last 15 minutes.
 import { cost, known } from '../../state/agent.ts'
 import { COST } from '../../state/agent-cost.ts'
-import { memoryFigure, NO_FIGURE, percentFigure, type Figure } from '../../text/format.ts'
+import { memoryFigure, NO_FIGURE, percentFigure, timeOfDay, zoneName, type Figure } from '../../text/format.ts'
 import { Readout } from '../readout.tsx'
 
 /** The tops of the scales; what is above moves them. */
@@ -18,6 +18,8 @@ function residentBytes(): number | undefined {
 }
 
 export function Cost() {
+  const { since } = cost.value
+  const recorded = since === undefined ? '' : `, recorded since ${timeOfDay(since)} ${zoneName(since)}`
   return (
     <section class="panel" aria-labelledby="cost-title">
       <h2 id="cost-title">What it costs</h2>
@@ -26,7 +28,7 @@ export function Cost() {
         <Readout name="Memory" id="agent-memory" figure={() => memoryFigure(residentBytes())} lane={COST.memory} range={() => [0, MEMORY_TOP]} />
         <Readout name="Event loop busy" id="agent-busy" figure={() => percentFigure(cost.value.busy)} lane={COST.busy} range={() => [0, 1]} />
       </div>
-      <p class="sub">The main process, over the last 15 minutes. The child process that asks the driver is not part of it.</p>
+      <p class="sub">The main process, over the last 15 minutes{recorded}. The child process that asks the driver is not part of it.</p>
     </section>
   )
 }

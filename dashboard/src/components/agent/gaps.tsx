@@ -11,7 +11,7 @@ function Since({ reason }: { readonly reason: string }) {
   const past = gapsPast.value
   if (past === undefined) return null
   const at = newestGap(past, reason)
-  const text = at === undefined ? `none new in ${age(GAPS_SPAN_MS / 1000)}` : `newest at ${since(at, agentNow.peek())} ${zoneName(at)}`
+  const text = at === undefined ? `, none new in ${age(GAPS_SPAN_MS / 1000)}` : `, newest at ${since(at, agentNow.peek())} ${zoneName(at)}`
   return <span class="sub">{text}</span>
 }
 
@@ -20,7 +20,8 @@ function Reason({ group: { reason, count, groups } }: { readonly group: ReasonGr
     <li>
       <details open={reason !== 'not_supported'} data-reason={reason}>
         <summary>
-          <b>{reasonWords(reason)}</b> <span class="count">{count}</span> <Since reason={reason} />
+          <b>{reasonWords(reason)}</b> <span class="count">{count}</span>
+          <Since reason={reason} />
         </summary>
         <ul class="gap-rows">
           {groups.map(({ metric, source, detail, where, count: number }) => (

@@ -54,7 +54,7 @@ export function SelfFacts({ figures }: { readonly figures: Figures }) {
           </div>
         ))}
       </dl>
-      <p class="sub">How it is configured, with its secrets hidden, its host tells:</p>
+      <p class="sub">To see its configuration, secrets hidden, run on the host:</p>
       <span class="command">
         <code>{SHOW_CONFIG}</code>
         <CopyButton text={SHOW_CONFIG} label="copy" of="the command that prints the configuration" />

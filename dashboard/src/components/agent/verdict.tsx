@@ -7,6 +7,9 @@ const SHAPES = { bad: '▲', warn: '◆', note: '·' } as const
 const WORDS = { bad: 'do not believe it: ', warn: 'missing: ', note: 'to know: ' } as const
 const SEVERITY = { bad: 'critical', warn: 'warning', good: 'good' } as const
 
+/** A flag stays on one line, and can be told from words. */
+const withFlags = (text: string) => text.split(/(--[\w-]+)/).map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))
+
 export function Verdict({ health: { sources, gaps, figures } }: { readonly health: Health }) {
   const evidence = {
     sources,
@@ -28,7 +31,11 @@ export function Verdict({ health: { sources, gaps, figures } }: { readonly healt
     <section class="incident-top truth" data-severity={SEVERITY[level]} data-status="firing" aria-labelledby="truth-title">
       <p class="incident-line">Is what I see true?</p>
       <h2 id="truth-title">{text}</h2>
-      <p class="verdict">{`${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; what ${absent} more would read is not here`}.`}</p>
+      <p class="verdict">
+        {evidence.simulated
+          ? `${reading} of ${sources.length} sources answer; what they tell is made up.`
+          : `${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; what ${absent} more would read is not here`}.`}
+      </p>
       {found.length > 0 && (
         <ul class="doubts">
           {found.map((doubt) => (
@@ -36,7 +43,7 @@ export function Verdict({ health: { sources, gaps, figures } }: { readonly healt
               <span aria-hidden="true">{SHAPES[doubt.level]}</span>
               <span>
                 <span class="spoken">{WORDS[doubt.level]}</span>
-                {doubt.text}
+                {withFlags(doubt.text)}
               </span>
             </li>
           ))}
