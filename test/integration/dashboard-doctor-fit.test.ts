@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.keyboard.press('f')
     await page.waitForSelector('.fit-gpus tbody tr')
     const rooms = z.array(room).parse(await agent.json('api/v1/fit/gpus'))
-    expect(await textsOf(page, '.fit-gpus [data-label="Memory"]')).toEqual(rooms.map(({ capacity_bytes: bytes }) => memory(bytes)))
+    expect(await textsOf(page, '.fit-gpus [data-label="Usable memory"]')).toEqual(rooms.map(({ capacity_bytes: bytes }) => memory(bytes)))
     await page.getByLabel('Parameters').fill('8b')
     await page.getByRole('radio', { name: 'LoRA', exact: true }).focus()
     await page.keyboard.press('ArrowRight')
@@ -151,6 +151,26 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.getByRole('link', { name: 'Start over' }).click()
     await page.getByRole('heading', { name: 'Does it fit?' }).waitFor()
     expect(complaints).toEqual([])
+  })
+
+  test('a GPU that the agent could not read is named as such, beside what the others have and in the answer', async () => {
+    const rooms = z.array(room).parse(await agent.json('api/v1/fit/gpus'))
+    const lost = rooms.find(({ index }) => index === 3)?.uuid
+    await using opened = await open('#/fit', '/api/v1/fit', async (page) => {
+      await page.route('**/api/v1/fit/gpus', (route) => route.fulfill({ json: rooms.filter(({ uuid }) => uuid !== lost) }))
+      await page.route('**/api/v1/fit?*', async (route) => {
+        const real = fitSchema.parse(await agent.json('api/v1/fit?params=8b'))
+        await route.fulfill({ json: { ...real, gpus: real.gpus.filter(({ gpu }) => gpu.uuid !== lost) } })
+      })
+    })
+    const { page } = opened
+    const row = page.locator(`tr[data-row="${lost}"]`, { hasText: 'not read' })
+    await row.waitFor()
+    expect(await row.locator('.name').textContent()).toBe('GPU 3')
+    expect(await page.locator('.fit-gpus tbody tr').count()).toBe(rooms.length)
+    await page.getByLabel('Parameters').fill('8b')
+    await page.waitForSelector('.verdict-mark')
+    expect(await attributes(page, '.fit-gpus tr[data-unread]', 'data-row')).toEqual([lost])
   })
 
   test('a suggestion is a link to the question with that change, and back', async () => {

@@ -34,6 +34,14 @@ export function countText(count: number): string {
 export const gpuName = ({ index, name, gi }: GpuRoom): string => (index === undefined ? name : `GPU ${index}${gi === undefined ? '' : `, MIG instance ${gi}`}`)
 export const gpuModel = ({ index, name }: GpuRoom): string => (index === undefined ? '' : shortGpuName(name.replace(/, MIG instance .*/, '')))
 
+const DAY_MS = 86_400_000
+
+/** History tells its beginning to the hour: of less than a day no span is named, and a week that lacks an hour is one. */
+export function peakText(since: number | undefined, now: number): string {
+  const days = since === undefined ? 0 : Math.floor((now - since) / DAY_MS + 0.1)
+  return days < 1 ? 'highest recorded use' : `highest use of the last ${days === 1 ? 'day' : `${days} days`}`
+}
+
 /** Parameters, and what is done with them. */
 export function workText({ model, settings }: FitEstimate): string {
   const { train, dtype, batch, context, gpus, shard, rank, optimizer, engine } = settings

@@ -5,7 +5,7 @@ import { fitReport } from '../../../agent/fit/report.ts'
 import { parseSettings } from '../../../agent/fit/settings.ts'
 import type { FitReport, GpuAnswer, GpuRoom } from '../../../agent/model/fit.ts'
 import { leftOf, parseFit, parseRooms, scaleOf, stretchesOf, suggestionGroups, ticksOf } from '../../../dashboard/src/state/fit-report.ts'
-import { answerText, gpuName, PARTS, VERDICTS, workText } from '../../../dashboard/src/text/fit.ts'
+import { answerText, gpuName, PARTS, peakText, VERDICTS, workText } from '../../../dashboard/src/text/fit.ts'
 import { GIB } from './helpers.ts'
 
 const room = (free: number, more: Partial<GpuRoom> = {}): GpuRoom => ({
@@ -116,4 +116,14 @@ describe('in words', () => {
     expect(gpuName(room(1, { gi: '3' }))).toBe('GPU 0, MIG instance 3')
     for (const words of [...Object.values(PARTS), ...Object.values(VERDICTS).map(({ text }) => text)]) expect(words).not.toMatch(/_|undefined/)
   })
+})
+
+test.each([
+  [undefined, 'highest recorded use'],
+  [0.04, 'highest recorded use'],
+  [1.5, 'highest use of the last day'],
+  [6.96, 'highest use of the last 7 days'],
+])('a peak that is known for %s days reads %s: no longer than it was watched', (days, text) => {
+  const now = 1_795_000_000_000
+  expect(peakText(days === undefined ? undefined : now - days * 86_400_000, now)).toBe(text)
 })

@@ -18,7 +18,7 @@ export function AsOf({ at }: { readonly at: number }) {
       </time>
       , {age((agentNow.value - at) / 1000)} ago{' '}
       <button type="button" class="word" onClick={askAgain}>
-        again
+        read again
       </button>
     </p>
   )

@@ -1,10 +1,13 @@
 // The GPUs: what each has, whether the model fits now, when the idle leave, or never, and how much would be left.
 import type { FitReport, GpuAnswer, GpuRoom } from '../../../../agent/model/fit.ts'
+import { agentNow, gpus as known } from '../../state/app.ts'
 import { leftOf, scaleOf, stretchesOf, type Stretch } from '../../state/fit-report.ts'
 import { DASH, memory } from '../../text/format.ts'
-import { gpuModel, gpuName, VERDICTS } from '../../text/fit.ts'
+import { gpuModel, gpuName, peakText, VERDICTS } from '../../text/fit.ts'
 import { GpuBar } from './gpu-bar.tsx'
 
+/** What programs can have of it: the driver keeps the rest. */
+const MEMORY = 'Usable memory'
 const signed = (bytes: number | undefined): string => (bytes === undefined ? DASH : memory(bytes).replace('-', '−'))
 const keyOf = ({ uuid, gi, name }: GpuRoom, i: number): string => (uuid === undefined ? `${name} ${i}` : `${uuid} ${gi ?? ''}`)
 
@@ -34,6 +37,22 @@ function Name({ room }: { readonly room: GpuRoom }) {
   )
 }
 
+/** A GPU of this host of which the agent knew no memory when it was asked: missing in silence it would be taken for none. */
+function Unread({ rooms, columns }: { readonly rooms: readonly GpuRoom[]; readonly columns: number }) {
+  const read = new Set(rooms.map(({ uuid }) => uuid))
+  return known.value
+    .map((of) => of.peek())
+    .filter(({ uuid }) => !read.has(uuid))
+    .map(({ uuid, index, name }) => (
+      <tr key={uuid} role="row" data-row={uuid} data-unread>
+        <Name room={{ name, index, capacity_bytes: 0 }} />
+        <td role="cell" class="col-card" data-label="Card" colSpan={columns - 1}>
+          not read
+        </td>
+      </tr>
+    ))
+}
+
 type Column = readonly [label: string, figure: (answer: GpuAnswer) => number | undefined]
 const NOW: readonly Column[] = [
   ['Left now', (answer) => leftOf(answer, answer.headroom.now_bytes)],
@@ -54,7 +73,7 @@ const Heads = ({ labels }: { readonly labels: readonly string[] }) => (
           key={label}
           role="columnheader"
           scope="col"
-          class={label.startsWith('Left') || label.startsWith('Free') || label === 'Memory' ? 'numeric' : undefined}
+          class={label.startsWith('Left') || label.startsWith('Free') || label === MEMORY ? 'numeric' : undefined}
         >
           {label}
         </th>
@@ -68,7 +87,9 @@ const KEYS = { held: 'in use', idle: 'in use by the idle', need: 'needed', perha
 /** What is drawn, and nothing else. */
 function Legend({ rooms, stretches }: { readonly rooms: readonly GpuRoom[]; readonly stretches: readonly Stretch[] }) {
   const drawn = new Set(stretches.flatMap(({ kind, over }) => (over === true ? [kind, 'over'] : [kind])))
-  const peak = rooms.some(({ peak_used_bytes: bytes }) => bytes !== undefined)
+  const peaks = rooms.filter(({ peak_used_bytes: bytes }) => bytes !== undefined)
+  // Of the GPU that is known for the shortest time: of the others it holds as well.
+  const since = Math.max(...peaks.map(({ peak_since_ms: ms = Infinity }) => ms))
   return (
     <p class="bar-legend" aria-hidden="true">
       {Object.entries(KEYS)
@@ -78,9 +99,9 @@ function Legend({ rooms, stretches }: { readonly rooms: readonly GpuRoom[]; read
             <span class={`key ${key}`} /> {text}
           </span>
         ))}
-      {peak && (
+      {peaks.length > 0 && (
         <span>
-          <span class="key peak" /> highest use of the last days
+          <span class="key peak" /> {peakText(since, agentNow.peek())}
         </span>
       )}
     </p>
@@ -93,9 +114,10 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
     estimate.total,
   )
   const left = gpus.some(({ headroom }) => headroom.now_bytes !== undefined) ? NOW : EMPTY
+  const ofHost = gpus.some(({ gpu }) => gpu.uuid !== undefined)
   return (
     <section class="part" aria-labelledby="gpus-title">
-      <h3 id="gpus-title">{gpus.some(({ gpu }) => gpu.uuid !== undefined) ? 'The GPUs of this host' : 'These cards'}</h3>
+      <h3 id="gpus-title">{ofHost ? 'The GPUs of this host' : 'These cards'}</h3>
       <table class="fit-gpus" role="table" aria-labelledby="gpus-title">
         <Heads labels={['GPU', 'Card', 'Does it fit', ...left.map(([label]) => label)]} />
         <tbody role="rowgroup">
@@ -117,6 +139,7 @@ export function AnswerTable({ report: { gpus, estimate } }: { readonly report: F
               ))}
             </tr>
           ))}
+          {ofHost && <Unread rooms={gpus.map(({ gpu }) => gpu)} columns={3 + left.length} />}
         </tbody>
       </table>
       <Legend rooms={gpus.map(({ gpu }) => gpu)} stretches={gpus.flatMap(({ gpu, claim_bytes: claim }) => stretchesOf(gpu, estimate.total, claim))} />
@@ -130,7 +153,7 @@ export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
     <section class="part" aria-labelledby="gpus-title">
       <h3 id="gpus-title">What this host’s GPUs have</h3>
       <table class="fit-gpus" role="table" aria-labelledby="gpus-title">
-        <Heads labels={['GPU', 'Card', 'Memory', 'Free now', 'Free at the peak']} />
+        <Heads labels={['GPU', 'Card', MEMORY, 'Free now', 'Free at the peak']} />
         <tbody role="rowgroup">
           {list.map((room, i) => (
             <tr key={keyOf(room, i)} role="row" data-row={room.uuid ?? room.name}>
@@ -138,7 +161,7 @@ export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
               <td role="cell" class="col-card" data-label="Card">
                 <GpuBar room={room} scale={scale} />
               </td>
-              <td role="cell" class="numeric" data-label="Memory">
+              <td role="cell" class="numeric" data-label={MEMORY}>
                 {memory(room.capacity_bytes)}
               </td>
               <td role="cell" class="numeric" data-label="Free now">
@@ -149,6 +172,7 @@ export function RoomTable({ list }: { readonly list: readonly GpuRoom[] }) {
               </td>
             </tr>
           ))}
+          <Unread rooms={list} columns={5} />
         </tbody>
       </table>
       <Legend rooms={list} stretches={list.flatMap((room) => stretchesOf(room))} />
