@@ -17,7 +17,7 @@ export function TokenForm({ rejected }: { readonly rejected: boolean }) {
     >
       <h2>This agent asks for a token</h2>
       <p>
-        It is <code>http.token</code> in the agent's configuration. It stays in this tab until you close it.
+        It is <code>http.token</code> in the agent’s configuration. Kept in this tab until you close it.
       </p>
       {rejected && (
         <p class="bad" role="alert">
@@ -25,16 +25,18 @@ export function TokenForm({ rejected }: { readonly rejected: boolean }) {
         </p>
       )}
       <div class="field">
-        <input
-          type="password"
-          autofocus
-          name="token"
-          aria-label="token"
-          autocomplete="current-password"
-          spellcheck={false}
-          value={value}
-          onInput={(event) => setValue(event.currentTarget.value)}
-        />
+        <label>
+          Token
+          <input
+            type="password"
+            autofocus
+            name="token"
+            autocomplete="current-password"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        </label>
         <button type="submit">Connect</button>
       </div>
     </form>
@@ -60,14 +62,16 @@ export function Loading() {
   )
 }
 
-/** No GPU: what was tried comes from the host's gaps. */
+/** No GPU: why comes from the host’s gaps, and from nowhere else. */
 export function NoGpu() {
   const gaps: readonly GapRow[] = (frame.value?.host.gaps ?? []).filter((gap) => /gpu|nvml|nvidia/i.test(`${gap.measure} ${gap.detail ?? ''}`))
   return (
     <div class="notice">
       <h2>No NVIDIA GPU to watch</h2>
       {gaps.length === 0 ? (
-        <p>The driver's library (libnvidia-ml.so.1) and nvidia-smi were tried; neither reports a GPU on this host.</p>
+        <p>
+          No GPU is read on this host; the <a href="#/doctor">Doctor</a> says why.
+        </p>
       ) : (
         <ul class="tried">
           {gaps.map((gap) => (

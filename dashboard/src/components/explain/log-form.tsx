@@ -51,7 +51,9 @@ export function LogForm() {
         <button type="button" onClick={() => explainText(EXAMPLE, 'example')}>
           Show an example
         </button>
-        <span class="hint">Ctrl+Enter explains. Any size: a file is read piece by piece.</span>
+        <span class="hint">
+          <span class="keys">Ctrl+Enter explains. </span>Any size: a file is read piece by piece.
+        </span>
       </div>
     </form>
   )

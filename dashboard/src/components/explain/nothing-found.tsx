@@ -46,7 +46,7 @@ export function NothingFound({ notText, name }: { readonly notText: NotText | un
           <Command text="docker logs --timestamps CONTAINER > log.txt 2>&1" />
         </li>
         <li>
-          The kernel's log of the same time. A card that failed (Xid) and a process that was killed for want of memory are told there alone.
+          The kernel’s log of the same time. A card that failed (Xid) and a process that was killed for want of memory are told there alone.
           <Command text="sudo dmesg -T > kernel.txt" />
         </li>
         <li>
