@@ -9,7 +9,12 @@ import * as figures from './agent-self/figures.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
 import type { SourceDefinition } from './definition.ts'
 
-export type AgentSelfOptions = { readonly ledger: Ledger; readonly reports: readonly (() => readonly SelfFigure[])[] }
+export type AgentSelfOptions = {
+  readonly ledger: Ledger
+  readonly reports: readonly (() => readonly SelfFigure[])[]
+  /** Sources that say only that they are switched off: that is not down. */
+  readonly off?: readonly string[]
+}
 
 /** The slowest source, nvidia-smi, speaks each 5 s; three of its periods. */
 const UP_WITHIN_MS = 15_000
@@ -20,7 +25,7 @@ const OFTEN_MS = 5_000
 /** Counting descriptors walks a directory, so it is done seldom. */
 const FDS_EVERY_MS = 10_000
 
-export function createAgentSelfSource({ ledger, reports }: AgentSelfOptions): Source {
+export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOptions): Source {
   const known = new Map<MetricDef, Map<string, Series>>()
   const reading = (metric: MetricDef, labels: Labels, value: number): Reading => {
     let ofMetric = known.get(metric)
@@ -57,7 +62,8 @@ export function createAgentSelfSource({ ledger, reports }: AgentSelfOptions): So
     for (const state of ledger.sources()) {
       const labels = { source: state.source }
       const up = state.lastReadingAt !== undefined && t - state.lastReadingAt < UP_WITHIN_MS
-      readings.push(reading(figures.sourceUp, labels, up ? 1 : 0), reading(figures.sourceDuration, labels, state.durationMs / 1000))
+      if (!off.includes(state.source))
+        readings.push(reading(figures.sourceUp, labels, up ? 1 : 0), reading(figures.sourceDuration, labels, state.durationMs / 1000))
       for (const [reason, count] of state.gapsByReason) readings.push(reading(figures.gapsTotal, { source: state.source, reason }, count))
     }
     for (const [type, count] of ledger.eventCounts()) readings.push(reading(figures.eventsTotal, { type }, count))
@@ -88,5 +94,10 @@ export function createAgentSelfSource({ ledger, reports }: AgentSelfOptions): So
 export const agentSelf: SourceDefinition = {
   id: 'agent',
   metrics: figures.selfMetrics,
-  create: ({ ledger, selfReports }) => createAgentSelfSource({ ledger, reports: selfReports }),
+  create: ({ ledger, selfReports, config }) =>
+    createAgentSelfSource({
+      ledger,
+      reports: selfReports,
+      ...(config.gpu.source === 'off' && config.simulate.scenario === 'off' ? { off: ['gpu'] } : {}),
+    }),
 }

@@ -1,19 +1,37 @@
-// The GPUs of this host through NVML: which metrics they have, and when the configuration wants them.
+// The GPUs of this host through NVML: which metrics they have, when the configuration wants them, and the word that it does not.
 import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
 import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as collectors from '../collectors/index.ts'
 import { nvmlLibraries } from '../lib/wsl.ts'
+import type { Gap } from '../model/reading.ts'
+import type { Source } from '../model/source.ts'
 import type { SourceDefinition } from './definition.ts'
 import { gpuSourceMetrics } from './gpu/metrics.ts'
 import { createGpuSource } from './gpu/source.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 
+const SAY_OFF_MS = 10_000
+
+/** That nobody looks is told as a gap: without one a reader cannot tell it from a host without a driver. */
+const switchedOff: Source = {
+  id: 'gpu',
+  metrics: [],
+  start({ emit, every }) {
+    const gaps: readonly Gap[] = [{ metric: 'gpu', labels: {}, reason: 'not_supported', detail: 'gpu.source is off in the configuration' }]
+    const say = (t: number): void => emit({ type: 'scrape', t, source: 'gpu', group: 'off', ttlMs: 3 * SAY_OFF_MS, durationMs: 0, readings: [], gaps })
+    every(SAY_OFF_MS, say)
+    say(Date.now())
+  },
+  stop: () => {},
+}
+
 export const gpu: SourceDefinition = {
   id: 'gpu',
   metrics: [...collectorMetrics, ...gpuSourceMetrics, ...gpuMemoryMetrics],
   create({ config, childEntry, identify, nvml }) {
-    if (config.gpu.source === 'off' || config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
+    if (config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
+    if (config.gpu.source === 'off') return switchedOff
     nvml.set('starting')
     const seesAll = seesAllProcesses(config.host.proc_root)
     return createGpuSource({

@@ -65,6 +65,16 @@ describe.skipIf(compiler === undefined).concurrent('an NVML that does not start 
     await poll(async () => powerOf(await agent.metrics(), 7) === 507, { what: 'readings', deadlineMs: 15_000, everyMs: 50 })
   })
 
+  test('GPUs that are switched off are told as such, and not as a source that is down', async () => {
+    await using agent = await startAgent({ scenario: hostOf(1), env: { ...ABSENT, WARPWATCH_GPU__SOURCE: 'off' } })
+    expect(await gpuGap(agent)).toMatchObject({ reason: 'not_supported', labels: {}, detail: expect.stringContaining('gpu.source is off') })
+    expect(await agent.json('/api/v1/sources')).toContainEqual(expect.objectContaining({ source: 'gpu', readings: 0, gaps: 1 }))
+    await servesTheHost(agent)
+    const page = await agent.metrics()
+    expect(page.value('warpwatch_agent_gaps_total', { source: 'gpu', reason: 'not_supported' })).toBe(1)
+    expect(page.value('warpwatch_agent_source_up', { source: 'gpu' })).toBeUndefined()
+  })
+
   test('a driver that lists no GPU is told as such', async () => {
     await using agent = await startAgent({ scenario: hostOf(0), env: ABSENT })
     expect(await gpuGap(agent)).toMatchObject({ reason: 'not_supported', detail: expect.stringContaining('lists no GPU') })
