@@ -22,6 +22,8 @@ type Props<Row> = {
   readonly rowKey: (row: Row) => string
   readonly sort: SortState
   readonly empty: string
+  /** What the rows leave out. */
+  readonly note?: string | undefined
 }
 
 const arrow = (state: SortState, column: string): string => (state.column !== column ? '' : state.descending ? '↓' : '↑')
@@ -78,7 +80,7 @@ function draw<Row>(row: Row, key: string, columns: readonly Column<Row>[], befor
   }
 }
 
-export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty }: Props<Row>) {
+export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, note }: Props<Row>) {
   const [state] = useState(() => signal(sort))
   const column = columns.find((found) => found.id === state.value.column)
   const sorted = column === undefined ? rows : sortRows(rows, column.key, state.value.descending, rowKey)
@@ -93,8 +95,9 @@ export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty }
       <h2 id={`${id}-title`}>
         {title} <span class="count">{rows.length}</span>
       </h2>
+      {note !== undefined && <p class="table-note">{note}</p>}
       {rows.length === 0 ? (
-        <p class="nothing">{empty}</p>
+        note === undefined && <p class="nothing">{empty}</p>
       ) : (
         <table id={id} role="table" aria-labelledby={`${id}-title`}>
           <Head columns={columns} state={state} />

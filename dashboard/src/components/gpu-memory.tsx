@@ -39,6 +39,7 @@ function followLayers(uuid: string): ReadonlySignal<readonly Layer[]> {
 
 function Figures({ of }: Pick<Props, 'of'>) {
   const { uuid } = of.peek()
+  const reserved = useComputed(() => of.value.row.memory_reserved_bytes)
   const now = (value: (view: GpuView) => number | undefined): number | undefined => (hovered.value === undefined ? value(of.value) : undefined)
   return (
     <div class="memory-figures">
@@ -49,7 +50,7 @@ function Figures({ of }: Pick<Props, 'of'>) {
         />
         <span class="of">
           of{' '}
-          <span data-figure="memory_total_bytes">
+          <span data-figure="memory_total_bytes" title={reserved.value === undefined ? undefined : `${memory(reserved.value)} of it reserved by the driver`}>
             <Live text={() => memory(of.value.row.memory_total_bytes)} />
           </span>
         </span>
@@ -62,7 +63,7 @@ function Figures({ of }: Pick<Props, 'of'>) {
           </dd>
         </div>
         <div title="Highest of the last 60 s, sampled ten times a second">
-          <dt>peak</dt>
+          <dt>peak 60&nbsp;s</dt>
           <dd data-figure="memory_used_peak_bytes">
             <Live text={() => memory(now(({ row }) => row.memory_used_peak_bytes))} />
           </dd>
@@ -107,7 +108,7 @@ export function GpuMemory({ of, height, most }: Props) {
       <ShareList
         shares={shares}
         most={most}
-        index={index}
+        of={of}
         nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
       />
     </div>

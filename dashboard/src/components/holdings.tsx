@@ -10,7 +10,7 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
   return (
     <span class="holdings">
       {holdings.map(({ index, gi, bytes }) => (
-        <span key={`${index}/${gi ?? ''}`} class="holding">
+        <span key={`${index}/${gi ?? ''}`} class="holding" title={gi === undefined ? undefined : `GPU ${index}, MIG instance ${gi}`}>
           <span class="holding-gpu">{gi === undefined ? String(index) : `${index}·${gi}`}</span>
           {memory(bytes)}
         </span>

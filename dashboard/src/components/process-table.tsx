@@ -1,7 +1,7 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
-import { processes } from '../state/app.ts'
+import { processes, views } from '../state/app.ts'
 import type { ProcessView } from '../state/rows.ts'
-import { DASH, memory } from '../text/format.ts'
+import { DASH, indexRanges, memory } from '../text/format.ts'
 import { DataTable, type Column } from './data-table.tsx'
 import { Holdings, holdingsText } from './holdings.tsx'
 
@@ -37,6 +37,16 @@ const COLUMNS: readonly Column<ProcessView>[] = [
   },
 ]
 
+/** A table that looks whole must not leave out a GPU in silence. */
+function unread(): string | undefined {
+  const listed = new Set(processes.value.flatMap(({ holdings }) => holdings.map(({ index }) => index)))
+  const silent = (views.value ?? []).flatMap(({ trouble, index }) => (trouble === undefined || listed.has(index) ? [] : [index]))
+  if (silent.length === 0) return undefined
+  return silent.length === 1
+    ? `GPU ${indexRanges(silent)} is not read: its processes are missing here.`
+    : `GPUs ${indexRanges(silent)} are not read: their processes are missing here.`
+}
+
 export function ProcessTable() {
   return (
     <DataTable
@@ -47,6 +57,7 @@ export function ProcessTable() {
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
       empty="No process holds GPU memory."
+      note={unread()}
     />
   )
 }

@@ -1,6 +1,6 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
 import { computed } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { frame, gpus, stale } from '../state/app.ts'
 import { showRange } from '../state/charted.ts'
 import { ChartBar } from '../components/chart-bar.tsx'
@@ -13,6 +13,20 @@ import { SilenceList } from '../components/silence-list.tsx'
 
 const there = computed(() => frame.value !== undefined)
 const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
+
+/** What stands below the cards comes once these are on the screen: it is no part of what is looked for first. */
+function Tables() {
+  const [painted, setPainted] = useState(false)
+  useEffect(() => setPainted(true), [])
+  if (!painted) return null
+  return (
+    <>
+      <ContainerTable />
+      {/* Without a GPU nobody has looked for them. */}
+      {gpus.value.length > 0 && <ProcessTable />}
+    </>
+  )
+}
 
 export function Overview() {
   useEffect(showRange, [])
@@ -34,8 +48,7 @@ export function Overview() {
           ))}
         </section>
       )}
-      <ContainerTable />
-      <ProcessTable />
+      <Tables />
     </div>
   )
 }

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../agent/model/live.ts'
-import { containerViews, processViews } from '../../../dashboard/src/state/rows.ts'
+import { containerViews, outsideContainers, processViews } from '../../../dashboard/src/state/rows.ts'
 import { nextSort, sortRows } from '../../../dashboard/src/state/sort.ts'
 import { container, frame, gpu, silentGpu } from './helpers.ts'
 
@@ -34,6 +34,44 @@ describe('rows', () => {
     const row = container('a', { 'GPU-1': 5, 'GPU-0': 0 }, { gpus_requested: 'GPU-0,GPU-1,GPU-2,GPU-unknown' })
     const [view] = containerViews(frame(0, [gpu(0), gpu(1), gpu(2)], [row]))
     expect([view?.requested, view?.unused, view?.gpuBytes]).toEqual([[0, 1, 2], [0, 2], 5])
+  })
+})
+
+describe('MIG', () => {
+  const on = (pid: number, gi: string, bytes: number): ProcessRow => ({ ...process(pid, 7, bytes), gi, container: 'a', container_id: 'a-id' })
+  const holdings = (rows: readonly ProcessRow[]): unknown =>
+    containerViews(frame(0, [gpu(6), gpu(7)], [container('a', { 'GPU-6': 3, 'GPU-7': 50 })], rows)).map((view) => [view.holdings, view.gpuBytes])
+
+  test('a container shows the instances in which its processes are, and no other container’s', () => {
+    expect(holdings([on(1, '2', 20), on(2, '2', 30), { ...on(3, '1', 9), container_id: 'b-id' }])).toEqual([
+      [
+        [
+          { index: 6, bytes: 3 },
+          { index: 7, gi: '2', bytes: 50 },
+        ],
+        53,
+      ],
+    ])
+    expect(holdings([on(1, '2', 20), on(2, '1', 30)])).toEqual([
+      [
+        [
+          { index: 6, bytes: 3 },
+          { index: 7, gi: '1', bytes: 30 },
+          { index: 7, gi: '2', bytes: 20 },
+        ],
+        53,
+      ],
+    ])
+  })
+})
+
+describe('outside containers', () => {
+  test('names who holds memory of one GPU, the largest first', () => {
+    const rows = [process(1, 4, 5), { ...process(2, 4, 9), unit: 'session-12.scope' }, { ...process(3, 4, 99), container: 'a' }, process(4, 5, 7)]
+    expect(outsideContainers(rows, 'GPU-4')).toEqual([
+      { owner: 'session-12.scope (python, PID 2)', bytes: 9 },
+      { owner: 'host (python, PID 1)', bytes: 5 },
+    ])
   })
 })
 
