@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
           socket.send(JSON.stringify({ ...real, gpus }))
           if (real.type !== 'frame') return
           const uuid = real.gpus?.find(({ index }) => index === 6)?.['uuid']
-          const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: LONG, verdict: EVIL, facts: {}, count: 1 }
+          const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: `GPU 6: ${LONG}`, verdict: EVIL, facts: {}, count: 1 }
           const whom = { subject: { gpu: { index: 6, uuid } }, started_at: real['t'], last_seen_at: real['t'], remedies: [], consequences: [] }
           socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
         })
@@ -144,11 +144,44 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.waitForSelector('#gpu-6[data-alarm="critical"]')
     expect(await page.locator('#gpu-6 .alarms a').getAttribute('href')).toBe('#/incidents/abc')
     expect(await page.textContent('#gpu-6 .alarms a')).toBe(LONG)
-    expect(await page.textContent('.status .incident-link')).toMatch(/^<b>evil<\/b>( again)+ since \d\d:\d\d$/)
+    expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ since \d\d:\d\d$/)
     expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: 'memory runs out in 20 to 35 min' }).waitFor()
     expect(await page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id))).toEqual(Array.from({ length: 8 }, (_, i) => `gpu-${i}`))
     expect(await page.locator('.alarms b, .status b').count()).toBe(0)
+  })
+
+  test('what is not read is not called idle, and what lies stranded is named', async () => {
+    await using opened = await open('#/', DESKTOP, (page) =>
+      page.routeWebSocket(/\/ws$/, (socket) => {
+        socket.connectToServer().onMessage((text) => {
+          const real = z.looseObject({ gpus: rows.optional(), allocators: rows.optional() }).parse(JSON.parse(String(text)))
+          const split = { gi: '1', ci: '0', profile: '3g.40gb' }
+          const gpus = real.gpus?.map((row) => (row['index'] === 7 ? { ...row, utilization_ratio: undefined, mig: [split] } : row))
+          const holes = { reserved_bytes: 34 * 2 ** 30, active_bytes: 2 ** 30, inactive_split_bytes: 30 * 2 ** 30 }
+          const allocators = real.allocators?.map((row) => (row['gpu'] === '6' ? { ...row, ...holes } : row))
+          socket.send(JSON.stringify({ ...real, gpus, allocators }))
+        })
+      }),
+    )
+    const { page } = opened
+    await page.locator('#gpu-7 .activity', { hasText: /^MIG$/ }).waitFor()
+    expect(await page.textContent('#gpu-7 .mig-name')).toBe('7·1 · 3g.40gb')
+    await page.locator('#gpu-6 .serious', { hasText: 'stranded 30.0' }).waitFor()
+    expect(await page.locator('.serious').count()).toBe(1)
+  })
+
+  test('without a GPU nothing is claimed of processes', async () => {
+    await using opened = await open('#/', DESKTOP, (page) =>
+      page.routeWebSocket(/\/ws$/, (socket) => {
+        socket.connectToServer().onMessage((text) => {
+          const real = z.looseObject({}).parse(JSON.parse(String(text)))
+          socket.send(JSON.stringify({ ...real, gpus: [] }))
+        })
+      }),
+    )
+    await opened.page.waitForSelector('#containers-title')
+    expect(await opened.page.locator('#processes-title').count()).toBe(0)
   })
 
   test('a cut connection comes back without a gap: what was missed is fetched', async () => {

@@ -175,7 +175,8 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
             return { uuid: row['uuid'], index: 3, sample_age_seconds: age, gaps: [{ measure: 'memory_used_bytes', reason: 'timeout', detail: 'no answer' }] }
           })
           if (!hung) hungSince = Number(real['t']) / 1000
-          socket.send(JSON.stringify({ ...real, gpus }))
+          const processes = real.processes?.filter((row) => !hung || row['gpu'] !== '3')
+          socket.send(JSON.stringify({ ...real, gpus, processes }))
         })
       }),
     )
@@ -185,9 +186,11 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await page.waitForSelector('#gpu-3[data-trouble="hung"]')
     await poll(async () => /for [3-9] s/.test((await page.textContent('#gpu-3 .trouble')) ?? ''), { what: 'an age that goes on rising' })
     expect(await page.textContent('.status')).toMatch(/GPU 3 does not answer since \d\d:\d\d/)
-    expect(await page.textContent('#gpu-3 .trouble')).toMatch(/Does not answer for \d+ s.*no answer.*Figures are of \d\d:\d\d:\d\d/)
+    expect(await page.textContent('#gpu-3 .trouble')).toMatch(/No answer for \d+ s.*no answer.*Figures are of \d\d:\d\d:\d\d/)
     expect(parseFigure((await cards(page))[3]?.figures['memory_used_bytes'] ?? '').value).toBeGreaterThan(0)
-    expect(Number(await page.evaluate(`getComputedStyle(document.querySelector('#gpu-3 .gpu-memory')).opacity`))).toBeLessThan(0.5)
+    expect(Number(await page.evaluate(`getComputedStyle(document.querySelector('#gpu-3 .gpu-memory')).opacity`))).toBeLessThan(0.7)
+    expect(await page.textContent('.table-note')).toBe('GPU 3 is not read: its processes are missing here.')
+    expect(await page.textContent('.facts')).toContain('8 × H100')
     expect(await page.locator('.gpu[data-trouble]').count()).toBe(1)
     hung = false
     await page.waitForSelector('#gpu-3:not([data-trouble])')

@@ -1,5 +1,5 @@
 // Above the charts: how far back they reach, the second that is looked at, and what their tones and textures mean.
-import { agentNow, drawing, hovered, views } from '../state/app.ts'
+import { agentNow, drawing, hovered, stale, views } from '../state/app.ts'
 import { asking, charted } from '../state/charted.ts'
 import { LANE } from '../state/lanes.ts'
 import { since, timeWithSeconds } from '../text/format.ts'
@@ -55,9 +55,12 @@ export function ChartBar({ probed }: { readonly probed: boolean }) {
         <li title="Used, but by no process that the driver lists">
           <span class="tone unattributed" /> unattributed
         </li>
-        <li title={coarse ? 'The highest of each step; areas show its mean' : 'Highest of the last 60 s, sampled ten times a second'}>
-          <span class="tone peak" /> peak
-        </li>
+        {/* While nothing comes its stroke is not drawn either. */}
+        {(coarse || !stale.value) && (
+          <li title={coarse ? 'The highest of each step; areas show its mean' : 'Highest of the last 60 s, sampled ten times a second'}>
+            <span class="tone peak" /> {coarse ? 'peak' : 'peak 60 s'}
+          </li>
+        )}
       </ul>
     </div>
   )

@@ -18,6 +18,8 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
   const others = forecast === undefined ? all : all.filter(({ kind }) => kind !== FORECAST)
   if (others.length === 0 && forecast === undefined) return null
   const shown = others.slice(0, most)
+  // The card says which GPU.
+  const prefix = `GPU ${view.index}: `
   return (
     <ul class="alarms" aria-label={`What is wrong with GPU ${view.index}`}>
       {forecast !== undefined && (
@@ -32,7 +34,7 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
       {shown.map(({ id, title, severity, started_at: startedAt }) => (
         <li key={id} data-severity={severity}>
           <a class="alarm-text" href={hrefOf('incidents', [id])} title={title}>
-            {title}
+            {title.startsWith(prefix) ? title.slice(prefix.length) : title}
           </a>
           <span class="alarm-since">{since(startedAt, agentNow.value)}</span>
         </li>

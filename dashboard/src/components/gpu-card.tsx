@@ -1,14 +1,14 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
 import { useComputed, type ReadonlySignal } from '@preact/signals'
 import type { GpuRow } from '../../../agent/model/live.ts'
-import { hovered } from '../state/app.ts'
+import { hovered, stale } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { firingOn } from '../state/incidents.ts'
 import { LANE } from '../state/lanes.ts'
 import { rangeParams } from '../state/range.ts'
 import { hrefOf } from '../state/route.ts'
-import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../text/format.ts'
+import { celsiusFigure, clock, DASH, percent, percentFigure, wattsFigure } from '../text/format.ts'
 import { shortGpuName } from '../text/names.ts'
 import { gapWords } from '../text/words.ts'
 import { Live } from './figure.tsx'
@@ -70,16 +70,33 @@ function Footer({ of }: Props) {
   )
 }
 
+/** An older reading may be the last one before the next silence. */
+const FRESH_S = 1.5
+const AGAIN = 'answers again'
+
+/** Its incident goes on for some time after a GPU answers again; calm beside it would contradict it. */
+const answersAgain = ({ uuid, row }: GpuView): boolean => (row.sample_age_seconds ?? 0) < FRESH_S && firingOn(uuid).some(({ kind }) => kind === 'driver_hung')
+
+function activity(view: GpuView): string {
+  if (view.trouble !== undefined) return view.trouble.kind
+  if (view.busy === undefined) return view.row.mig === undefined ? DASH : 'MIG'
+  const word = view.busy ? 'busy' : 'idle'
+  if (stale.value) return `was ${word}`
+  return answersAgain(view) ? AGAIN : word
+}
+
 /** What it does in a word, and its performance state. */
 export function Activity({ of }: Props) {
   const trouble = useComputed(() => of.value.trouble?.kind)
-  const busy = useComputed(() => of.value.busy)
+  const word = useComputed(() => activity(of.value))
+  const why = useComputed(() => (of.value.busy === undefined ? whyMissing(of.value, 'utilization_ratio') : undefined))
   const state = useComputed(() => of.value.row.performance_state)
+  const tone = trouble.value !== undefined ? 'trouble-mark' : word.value === AGAIN ? 'again' : word.value
   return (
     <>
       {state.value !== undefined && trouble.value === undefined && <span class="pstate" title="performance state">{`P${state.value}`}</span>}
-      <span class={`activity ${trouble.value === undefined ? (busy.value ? 'busy' : 'idle') : 'trouble-mark'}`}>
-        {trouble.value ?? (busy.value ? 'busy' : 'idle')}
+      <span class={`activity ${tone}`} title={why.value}>
+        {word.value}
       </span>
     </>
   )
@@ -110,6 +127,7 @@ export function GpuCard({ of }: Props) {
         <Activity of={of} />
       </header>
       <GpuAlarms of={of} most={2} />
+      <TroubleNote of={of} />
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         <Mig of={of} />
@@ -135,7 +153,7 @@ export function GpuCard({ of }: Props) {
             name="Temperature"
             id="temperature_celsius"
             figure={() => celsiusFigure(at(LANE.temperature(uuid), of.value.row.temperature_celsius))}
-            beside={() => (memoryTemperature() === undefined ? undefined : `mem ${celsiusFigure(memoryTemperature()).value}`)}
+            beside={() => (memoryTemperature() === undefined ? undefined : `mem ${celsiusFigure(memoryTemperature()).value}°`)}
             why={() => whyMissing(of.value, 'temperature_celsius')}
             lane={LANE.temperature(uuid)}
             range={() => [20, 95]}
@@ -143,7 +161,6 @@ export function GpuCard({ of }: Props) {
         </div>
         <Footer of={of} />
       </div>
-      <TroubleNote of={of} />
     </article>
   )
 }

@@ -1,6 +1,6 @@
 // The page's head: which host, which driver, whether what is shown is the present.
 import { computed } from '@preact/signals'
-import { agentNow, clock, connection, frame, hello, silence, stale } from '../state/app.ts'
+import { agentNow, clock, connection, frame, hello, silence, stale, views } from '../state/app.ts'
 import { connect } from '../state/connection.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
 import { age, timeWithSeconds, zoneName } from '../text/format.ts'
@@ -37,7 +37,7 @@ function ConnectionPill() {
         {state === 'live' ? 'live' : waiting ? 'disconnected, reconnecting' : state}
       </span>
       {waiting && (
-        <button type="button" class="now" onClick={() => void connect()}>
+        <button type="button" class="now" onClick={connect}>
           now
         </button>
       )}
@@ -53,7 +53,11 @@ const facts = computed(() => {
   const gpus = now?.gpus ?? hello.value?.gpus ?? []
   const driver = textOf(now?.host['driver_version']) ?? gpus.map((gpu) => textOf(gpu['driver_version'])).find((found) => found !== undefined)
   const cuda = gpus.map((gpu) => textOf(gpu['cuda_version'])).find((found) => found !== undefined)
-  const all = [gpuModels(gpus.flatMap((gpu) => gpu.name ?? [])), driver === undefined ? '' : `driver ${driver}`, cuda === undefined ? '' : `CUDA ${cuda}`]
+  // One that is lost tells its name no more: what it told before counts, and without that it counts as one.
+  const named = (views.value?.map(({ row }) => row) ?? gpus).flatMap(({ name }) => name ?? [])
+  const unnamed = (views.value ?? gpus).length - named.length
+  const models = [gpuModels(named), unnamed === 0 ? '' : `${unnamed} unnamed`].filter((part) => part !== '').join(', ')
+  const all = [models, driver === undefined ? '' : `driver ${driver}`, cuda === undefined ? '' : `CUDA ${cuda}`]
   return all.filter((fact) => fact !== '').join('\n')
 })
 const host = computed(() => hello.value?.host ?? frame.value?.host.hostname ?? 'Warpwatch')

@@ -10,7 +10,7 @@ export function TroubleNote({ of }: { readonly of: ReadonlySignal<GpuView> }) {
   return (
     <div class="trouble" role="status">
       <strong>
-        {`${trouble.verdict[0]?.toUpperCase() ?? ''}${trouble.verdict.slice(1)}`}
+        {trouble.state}
         {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
       </strong>
       <span>

@@ -12,7 +12,8 @@ export type GpuView = {
   readonly trouble: Trouble | undefined
   /** Unix ms of the newest good figures while in trouble; undefined when none were ever seen. */
   readonly sinceMs: number | undefined
-  readonly busy: boolean
+  /** undefined: its utilisation is not read, as in MIG mode; that is no idleness. */
+  readonly busy: boolean | undefined
   readonly throttles: readonly Throttle[]
 }
 
@@ -21,6 +22,7 @@ export type KnownGpu = { readonly row: GpuRow; readonly t: number }
 
 /** Work at all is at least this much of the sampling period; drivers report 1 or 2 % for a display or a monitor. */
 const BUSY_FROM_RATIO = 0.05
+const isBusy = (ratio: number | undefined): boolean | undefined => (ratio === undefined ? undefined : ratio >= BUSY_FROM_RATIO)
 
 /** Remembers the good rows of a frame; a GPU in trouble keeps what it had. */
 export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessage): ReadonlyMap<string, KnownGpu> {
@@ -29,7 +31,7 @@ export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessa
   return next
 }
 
-const GONE: Trouble = { kind: 'lost', verdict: 'is gone', reason: 'the host no longer lists it' }
+const GONE: Trouble = { kind: 'lost', verdict: 'is gone', state: 'Gone', reason: 'the host no longer lists it' }
 
 /** A GPU that was in trouble before the page opened: what history knows of its last second. */
 export type PastFigures = Pick<GpuRow, 'memory_used_bytes' | 'utilization_ratio' | 'power_watts' | 'temperature_celsius'>
@@ -47,7 +49,7 @@ function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: bool
     row: shown,
     trouble,
     sinceMs,
-    busy: trouble === undefined && (row.utilization_ratio ?? 0) >= BUSY_FROM_RATIO,
+    busy: trouble === undefined ? isBusy(row.utilization_ratio) : false,
     throttles: trouble === undefined ? activeThrottles(row.throttle_active) : [],
   }
 }

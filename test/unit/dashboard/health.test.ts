@@ -46,6 +46,13 @@ describe('what a card shows', () => {
     expect(view?.busy).toBe(false)
   })
 
+  test('a utilisation that is not read, as in MIG mode, is neither busy nor idle', () => {
+    const { utilization_ratio: _, ...mig } = gpu(7)
+    const views = gpuViews(frame(T, [gpu(0, { utilization_ratio: 0 }), mig]), new Map(), nothing)
+    expect(views.map((view) => view.busy)).toEqual([false, undefined])
+    expect(summarise(views, T).busy).toBe(0)
+  })
+
   test('one that was in trouble before the page opened shows what history knows, else nothing', () => {
     const bad = frame(T, [silentGpu(3, 'gpu_lost')])
     const [from] = gpuViews(bad, new Map(), () => ({ figures: { power_watts: 99 }, t: T - 60_000 }))
