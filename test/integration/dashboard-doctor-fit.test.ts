@@ -108,8 +108,10 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     answer(undefined)
     await page.getByRole('heading', { name: '1 failed, 1 warning' }).waitFor()
     expect(await attributes(page, '.complaint', 'data-status')).toEqual(['fail', 'warn'])
-    for (const place of ['.complaint h4', '.subjects li', '.complaint-detail', '.remedies li', '.check-title', '.check-findings li', '.doctor-line'])
+    for (const place of ['.complaint h4', '.subjects li', '.complaint-detail', '.remedies li', '.check-title', '.check-findings li'])
       expect([place, (await page.locator(place).first().textContent())?.includes(EVIL)]).toEqual([place, true])
+    // Nobody is told that the made-up host was looked at.
+    expect(await page.textContent('.doctor-line')).not.toContain(EVIL)
     expect(await page.locator('main img').count()).toBe(0)
     expect(await textsOf(page, '.complaint[data-status="warn"] .subjects li')).toEqual(['trainer', 'server'])
     await page.locator('.complaint .copy').first().click()
@@ -119,6 +121,21 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.getByRole('button', { name: 'Look again' }).click()
     await page.locator('[role="alert"]', { hasText: 'the host is away' }).waitFor()
     expect(await page.locator('.complaint').count()).toBe(2)
+  })
+
+  test('where no GPU is looked for, no library is told to have been tried; the doctor names the host that it looked at', async () => {
+    const bare = await startAgentProcess([], { env: { WARPWATCH_GPU__SOURCE: 'off' } })
+    await using _stop = { [Symbol.asyncDispose]: () => bare.stop() }
+    await using opened = await openPage(browser, bare.url, DESKTOP, (page) =>
+      page.route('**/api/v1/doctor', (route) => route.fulfill({ json: { ...REPORT, host: EVIL } })),
+    )
+    const { page } = opened
+    const notice = page.locator('.notice', { hasText: 'No NVIDIA GPU to watch' })
+    await notice.waitFor()
+    expect(await notice.textContent()).toMatch(/gpu\.source is off|the Doctor says why/)
+    await page.goto(`${bare.url}#/doctor`)
+    await page.locator('.doctor-line', { hasText: `on ${EVIL}` }).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
   })
 
   test('the fit shows what the GPUs have, then what the agent answers to the form; the address holds the question', async () => {
