@@ -6,7 +6,7 @@ import { isProgressMark } from '../progress-marks.ts'
 
 /** What one crash lost. */
 export type Loss = {
-  readonly perGpu: readonly { readonly uuid: string; readonly gpu: string; readonly seconds: number }[]
+  readonly perGpu: readonly { readonly uuid: string; readonly gpu: string; readonly from: number; readonly seconds: number }[]
   readonly seconds: number
   /** How long the longest-held GPU had worked for nothing. */
   readonly spanMs: number
@@ -15,6 +15,9 @@ export type Loss = {
   readonly atLeast: boolean
 }
 export type Death = { readonly t: number; readonly loss: Loss; readonly pid?: number; readonly container?: string; crashKey?: string }
+
+/** Time of a GPU that a crash of the last minute was charged with. */
+type Claim = { readonly uuid: string; readonly from: number; readonly to: number }
 
 /** A container that ends soon after one of these did not end because of it. */
 const NOT_FATAL: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
@@ -51,6 +54,7 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
   const charged = new WeakSet<Track>()
   const totals = new Map<string, { kind: IncidentKind; uuid: string; gpu: string; seconds: number }>()
   let deaths: Death[] = []
+  let claims: Claim[] = []
   let firstT: number | undefined
 
   const lossOf = (held: readonly Track[], t: number, markedAt: number | undefined): Loss | undefined => {
@@ -64,7 +68,7 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
     const saved = markedAt !== undefined && markedAt > earliest && markedAt <= t
     const perGpu = [...starts].map(([uuid, start]) => {
       const from = saved ? Math.max(start, markedAt) : start
-      return { uuid, gpu: String(indexOf(uuid) ?? tracks.gpu(uuid)?.index ?? ''), seconds: Math.max(0, t - from) / 1_000 }
+      return { uuid, gpu: String(indexOf(uuid) ?? tracks.gpu(uuid)?.index ?? ''), from, seconds: Math.max(0, t - from) / 1_000 }
     })
     return {
       perGpu,
@@ -113,9 +117,12 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
     settle(t, take) {
       if (deaths.length === 0) return
       deaths = deaths.filter((death) => {
-        const kind = take(death)
+        claims = claims.filter((claim) => Math.abs(death.t - claim.to) <= KEPT_MS)
+        const loss = withoutClaimed(death, claims)
+        const kind = take({ ...death, loss })
         if (kind === undefined) return Math.abs(t - death.t) <= KEPT_MS
-        for (const { uuid, gpu, seconds } of death.loss.perGpu) {
+        for (const { uuid, gpu, from, seconds } of loss.perGpu) {
+          claims.push({ uuid, from, to: death.t })
           const key = `${kind} ${uuid}`
           const total = totals.get(key) ?? { kind, uuid, gpu, seconds: 0 }
           total.seconds += seconds
@@ -126,6 +133,15 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
     },
     totals: () => [...totals.values()],
   }
+}
+
+/** Jobs that share a GPU and die with it have lost its time once. */
+function withoutClaimed({ t, loss }: Death, claims: readonly Claim[]): Loss {
+  const perGpu = loss.perGpu.map((one) => {
+    const twice = claims.map(({ uuid, from, to }) => (uuid === one.uuid ? Math.max(0, Math.min(t, to) - Math.max(one.from, from)) : 0))
+    return { ...one, seconds: one.seconds - Math.max(0, ...twice) / 1_000 }
+  })
+  return { ...loss, perGpu, seconds: perGpu.reduce((sum, { seconds }) => sum + seconds, 0) }
 }
 
 /** What an incident has lost so far. */

@@ -4,7 +4,7 @@ import { createIncidentsSource } from '../../../agent/sources/incidents.ts'
 import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import type { Source } from '../../../agent/model/source.ts'
-import { box, createScene, happened, line, oomText, only, T, uuid, type Scene } from './scene.ts'
+import { box, createScene, happened, line, oomText, only, T, uuid, xidText, type Scene } from './scene.ts'
 
 const rows = ({ diagnosis }: Scene) => diagnosis.figures().lost.map(({ kind, gpu, seconds }) => [kind, gpu, Math.round(seconds)])
 
@@ -70,6 +70,21 @@ describe('GPU time lost', () => {
     expect(incident.verdict.match(/crash/g)).toHaveLength(1)
     expect(incident.facts.gpu_seconds_lost).toBeGreaterThan(350)
     expect(incident.facts.gpu_seconds_lost).toBeLessThanOrEqual(361)
+  })
+
+  test('counts the time of a GPU once where the jobs that share it die together', () => {
+    const scene = createScene()
+    let t = scene.pass(T, 60, [])
+    const [embedder, reranker] = [box('embedder', [5], { pids: [4_000, 4_001] }), box('reranker', [5], { pids: [4_002] })]
+    t = scene.pass(t, 300, [embedder])
+    t = scene.pass(t, 300, [embedder, reranker])
+    scene.feed(line(t, 'kernel', xidText(5, 79, 4_000)))
+    for (const job of [embedder, reranker])
+      scene.feed(line(t + 10, job, 'RuntimeError: CUDA error: unspecified launch failure'), happened(t + 300, 'die', job, 1))
+    scene.pass(t, 3, [])
+    const incident = only(scene)
+    expect(incident.verdict).toMatch(/The 2 crashes lost 10 GPU minutes in all\.$/)
+    expect(rows(scene)).toEqual([['xid', '5', expect.closeTo(600, -1)]])
   })
 
   test('is none for a program that went on, for one that ended well, and for one without a fault', () => {
