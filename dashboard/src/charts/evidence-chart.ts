@@ -5,6 +5,7 @@ import type { EvidenceLine, Window } from '../state/incidents-lines.ts'
 import type { Palette } from './palette.ts'
 
 const FONT = '11px Inter, system-ui, sans-serif'
+const LABEL_HEIGHT = 17
 
 export type EvidenceSpec = {
   readonly chart: EvidenceChart
@@ -32,9 +33,8 @@ function drawMarks(plot: uPlot, { marks, chart, alarm, palette }: EvidenceSpec):
   const { ctx, bbox } = plot
   const ratio = devicePixelRatio
   ctx.save()
-  ctx.beginPath()
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
-  ctx.clip()
+  ctx.textBaseline = 'middle'
+  ctx.textAlign = 'left'
   ctx.font = FONT.replace('11px', `${11 * ratio}px`)
   ctx.lineWidth = ratio
   if (chart.limit !== undefined && topOf(chart) >= chart.limit.value) {
@@ -47,21 +47,32 @@ function drawMarks(plot: uPlot, { marks, chart, alarm, palette }: EvidenceSpec):
     ctx.stroke()
     ctx.setLineDash([])
   }
-  for (const { second, label } of marks) {
-    const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
-    ctx.strokeStyle = alarm
+  ctx.strokeStyle = alarm
+  const places = marks.map(({ second, label }) => ({ x: Math.round(plot.valToPos(second, 'x', true)) + ratio / 2, label }))
+  for (const { x } of places) {
     ctx.beginPath()
     ctx.moveTo(x, bbox.top)
     ctx.lineTo(x, bbox.top + bbox.height)
     ctx.stroke()
-    if (!chart.large) continue
+  }
+  const high = LABEL_HEIGHT * ratio
+  // Above the lines, not over them.
+  const top = bbox.top - high
+  let taken = bbox.left
+  for (const [place, { x, label }] of chart.large ? places.entries() : []) {
+    if (label === undefined) continue
     const width = ctx.measureText(label).width + 10 * ratio
-    // Beside the past, not over it, where there is room.
-    const left = x + width <= bbox.left + bbox.width ? x : x - width
+    const next = places.slice(place + 1).find((other) => other.label !== undefined)?.x ?? Number.POSITIVE_INFINITY
+    // Above the scale there is room too.
+    const end = bbox.left + bbox.width + 40 * ratio
+    // Beside the future, where the next one leaves room; else beside the past; else the line alone stands.
+    const left = x >= taken && x + width <= Math.min(end, next) ? x : x - width >= taken ? x - width : x >= taken && x + width <= end ? x : undefined
+    if (left === undefined) continue
+    taken = left + width
     ctx.fillStyle = alarm
-    ctx.fillRect(left, bbox.top + bbox.height - 17 * ratio, width, 17 * ratio)
+    ctx.fillRect(left, top, width, high)
     ctx.fillStyle = palette.surface
-    ctx.fillText(label, left + 5 * ratio, bbox.top + bbox.height - 5 * ratio)
+    ctx.fillText(label, left + 5 * ratio, top + high / 2)
   }
   ctx.restore()
 }
@@ -80,7 +91,7 @@ function splitsOf({ window: { from, to }, fault, chart }: EvidenceSpec): number[
   for (let second = fault - Math.floor((fault - from) / step) * step; second < to; second += step) splits.push(second)
   return splits
 }
-const offsetLabel = (seconds: number): string => `${seconds < 0 ? '−' : '+'}${Math.abs(seconds)} s`
+const offsetLabel = (seconds: number): string => `${seconds < 0 ? '−' : seconds > 0 ? '+' : ''}${Math.abs(seconds)} s`
 
 export function createEvidenceChart(host: HTMLElement, width: number, height: number, spec: EvidenceSpec): uPlot {
   const { chart, palette, window } = spec
@@ -88,7 +99,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
   const options: uPlot.Options = {
     width,
     height,
-    padding: [6, 0, 0, 0],
+    padding: [chart.large ? LABEL_HEIGHT + 2 : 6, 0, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: { x: { time: true, range: () => [window.from, window.to] }, y: { range: () => [0, top * 1.02] } },
@@ -108,7 +119,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         stroke: palette.axis,
         // Beside the fault: the log and the slider tell the time of day.
         splits: () => splitsOf(spec),
-        values: (_plot, splits) => splits.map((second) => (second - window.from < 10 || second === spec.fault ? null : offsetLabel(second - spec.fault))),
+        values: (_plot, splits) => splits.map((second) => (second - window.from < 10 ? null : offsetLabel(second - spec.fault))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

@@ -1,14 +1,15 @@
 // The readings around a fault as charts: which series share one, on whole seconds, against which limit. Pure.
-import type { Incident, IncidentSeries } from '../../../agent/model/incident.ts'
+import type { Incident, IncidentEvidence, IncidentSeries } from '../../../agent/model/incident.ts'
 import { containerKey } from '../text/names.ts'
-import { lineUp, type EvidenceLine, type Window } from './incidents-lines.ts'
+import { lastSeconds } from './incidents-course.ts'
+import { lineUp, readSeconds, sumUp, type EvidenceLine, type Window } from './incidents-lines.ts'
 
 export type Unit = 'bytes' | 'ratio' | 'watts' | 'celsius' | 'hertz' | 'count'
 export type EvidenceChart = {
   readonly id: string
   readonly title: string
   readonly unit: Unit
-  /** The one that shows the fault best is drawn large. */
+  /** The one that shows the fault best, which stands first, is drawn large. */
   readonly large: boolean
   readonly lines: readonly EvidenceLine[]
   readonly limit?: { readonly label: string; readonly value: number }
@@ -22,10 +23,11 @@ const limited = (label: string, value: number | undefined): Pick<EvidenceChart, 
 
 /** Who holds the card's memory: containers, and processes outside of them. */
 function holders(series: readonly IncidentSeries[], window: Window): readonly EvidenceLine[] {
-  const containers = metricOf(series, 'container_gpu_memory_bytes').map((one) => lineUp(one, window, containerKey(one.labels), 'container'))
+  const read = readSeconds(series)
+  const containers = metricOf(series, 'container_gpu_memory_bytes').map((one) => lineUp(one, window, containerKey(one.labels), 'container', read))
   const alone = metricOf(series, 'process_gpu_memory_bytes')
     .filter(({ labels }) => labels['container'] === undefined)
-    .map((one) => lineUp(one, window, `${one.labels['process'] ?? 'process'} ${one.labels['pid'] ?? ''}`, 'other'))
+    .map((one) => lineUp(one, window, `${one.labels['process'] ?? 'process'} ${one.labels['pid'] ?? ''}`, 'other', read))
   return [...containers, ...alone].toSorted((a, b) => b.highest - a.highest)
 }
 
@@ -46,18 +48,20 @@ function memoryChart(incident: Incident, window: Window, totalOf: (uuid: string)
   }
 }
 
-/** A probe's figures: of the process that it hit, else of each; the process stands beside the word where there are several. */
-function allocatorChart({ evidence, facts, subject }: Incident, window: Window): EvidenceChart | undefined {
-  const own = evidence.series.filter(({ labels }) => labels['pid'] === String(subject.process?.pid))
-  const series = metricOf(own, 'allocator_reserved_bytes').length > 0 ? own : evidence.series
-  const reserved = metricOf(series, 'allocator_reserved_bytes')
-  const allocated = metricOf(series, 'allocator_allocated_bytes')
-  const pids = new Set([...reserved, ...allocated].map(({ labels }) => labels['pid']))
-  const named = (word: string, { labels }: IncidentSeries): string => (pids.size > 1 ? `${word}, pid ${labels['pid'] ?? '?'}` : word)
-  const lines = [
-    ...reserved.map((one) => lineUp(one, window, named('reserved', one), 'other')),
-    ...allocated.map((one) => lineUp(one, window, named('in use', one), 'other')),
-  ]
+/** A probe's figures: of the process that it hit, else of each container over its restarts, and of each process outside of them. */
+function allocatorChart({ kind, evidence, facts, subject }: Incident, window: Window): EvidenceChart | undefined {
+  const hit = kind === 'oom_restart_loop' ? [] : evidence.series.filter(({ labels }) => labels['pid'] === String(subject.process?.pid))
+  const series = metricOf(hit, 'allocator_reserved_bytes').length > 0 ? hit : evidence.series
+  const ownerOf = ({ labels }: IncidentSeries): string => containerKey(labels) || `pid ${labels['pid'] ?? '?'}`
+  const [reserved, allocated] = [metricOf(series, 'allocator_reserved_bytes'), metricOf(series, 'allocator_allocated_bytes')]
+  const owners = [...new Set([...reserved, ...allocated].map(ownerOf))]
+  // A colour for each figure: which line is whose, the legend says for the second looked at.
+  const linesOf = (word: string, all: readonly IncidentSeries[], colour: number): readonly EvidenceLine[] =>
+    owners.flatMap((owner) => {
+      const own = all.filter((one) => ownerOf(one) === owner).map((one) => lineUp(one, window, word, 'other'))
+      return own.length === 0 ? [] : [sumUp(own, owners.length > 1 ? `${word}, ${owner}` : word, colour)]
+    })
+  const lines = [...linesOf('reserved', reserved, 0), ...linesOf('in use', allocated, 1)]
   if (lines.length === 0) return undefined
   return { id: 'allocator', title: 'PyTorch’s allocator', unit: 'bytes', large: false, lines, ...limited('allowed', facts.allowed_bytes) }
 }
@@ -97,6 +101,12 @@ function plainChart({ evidence: { series }, facts }: Incident, window: Window, {
   return { id, title, unit, large: false, lines, ...limits[id] }
 }
 
+/** Where memory is not what it is about: the chart that shows it, large, and what belongs beside it. */
+const LEADS: Readonly<Record<string, readonly string[]>> = {
+  throttling: ['clock', 'temperature', 'power'],
+  power_brake: ['clock', 'power', 'temperature'],
+}
+
 /** Only what was read is drawn; `totalOf` gives a card's memory. */
 export function evidenceCharts(incident: Incident, window: Window, totalOf: (uuid: string) => number | undefined): readonly EvidenceChart[] {
   const charts = [
@@ -104,16 +114,28 @@ export function evidenceCharts(incident: Incident, window: Window, totalOf: (uui
     allocatorChart(incident, window),
     ...PLAIN.map((plain) => plainChart(incident, window, plain)),
   ].filter((chart) => chart !== undefined)
-  // Without a GPU the first of the others leads.
-  return charts.some(({ large }) => large) ? charts : charts.map((chart, i) => (i === 0 ? { ...chart, large: true } : chart))
+  const leads = LEADS[incident.kind] ?? ['memory']
+  const rank = ({ id }: EvidenceChart): number => (leads.includes(id) ? leads.indexOf(id) : leads.length)
+  // Without what should lead the first of the others does.
+  return charts.toSorted((a, b) => rank(a) - rank(b)).map((chart, place) => ({ ...chart, large: place === 0 }))
 }
 
-export type Mark = { readonly second: number; readonly label: string }
-const FAILS: Readonly<Record<string, string>> = { cuda_oom: 'out of memory', host_oom_kill: 'killed', gpu_lost: 'lost', driver_hung: 'hangs' }
+/** Without a label it is one more of the same. */
+export type Mark = { readonly second: number; readonly label?: string }
+const FAILS: Readonly<Record<string, string>> = {
+  cuda_oom: 'out of memory',
+  oom_restart_loop: 'loop seen',
+  host_oom_kill: 'killed',
+  gpu_lost: 'lost',
+  gpu_missing: 'missing',
+  driver_hung: 'hangs',
+  throttling: 'slowed',
+}
 
-/** What happened when, within the window: the fault itself, and what followed from it in other seconds. */
-export function marksOf({ kind, facts, started_at, consequences, resolved_at }: Incident, { from, to }: Window): readonly Mark[] {
-  const marks = new Map<number, string>([
+/** What happened when, within the window: the fault itself, what followed from it in other seconds, and each time that it came again. */
+export function marksOf(incident: Incident, { from, to }: Window): readonly Mark[] {
+  const { kind, facts, started_at, consequences, resolved_at, evidence } = incident
+  const marks = new Map<number, string | undefined>([
     [Math.round(started_at / 1000), kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')],
   ])
   for (const { first_seen_at: first, kind: other } of consequences) {
@@ -121,5 +143,14 @@ export function marksOf({ kind, facts, started_at, consequences, resolved_at }: 
     if (!marks.has(second)) marks.set(second, FAILS[other] ?? other.replaceAll('_', ' '))
   }
   if (resolved_at !== undefined && !marks.has(Math.round(resolved_at / 1000))) marks.set(Math.round(resolved_at / 1000), 'over')
-  return [...marks].filter(([second]) => second >= from && second <= to).map(([second, label]) => ({ second, label }))
+  const again = logOf(evidence).flatMap(({ t, matched }) => (matched === true ? [Math.round(t / 1000)] : []))
+  for (const second of [...again, ...lastSeconds(incident).map((last) => last + 1)]) if (!marks.has(second)) marks.set(second, undefined)
+  return [...marks]
+    .filter(([second]) => second >= from && second <= to)
+    .toSorted(([a], [b]) => a - b)
+    .map(([second, label]) => (label === undefined ? { second } : { second, label }))
 }
+
+/** What was logged. Of a fault that the numbers told, the agent keeps its first verdict in their place, which is no log and has old figures. */
+export const logOf = ({ log_lines: lines }: Pick<IncidentEvidence, 'log_lines'>): IncidentEvidence['log_lines'] =>
+  lines.filter(({ stream }) => stream !== 'numbers')

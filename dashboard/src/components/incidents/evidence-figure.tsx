@@ -6,7 +6,8 @@ import { createEvidenceChart } from '../../charts/evidence-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
 import { colours } from '../../state/app.ts'
 import type { EvidenceChart, Mark, Unit } from '../../state/incidents-evidence.ts'
-import { valueAt, type EvidenceLine, type Window } from '../../state/incidents-lines.ts'
+import type { Course } from '../../state/incidents-course.ts'
+import { valueAt, type EvidenceLine } from '../../state/incidents-lines.ts'
 import { momentOf, pin, pointed } from '../../state/incidents-moment.ts'
 import { theme } from '../../state/theme.ts'
 import { celsiusFigure, clock, DASH, memory, percent, wattsFigure } from '../../text/format.ts'
@@ -17,49 +18,53 @@ const TEXT: Readonly<Record<Unit, (value: number) => string>> = { bytes: memory,
 
 type Props = {
   readonly chart: EvidenceChart
-  readonly window: Window
-  readonly fault: number
+  readonly course: Course
   readonly marks: readonly Mark[]
   readonly incident: Incident
 }
 
 const MOST_NAMED = 5
-const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
+/** As the page's own colours of a severity (styles/tokens.css), which a canvas does not know. */
+const ALARM: Readonly<Record<Incident['severity'], { readonly dark: string; readonly light: string }>> = {
+  critical: { dark: '#ff7a52', light: '#b8390e' },
+  warning: { dark: '#efb040', light: '#8a5a00' },
+  info: { dark: '#a9b1b6', light: '#4d555a' },
+}
 
-export function EvidenceFigure({ chart, window, fault, marks, incident }: Props) {
+export function EvidenceFigure({ chart, course, marks, incident }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const hand = useRef<HTMLDivElement | undefined>(undefined)
   const palette = PALETTES[theme.value]
-  const alarm = ALARM[theme.value]
+  const alarm = ALARM[incident.severity][theme.value]
   const others = chart.lines.filter(({ kind }) => kind === 'other')
   const colourOf = (line: EvidenceLine): string => {
     if (line.kind === 'main') return palette.trace
-    const slot = line.kind === 'container' ? colours.slot(line.label) : others.indexOf(line)
+    const slot = line.kind === 'container' ? colours.slot(line.label) : (line.colour ?? others.indexOf(line))
     return palette.containers[slot % palette.containers.length] ?? palette.trace
   }
-  const second = momentOf(fault, window)
+  const second = momentOf(course)
   const show = (): void => {
     if (plot.current !== undefined) hand.current?.style.setProperty('transform', `translateX(${plot.current.valToPos(second, 'x').toFixed(1)}px)`)
   }
   const text = TEXT[chart.unit]
   // Readings of an incident change once or twice: when its evidence is complete.
-  const version = `${theme.value} ${incident.evidence.series.length} ${incident.evidence.series[0]?.t.length ?? 0} ${marks.length} ${chart.limit?.value ?? ''}`
+  const version = `${theme.value} ${incident.severity} ${incident.evidence.series.length} ${incident.evidence.series[0]?.t.length ?? 0} ${marks.length} ${chart.limit?.value ?? ''}`
   useEffect(() => {
     const host = box.current
     if (host === null) return undefined
     const height = chart.large ? 220 : 96
     const made = createEvidenceChart(host, Math.max(40, host.clientWidth), height, {
       chart,
-      window,
-      fault,
+      window: course,
+      fault: course.fault,
       marks,
       palette,
       alarm,
       colourOf,
       valueText: text,
       onPoint: (at) => (pointed.value = at),
-      onPick: (at) => pin(at, fault),
+      onPick: (at) => pin(at, course),
     })
     plot.current = made
     const line = document.createElement('div')
@@ -79,7 +84,7 @@ export function EvidenceFigure({ chart, window, fault, marks, incident }: Props)
     }
   }, [version])
   useEffect(show, [second, version])
-  const figures = chart.lines.map((line) => ({ line, value: valueAt(line, window, second) }))
+  const figures = chart.lines.map((line) => ({ line, value: valueAt(line, course, second) }))
   // A job that starts over and over leaves a line for each of its lives: those of the chosen second are named, the largest.
   const named = figures.length <= MOST_NAMED ? figures : figures.toSorted((a, b) => (b.value ?? -1) - (a.value ?? -1)).slice(0, MOST_NAMED)
   return (

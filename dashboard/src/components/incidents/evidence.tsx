@@ -2,8 +2,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { views } from '../../state/app.ts'
-import { evidenceCharts, marksOf } from '../../state/incidents-evidence.ts'
-import { windowOf, type Window } from '../../state/incidents-lines.ts'
+import { courseOf, type Course } from '../../state/incidents-course.ts'
+import { evidenceCharts, logOf, marksOf } from '../../state/incidents-evidence.ts'
 import { momentOf, pin, unpin } from '../../state/incidents-moment.ts'
 import { timeWithSeconds, zoneName } from '../../text/format.ts'
 import { offsetText } from '../../text/facts.ts'
@@ -28,9 +28,10 @@ function useBelowHead() {
   return bar
 }
 
-function Scrubber({ fault, window }: { readonly fault: number; readonly window: Window }) {
+function Scrubber({ course }: { readonly course: Course }) {
   const bar = useBelowHead()
-  const now = momentOf(fault, window)
+  const { from, to, fault, start } = course
+  const now = momentOf(course)
   const text = `${timeWithSeconds(now * 1000)} ${zoneName(now * 1000)}, ${offsetText(now - fault)}`
   return (
     <div class="scrubber" ref={bar}>
@@ -40,16 +41,16 @@ function Scrubber({ fault, window }: { readonly fault: number; readonly window: 
       <input
         id="moment"
         type="range"
-        min={window.from}
-        max={window.to}
+        min={from}
+        max={to}
         step={1}
         value={now}
         aria-label="moment of the evidence"
         aria-valuetext={text}
-        style={{ '--fault': `${(((fault - window.from) / (window.to - window.from)) * 100).toFixed(2)}%` }}
-        onInput={(event) => pin(Number(event.currentTarget.value), fault)}
+        style={{ '--fault': `${(((fault - from) / (to - from)) * 100).toFixed(2)}%` }}
+        onInput={(event) => pin(Number(event.currentTarget.value), course)}
       />
-      <button type="button" class="word" disabled={now === fault - 1} onClick={unpin}>
+      <button type="button" class="word" disabled={now === start} onClick={unpin}>
         just before the fault
       </button>
     </div>
@@ -57,30 +58,29 @@ function Scrubber({ fault, window }: { readonly fault: number; readonly window: 
 }
 
 export function Evidence({ incident }: { readonly incident: Incident }) {
-  const window = windowOf(incident.started_at)
-  const fault = Math.round(incident.started_at / 1000)
+  const course = courseOf(incident)
   // A card's size does not change: read once, or the charts would be made anew with every frame.
-  const charts = evidenceCharts(incident, window, (uuid) => views.peek()?.find((view) => view.uuid === uuid)?.row.memory_total_bytes)
-  const marks = marksOf(incident, window)
-  const { log_lines: lines, processes } = incident.evidence
+  const charts = evidenceCharts(incident, course, (uuid) => views.peek()?.find((view) => view.uuid === uuid)?.row.memory_total_bytes)
+  const marks = marksOf(incident, course)
+  const lines = logOf(incident.evidence)
   return (
-    <div class="evidence">
-      <Scrubber fault={fault} window={window} />
+    <div class="evidence" data-severity={incident.severity}>
+      <Scrubber course={course} />
       {charts.length === 0 ? (
         <p class="nothing">No readings were kept around this fault.</p>
       ) : (
         <div class="evidence-charts">
           {charts.map((chart) => (
-            <EvidenceFigure key={chart.id} chart={chart} window={window} fault={fault} marks={marks} incident={incident} />
+            <EvidenceFigure key={chart.id} chart={chart} course={course} marks={marks} incident={incident} />
           ))}
         </div>
       )}
       {lines.length > 0 && (
         <Part id="log" title="Log">
-          <LogLines lines={lines} fault={fault} window={window} />
+          <LogLines lines={lines} course={course} />
         </Part>
       )}
-      {processes.length > 0 && <ProcessesThen incident={incident} fault={fault} window={window} />}
+      {incident.evidence.processes.length > 0 && <ProcessesThen incident={incident} course={course} />}
     </div>
   )
 }

@@ -1,19 +1,27 @@
-// Who held the card's memory at the moment looked at.
+// Who held the card's memory at the moment looked at: first those of the moment that the page begins with, the others when asked for.
+import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../agent/model/incident.ts'
-import { processesAt, type Window } from '../../state/incidents-lines.ts'
+import type { Course } from '../../state/incidents-course.ts'
+import { processesAt } from '../../state/incidents-lines.ts'
 import { momentOf } from '../../state/incidents-moment.ts'
 import { DASH, memory } from '../../text/format.ts'
 import { offsetText } from '../../text/facts.ts'
 import { Part } from './account.tsx'
 
-type Props = { readonly incident: Incident; readonly fault: number; readonly window: Window }
+type Props = { readonly incident: Incident; readonly course: Course }
 
-export function ProcessesThen({ incident: { evidence }, fault, window }: Props) {
-  const second = momentOf(fault, window)
-  const rows = processesAt(evidence, second, fault)
+export function ProcessesThen({ incident: { kind, evidence }, course }: Props) {
+  const [open, setOpen] = useState(false)
+  const second = momentOf(course)
+  // A restart loop is seen in a later life: the agent's table of that moment may hold two lives of one program.
+  const at = (moment: number) => processesAt(evidence, moment, kind === 'oom_restart_loop' ? undefined : course.fault)
+  const first = new Set(at(course.start).flatMap(({ key, bytes }) => (bytes === undefined ? [] : [key])))
+  const all = at(second).toSorted((a, b) => Number(first.has(b.key)) - Number(first.has(a.key)))
+  const rows = open || first.size === 0 ? all : all.filter(({ key, bytes }) => bytes !== undefined || first.has(key))
+  const others = all.length - rows.length
   return (
-    <Part id="processes-then" title={`Processes on the GPU, ${offsetText(second - fault)}`}>
-      <table role="table" aria-labelledby="processes-then-title">
+    <Part id="processes-then" title={`Processes on the GPU, ${offsetText(second - course.fault)}`}>
+      <table role="table" class="then" aria-labelledby="processes-then-title">
         <thead role="rowgroup">
           <tr role="row">
             {['Process', 'PID', 'Container', 'GPU', 'GPU memory'].map((head) => (
@@ -46,6 +54,11 @@ export function ProcessesThen({ incident: { evidence }, fault, window }: Props) 
           ))}
         </tbody>
       </table>
+      {(open || others > 0) && (
+        <button type="button" class="word" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'only those of that moment' : `${others} more, before or after`}
+        </button>
+      )}
     </Part>
   )
 }
