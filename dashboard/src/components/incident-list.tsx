@@ -1,12 +1,12 @@
 // What went wrong: firing and recent incidents with verdict and first remedy. All words come from logs in the end, so they are only ever set as text.
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { getText } from '../state/api.ts'
-import { whom } from '../state/incidents-filter.ts'
+import { besideTitle } from '../state/incidents-filter.ts'
 import { current, shown } from '../state/incidents.ts'
 import { hrefOf } from '../state/route.ts'
 import { storedToken } from '../state/token.ts'
 import { refused } from '../state/maintenance.ts'
-import { since } from '../text/format.ts'
+import { since, timeWithSeconds } from '../text/format.ts'
 import { agentNow } from '../state/app.ts'
 import { IncidentWords } from './incident-words.tsx'
 
@@ -21,7 +21,9 @@ function open(event: MouseEvent, path: string): void {
 }
 
 function Entry({ incident }: { readonly incident: IncidentSummary }) {
-  const { id, kind, severity, status, title, verdict, count, remedies, consequences, last_seen_at: lastSeen } = incident
+  const { id, kind, severity, status, title, verdict, count, remedies, consequences, started_at: startedAt, last_seen_at: lastSeen } = incident
+  const now = agentNow.peek()
+  const beside = besideTitle(incident)
   const [first] = remedies
   const path = `api/v1/incidents/${id}/report`
   return (
@@ -30,12 +32,11 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
         <b>
           <a href={hrefOf('incidents', [id])}>{title}</a>
         </b>
-        <span>{whom(incident)}</span>
+        {beside !== '' && <span>{beside}</span>}
         <span>
-          {status === 'resolved' ? 'over, last ' : ''}
-          {since(lastSeen, agentNow.peek())}
-          {count > 1 ? ` · ${count} times` : ''}
-          {consequences.length > 0 ? ` · and ${consequences.length} that followed` : ''}
+          {status === 'resolved' ? `over since ${timeWithSeconds(incident.resolved_at ?? lastSeen)}` : `since ${since(startedAt, now)}`}
+          {count > 1 ? ` · ${count} times${status === 'resolved' ? '' : `, last ${since(lastSeen, now)}`}` : ''}
+          {consequences.length > 0 ? ` · ${consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}` : ''}
         </span>
         <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
           report

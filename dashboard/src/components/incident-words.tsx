@@ -4,10 +4,18 @@ import { agentNow } from '../state/app.ts'
 import { incidents } from '../state/incidents.ts'
 import { acknowledge, silenceForAnHour } from '../state/maintenance.ts'
 import { hrefOf } from '../state/route.ts'
-import { since } from '../text/format.ts'
+import { since, timeWithSeconds } from '../text/format.ts'
 
-/** By its title where the page knows it. */
-const Linked = ({ link: { id, kind } }: { readonly link: IncidentLink }) => <a href={hrefOf('incidents', [id])}>{incidents.value.get(id)?.title ?? kind}</a>
+/** By its title where the page knows it, and the time, as several of one title may stand together. */
+function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {
+  const known = incidents.value.get(id)
+  return (
+    <>
+      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind}</a>
+      {known === undefined ? '' : ` ${timeWithSeconds(known.started_at)}`}
+    </>
+  )
+}
 
 export function IncidentWords({ incident }: { readonly incident: IncidentSummary }) {
   const { status, part_of: partOf, led_to: ledTo = [], silenced, acknowledged } = incident

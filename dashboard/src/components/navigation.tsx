@@ -33,14 +33,23 @@ function showCurrent(strip: HTMLElement | null): void {
   strip.scrollLeft = middle - strip.clientWidth / 2
 }
 
+/** Which sides of the strip have more to scroll to: it fades there. */
+function markCut(strip: HTMLElement): void {
+  const { scrollLeft: left, scrollWidth: all, clientWidth: seen } = strip
+  strip.dataset['cut'] = `${left > 1 ? 'left' : ''} ${left + seen < all - 1 ? 'right' : ''}`
+}
+
 export function Navigation() {
   useKeys()
   const { view } = route.value
   const entry = VIEWS.find(({ id }) => id === view)?.under ?? view
   const strip = useRef<HTMLElement>(null)
-  useEffect(() => showCurrent(strip.current), [entry])
+  useEffect(() => {
+    showCurrent(strip.current)
+    if (strip.current !== null) markCut(strip.current)
+  }, [entry])
   return (
-    <nav class="navigation" aria-label="Pages" ref={strip}>
+    <nav class="navigation" aria-label="Pages" ref={strip} onScroll={(event) => markCut(event.currentTarget)}>
       {VIEWS.filter(({ under }) => under === undefined).map(({ id, label, key }) => (
         <a key={id} href={hrefOf(id)} aria-current={id === entry ? 'page' : undefined} title={`g ${key}`}>
           {label}

@@ -1,6 +1,7 @@
 // The line that answers at a glance: how many GPUs, how many busy, what is wrong and since when.
 import { agentNow, frame, stale, summary, silence } from '../state/app.ts'
 import { firing } from '../state/incidents.ts'
+import { notTold } from '../state/summary.ts'
 import { hrefOf } from '../state/route.ts'
 import { age, since, timeWithSeconds } from '../text/format.ts'
 
@@ -16,13 +17,14 @@ function Firing() {
         {title} since {since(startedAt, agentNow.value)}
       </a>
     )
-  return <a class={kind} href={hrefOf('incidents', [], { state: 'firing' })}>{`${others.length + 1} incidents fire`}</a>
+  return <a class={kind} href={hrefOf('incidents', [], { state: 'firing' })}>{`${others.length + 1} incidents firing`}</a>
 }
 
 export function StatusLine() {
   const now = summary.value
   if (now === undefined) return null
-  const { attention, gpus, busy } = now
+  const { gpus, busy } = now
+  const attention = notTold(now.attention, firing.value)
   return (
     <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">

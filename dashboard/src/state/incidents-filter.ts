@@ -32,6 +32,12 @@ export function whom({ subject }: Pick<IncidentSummary, 'subject'>): string {
   return parts.filter((part) => part !== undefined).join(' · ')
 }
 
+/** What the title does not begin with already. */
+export function besideTitle({ subject, title }: Pick<IncidentSummary, 'subject' | 'title'>): string {
+  const hit = whom({ subject })
+  return title.startsWith(hit) && !/^\w/.test(title.slice(hit.length)) ? '' : hit
+}
+
 /** All that a person may remember of it, in lower case. */
 function wordsOf(incident: IncidentSummary): string {
   const { id, kind, title, verdict, subject, evidence } = incident

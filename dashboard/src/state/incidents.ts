@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow } from './app.ts'
+import { ordered } from './incidents-filter.ts'
 
 const KEPT = 100
 const SHOWN = 6
@@ -26,11 +27,9 @@ export function takeIncidents(
   return new Map([...next].toSorted(([, a], [, b]) => b.last_seen_at - a.last_seen_at).slice(0, kept))
 }
 
-/** Firing ones first, then the newest. */
+/** In the order of the whole list, in which nothing moves while it lasts. */
 export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly IncidentSummary[] {
-  return [...all]
-    .filter((incident) => incident.status === 'firing' || nowMs - (incident.resolved_at ?? incident.last_seen_at) < RECENT_MS)
-    .toSorted((a, b) => Number(b.status === 'firing') - Number(a.status === 'firing') || b.last_seen_at - a.last_seen_at)
+  return ordered([...all].filter((incident) => incident.status === 'firing' || nowMs - (incident.resolved_at ?? incident.last_seen_at) < RECENT_MS))
 }
 
 /** Minutes are enough for what is an hour old: the list need not be made anew with every frame. */

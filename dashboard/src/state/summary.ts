@@ -1,8 +1,23 @@
 // The one line that answers "is anything wrong, where, since when".
+import type { IncidentKind, IncidentSummary } from '../../../agent/model/incident.ts'
 import { since } from '../text/format.ts'
 import type { GpuView } from './gpu-view.ts'
 
-export type Attention = { readonly severity: 'critical' | 'warning'; readonly uuid: string; readonly index: number; readonly text: string }
+export type Attention = {
+  readonly about: 'answers' | 'speed'
+  readonly severity: 'critical' | 'warning'
+  readonly uuid: string
+  readonly index: number
+  readonly text: string
+}
+const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> = {
+  answers: new Set(['driver_hung', 'gpu_lost', 'gpu_missing', 'telemetry_stale', 'nvml_driver_mismatch']),
+  speed: new Set(['throttling', 'power_brake', 'thermal_or_power']),
+}
+/** Without what an incident that fires tells of the same GPU: one thing wrong is said once, with one time. */
+export const notTold = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
+  attention.filter(({ uuid, about }) => !firing.some(({ kind, subject }) => subject.gpu?.uuid === uuid && TOLD_BY[about].has(kind)))
+
 export type Summary = { readonly gpus: number; readonly busy: number; readonly attention: readonly Attention[] }
 
 export function summarise(views: readonly GpuView[], nowMs: number): Summary {
@@ -10,11 +25,12 @@ export function summarise(views: readonly GpuView[], nowMs: number): Summary {
   for (const view of views) {
     if (view.trouble !== undefined) {
       const when = view.sinceMs === undefined ? '' : ` since ${since(view.sinceMs, nowMs)}`
-      attention.push({ severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${view.trouble.verdict}${when}` })
+      attention.push({ about: 'answers', severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${view.trouble.verdict}${when}` })
     }
     const harmful = view.throttles.filter((throttle) => throttle.harmful)
     if (harmful.length > 0)
       attention.push({
+        about: 'speed',
         severity: 'warning',
         uuid: view.uuid,
         index: view.index,
