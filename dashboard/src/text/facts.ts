@@ -1,5 +1,7 @@
 // Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
 import type { Facts, OomCause } from '../../../agent/model/fault.ts'
+import type { IncidentKind } from '../../../agent/model/incident.ts'
+import { throttleWord } from './words.ts'
 import { age, celsiusFigure, clock, gib, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
 
 export type FactRow = { readonly name: string; readonly label: string; readonly value: string }
@@ -53,6 +55,11 @@ const LABELS: Readonly<Record<string, string>> = {
   causes: 'Causes, strongest first',
 }
 
+/** A name that means something narrower for one kind of incident. */
+const LABELS_OF: { readonly [kind in IncidentKind]?: Readonly<Record<string, string>> } = {
+  oom_restart_loop: { deaths: 'Crashes', since_ms: 'First crash' },
+}
+
 const MOMENTS: ReadonlySet<string> = new Set(['since_ms', 'earliest_ms', 'latest_ms'])
 const ACRONYMS = /\b(?:gpu|pcie|nccl|http|cuda|cpu|mig|ecc|sm)\b/g
 
@@ -91,24 +98,31 @@ function others(list: NonNullable<Facts['other_processes']>): string {
   return list.map(({ pid, bytes }) => `${exactMemory(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
 }
 
+const wordOf = (name: string, text: string): string =>
+  name === 'causes' && isCause(text) ? CAUSES[text] : name === 'active_reasons' ? throttleWord(text).text : text
+
 function valueText(name: string, value: Facts[keyof Facts], nowMs: number): string {
   if (typeof value === 'number') return numberText(name, value, nowMs)
   if (typeof value === 'string' || value === undefined) return value ?? ''
   return value
-    .map((each) => (typeof each === 'string' ? (name === 'causes' && isCause(each) ? CAUSES[each] : each) : others([each])))
-    .join(name === 'causes' ? '; ' : ', ')
+    .map((each) => (typeof each === 'string' ? wordOf(name, each) : others([each])))
+    .join(name === 'causes' || name === 'active_reasons' ? '; ' : ', ')
 }
 
 /** In the order in which the judgment gave them; the causes, which explain the rest, first. What is not known is not there. */
-export function factRows(facts: Facts, nowMs: number): readonly FactRow[] {
+export function factRows(facts: Facts, nowMs: number, kind?: IncidentKind): readonly FactRow[] {
   const rows: FactRow[] = []
   let name: keyof Facts
   for (name in facts) {
     const value = facts[name]
     // The number of the GPU stands in the subject, and in the log's own words it may be another.
     if (value === undefined || name === 'gpu_index' || (Array.isArray(value) && value.length === 0)) continue
-    rows.push({ name, label: factLabel(name), value: valueText(name, value, nowMs) })
+    rows.push({ name, label: (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, nowMs) })
   }
+  // What PyTorch reserved is read beside what it uses of it.
+  const used = rows.findIndex((row) => row.name === 'allocated_bytes')
+  const reserved = rows.findIndex((row) => row.name === 'reserved_bytes')
+  if (used >= 0 && reserved > used) rows.splice(used + 1, 0, ...rows.splice(reserved, 1))
   return rows.toSorted((a, b) => Number(b.name === 'causes') - Number(a.name === 'causes'))
 }
 

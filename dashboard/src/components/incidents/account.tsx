@@ -1,7 +1,7 @@
 // What is told of an incident in words: what to do, its figures, its story, what followed, the container's settings.
 import type { ComponentChildren } from 'preact'
 import type { Incident } from '../../../../agent/model/incident.ts'
-import { agentNow } from '../../state/app.ts'
+import { agentNow, views } from '../../state/app.ts'
 import { memory } from '../../text/format.ts'
 import { factLabel, factRows, momentText } from '../../text/facts.ts'
 import { RemedyList } from '../remedy-list.tsx'
@@ -28,8 +28,8 @@ export function Remedies({ incident: { remedies } }: { readonly incident: Pick<I
   )
 }
 
-export function Facts({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
-  const rows = factRows(facts, agentNow.peek())
+export function Facts({ incident: { facts, kind } }: { readonly incident: Pick<Incident, 'facts'> & Partial<Pick<Incident, 'kind'>> }) {
+  const rows = factRows(facts, agentNow.peek(), kind)
   if (rows.length === 0) return null
   return (
     <Part id="facts" title="Figures">
@@ -64,7 +64,7 @@ export function Story({ incident: { id, story, part_of: partOf, led_to: ledTo = 
         <li class="this">this incident</li>
         {ledTo.map((link) => (
           <li key={link.id}>
-            led to <IncidentLinkTo link={link} />
+            led to <IncidentLinkTo link={link} timed />
           </li>
         ))}
       </ol>
@@ -110,10 +110,21 @@ const settingText = (name: string, value: unknown): string =>
             ? 'no'
             : JSON.stringify(value)
 
+/** GPUs by the numbers that the page calls them by, where it knows them. */
+function gpusText(uuids: readonly string[]): string {
+  const known = views.peek() ?? []
+  return uuids
+    .map((uuid) => {
+      const index = known.find((view) => view.uuid === uuid)?.index
+      return index === undefined ? uuid : `GPU ${index}`
+    })
+    .join(', ')
+}
+
 export function Settings({ incident: { evidence, subject } }: Props) {
   const { container } = evidence
   if (container === undefined) return null
-  const { env = {}, ...settings } = container
+  const { env = {}, gpus = [], ...settings } = container
   return (
     <Part id="settings" title={subject.container === undefined ? 'Container settings' : `Settings of ${subject.container.name}`}>
       <dl class="fact-list">
@@ -123,6 +134,12 @@ export function Settings({ incident: { evidence, subject } }: Props) {
             <dd>{settingText(name, value)}</dd>
           </div>
         ))}
+        {gpus.length > 0 && (
+          <div>
+            <dt>{factLabel('gpus')}</dt>
+            <dd title={gpus.join(', ')}>{gpusText(gpus)}</dd>
+          </div>
+        )}
         {Object.entries(env).map(([name, value]) => (
           <div key={name} class="long env">
             <dt>{name}</dt>

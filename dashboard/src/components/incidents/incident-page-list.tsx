@@ -16,12 +16,7 @@ function Nothing() {
     )
   if (now.state === 'asking') return connection.value.state === 'waiting' ? <Loading /> : <p class="nothing">Asking the agent …</p>
   if (filtered.value && known.value > 0) return <p class="nothing">None of the {known.value} incidents fits these filters.</p>
-  return (
-    <p class="nothing">
-      Nothing went wrong{hello.value === undefined ? '' : ` on ${hello.value.host}`}, as far back as this agent remembers. What does will stand here, the newest
-      on top.
-    </p>
-  )
+  return <p class="nothing">No incident was recorded{hello.value === undefined ? '' : ` on ${hello.value.host}`}. New ones are listed here, newest first.</p>
 }
 
 export function IncidentPageList() {

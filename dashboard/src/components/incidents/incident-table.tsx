@@ -9,9 +9,17 @@ import { age, DASH, zoneName } from '../../text/format.ts'
 import { momentText } from '../../text/facts.ts'
 import { StateMark } from './state-mark.tsx'
 
-/** By its title where the page knows it. */
-export function IncidentLinkTo({ link: { id, kind } }: { readonly link: Pick<IncidentLink, 'id'> & Partial<IncidentLink> }) {
-  return <a href={hrefOf('incidents', [id])}>{incidents.value.get(id)?.title ?? kind ?? id}</a>
+type LinkProps = { readonly link: Pick<IncidentLink, 'id'> & Partial<IncidentLink>; readonly timed?: boolean }
+
+/** By its title where the page knows it; `timed` where several of one title may stand together. */
+export function IncidentLinkTo({ link: { id, kind }, timed = false }: LinkProps) {
+  const known = incidents.value.get(id)
+  return (
+    <>
+      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind ?? id}</a>
+      {timed && known !== undefined ? ` ${momentText(known.started_at, agentNow.peek())}` : ''}
+    </>
+  )
 }
 
 function Story({ incident: { part_of: partOf, led_to: ledTo = [], consequences } }: { readonly incident: IncidentSummary }) {
@@ -25,10 +33,12 @@ function Story({ incident: { part_of: partOf, led_to: ledTo = [], consequences }
       )}
       {ledTo.map((link) => (
         <span key={link.id} class="story-part">
-          led to <IncidentLinkTo link={link} />
+          led to <IncidentLinkTo link={link} timed />
         </span>
       ))}
-      {partOf === undefined && ledTo.length === 0 && <span class="faint">{`${consequences.length} followed`}</span>}
+      {partOf === undefined && ledTo.length === 0 && (
+        <span class="faint">{consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}</span>
+      )}
     </>
   )
 }
@@ -51,7 +61,7 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
         </a>
         <span class="sub">{kind}</span>
       </td>
-      <td role="cell" class="col-whom" data-label="Whom">
+      <td role="cell" class="col-whom" data-label="Affected">
         {whom(incident).replaceAll('GPU ', 'GPU\u00a0')}
       </td>
       <td role="cell" class="numeric" data-label="Began">
@@ -72,7 +82,7 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
   )
 }
 
-const HEADS = ['State', 'Incident', 'Whom', 'Began', 'Lasted', 'Times', 'Story']
+const HEADS = ['State', 'Incident', 'Affected', 'Began', 'Lasted', 'Times', 'Story']
 const NUMERIC: ReadonlySet<string> = new Set(['Began', 'Lasted', 'Times'])
 
 export function IncidentTable() {
