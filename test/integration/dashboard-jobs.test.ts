@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     const { page, complaints } = opened
     const gone = page.locator('#jobs tr[data-ended]', { hasText: GONE })
     await gone.waitFor()
-    expect(await gone.textContent()).toMatch(/left (\d{4}-\d\d-\d\d )?\d\d:\d\d.*2\.0 GiB/)
+    expect(await gone.textContent()).toMatch(/gone since (\d{4}-\d\d-\d\d )?\d\d:\d\d.*2\.0 GiB/)
     await page.locator('.timeline-list tbody tr', { hasText: GONE }).waitFor()
     await page.locator('#jobs .job-link', { hasText: EVIL }).first().waitFor()
     expect(await page.locator('main img, #jobs b, .timeline-bar b').count()).toBe(0)

@@ -1,7 +1,6 @@
 // A chart of one job's readings over a range: some lines against a limit, with the pointer of its neighbours.
 import uPlot from 'uplot'
 import { ticksOf } from '../state/jobs-ticks.ts'
-import type { Range } from '../state/jobs-ranges.ts'
 import { QUARTERS, sideAxis } from './axes.ts'
 import { FONT } from './common.ts'
 import { drawLimitLine } from './limit-line.ts'
@@ -14,7 +13,7 @@ export type JobChartSpec = {
   /** The top of the scale. */
   readonly top: () => number
   /** Unix ms. */
-  readonly span: () => { readonly from: number; readonly to: number; readonly range: Range }
+  readonly span: () => { readonly from: number; readonly to: number }
   readonly valueText: (value: number) => string
   /** The step under the pointer; undefined when it leaves. */
   readonly onPoint: (place: number | undefined) => void
@@ -24,8 +23,8 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
   const { palette, colours } = spec
   const seconds = (): [number, number] => [spec.span().from / 1000, spec.span().to / 1000]
   const ticks = () => {
-    const { from, to, range } = spec.span()
-    return ticksOf(range, from, to)
+    const { from, to } = spec.span()
+    return ticksOf(from, to)
   }
   const options: uPlot.Options = {
     width,

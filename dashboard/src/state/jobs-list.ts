@@ -1,13 +1,22 @@
 // The list of jobs as the address asks for it; its rows keep their places while somebody points at them.
 import { computed, signal } from '@preact/signals'
-import { frame } from './app.ts'
+import type { GpuRow } from '../../../agent/model/live.ts'
+import { frame, timeline } from './app.ts'
 import { known, past } from './jobs-past.ts'
-import { jobsOf } from './jobs-rows.ts'
+import { BUSY_S, jobsOf } from './jobs-rows.ts'
 import { arranged, parseSort, rowsOf, sortText, type JobRow } from './jobs-table.ts'
+import { LANE } from './lanes.ts'
 import { route, setParams } from './route.ts'
 import { nextSort } from './sort.ts'
 
-export const jobs = computed(() => (frame.value === undefined ? [] : jobsOf(frame.value)))
+function recentlyOf({ uuid, utilization_ratio: now }: GpuRow): number | undefined {
+  const read = timeline
+    .values(LANE.utilization(uuid))
+    ?.slice(-BUSY_S)
+    .filter((value) => !Number.isNaN(value))
+  return read === undefined || read.length === 0 ? now : read.reduce((sum, value) => sum + value, 0) / read.length
+}
+export const jobs = computed(() => (frame.value === undefined ? [] : jobsOf(frame.value, recentlyOf)))
 export const all = computed(() => rowsOf(jobs.value, past.value, known.value.values()))
 const params = computed(() => route.value.params)
 export const text = computed(() => params.value.get('text') ?? '')

@@ -6,7 +6,7 @@ import { agentNow, connection, frame } from './app.ts'
 import { incidents, takeIncidents } from './incidents.ts'
 import { range } from './jobs-range.ts'
 import { spanQuery, type Range } from './jobs-ranges.ts'
-import { idleOf, peaksOf, spansOf, unseenOf, type Interval, type Span } from './jobs-spans.ts'
+import { beginOf, idleOf, peaksOf, spansOf, unseenOf, type Interval, type Span } from './jobs-spans.ts'
 import { parseIncidents, parseSeries } from './messages.ts'
 import { storedToken } from './token.ts'
 
@@ -15,6 +15,8 @@ export type Past = {
   /** Unix ms. */
   readonly from: number
   readonly to: number
+  /** Where the picture begins: later than the range where the record does. */
+  readonly begin: number
   readonly spans: readonly Span[]
   readonly peaks: ReadonlyMap<string, number>
   readonly idle: ReadonlyMap<string, number>
@@ -41,7 +43,8 @@ async function load(wanted: Range, end: number): Promise<Past> {
   ])
   const spans = spansOf([...held, ...alone])
   const from = end - wanted.ms
-  return { range: wanted, from, to: end, spans, peaks: peaksOf(spans), idle: idleOf(spans, utilization), unseen: unseenOf(used, from, end) }
+  const begin = beginOf(used, from, end)
+  return { range: wanted, from, to: end, begin, spans, peaks: peaksOf(spans), idle: idleOf(spans, utilization), unseen: unseenOf(used, begin, end) }
 }
 
 const ready = computed(() => connection.value.state === 'live' && frame.value !== undefined)

@@ -1,5 +1,5 @@
 // The jobs of one frame: containers and processes gathered by what they belong to, with what each holds, uses and may use.
-import type { FrameMessage, ProcessRow } from '../../../agent/model/live.ts'
+import type { FrameMessage, GpuRow, ProcessRow } from '../../../agent/model/live.ts'
 import { jobOf, type JobName } from './jobs-identity.ts'
 import { containerViews, processViews, type ContainerView, type Holding, type ProcessView } from './rows.ts'
 
@@ -13,7 +13,9 @@ export type Job = JobName & {
   readonly partial: boolean
   /** GPUs that it asked for and does not use. */
   readonly unused: readonly number[]
-  /** How busy the GPUs are on which it holds memory; those that do not say are left out. */
+  /** GPUs on which it holds memory and that do not say how busy they are. */
+  readonly silent: readonly number[]
+  /** How busy the others of them are. */
   readonly busy: readonly { readonly index: number; readonly ratio: number; readonly shared: boolean }[]
   readonly cores: number | undefined
   readonly memoryBytes: number | undefined
@@ -30,10 +32,16 @@ export function sumOf(values: readonly (number | undefined)[]): number | undefin
 }
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
+/** By GPU and MIG instance. */
 function byGpu(parts: readonly Holding[]): readonly Holding[] {
-  const indices = [...new Set(parts.map(({ index }) => index))].toSorted((a, b) => a - b)
-  return indices.map((index) => ({ index, bytes: sumOf(parts.filter((part) => part.index === index).map(({ bytes }) => bytes)) }))
+  const found = new Map<string, Holding[]>()
+  for (const part of parts) found.set(`${part.index} ${part.gi ?? ''}`, [...(found.get(`${part.index} ${part.gi ?? ''}`) ?? []), part])
+  return [...found.values()]
+    .flatMap((same) => (same[0] === undefined ? [] : [{ ...same[0], bytes: sumOf(same.map(({ bytes }) => bytes)) }]))
+    .toSorted((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))
 }
+
+const heldIn = (holdings: readonly Holding[]): readonly number[] => [...new Set(holdings.flatMap(({ index, bytes }) => (bytes === 0 ? [] : [index])))]
 
 type Draft = { readonly name: JobName; readonly containers: ContainerView[]; readonly rows: ProcessRow[] }
 
@@ -51,8 +59,12 @@ function gather(frame: FrameMessage): readonly Draft[] {
   return [...drafts.values()]
 }
 
-export function jobsOf(frame: FrameMessage): readonly Job[] {
-  const ratioOf = new Map(frame.gpus.map((gpu) => [gpu.index, gpu.utilization_ratio]))
+/** A training that works rests for a second now and then: how busy a GPU is, is told over so many. */
+export const BUSY_S = 30
+
+/** `recentlyOf` is how busy a GPU was of late, where more than the frame is known. */
+export function jobsOf(frame: FrameMessage, recentlyOf: (gpu: GpuRow) => number | undefined = (gpu) => gpu.utilization_ratio): readonly Job[] {
+  const ratioOf = new Map(frame.gpus.map((gpu) => [gpu.index, gpu.utilization_ratio === undefined ? undefined : recentlyOf(gpu)]))
   const found = gather(frame).map(({ name, containers, rows }) => {
     const processes = processViews(rows)
     // Where the engine tells no container, its processes still name it.
@@ -60,7 +72,7 @@ export function jobsOf(frame: FrameMessage): readonly Job[] {
     return { name, containers, processes, holdings: byGpu((told.length > 0 ? told : processes).flatMap(({ holdings }) => holdings)) }
   })
   const holders = new Map<number, number>()
-  for (const { holdings } of found) for (const { index, bytes } of holdings) if (bytes !== 0) holders.set(index, (holders.get(index) ?? 0) + 1)
+  for (const { holdings } of found) for (const index of heldIn(holdings)) holders.set(index, (holders.get(index) ?? 0) + 1)
   return found.map(({ name, containers, processes, holdings }): Job => {
     const rows = containers.map(({ row }) => row)
     const limits = rows.map((row) => row.memory_limit_bytes)
@@ -72,9 +84,10 @@ export function jobsOf(frame: FrameMessage): readonly Job[] {
       gpuBytes: sumOf(holdings.map(({ bytes }) => bytes)),
       partial: containers.some(({ partial }) => partial),
       unused: [...new Set(containers.flatMap(({ unused }) => unused))].filter((index) => !holdings.some((held) => held.index === index && held.bytes !== 0)),
-      busy: holdings.flatMap(({ index, bytes }) => {
+      silent: heldIn(holdings).filter((index) => ratioOf.get(index) === undefined),
+      busy: heldIn(holdings).flatMap((index) => {
         const ratio = ratioOf.get(index)
-        return ratio === undefined || bytes === 0 ? [] : [{ index, ratio, shared: (holders.get(index) ?? 0) > 1 }]
+        return ratio === undefined ? [] : [{ index, ratio, shared: (holders.get(index) ?? 0) > 1 }]
       }),
       cores: sumOf(rows.map((row) => row.cpu_cores)),
       memoryBytes: sumOf(rows.map((row) => row.memory_bytes)),

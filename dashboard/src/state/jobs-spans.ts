@@ -114,6 +114,17 @@ export function packed(spans: readonly Span[]): readonly (readonly Span[])[] {
 
 export type Interval = { readonly from: number; readonly to: number }
 
+/** Beyond this share of the range nothing was recorded: the picture begins with the record, or it would be empty for the most part. */
+const YOUNG = 0.1
+/** So many minutes are shown of the youngest record. */
+const LEAST_MS = 300_000
+
+/** Where a picture of [from, to) begins: with the first reading of any GPU where the agent is younger than the range. */
+export function beginOf(used: readonly SeriesRow[], from: number, to: number): number {
+  const first = used.reduce((least, { t, mean }) => Math.min(least, t[mean.findIndex((value) => typeof value === 'number')] ?? to), to)
+  return first - from > (to - from) * YOUNG && first < to ? Math.min(first, to - LEAST_MS) : from
+}
+
 /** When each GPU was not read. A single missed step is none. */
 export function unseenOf(used: readonly SeriesRow[], from: number, to: number): ReadonlyMap<string, readonly Interval[]> {
   const unseen = new Map<string, readonly Interval[]>()

@@ -27,6 +27,7 @@ const ended = (name: JobName): Job => ({
   gpuBytes: undefined,
   partial: false,
   unused: [],
+  silent: [],
   busy: [],
   cores: undefined,
   memoryBytes: undefined,

@@ -15,7 +15,9 @@ export function Gpu({ rest }: ViewProps) {
       <div class="content">
         <div class="notice">
           <h2>This host has no GPU {index.slice(0, 20)}</h2>
-          <p>{gpus.length === 0 ? 'No GPU can be read here.' : `It has GPU ${indexRanges(gpus.map((each) => each.index))}.`}</p>
+          <p>
+            {gpus.length === 0 ? 'No GPU can be read here.' : `It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}
+          </p>
           <p>
             <a href="#/">Overview</a>
           </p>

@@ -6,7 +6,7 @@ import { areaPath } from '../../../dashboard/src/state/jobs-area.ts'
 import { filterOf } from '../../../dashboard/src/state/jobs-filter.ts'
 import { asRate, byGpu, gridOf, mean, summed } from '../../../dashboard/src/state/jobs-lines.ts'
 import { RANGES, spanQuery } from '../../../dashboard/src/state/jobs-ranges.ts'
-import { idleOf, packed, peaksOf, spansOf, unseenOf, type Span } from '../../../dashboard/src/state/jobs-spans.ts'
+import { beginOf, idleOf, packed, peaksOf, spansOf, unseenOf, type Span } from '../../../dashboard/src/state/jobs-spans.ts'
 import { ticksOf } from '../../../dashboard/src/state/jobs-ticks.ts'
 
 const STEP = 10_000
@@ -73,6 +73,16 @@ describe('who held which card when', () => {
     )
   })
 
+  test('the picture begins with a record that is younger than the range, and shows five minutes at the least', () => {
+    const used = (first: number) => [series({}, [null, 5, 5], { step_ms: 60_000, t: [0, first, first + 60_000] })]
+    const HOUR = 3_600_000
+    expect(beginOf(used(2_700_000), 0, HOUR)).toBe(2_700_000)
+    expect(beginOf(used(HOUR - 60_000), 0, HOUR)).toBe(HOUR - 300_000)
+    expect(beginOf(used(300_000), 0, HOUR)).toBe(0)
+    expect(beginOf([], 0, HOUR)).toBe(0)
+    // An axis of minutes has round marks as well.
+    expect(ticksOf(2_700_000, HOUR).map(({ ms }) => ms / 60_000)).toEqual([45, 50, 55, 60])
+  })
   test('when a card was not read is told, not taken for free', () => {
     const used = series({}, [null, null, 5, null, 5, null, null])
     expect(unseenOf([used], 0, 70_000).get('GPU-0')).toEqual([
@@ -165,11 +175,11 @@ describe('the charts of a job', () => {
 
   test('days begin at the local midnight, hours are round', () => {
     const at = new Date(2026, 9, 24, 13, 5).getTime()
-    for (const { id, ms } of RANGES) {
-      const ticks = ticksOf({ id }, at, at + ms)
+    for (const { ms } of RANGES) {
+      const ticks = ticksOf(at, at + ms)
       expect(ticks.length).toBeGreaterThanOrEqual(5)
       for (const tick of ticks) expect([new Date(tick.ms).getSeconds(), new Date(tick.ms).getMinutes() % 10]).toEqual([0, 0])
     }
-    for (const { ms } of ticksOf({ id: '7d' }, at, at + 7 * 86_400_000)) expect(new Date(ms).getHours()).toBe(0)
+    for (const { ms } of ticksOf(at, at + 7 * 86_400_000)) expect(new Date(ms).getHours()).toBe(0)
   })
 })

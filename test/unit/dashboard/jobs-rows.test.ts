@@ -77,6 +77,16 @@ describe('a job', () => {
     ])
   })
 
+  test('what it holds in two instances of a GPU stays apart, and is one GPU where it is counted', () => {
+    const rows = [process(7, 1, { slurm_job: '42', gi: '2' }), process(8, 1, { slurm_job: '42', gi: '1' })]
+    const job = named(jobsOf(frame(0, [gpu(0), gpu(1, { utilization_ratio: 0.4 })], [], rows)), 'slurm:42')
+    expect(job.holdings.map(({ index, gi }) => [index, gi])).toEqual([
+      [1, '1'],
+      [1, '2'],
+    ])
+    expect(job.busy).toEqual([{ index: 1, ratio: 0.4, shared: false }])
+  })
+
   test('the GPUs that it holds say how busy they are, and whether others share them; a silent one says nothing', () => {
     const boxes = [container('a', { 'GPU-0': 5, 'GPU-1': 5, 'GPU-2': 5 }), container('b', { 'GPU-1': 5 })]
     const gpus = [gpu(0, { utilization_ratio: 0.2 }), gpu(1, { utilization_ratio: 0.8 }), silentGpu(2, 'timeout')]
@@ -85,7 +95,14 @@ describe('a job', () => {
       { index: 0, ratio: 0.2, shared: false },
       { index: 1, ratio: 0.8, shared: true },
     ])
+    expect(job.silent).toEqual([2])
     expect(busyRatio(job)).toBeCloseTo(0.5)
+    const recently = named(
+      jobsOf(frame(0, gpus, boxes), ({ index }) => index / 10),
+      'a',
+    )
+    expect(recently.busy.map(({ ratio }) => ratio)).toEqual([0, 0.1])
+    expect(recently.silent).toEqual([2])
     expect(busyRatio({ busy: [] })).toBeUndefined()
   })
 })

@@ -1,20 +1,24 @@
 // The cells of a job's row that need more than a figure.
 import { agentNow } from '../../state/app.ts'
 import { range } from '../../state/jobs-range.ts'
-import { busyRatio, type Job } from '../../state/jobs-rows.ts'
+import { BUSY_S, busyRatio, type Job } from '../../state/jobs-rows.ts'
 import { wasted, type JobRow } from '../../state/jobs-table.ts'
 import { hrefOf } from '../../state/route.ts'
 import { age, DASH, indexRanges, memory, percent, since, zoneName } from '../../text/format.ts'
 import { Holdings } from '../holdings.tsx'
 import { Meter } from '../meter.tsx'
 
-export const None = () => <span class="faint">{DASH}</span>
+/** Not read; `nothing` where there is nothing to read. */
+export const None = ({ nothing = false }: { readonly nothing?: boolean }) => <span class={nothing ? 'faint zero' : 'faint'}>{DASH}</span>
+
+/** It holds no GPU, so that nothing of one is missing. */
+export const without = ({ holdings, partial }: Job): boolean => holdings.length === 0 && !partial
 
 export function Cards({ row: { job, endedAt } }: { readonly row: JobRow }) {
   if (endedAt !== undefined)
     return (
       <span class="faint" title={`${new Date(endedAt).toLocaleString()} ${zoneName(endedAt)}`}>
-        left {since(endedAt, agentNow.value)}
+        gone since {since(endedAt, agentNow.value)}
       </span>
     )
   return (
@@ -27,12 +31,20 @@ export function Cards({ row: { job, endedAt } }: { readonly row: JobRow }) {
 
 export function Busy({ job }: { readonly job: Job }) {
   const ratio = busyRatio(job)
-  if (ratio === undefined) return <None />
-  const each = job.busy.map(({ index, ratio: own, shared }) => `GPU ${index} ${percent(own)}${shared ? ', shared with other jobs' : ''}`)
+  if (ratio === undefined) return <None nothing={without(job)} />
+  const of = job.busy.length + job.silent.length
+  const each = [
+    ...job.busy.map(({ index, ratio: own, shared }) => `GPU ${index} ${percent(own)}${shared ? ', shared with other jobs' : ''}`),
+    ...job.silent.map((index) => `GPU ${index} does not say`),
+  ]
   return (
-    <span title={`Share of the time in which a kernel ran on its GPUs, whoever started it: ${each.join('; ')}`}>
+    <span title={`Share of the last ${BUSY_S} s in which a kernel ran on its GPUs, whoever started it: ${each.join('; ')}`}>
       {percent(ratio)}
-      {job.busy.some(({ shared }) => shared) && <span class="of"> shared</span>}
+      {job.silent.length > 0 ? (
+        <span class="of">{` on ${job.busy.length} of ${of} GPUs`}</span>
+      ) : (
+        job.busy.some(({ shared }) => shared) && <span class="of"> shared</span>
+      )}
     </span>
   )
 }
@@ -52,13 +64,13 @@ export function HostMemory({ job }: { readonly job: Job }) {
 
 export function Count({ value, bad = false }: { readonly value: number | undefined; readonly bad?: boolean }) {
   if (value === undefined) return <None />
-  return <span class={value > 0 ? (bad ? 'bad' : '') : 'faint'}>{value}</span>
+  return <span class={value > 0 ? (bad ? 'bad' : '') : 'faint zero'}>{value}</span>
 }
 
 export function Incidents({ row: { firing, incidents } }: { readonly row: JobRow }) {
   const [first] = firing
   if (first === undefined)
-    return incidents.length === 0 ? <span class="faint">0</span> : <span class="faint" title="None fires now.">{`${incidents.length} over`}</span>
+    return incidents.length === 0 ? <span class="faint zero">0</span> : <span class="faint" title="None fires now.">{`${incidents.length} over`}</span>
   const worst = firing.some(({ severity }) => severity === 'critical') ? 'critical' : first.severity
   return (
     <a
@@ -66,7 +78,7 @@ export function Incidents({ row: { firing, incidents } }: { readonly row: JobRow
       href={firing.length === 1 ? hrefOf('incidents', [first.id]) : hrefOf('incidents', [], { state: 'firing', text: first.subject.container?.name })}
       title={firing.map(({ title }) => title).join('\n')}
     >
-      <span aria-hidden="true">{worst === 'critical' ? '▲' : '◆'}</span> {firing.length === 1 ? '1 fires' : `${firing.length} fire`}
+      <span aria-hidden="true">{worst === 'critical' ? '▲' : '◆'}</span> {`${firing.length} firing`}
     </a>
   )
 }
@@ -76,7 +88,7 @@ export const WASTED_MEANS =
 
 export function Wasted({ row }: { readonly row: JobRow }) {
   const seconds = wasted(row)
-  if (seconds === undefined) return <None />
+  if (seconds === undefined) return <None nothing={without(row.job)} />
   const parts = [
     row.idle === undefined
       ? 'how long its GPUs idled is not known'
@@ -84,7 +96,7 @@ export function Wasted({ row }: { readonly row: JobRow }) {
     `lost to crashes: ${age(row.lost)}`,
   ]
   return (
-    <span class={seconds >= 1 ? '' : 'faint'} title={`In the last ${range.value.label}, GPU time ${parts.join('; ')}`}>
+    <span class={seconds >= 1 ? '' : 'faint zero'} title={`In the last ${range.value.label}, GPU time ${parts.join('; ')}`}>
       {age(seconds)}
     </span>
   )

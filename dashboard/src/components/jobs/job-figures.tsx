@@ -21,7 +21,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
   if (endedAt !== undefined)
     return (
       <dl class="job-figures">
-        <Item id="state" label="State">{`left its cards ${since(endedAt, agentNow.value)}`}</Item>
+        <Item id="state" label="State">{`gone since ${since(endedAt, agentNow.value)}`}</Item>
         <Item id="peak" label={`Peak ${back}`}>
           {memory(row.peak)}
         </Item>

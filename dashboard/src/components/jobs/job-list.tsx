@@ -9,7 +9,7 @@ function Tally() {
   const shown = rows.value.length
   return (
     <p class="tally" role="status">
-      {text.value === '' ? `${shown - over} run${over > 0 ? `, ${over} left their cards` : ''}` : `${shown} of ${all.value.length}`}
+      {text.value === '' ? `${shown - over} running${over > 0 ? `, ${over} gone` : ''}` : `${shown} of ${all.value.length}`}
       {text.value !== '' && (
         <button type="button" class="word" onClick={() => find('')}>
           show all

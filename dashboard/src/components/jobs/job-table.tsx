@@ -2,9 +2,10 @@
 import { Fragment, type ComponentChildren } from 'preact'
 import { range } from '../../state/jobs-range.ts'
 import { hold, opened, release, rows, sort, sortBy, toggle } from '../../state/jobs-list.ts'
+import { BUSY_S } from '../../state/jobs-rows.ts'
 import type { JobRow } from '../../state/jobs-table.ts'
 import { cores, memory } from '../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, Incidents, None, Wasted, WASTED_MEANS } from './job-cells.tsx'
+import { Busy, Cards, Count, HostMemory, Incidents, None, Wasted, WASTED_MEANS, without } from './job-cells.tsx'
 import { describe, jobHref, Swatch } from './job-name.tsx'
 import { JobProcesses } from './job-processes.tsx'
 
@@ -55,16 +56,22 @@ const COLUMNS: readonly Column[] = [
     label: 'GPU memory',
     numeric: true,
     means: 'held now, on all its GPUs',
-    cell: (row) => (row.job.gpuBytes === undefined ? <None /> : gpuMemory(row)),
+    cell: (row) => (row.job.gpuBytes === undefined ? <None nothing={without(row.job)} /> : gpuMemory(row)),
   },
   {
     id: 'peak',
     label: 'Peak',
     numeric: true,
     means: 'the most GPU memory it held within the range below; on several GPUs their highest of a step together',
-    cell: (row) => (row.peak === undefined ? <None /> : memory(row.peak)),
+    cell: (row) => (row.peak === undefined ? <None nothing={without(row.job)} /> : memory(row.peak)),
   },
-  { id: 'busy', label: 'GPU busy', numeric: true, means: 'mean over the GPUs on which it holds memory', cell: ({ job }) => <Busy job={job} /> },
+  {
+    id: 'busy',
+    label: 'GPU busy',
+    numeric: true,
+    means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s`,
+    cell: ({ job }) => <Busy job={job} />,
+  },
   { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None /> : cores(job.cores)) },
   { id: 'host', label: 'Host memory', numeric: true, means: 'working set against its limit', cell: ({ job }) => <HostMemory job={job} /> },
   { id: 'oom', label: 'OOM kills', numeric: true, means: 'by the kernel, for want of host memory', cell: ({ job }) => <Count value={job.oomKills} bad /> },

@@ -1,15 +1,6 @@
-// How far back to look: a row of buttons of which one is pressed.
+// How far back the jobs' pages look.
 import { range, setRange } from '../../state/jobs-range.ts'
 import { RANGES } from '../../state/jobs-ranges.ts'
+import { RangeButtons } from '../range-picker.tsx'
 
-export function RangeChoice() {
-  return (
-    <div class="ranges" role="group" aria-label="How far back">
-      {RANGES.map(({ id, label }) => (
-        <button key={id} type="button" aria-pressed={range.value.id === id} onClick={() => setRange(id)}>
-          {label}
-        </button>
-      ))}
-    </div>
-  )
-}
+export const RangeChoice = () => <RangeButtons ranges={RANGES} now={range.value} label="How far back" onPick={({ id }) => setRange(id)} />

@@ -9,7 +9,7 @@ import { jobHref } from './job-name.tsx'
 /** Beyond this a list is no help; a shorter range shows the rest. */
 const MOST = 200
 
-export function TimelineList({ past: { from, to, range }, spans }: { readonly past: Past; readonly spans: readonly Span[] }) {
+export function TimelineList({ past: { begin: from, to, range }, spans }: { readonly past: Past; readonly spans: readonly Span[] }) {
   if (spans.length === 0) return null
   const now = agentNow.peek()
   const rows = spans.toSorted((a, b) => b.from - a.from || a.gpu - b.gpu).slice(0, MOST)

@@ -20,6 +20,8 @@ const cardsText = computed(() =>
 )
 /** More lines than these are no picture any more; the list has them all. */
 const MOST_LINES = 10
+/** Of the width: a label that stands in the middle would be cut there. */
+const EDGE = 0.06
 
 function Tip({ now }: { readonly now: number }) {
   const found = pointed.value
@@ -51,7 +53,7 @@ type RowProps = {
   readonly spans: readonly Span[]
 }
 
-function Row({ past: { from, to, unseen, range }, uuid, name, model, total, spans }: RowProps) {
+function Row({ past: { begin: from, to, unseen }, uuid, name, model, total, spans }: RowProps) {
   const lines = packed(spans)
   const shown = lines.slice(0, MOST_LINES)
   const place = (ms: number): string => `${(((Math.min(to, Math.max(from, ms)) - from) / (to - from)) * 100).toFixed(3)}%`
@@ -83,7 +85,7 @@ function Row({ past: { from, to, unseen, range }, uuid, name, model, total, span
             ))}
           </div>
         ))}
-        {lines.length === 0 && <span class="timeline-free">nobody in the last {range.label}</span>}
+        {lines.length === 0 && <span class="timeline-free">nobody since {since(from, to)}</span>}
         {lines.length > shown.length && <span class="timeline-free">{`${lines.slice(MOST_LINES).flat().length} more in the list below`}</span>}
       </div>
     </div>
@@ -111,23 +113,23 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         </p>
       </section>
     )
-  const { from, to, range } = known
+  const { begin: from, to, range } = known
   const cards = cardsOf(known, only)
   if (cards.length === 0) return null
   return (
     <section class="panel" aria-labelledby="timeline-title">
       <h2 id="timeline-title">
-        {title} <span class="count">last {range.label}</span>
+        {title} <span class="count">{`last ${range.label}${from > known.from ? `, recorded since ${since(from, to)}` : ''}`}</span>
       </h2>
       <div class="timeline" aria-hidden="true">
         <div class="timeline-axis">
           <span class="timeline-zone">{zoneName(to)}</span>
           <div class="timeline-ticks">
-            {ticksOf(range, from, to).map(({ ms, label }) => (
+            {ticksOf(from, to).map(({ ms, label }) => (
               <span
                 key={ms}
                 class="timeline-tick"
-                data-edge={ms - from < (to - from) * 0.03 || to - ms < (to - from) * 0.03 || undefined}
+                data-edge={ms - from < (to - from) * EDGE ? 'left' : to - ms < (to - from) * EDGE ? 'right' : undefined}
                 style={{ left: `${(((ms - from) / (to - from)) * 100).toFixed(3)}%` }}
               >
                 <span>{label}</span>
@@ -141,7 +143,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         <Tip now={to} />
       </div>
       <p class="timeline-legend">
-        <span>Height: the share of the card's memory, at its most within a step.</span>
+        <span>Height: the share of the card’s memory, at its most within a step.</span>
         {cards.some(({ uuid }) => (known.unseen.get(uuid) ?? []).length > 0) && (
           <span>
             <span class="swatch unread" /> The card was not read.
