@@ -14,7 +14,7 @@ export type GapEntry = {
   readonly detail?: string
 }
 
-/** `partly`: it reads, but not all that it is for; `absent`: this host does not have what it reads; `silent`: it should read, and does not. */
+/** `partly`: it reads, but not all that it is for; `absent`: this host does not have what it reads, or it is switched off; `silent`: it should read, and does not. */
 export type SourceStatus = 'reads' | 'partly' | 'absent' | 'silent'
 export type SourceRow = {
   readonly source: string
@@ -56,7 +56,9 @@ export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[
     // What it counts of itself is no reading of the host; where nothing is wrong it is a sign of life.
     const told = own.filter(({ group, readings }) => readings > 0 && (why === undefined || group !== SELF))
     const times = told.map(({ t }) => t)
-    const whole = up ? 'reads' : 'silent'
+    // It looks, and misses nothing: there is none, as containers on a host that runs none.
+    const none = own.length > 0 && own.every(({ readings, gaps: missed }) => readings === 0 && missed === 0)
+    const whole = none ? 'absent' : up ? 'reads' : 'silent'
     const reduced = told.length > 0 ? 'partly' : why?.reason === 'not_supported' ? 'absent' : 'silent'
     return {
       source,

@@ -30,7 +30,7 @@ export const metricName = (metric: string): string =>
 /** Here it is not only the driver that answers. */
 export const reasonWords = (reason: string): string => (reason === 'driver_error' ? 'answered with an error' : gapWords(reason))
 
-export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'not on this host', silent: 'does not read' } as const
+export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'nothing to read', silent: 'does not read' } as const
 
 /** Durations of a scrape: microseconds matter as little as their digits. */
 export function took(seconds: number | undefined): string {

@@ -79,6 +79,12 @@ describe('sources', () => {
       ['journald', 'reads'],
     ])
   })
+  test('one that looks and finds none of what it reads is not silent: containers on a host that runs none', () => {
+    const down = parseFigures(up('containers', 0))
+    expect(sourceRows([group('containers', 'numbers', 0)], [], down)).toMatchObject([{ status: 'absent', newest: undefined }])
+    expect(sourceRows([group('containers', 'numbers', 0, { gaps: 1 })], [], down)).toMatchObject([{ status: 'silent' }])
+    expect(sourceRows([], [], down)).toMatchObject([{ status: 'silent' }])
+  })
   test('the newest of its groups, and their sums', () => {
     expect(of('containers')).toMatchObject({ newest: T, readings: 100, gaps: 1 })
     expect(of('gpu')?.newest).toBeUndefined()

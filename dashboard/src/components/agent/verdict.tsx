@@ -34,7 +34,7 @@ export function Verdict({ health: { sources, gaps, figures } }: { readonly healt
       <p class="verdict">
         {evidence.simulated
           ? `${reading} of ${sources.length} sources answer; what they tell is made up.`
-          : `${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; what ${absent} more would read is not here`}.`}
+          : `${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; ${absent} more ${absent === 1 ? 'finds' : 'find'} nothing to read`}.`}
       </p>
       {found.length > 0 && (
         <ul class="doubts">
