@@ -4,7 +4,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import * as z from 'zod'
 import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
+import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { startAgentProcess, type AgentProcess } from '../test/setup/agent-process.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
@@ -14,6 +16,8 @@ type State = {
   readonly env?: Readonly<Record<string, string>>
   /** Once the pages are there, before they are taken. */
   readonly befalls?: (agent: AgentProcess, page: Page) => Promise<unknown>
+  /** The GPU that the story is about, beside the first. */
+  readonly gpu?: number
   /** The state has no more than this page. */
   readonly alone?: true
 }
@@ -22,7 +26,21 @@ const SPEED = 10
 /** Of the story; what each scenario is about has come by then, the memory error of oom-leak after 214 s. */
 const STORY_S = 300
 
-const scenario = (name: string): State => ({ flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) } })
+/** By scenario (agent/sources/simulated/scenarios). */
+const AFFECTED: Readonly<Record<string, number>> = {
+  mig: 7,
+  'hung-driver': 3,
+  'lost-gpu': 5,
+  'oom-leak': 6,
+  'oom-fragmentation': 6,
+  'oom-neighbour': 6,
+  throttling: 4,
+  xid: 6,
+}
+function scenario(name: string): State {
+  const gpu = AFFECTED[name]
+  return { flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) }, ...(gpu !== undefined && { gpu }) }
+}
 const STATES: Readonly<Record<string, State>> = {
   ...Object.fromEntries(SCENARIO_CHOICES.filter((name) => name !== 'off').map((name) => [name, scenario(name)])),
   'no-gpu': { flags: [], env: { WARPWATCH_GPU__SOURCE: 'off' } },
@@ -39,10 +57,13 @@ const nameOf = (hash: string): string =>
     .replaceAll('/', '-')
     .replace(/-[0-9a-f]{16}$/, '-one') || 'overview'
 
+/** The first critical one of the story, else the first: the same for every size. */
 async function firstIncident(agent: AgentProcess): Promise<string | undefined> {
-  const told: unknown = await agent.json('api/v1/incidents')
-  const [first]: readonly unknown[] = Array.isArray(told) ? told : []
-  return typeof first === 'object' && first !== null && 'id' in first ? String(first.id) : undefined
+  const told = z
+    .array(incidentSummary)
+    .parse(await agent.json('api/v1/incidents'))
+    .toSorted((a, b) => a.started_at - b.started_at)
+  return (told.find(({ severity }) => severity === 'critical') ?? told[0])?.id
 }
 
 /** A window as high as the page, as charts are drawn when they come into sight. */
@@ -52,11 +73,13 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
   await page.setViewportSize({ width, height: Math.max(height, whole) })
 }
 
-async function takeAll(browser: Browser, agent: AgentProcess, state: State, size: BrowserContextOptions, folder: string, sizeName: string): Promise<void> {
+type Sitting = { readonly agent: AgentProcess; readonly state: State; readonly incident: string | undefined; readonly folder: string }
+
+async function takeAll(browser: Browser, { agent, state, incident, folder }: Sitting, size: BrowserContextOptions, sizeName: string): Promise<void> {
   await using opened = await openPage(browser, agent.url, size)
   const { page } = opened
-  const incident = state.alone === true ? undefined : await firstIncident(agent)
-  const pages = state.alone === true ? ['#/'] : (await pagesOf(page, incident ?? 'none')).filter((hash) => hash !== '#/incidents/none')
+  const all = async (): Promise<readonly string[]> => (await pagesOf(page, incident ?? 'none')).filter((hash) => hash !== '#/incidents/none')
+  const pages = state.alone === true ? ['#/'] : [...(await all()), ...(state.gpu === undefined ? [] : [`#/gpus/${state.gpu}`])]
   for (const hash of pages) {
     if (state.alone !== true) await goTo(page, hash)
     else await page.waitForSelector('.gpu, form')
@@ -88,7 +111,8 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
     const agent = await startAgentProcess(state.flags, { env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env } })
     try {
       if (state.alone !== true) await delay((STORY_S / SPEED) * 1000)
-      for (const [sizeName, size] of sizes) await takeAll(browser, agent, state, size, folder, sizeName)
+      const incident = state.alone === true ? undefined : await firstIncident(agent)
+      for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, incident, folder }, size, sizeName)
     } finally {
       await agent.stop()
     }
