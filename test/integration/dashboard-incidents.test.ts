@@ -234,10 +234,10 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
       await poll(() => new URL(page.url()).hash.endsWith('?at=-19'), { what: 'the second in the address' })
       expect(await slider.getAttribute('aria-valuetext')).toContain('19 s before')
       await page.keyboard.press('Home')
+      const last = known[0] ?? -20
       await page.locator('h3', { hasText: 'Processes on the GPU, 2 min 0 s before' }).waitFor()
       await page.getByRole('button', { name: 'just before the fault' }).click()
-      await page.locator('h3', { hasText: 'Processes on the GPU, 1 s before' }).waitFor()
-      const last = known[0] ?? -20
+      await page.locator('h3', { hasText: `Processes on the GPU, ${-last} s before` }).waitFor()
       await page.evaluate(`location.hash = '#/incidents/${id}?at=${last}'`)
       await poll(async () => (await shown.textContent()) === wattsAt(last), { what: `${wattsAt(last)} in the chart's figures` })
       await page.locator('.runbook summary').click()

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { gpuViews, remember } from '../../../dashboard/src/state/gpu-view.ts'
 import { troubleOf } from '../../../dashboard/src/state/health.ts'
-import { summarise } from '../../../dashboard/src/state/summary.ts'
+import { notTold, summarise } from '../../../dashboard/src/state/summary.ts'
+import { summaryOf } from '../../../agent/model/incident.ts'
+import { INCIDENT } from '../http/incident-fixture.ts'
 import { frame, gpu, silentGpu } from './helpers.ts'
 
 const T = new Date(2026, 10, 20, 12, 4, 30).getTime()
@@ -88,5 +90,23 @@ describe('summary', () => {
       ['critical', 'GPU 3 does not answer since 12:04'],
       ['warning', 'GPU 0: slowed by heat (hardware)'],
     ])
+  })
+
+  test('leaves out what an incident that fires tells of the same GPU, and nothing else', () => {
+    const rows = [
+      gpu(0, { throttle_active: { sw_thermal_slowdown: 1 } }),
+      gpu(1, { throttle_active: { sw_thermal_slowdown: 1 } }),
+      silentGpu(3, 'timeout', { sample_age_seconds: 30 }),
+    ]
+    const { attention } = summarise(gpuViews(frame(T, rows), new Map(), nothing), T)
+    const firing = (kind: 'throttling' | 'driver_hung', index: number) => ({
+      ...summaryOf(INCIDENT),
+      kind,
+      subject: { gpu: { uuid: rows[index]?.uuid ?? '' } },
+    })
+    const left = (...incidents: readonly ReturnType<typeof firing>[]) => notTold(attention, incidents).map(({ index }) => index)
+    expect(left()).toEqual([3, 0, 1])
+    expect(left(firing('throttling', 1), firing('driver_hung', 2))).toEqual([0])
+    expect(left(firing('driver_hung', 0), firing('throttling', 2))).toEqual([3, 0, 1])
   })
 })

@@ -1,7 +1,7 @@
 // Which incidents the list shows, in which order, and that it stands still while somebody points at it.
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
-import { fits, holdStill, lastedSeconds, ordered, whom } from '../../../dashboard/src/state/incidents-filter.ts'
+import { besideTitle, fits, holdStill, lastedSeconds, ordered, whom } from '../../../dashboard/src/state/incidents-filter.ts'
 import { INCIDENT } from '../http/incident-fixture.ts'
 
 const { resolved_at: _over, resolution: _why, ...standing } = summaryOf(INCIDENT)
@@ -38,6 +38,12 @@ test('whom it hit: container and GPU, a process only where no container is known
   expect(whom(INCIDENT)).toBe('trainer · GPU 0')
   expect(whom({ subject: { process: { pid: 7 }, gpu: { pci_bus_id: '0000:1b:00' } } })).toBe('0000:1b:00 · pid 7')
   expect(whom({ subject: { host: { name: 'node-1' } } })).toBe('node-1')
+  const subject = { gpu: { uuid: 'GPU-1', index: 1 } }
+  expect(['GPU 1: held back by heat', 'GPU 12: held back by heat', 'Out of memory on GPU 1'].map((title) => besideTitle({ title, subject }))).toEqual([
+    '',
+    'GPU 1',
+    'GPU 1',
+  ])
 })
 
 test('what fires stands first, the worst on top, then the newest', () => {

@@ -57,6 +57,17 @@ describe('facts', () => {
     expect(rows[1]?.value).toMatch(/^11:00 \S+/)
     expect(rows[2]?.value).toBe('2.00 GiB (pid 7)')
   })
+  test('a restart loop counts crashes, reasons are in words, what PyTorch reserved stands beside what it uses', () => {
+    const rows = factRows(
+      { deaths: 3, allocated_bytes: 1, free_bytes: 2, reserved_bytes: 3, active_reasons: ['sw_thermal_slowdown', 'memory_temperature'] },
+      NOW,
+      'oom_restart_loop',
+    )
+    expect(rows.map(({ label }) => label)).toEqual(['Crashes', 'In use by PyTorch', 'Reserved by PyTorch', 'Free', 'Active reasons'])
+    expect(rows.at(-1)?.value).toBe('slowed by heat (driver); memory temperature')
+    expect(factRows({ since_ms: NOW }, NOW, 'oom_restart_loop')[0]?.label).toBe('First crash')
+    expect(factRows({ since_ms: NOW }, NOW, 'memory_leak')[0]?.label).toBe('Grown since')
+  })
   test('seconds beside the fault say on which side', () => {
     expect([-63, -1, 0, 12].map(offsetText)).toEqual(['1 min 3 s before', '1 s before', 'at the fault', '12 s after'])
   })

@@ -32,15 +32,16 @@ describe('what is told', () => {
     expect(known.has('499')).toBe(true)
   })
 
-  test('is listed firing first, then newest, for an hour', () => {
+  test('is listed firing first, the worst on top, then the newest, for an hour; who is seen again keeps its place', () => {
     const over = one('over', { status: 'resolved', resolved_at: NOW - 10_000 })
     const all = [
       over,
       one('long over', { status: 'resolved', resolved_at: NOW - 4_000_000 }),
-      one('old', { last_seen_at: NOW - 9_000_000 }),
-      one('new', { last_seen_at: NOW - 1_000 }),
+      one('warning', { severity: 'warning', started_at: NOW - 5_000 }),
+      one('old', { started_at: NOW - 9_000_000, last_seen_at: NOW - 1_000 }),
+      one('new', { started_at: NOW - 10_000, last_seen_at: NOW - 9_000 }),
     ]
-    expect(listed(all, NOW).map(({ id }) => id)).toEqual(['new', 'old', 'over'])
+    expect(listed(all, NOW).map(({ id }) => id)).toEqual(['new', 'old', 'warning', 'over'])
   })
 })
 
