@@ -151,21 +151,26 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     expect(await page.locator('.alarms b, .status b').count()).toBe(0)
   })
 
-  test('what is not read is not called idle, and what lies stranded is named', async () => {
+  test('what is not read is not called idle, a GPU whose hang is still told not calm, and what lies stranded is named', async () => {
     await using opened = await open('#/', DESKTOP, (page) =>
       page.routeWebSocket(/\/ws$/, (socket) => {
         socket.connectToServer().onMessage((text) => {
-          const real = z.looseObject({ gpus: rows.optional(), allocators: rows.optional() }).parse(JSON.parse(String(text)))
+          const real = z.looseObject({ t: z.number().optional(), gpus: rows.optional(), allocators: rows.optional() }).parse(JSON.parse(String(text)))
           const split = { gi: '1', ci: '0', profile: '3g.40gb' }
           const gpus = real.gpus?.map((row) => (row['index'] === 7 ? { ...row, utilization_ratio: undefined, mig: [split] } : row))
           const holes = { reserved_bytes: 34 * 2 ** 30, active_bytes: 2 ** 30, inactive_split_bytes: 30 * 2 ** 30 }
           const allocators = real.allocators?.map((row) => (row['gpu'] === '6' ? { ...row, ...holes } : row))
           socket.send(JSON.stringify({ ...real, gpus, allocators }))
+          const uuid = real.gpus?.find(({ index }) => index === 5)?.['uuid']
+          const said = { id: 'abc', kind: 'driver_hung', severity: 'critical', status: 'firing', title: 'hangs', verdict: '', facts: {}, count: 1 }
+          const whom = { subject: { gpu: { index: 5, uuid } }, started_at: real.t, last_seen_at: real.t, remedies: [], consequences: [] }
+          if (real.t !== undefined) socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
         })
       }),
     )
     const { page } = opened
     await page.locator('#gpu-7 .activity', { hasText: /^MIG$/ }).waitFor()
+    await page.locator('#gpu-5 .activity', { hasText: /^answers again$/ }).waitFor()
     expect(await page.textContent('#gpu-7 .mig-name')).toBe('7·1 · 3g.40gb')
     await page.locator('#gpu-6 .serious', { hasText: 'stranded 30.0' }).waitFor()
     expect(await page.locator('.serious').count()).toBe(1)

@@ -131,6 +131,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await page.waitForSelector('.gpu')
     await first.kill()
     await page.waitForSelector('.content.stale')
+    expect(await page.textContent('#gpu-0 .activity')).toMatch(/^was (busy|idle)$/)
     await state(page, 'waiting')
     expect(await page.textContent('.status')).toMatch(/no news for \d+ s, figures are of \d\d:\d\d:\d\d/)
     const second = await startAgentProcess(['--simulate'], { listen: first.listen, dataDir: first.dataDir })
