@@ -194,7 +194,10 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     let away = false
     await using opened = await open('#/gpus/0', DESKTOP, (page) =>
       page.routeWebSocket(/\/ws$/, (socket) => {
-        if (away) return void socket.close()
+        if (away) {
+          void socket.close()
+          return
+        }
         const server = socket.connectToServer()
         cuts.push(async () => {
           await server.close()
