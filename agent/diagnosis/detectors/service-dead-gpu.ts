@@ -60,7 +60,7 @@ export const serviceDeadGpu = defineDetector({
       )
       if (trouble !== undefined) {
         const hung = trouble.kind === 'hung'
-        return { why: hung ? 'driver_hung' : 'gpu_lost', text: `${hung ? 'does not answer' : 'is lost'}: ${reasonText(trouble)}` }
+        return { why: hung ? 'driver_hung' : 'gpu_lost', text: `${hung ? 'does not answer' : 'is lost'}: ${reasonText(trouble, 'end')}` }
       }
       const fatal = xids.of(uuid)
       // What was started later works on a card that was mended.

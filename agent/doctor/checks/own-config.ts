@@ -46,7 +46,7 @@ export const ownConfig = defineCheck({
         status: 'warn',
         subject: 'gpu.source',
         summary: 'GPUs are switched off in the configuration: none is watched',
-        remedies: [{ text: 'Take the line out of warpwatch.yaml where this host has GPUs: the default (auto) finds them.' }],
+        remedies: [{ text: 'If this host has GPUs, remove gpu.source: off (or WARPWATCH_GPU__SOURCE): the default, auto, finds them.' }],
       })
     return findings.length > 0 ? findings : [{ status: 'pass', summary: `nothing open, nothing switched off; it listens on ${listen}` }]
   },

@@ -136,7 +136,7 @@ describe('telemetry_stale', () => {
       within(second, 10, 60) ? { cards: none, wide: { reason: 'driver_error', code: 9, detail: 'driver not loaded' }, expected: 4 } : WELL,
     )
     expect(story(turns)).toEqual(['25 telemetry_stale host critical', '63 telemetry_stale host healthy'])
-    expect(turns[0]?.fault?.verdict).toContain('driver not loaded')
+    expect(turns[0]?.fault?.verdict).toContain('this host. Driver not loaded.')
   })
 
   test('a host that had GPUs, and whose driver is not loaded after a reboot', () => {

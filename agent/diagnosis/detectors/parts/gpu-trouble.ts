@@ -54,8 +54,10 @@ export function unreadAt(cards: ReadonlyMap<string, Card>, index: number | undef
   return undefined
 }
 
-/** A sentence of its own. */
-export const reasonText = ({ gap: { detail, reason } }: Trouble): string => {
+/** A sentence of its own, or the end of one. */
+export const reasonText = ({ gap: { detail, reason } }: Trouble, place: 'sentence' | 'end' = 'sentence'): string => {
   const text = detail ?? reason.replaceAll('_', ' ')
-  return /[.!?]$/.test(text) ? text : `${text}.`
+  // A name of the driver's, such as nvmlInit_v2 or libnvidia-ml.so.1, stays as it is written.
+  const told = place === 'sentence' ? text.replace(/^[a-z](?=[a-z]*(?:[ ,]|$))/, (first) => first.toUpperCase()) : text
+  return /[.!?]$/.test(told) ? told : `${told}.`
 }
