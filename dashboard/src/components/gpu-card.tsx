@@ -3,6 +3,7 @@ import { useComputed, type ReadonlySignal } from '@preact/signals'
 import type { GpuRow } from '../../../agent/model/live.ts'
 import { hovered, stale } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
+import { forecastOf } from '../state/forecast.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { firingOn } from '../state/incidents.ts'
 import { LANE } from '../state/lanes.ts'
@@ -31,11 +32,12 @@ const clockOf = ({ row }: GpuView, ...names: readonly string[]): string =>
   clock(names.map((name) => row.clock_hertz?.[name]).find((hertz) => hertz !== undefined))
 
 function Throttles({ of }: Props) {
-  const { throttles } = of.value
+  const reasons = useComputed(() => of.value.throttles.map(({ reason }) => reason).join())
+  if (reasons.value === '') return null
+  const { throttles } = of.peek()
   // Beside heat or a brake, a power cap is no news.
   const harmful = throttles.filter((throttle) => throttle.harmful)
   const shown = harmful.length > 0 ? harmful : throttles
-  if (shown.length === 0) return null
   return (
     <span class="throttles" title={throttles.map((throttle) => throttle.text).join(', ')}>
       {shown.map((throttle) => (
@@ -104,7 +106,7 @@ export function Activity({ of }: Props) {
 
 function Mig({ of }: Props) {
   const { row, index } = of.value
-  return row.mig !== undefined && row.mig.length > 0 ? <MigList instances={row.mig} gpu={index} /> : null
+  return <MigList instances={row.mig ?? []} gpu={index} />
 }
 
 /** A second changes figures, not the card: what reads `of.value` here is drawn anew, all else goes on by itself. */
@@ -112,6 +114,8 @@ export function GpuCard({ of }: Props) {
   const { uuid, index, name } = of.peek()
   const trouble = useComputed(() => of.value.trouble?.kind)
   const alarm = useComputed(() => firingOn(uuid)[0]?.severity)
+  const alarmed = useComputed(() => alarm.value !== undefined || forecastOf(of.value.row) !== undefined)
+  const divided = useComputed(() => (of.value.row.mig ?? []).length > 0)
   const at = (lane: string, now: number | undefined): number | undefined => (hovered.value === undefined ? now : charted.value.timeline.at(lane, hovered.value))
   const limit = (): number | undefined => of.value.row.power_limit_watts
   const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
@@ -126,11 +130,11 @@ export function GpuCard({ of }: Props) {
         </h3>
         <Activity of={of} />
       </header>
-      <GpuAlarms of={of} most={2} />
-      <TroubleNote of={of} />
+      {alarmed.value && <GpuAlarms of={of} most={2} />}
+      {trouble.value !== undefined && <TroubleNote of={of} />}
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
-        <Mig of={of} />
+        {divided.value && <Mig of={of} />}
         <div class="readouts">
           <Readout
             name="Utilisation"
