@@ -23,17 +23,21 @@ const REST_MS = 30
 const LIMIT_GROWTH_MIB = 2
 const MIB = 1024 ** 2
 
-/** Calls `painted` when every card shows its memory and the screen has been told so: a message's turn comes after the frame that asked for it. */
-const USEFUL = `new MutationObserver((_, observer) => {
-  const figures = document.querySelectorAll('.gpu [data-figure="memory_used_bytes"]')
-  if (figures.length < ${CARDS} || ![...figures].every((each) => /\\d/.test(each.textContent))) return
-  observer.disconnect()
-  requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel()
-    port1.onmessage = () => painted(performance.now())
-    port2.postMessage(0)
-  })
-}).observe(document, { childList: true, subtree: true, characterData: true })`
+/** Calls `painted` with the moment at which Chromium put the last of the cards' memory figures on the screen. */
+const USEFUL = `{
+  let seen = 0
+  let last = 0
+  new PerformanceObserver((list) => {
+    for (const { identifier, renderTime } of list.getEntries()) if (identifier === 'useful') { seen += 1; last = Math.max(last, renderTime) }
+    if (seen === ${CARDS}) painted(last)
+  }).observe({ type: 'element', buffered: true })
+  new MutationObserver((_, observer) => {
+    const figures = document.querySelectorAll('.gpu .memory-used')
+    if (figures.length < ${CARDS} || ![...figures].every((each) => /\\d/.test(each.textContent))) return
+    observer.disconnect()
+    for (const each of figures) each.setAttribute('elementtiming', 'useful')
+  }).observe(document, { childList: true, subtree: true, characterData: true })
+}`
 
 /** From the request to the cards' figures on the screen, each time in a browser profile that has never seen the page. */
 async function firstPaint(browser: Browser): Promise<readonly Row[]> {

@@ -59,11 +59,14 @@ function closure(names: readonly string[], known: ReadonlySet<string> = new Set(
 }
 
 describe('the built dashboard', () => {
-  const page = text('index.html')
-  const named = (pattern: RegExp): readonly string[] => Array.from(page.matchAll(pattern), (match) => match[1] ?? '')
+  const html = text('index.html')
+  const named = (pattern: RegExp): readonly string[] => Array.from(html.matchAll(pattern), (match) => match[1] ?? '')
   const scripts = named(/<(?:script|link rel="modulepreload")[^>]+?(?:src|href)="\.\/([^"]+\.js)"/g)
-  const first = closure(scripts)
-  const views = [...new Set([...first].flatMap((name) => importsOf(name).lazy))]
+  const page = closure(scripts)
+  const lazy = [...new Set([...page].flatMap((name) => importsOf(name).lazy))]
+  // The charts come once the figures stand, unasked: they are part of the first load.
+  const first = new Set([...page, ...closure(lazy.filter((name) => /uplot/i.test(name)))])
+  const views = lazy.filter((name) => !first.has(name))
 
   test(`needs at most ${FIRST_LOAD / KB} kB of JavaScript before it shows the overview`, () => {
     expect(scripts.length).toBeGreaterThan(0)
@@ -78,7 +81,6 @@ describe('the built dashboard', () => {
 
   test(`fetches each other view when it is opened, at most ${VIEW / KB} kB`, () => {
     expect(views.length).toBeGreaterThan(0)
-    expect(views.filter((view) => first.has(view))).toEqual([])
     const weights = Object.fromEntries(views.map((view) => [view, gzipped(closure([view], first))]))
     expect(Object.entries(weights).filter(([, bytes]) => bytes > VIEW)).toEqual([])
   })
@@ -94,6 +96,6 @@ describe('the built dashboard', () => {
   })
 
   test('has no code and no style in the page itself', () => {
-    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|data:/)
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|data:/)
   })
 })

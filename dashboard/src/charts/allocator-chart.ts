@@ -1,5 +1,5 @@
 // The chart of one process's allocator: what it reserved, stacked by what it is, below the most that it could hold; retries and errors as marks.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { LAYERS, type Layer, type Mark } from '../state/allocator-lanes.ts'
 import { memory, timeOfDay } from '../text/format.ts'
 import { QUARTERS, sideAxis } from './axes.ts'
@@ -7,6 +7,7 @@ import { FONT } from './common.ts'
 import { hatch } from './hatch.ts'
 import { mix, type Palette } from './palette.ts'
 import { roundTop } from './round-top.ts'
+import { newChart } from './uplot.ts'
 
 export type AllocatorSpec = {
   readonly palette: Palette
@@ -104,5 +105,5 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
     },
   }
   // The graticule lies over the areas. (uPlot's type is a const enum, which cannot be named here.)
-  return new uPlot(Object.assign(options, { drawOrder: ['series', 'axes'] }), [[], ...LAYERS.map(() => []), []], host)
+  return newChart(Object.assign(options, { drawOrder: ['series', 'axes'] }), [[], ...LAYERS.map(() => []), []], host)
 }

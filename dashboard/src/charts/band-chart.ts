@@ -1,7 +1,8 @@
 // When something held: one lane a reason, filled while it holds; over coarse cells as dark as its share of them.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { sharedOptions, timeAxis, xScale } from './common.ts'
 import type { Palette } from './palette.ts'
+import { newChart } from './uplot.ts'
 
 export const LANE_HEIGHT = 18
 export type BandSpec = { readonly palette: Palette; readonly colours: readonly string[]; readonly step: number }
@@ -46,5 +47,5 @@ export function createBandChart(host: HTMLElement, width: number, height: number
     axes: [timeAxis(spec.palette), { side: 1, size: 58, values: () => [], grid: { show: false }, ticks: { show: false } }],
     hooks: { ...shared.hooks, draw: [(plot) => drawBands(plot, spec)] },
   }
-  return new uPlot(options, [[], ...spec.colours.map(() => [])], host)
+  return newChart(options, [[], ...spec.colours.map(() => [])], host)
 }

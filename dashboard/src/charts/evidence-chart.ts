@@ -1,8 +1,9 @@
 // A chart of the readings around a fault: lines against a limit, with what happened when, and the second that is looked at.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import type { EvidenceChart, Mark } from '../state/incidents-evidence.ts'
 import type { EvidenceLine, Window } from '../state/incidents-lines.ts'
 import type { Palette } from './palette.ts'
+import { newChart } from './uplot.ts'
 
 const FONT = '11px Inter, system-ui, sans-serif'
 const LABEL_HEIGHT = 17
@@ -138,7 +139,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
   }
   const seconds = Array.from({ length: window.to - window.from + 1 }, (_, i) => window.from + i)
-  const plot = new uPlot(options, [seconds, ...chart.lines.map((line) => [...line.values])], host)
+  const plot = newChart(options, [seconds, ...chart.lines.map((line) => [...line.values])], host)
   listen(plot, spec)
   return plot
 }

@@ -1,10 +1,11 @@
 // A chart of one job's readings over a range: some lines against a limit, with the pointer of its neighbours.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { ticksOf } from '../state/jobs-ticks.ts'
 import { QUARTERS, sideAxis } from './axes.ts'
 import { FONT } from './common.ts'
 import { drawLimitLine } from './limit-line.ts'
 import type { Palette } from './palette.ts'
+import { newChart } from './uplot.ts'
 
 export type JobChartSpec = {
   readonly palette: Palette
@@ -67,5 +68,5 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
       ],
     },
   }
-  return new uPlot(options, [[], ...colours.map(() => [])], host)
+  return newChart(options, [[], ...colours.map(() => [])], host)
 }

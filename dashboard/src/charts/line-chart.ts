@@ -1,10 +1,11 @@
 // A chart of one GPU at large: lines over the range against a limit; behind coarse means the highest of each step.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { HALVES, sideAxis } from './axes.ts'
 import { sharedOptions, timeAxis, xScale } from './common.ts'
 import { drawLimitLine } from './limit-line.ts'
 import { mix, type Palette } from './palette.ts'
 import { roundTop } from './round-top.ts'
+import { newChart } from './uplot.ts'
 
 export type LineSpec = {
   readonly palette: Palette
@@ -38,5 +39,5 @@ export function createLineChart(host: HTMLElement, width: number, height: number
     axes: [timeAxis(palette), sideAxis({ palette, size: 58, parts: HALVES, top: (plot) => plot.scales['y']?.max ?? 1, valueText: spec.valueText })],
     hooks: { ...shared.hooks, draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.axis)] },
   }
-  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
+  return newChart(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

@@ -1,10 +1,11 @@
 // The large chart of a card: GPU memory over the range, stacked by who holds it, against the GPU's total.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { gib } from '../text/format.ts'
 import { FONT, sharedOptions, timeAxis, xScale } from './common.ts'
 import { hatch } from './hatch.ts'
 import { mix, type Palette } from './palette.ts'
 import type { Layer } from './stack.ts'
+import { newChart } from './uplot.ts'
 
 /** Parts of a layer's colour over the ground: what is kept without being used is paler than what is used. */
 const DAYLIGHT = { container: 0.66, cache: 0.3, host: 0.42 } as const
@@ -100,5 +101,5 @@ export function createMemoryChart(host: HTMLElement, width: number, height: numb
     ],
     hooks: { ...shared.hooks, draw: [(plot) => drawPeak(plot, spec)] },
   }
-  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
+  return newChart(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

@@ -1,7 +1,8 @@
 // The small charts of a card: one quantity over the same range, without axes, against its limit.
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { sharedOptions, xScale } from './common.ts'
 import type { Palette } from './palette.ts'
+import { newChart } from './uplot.ts'
 
 export type TraceSpec = {
   readonly palette: Palette
@@ -31,5 +32,5 @@ export function createTraceChart(host: HTMLElement, width: number, height: numbe
     ],
     axes: [{ show: false }, { show: false }],
   }
-  return new uPlot(options, [[], ...options.series.slice(1).map(() => [])], host)
+  return newChart(options, [[], ...options.series.slice(1).map(() => [])], host)
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { drawWhileVisible } from '../charts/redraw.ts'
+import { askForCharts, chartsReady } from '../charts/uplot.ts'
 
 type Props = {
   readonly className: string
@@ -20,9 +21,11 @@ export function ChartBox({ className, height, label, create, data, version }: Pr
   // The newest closures, without a new chart at every render.
   const latest = useRef({ create, data })
   latest.current = { create, data }
+  const ready = chartsReady.value
   useEffect(() => {
     const host = box.current
-    if (host === null) return undefined
+    if (!ready) askForCharts()
+    if (!ready || host === null) return undefined
     const plot = latest.current.create(host, Math.max(40, host.clientWidth), height)
     const pixelSeconds = (): number => {
       const { min = 0, max = 0 } = plot.scales['x'] ?? {}
@@ -39,6 +42,6 @@ export function ChartBox({ className, height, label, create, data, version }: Pr
       resize.disconnect()
       plot.destroy()
     }
-  }, [version, height])
+  }, [version, height, ready])
   return <div ref={box} class={`chart ${className}`} style={{ height: `${height}px` }} role="img" aria-label={label} />
 }

@@ -4,6 +4,7 @@ import type uPlot from 'uplot'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { createEvidenceChart } from '../../charts/evidence-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
+import { askForCharts, chartsReady } from '../../charts/uplot.ts'
 import { colours } from '../../state/app.ts'
 import type { EvidenceChart, Mark, Unit } from '../../state/incidents-evidence.ts'
 import type { Course } from '../../state/incidents-course.ts'
@@ -50,9 +51,11 @@ export function EvidenceFigure({ chart, course, marks, incident }: Props) {
   const text = TEXT[chart.unit]
   // Readings of an incident change once or twice: when its evidence is complete.
   const version = `${theme.value} ${incident.severity} ${incident.evidence.series.length} ${incident.evidence.series[0]?.t.length ?? 0} ${marks.length} ${chart.limit?.value ?? ''}`
+  const ready = chartsReady.value
   useEffect(() => {
     const host = box.current
-    if (host === null) return undefined
+    if (!ready) askForCharts()
+    if (!ready || host === null) return undefined
     const height = chart.large ? 220 : 96
     const made = createEvidenceChart(host, Math.max(40, host.clientWidth), height, {
       chart,
@@ -82,8 +85,8 @@ export function EvidenceFigure({ chart, course, marks, incident }: Props) {
       made.destroy()
       plot.current = undefined
     }
-  }, [version])
-  useEffect(show, [second, version])
+  }, [version, ready])
+  useEffect(show, [second, version, ready])
   const figures = chart.lines.map((line) => ({ line, value: valueAt(line, course, second) }))
   // A job that starts over and over leaves a line for each of its lives: those of the chosen second are named, the largest.
   const named = figures.length <= MOST_NAMED ? figures : figures.toSorted((a, b) => (b.value ?? -1) - (a.value ?? -1)).slice(0, MOST_NAMED)
