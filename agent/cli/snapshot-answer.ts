@@ -38,7 +38,7 @@ function memoryLines(device: DeviceAnalysis): string[] {
   if (device.pending_bytes > 0) rows.push(['waiting', bytesText(device.pending_bytes), ratio(device.pending_bytes), 'freed, but a stream may still use it'])
   if (stranded === undefined || releasable === undefined) rows.push(['free', bytesText(device.free_bytes), ratio(device.free_bytes), ''])
   else {
-    rows.push(['in holes', bytesText(stranded), ratio(stranded), 'free between live blocks: no flush gives it back'])
+    rows.push(['stranded', bytesText(stranded), ratio(stranded), 'free between live blocks: no flush gives it back'])
     rows.push(['cache', bytesText(releasable), ratio(releasable), 'free as a whole: a flush gives it back'])
   }
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))

@@ -28,7 +28,7 @@ describe('snapshot', () => {
     for (const said of [
       'Device 0: 6.50 GiB held by PyTorch',
       'Fragmented: 1.00 GiB (15 %)',
-      'in holes    1.00 GiB  15 %',
+      'stranded    1.00 GiB  15 %',
       'cache     512.00 MiB   8 %',
       'default  0       large          2  6.50 GiB  5.00 GiB  1.50 GiB      1.00 GiB  512.00 MiB',
       '/home/me/train.py:11 step·[31m',
