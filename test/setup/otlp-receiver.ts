@@ -128,9 +128,9 @@ export async function otlpReceiver({ protocol = 'http/protobuf', tls, port }: Re
     requests,
     reply: (reply) => void (next = reply),
     requested: async (count) =>
-      void (await poll(() => requests.length >= count, { what: () => `${count} requests; there were ${requests.length}`, deadlineMs: 30_000 })),
+      void (await poll(() => requests.length >= count, { what: () => `${count} requests; there were ${requests.length}`, deadlineMs: 90_000 })),
     taken: async (count) =>
-      void (await poll(() => metrics.length >= count, { what: () => `${count} requests of metrics; there were ${metrics.length}`, deadlineMs: 30_000 })),
+      void (await poll(() => metrics.length >= count, { what: () => `${count} requests of metrics; there were ${metrics.length}`, deadlineMs: 90_000 })),
     close: listening.close,
     [Symbol.asyncDispose]: listening.close,
   }
