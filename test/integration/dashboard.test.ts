@@ -138,6 +138,8 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await using _stop = { [Symbol.asyncDispose]: () => second.stop() }
     await state(page, 'live')
     await page.waitForSelector('.content:not(.stale) .gpu')
+    // The agent may have gone before the page had what draws charts.
+    await page.waitForSelector('.memory-chart canvas')
     await poll(async () => z.number().parse(await page.evaluate(DRAWN_SHARE)) > 0.8, { what: 'the chart filled again' })
   })
 

@@ -1,24 +1,27 @@
 // uPlot, fetched when the first chart asks: it makes ready for the numbers of all languages as it is loaded, and the page's first figures would wait for that.
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import type uPlot from 'uplot'
+import { connection } from '../state/app.ts'
 
 const found = signal<typeof uPlot | undefined>(undefined)
+const wanted = signal(false)
 let asked = false
 
 export const chartsReady = computed(() => found.value !== undefined)
+export const askForCharts = (): void => void (wanted.value = true)
 
-export function askForCharts(): void {
-  if (asked) return
+// Of an agent that went away in between it is asked again when it is back.
+effect(() => {
+  if (!wanted.value || connection.value.state !== 'live' || asked) return
   asked = true
   import('uplot').then(
     (module) => (found.value = module.default),
     (error: unknown) => {
-      // The agent was replaced or cannot be reached: the next chart tries again.
       asked = false
       console.warn(error)
     },
   )
-}
+})
 
 /** A chart in this element. Throws before `chartsReady`. */
 export function newChart(options: uPlot.Options, data: uPlot.AlignedData, host: HTMLElement): uPlot {
