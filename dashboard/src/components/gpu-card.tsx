@@ -111,7 +111,10 @@ function Mig({ of }: Props) {
 
 /** A second changes figures, not the card: what reads `of.value` here is drawn anew, all else goes on by itself. */
 export function GpuCard({ of }: Props) {
-  const { uuid, index, name } = of.peek()
+  const { uuid } = of.peek()
+  // Seldom another: after a driver's restart, or a name that comes late.
+  const index = useComputed(() => of.value.index).value
+  const name = useComputed(() => of.value.name).value
   const trouble = useComputed(() => of.value.trouble?.kind)
   const alarm = useComputed(() => firingOn(uuid)[0]?.severity)
   const alarmed = useComputed(() => alarm.value !== undefined || forecastOf(of.value.row) !== undefined)

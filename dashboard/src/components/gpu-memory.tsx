@@ -1,5 +1,5 @@
 // A GPU's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
-import { computed, useComputed, type ReadonlySignal } from '@preact/signals'
+import { useComputed, type ReadonlySignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { createColumnBook } from '../charts/columns.ts'
 import { createMemoryChart } from '../charts/memory-chart.ts'
@@ -10,6 +10,7 @@ import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { LANE } from '../state/lanes.ts'
 import { sharesAt } from '../state/shares.ts'
+import { steadyList } from '../state/steady.ts'
 import { theme } from '../state/theme.ts'
 import { memory, memoryFigure } from '../text/format.ts'
 import { ChartBox } from './chart-box.tsx'
@@ -20,21 +21,19 @@ type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; re
 
 const nameOf = ({ kind, key, members }: Layer): string => `${kind} ${key} ${members?.join() ?? ''}`
 
-/** The chart's layers: another list only when somebody comes or goes. */
+/** The chart's layers, looked for when a lane came or went. */
 function followLayers(uuid: string): ReadonlySignal<readonly Layer[]> {
-  let last: readonly Layer[] = []
+  let found: readonly Layer[] = []
   let from: object | undefined
   let generation = -1
-  return computed(() => {
+  return steadyList(() => {
     void drawing.value // history that arrives later brings layers
     const { timeline } = charted.value
-    if (from === timeline && generation === timeline.generation()) return last
+    if (from !== timeline || generation !== timeline.generation()) found = layersOf(timeline, uuid)
     from = timeline
     generation = timeline.generation()
-    const now = layersOf(timeline, uuid)
-    if (now.map(nameOf).join('\n') !== last.map(nameOf).join('\n')) last = now
-    return last
-  })
+    return found
+  }, nameOf)
 }
 
 function Figures({ of }: Pick<Props, 'of'>) {
@@ -74,7 +73,8 @@ function Figures({ of }: Pick<Props, 'of'>) {
 }
 
 export function GpuMemory({ of, height, most }: Props) {
-  const { uuid, index } = of.peek()
+  const { uuid } = of.peek()
+  const index = useComputed(() => of.value.index).value
   const book = useMemo(createColumnBook, [])
   const following = useMemo(() => followLayers(uuid), [uuid])
   const shares = useComputed(() => {

@@ -1,5 +1,5 @@
 // Who holds how much of a GPU, each in the colour of the chart, with what its PyTorch keeps.
-import { computed, useComputed, type ReadonlySignal } from '@preact/signals'
+import { useComputed, type ReadonlySignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { layerColour } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
@@ -8,6 +8,7 @@ import { colours, frame } from '../state/app.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { outsideContainers } from '../state/rows.ts'
 import type { Share } from '../state/shares.ts'
+import { steadyList } from '../state/steady.ts'
 import { theme } from '../state/theme.ts'
 import { gib, memory } from '../text/format.ts'
 import { Live } from './figure.tsx'
@@ -77,24 +78,15 @@ function Entry({ layer, all, gpu }: EntryProps) {
   )
 }
 
-/** Who holds memory, in their order: another list only when that changes. */
-function followOrder(shares: ReadonlySignal<readonly Share[]>): ReadonlySignal<readonly Layer[]> {
-  let last: readonly Layer[] = []
-  return computed(() => {
-    const now = shares.value.map(({ layer }) => layer)
-    if (now.length !== last.length || now.some((layer, i) => layer !== last[i])) last = now
-    return last
-  })
-}
-
 export function ShareList({ shares, most, of, nothing }: Props) {
   const all = useComputed(() => new Map(shares.value.map((share) => [share.layer.key, share])))
-  const order = useMemo(() => followOrder(shares), [shares])
+  const index = useComputed(() => of.value.index)
+  const order = useMemo(() => steadyList(() => shares.value.map(({ layer }) => layer)), [shares])
   const listed = order.value
   const shown = listed.length > most ? listed.slice(0, most - 1) : listed
   const others = listed.slice(shown.length)
   return (
-    <ul class="shares" aria-label={`Who holds memory of GPU ${of.peek().index}`}>
+    <ul class="shares" aria-label={`Who holds memory of GPU ${index.value}`}>
       {shown.map((layer) => (
         <Entry key={layer.key} layer={layer} all={all} gpu={of} />
       ))}

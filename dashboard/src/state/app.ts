@@ -6,6 +6,7 @@ import { gpuViews, remember, type GpuView, type KnownGpu } from './gpu-view.ts'
 import { lastFigures, recordFrame, secondOf } from './lanes.ts'
 import { containerKey } from '../text/names.ts'
 import { containerViews, processViews } from './rows.ts'
+import { steadyList } from './steady.ts'
 import { summarise } from './summary.ts'
 import { createTimeline } from './timeline.ts'
 
@@ -56,13 +57,8 @@ export function follow(view: GpuView): ReadonlySignal<GpuView> {
   }
   return found
 }
-let cards: readonly ReadonlySignal<GpuView>[] = []
-/** A signal for each GPU: another list only when one comes or goes, so that a second's frame redraws figures and no cards. */
-export const gpus = computed(() => {
-  const now = (views.value ?? []).map(follow)
-  if (now.length !== cards.length || now.some((each, i) => each !== cards[i])) cards = now
-  return cards
-})
+/** A signal for each GPU: a second's frame redraws figures and no cards. */
+export const gpus = steadyList(() => (views.value ?? []).map(follow))
 export const summary = computed(() => (views.value === undefined ? undefined : summarise(views.value, agentNow.value)))
 export const containers = computed(() => (frame.value === undefined ? [] : containerViews(frame.value)))
 export const processes = computed(() => (frame.value === undefined ? [] : processViews(frame.value.processes)))
