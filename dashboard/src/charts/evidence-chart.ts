@@ -2,10 +2,11 @@
 import type uPlot from 'uplot'
 import type { EvidenceChart, Mark } from '../state/incidents-evidence.ts'
 import type { EvidenceLine, Window } from '../state/incidents-lines.ts'
+import { HALVES, QUARTERS, sideAxis } from './axes.ts'
+import { FONT } from './common.ts'
 import type { Palette } from './palette.ts'
 import { newChart } from './uplot.ts'
 
-const FONT = '11px Inter, system-ui, sans-serif'
 const LABEL_HEIGHT = 17
 
 export type EvidenceSpec = {
@@ -124,17 +125,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      {
-        side: 1,
-        size: 62,
-        gap: 5,
-        font: FONT,
-        stroke: palette.axis,
-        splits: () => (chart.large ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1]).map((part) => part * top),
-        values: (_plot, splits) => splits.map((value, i) => (i % 2 === 1 ? null : value === 0 ? '0' : spec.valueText(value))),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
+      sideAxis({ palette, size: 62, parts: chart.large ? QUARTERS : HALVES, top: () => top, valueText: spec.valueText }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
   }

@@ -6,7 +6,7 @@ import { theme } from '../state/theme.ts'
 import { cores, DASH, indexRanges, memory } from '../text/format.ts'
 import { containerKey } from '../text/names.ts'
 import { DataTable, type Column } from './data-table.tsx'
-import { Holdings, holdingsText } from './holdings.tsx'
+import { byGpuColumn } from './holdings.tsx'
 import { Meter, meterPercent } from './meter.tsx'
 
 /** Image and project, or where there is neither the id. */
@@ -71,13 +71,7 @@ const COLUMNS: readonly Column<ContainerView>[] = [
     cell: (view) => <Name view={view} />,
   },
   { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, shows: gpuText, cell: gpuText },
-  {
-    id: 'by-gpu',
-    label: 'by GPU',
-    key: (view) => view.holdings[0]?.index,
-    shows: (view) => holdingsText(view.holdings),
-    cell: (view) => <Holdings holdings={view.holdings} />,
-  },
+  byGpuColumn(),
   {
     id: 'asked',
     label: 'GPUs asked for',

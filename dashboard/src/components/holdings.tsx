@@ -1,9 +1,10 @@
 // GPU memory by GPU as small chips: index and amount.
 import type { Holding } from '../state/rows.ts'
 import { DASH, memory } from '../text/format.ts'
+import type { Column } from './data-table.tsx'
 
 /** All that they show. */
-export const holdingsText = (holdings: readonly Holding[]): string => holdings.map(({ index, gi, bytes }) => `${index}·${gi ?? ''} ${memory(bytes)}`).join(' ')
+const holdingsText = (holdings: readonly Holding[]): string => holdings.map(({ index, gi, bytes }) => `${index}·${gi ?? ''} ${memory(bytes)}`).join(' ')
 
 export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }) {
   if (holdings.length === 0) return <span class="faint">{DASH}</span>
@@ -18,3 +19,12 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
     </span>
   )
 }
+
+/** Of whatever holds memory: a container, a process. */
+export const byGpuColumn = <Row extends { readonly holdings: readonly Holding[] }>(): Column<Row> => ({
+  id: 'by-gpu',
+  label: 'by GPU',
+  key: ({ holdings }) => holdings[0]?.index,
+  shows: ({ holdings }) => holdingsText(holdings),
+  cell: ({ holdings }) => <Holdings holdings={holdings} />,
+})

@@ -3,7 +3,7 @@ import { processes, views } from '../state/app.ts'
 import type { ProcessView } from '../state/rows.ts'
 import { DASH, indexRanges, memory } from '../text/format.ts'
 import { DataTable, type Column } from './data-table.tsx'
-import { Holdings, holdingsText } from './holdings.tsx'
+import { byGpuColumn } from './holdings.tsx'
 
 const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
 
@@ -28,13 +28,7 @@ const memoryText = (view: ProcessView): string => memory(view.gpuBytes)
 const COLUMNS: readonly Column<ProcessView>[] = [
   ...PROCESS_COLUMNS,
   { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, shows: memoryText, cell: memoryText },
-  {
-    id: 'by-gpu',
-    label: 'by GPU',
-    key: (view) => view.holdings[0]?.index,
-    shows: (view) => holdingsText(view.holdings),
-    cell: (view) => <Holdings holdings={view.holdings} />,
-  },
+  byGpuColumn(),
 ]
 
 /** A table that looks whole must not leave out a GPU in silence. */
