@@ -36,6 +36,9 @@ export type ReceiverOptions = {
   /** Takes this port again. */ readonly port?: number
 }
 
+/** As long as the outlet itself may pause between two tries (agent/sinks/otlp/outlet.ts): a minute, and half of it by chance. */
+const OUTWAIT_MS = 90_000
+
 type Desk = {
   readonly receive: (path: string, headers: Readonly<Record<string, unknown>>, body: Uint8Array) => Reply
 }
@@ -128,9 +131,9 @@ export async function otlpReceiver({ protocol = 'http/protobuf', tls, port }: Re
     requests,
     reply: (reply) => void (next = reply),
     requested: async (count) =>
-      void (await poll(() => requests.length >= count, { what: () => `${count} requests; there were ${requests.length}`, deadlineMs: 90_000 })),
+      void (await poll(() => requests.length >= count, { what: () => `${count} requests; there were ${requests.length}`, deadlineMs: OUTWAIT_MS })),
     taken: async (count) =>
-      void (await poll(() => metrics.length >= count, { what: () => `${count} requests of metrics; there were ${metrics.length}`, deadlineMs: 90_000 })),
+      void (await poll(() => metrics.length >= count, { what: () => `${count} requests of metrics; there were ${metrics.length}`, deadlineMs: OUTWAIT_MS })),
     close: listening.close,
     [Symbol.asyncDispose]: listening.close,
   }
