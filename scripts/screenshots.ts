@@ -16,8 +16,6 @@ type State = {
   readonly env?: Readonly<Record<string, string>>
   /** Once the pages are there, before they are taken. */
   readonly befalls?: (agent: AgentProcess, page: Page) => Promise<unknown>
-  /** The GPU that the story is about, beside the first. */
-  readonly gpu?: number
   /** The state has no more than this page. */
   readonly alone?: true
 }
@@ -26,21 +24,7 @@ const SPEED = 10
 /** Of the story; what each scenario is about has come by then, the memory error of oom-leak after 214 s. */
 const STORY_S = 300
 
-/** By scenario (agent/sources/simulated/scenarios). */
-const AFFECTED: Readonly<Record<string, number>> = {
-  mig: 7,
-  'hung-driver': 3,
-  'lost-gpu': 5,
-  'oom-leak': 6,
-  'oom-fragmentation': 6,
-  'oom-neighbour': 6,
-  throttling: 4,
-  xid: 6,
-}
-function scenario(name: string): State {
-  const gpu = AFFECTED[name]
-  return { flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) }, ...(gpu !== undefined && { gpu }) }
-}
+const scenario = (name: string): State => ({ flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) } })
 const STATES: Readonly<Record<string, State>> = {
   ...Object.fromEntries(SCENARIO_CHOICES.filter((name) => name !== 'off').map((name) => [name, scenario(name)])),
   'no-gpu': { flags: [], env: { WARPWATCH_GPU__SOURCE: 'off' } },
@@ -57,13 +41,18 @@ const nameOf = (hash: string): string =>
     .replaceAll('/', '-')
     .replace(/-[0-9a-f]{16}$/, '-one') || 'overview'
 
-/** The first critical one of the story, else the first: the same for every size. */
-async function firstIncident(agent: AgentProcess): Promise<string | undefined> {
+type Story = { readonly incident?: string | undefined; readonly gpu?: number | undefined }
+const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optional() }))
+
+/** What it is about, the same for every size: the first critical incident, else the first, and its GPU; where nothing fires the one that is divided. */
+async function storyOf(agent: AgentProcess): Promise<Story> {
   const told = z
     .array(incidentSummary)
     .parse(await agent.json('api/v1/incidents'))
     .toSorted((a, b) => a.started_at - b.started_at)
-  return (told.find(({ severity }) => severity === 'critical') ?? told[0])?.id
+  const incident = told.find(({ severity }) => severity === 'critical') ?? told[0]
+  const divided = CARDS.parse(await agent.json('api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
+  return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index }
 }
 
 /** A window as high as the page, as charts are drawn when they come into sight. */
@@ -73,13 +62,18 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
   await page.setViewportSize({ width, height: Math.max(height, whole) })
 }
 
-type Sitting = { readonly agent: AgentProcess; readonly state: State; readonly incident: string | undefined; readonly folder: string }
+type Sitting = { readonly agent: AgentProcess; readonly state: State; readonly story: Story; readonly folder: string }
 
-async function takeAll(browser: Browser, { agent, state, incident, folder }: Sitting, size: BrowserContextOptions, sizeName: string): Promise<void> {
+async function takeAll(
+  browser: Browser,
+  { agent, state, story: { incident, gpu }, folder }: Sitting,
+  size: BrowserContextOptions,
+  sizeName: string,
+): Promise<void> {
   await using opened = await openPage(browser, agent.url, size)
   const { page } = opened
   const all = async (): Promise<readonly string[]> => (await pagesOf(page, incident ?? 'none')).filter((hash) => hash !== '#/incidents/none')
-  const pages = state.alone === true ? ['#/'] : [...(await all()), ...(state.gpu === undefined ? [] : [`#/gpus/${state.gpu}`])]
+  const pages = state.alone === true ? ['#/'] : [...(await all()), ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`])]
   for (const hash of pages) {
     if (state.alone !== true) await goTo(page, hash)
     else await page.waitForSelector('.gpu, form')
@@ -111,8 +105,8 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
     const agent = await startAgentProcess(state.flags, { env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env } })
     try {
       if (state.alone !== true) await delay((STORY_S / SPEED) * 1000)
-      const incident = state.alone === true ? undefined : await firstIncident(agent)
-      for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, incident, folder }, size, sizeName)
+      const story = state.alone === true ? {} : await storyOf(agent)
+      for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, story, folder }, size, sizeName)
     } finally {
       await agent.stop()
     }
