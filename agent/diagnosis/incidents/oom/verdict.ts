@@ -27,6 +27,14 @@ const SLICE_BELOW = 0.9
 /** A process that died of it was listed shortly before. */
 const LISTED_WITHIN_MS = 20_000
 
+/** More than the card has were not there together: who ended gave its memory to who came, as in a neighbour's loop of restarts. */
+function ofOneMoment(found: readonly { readonly readAt: number; readonly neighbour: Neighbour }[], card: GpuMemory | undefined): Neighbour[] {
+  const held = found.reduce((sum, { neighbour }) => sum + neighbour.bytes, 0)
+  const last = Math.max(...found.map(({ readAt }) => readAt))
+  const fits = card === undefined || held <= card.used + card.free
+  return found.flatMap(({ readAt, neighbour }) => (fits || readAt === last ? [neighbour] : []))
+}
+
 export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptions): OomVerdicts {
   const listedAt = (track: Track): number => Math.max(track.nvml?.t ?? 0, track.sample?.t ?? 0, track.oom?.t ?? 0)
   const present = (track: Track, t: number): boolean => track.endedT === undefined || Math.abs(t - listedAt(track)) <= LISTED_WITHIN_MS
@@ -56,13 +64,14 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
   }
   const neighboursOf = (uuid: string | undefined, track: Track | undefined, t: number): readonly Neighbour[] => {
     if (uuid === undefined) return []
-    const found: Neighbour[] = []
+    const found: { readonly readAt: number; readonly neighbour: Neighbour }[] = []
     for (const other of tracks.all()) {
       if (other === track || other.uuid !== uuid || other.nvml === undefined || !present(other, t)) continue
-      const { pid, container, process } = other
-      found.push({ pid, bytes: other.nvml.bytes, ...(container === undefined ? {} : { container }), ...(process === undefined ? {} : { process }) })
+      const { pid, container, process, nvml } = other
+      const named = { ...(container === undefined ? {} : { container }), ...(process === undefined ? {} : { process }) }
+      found.push({ readAt: nvml.t, neighbour: { pid, bytes: nvml.bytes, ...named } })
     }
-    return found.sort((a, b) => b.bytes - a.bytes)
+    return ofOneMoment(found, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
   }
 
   return (fault, place, subject, lines = []) => {
