@@ -85,6 +85,8 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
   let starting: SamplerChild | undefined
   let timer: NodeJS.Timeout | undefined
   const pending = new Set<Rate>()
+  /** Whose first scrape, which begins off the ticks, is on its way. */
+  let greeted: SamplerChild | undefined
 
   const spawn = (only: number | undefined, handlers: ChildHandlers): SamplerChild =>
     startChild(
@@ -133,12 +135,18 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         events.hello(hello)
         // New or not, the set of GPUs is a fresh one: everything of it at once, not at the next tick.
         for (const rate of RATES) pending.add(rate)
-        if (takesOver) request([], Date.now())
+        if (takesOver && request([], Date.now())) greeted = child
         if (!sameLeftOut(child)) launch() // what is left out changed while this one began
         prober.schedule()
       },
       sample: events.sample,
-      done: events.done,
+      done(t) {
+        events.done(t)
+        const first = greeted === child
+        greeted = undefined
+        // A tick that found the first scrape on its way is made good at once: its second would have no reading.
+        if (first && pending.size > 0) request([], Date.now())
+      },
       complain: events.complain,
       end: (end) => ended(child, end),
     })

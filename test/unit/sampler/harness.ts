@@ -4,6 +4,7 @@ import { defineMetric } from '../../../agent/model/metric.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import type { IdentifyProcess } from '../../../agent/model/identity.ts'
 import type { Gap } from '../../../agent/model/reading.ts'
+import type { Every } from '../../../agent/model/source.ts'
 import { createGpuSource, type GpuSource, type GpuSourceOptions, type GpuSourceState } from '../../../agent/sources/gpu/source.ts'
 import { createLatestStore, type LatestStore } from '../../../agent/store/latest.ts'
 import { createScript, scriptedChild, type Script } from '../../fakes/sampler-children/script.ts'
@@ -26,7 +27,8 @@ export type Running = {
   readonly stop: () => Promise<void>
 }
 
-export function runSource(options: Omit<GpuSourceOptions, 'collectorMetrics' | 'identify'> & Partial<GpuSourceOptions>): Running {
+/** `every`: ticks of a test's own instead of the clock's. */
+export function runSource(options: Omit<GpuSourceOptions, 'collectorMetrics' | 'identify'> & Partial<GpuSourceOptions>, every?: Every): Running {
   const store = createLatestStore()
   const scrapes: Scrape[] = []
   const log: string[] = []
@@ -34,13 +36,21 @@ export function runSource(options: Omit<GpuSourceOptions, 'collectorMetrics' | '
   const say = (text: string): void => void log.push(text)
   const logger = { info: say, warn: say, error: say }
   const scheduler = createScheduler(logger)
-  const source = createGpuSource({ collectorMetrics: [power, used, limit], identify: () => undefined, onState: (state) => states.push(state), ...options })
+  const source = createGpuSource({
+    collectorMetrics: [power, used, limit],
+    identify: () => undefined,
+    ...options,
+    onState(state) {
+      states.push(state)
+      options.onState?.(state)
+    },
+  })
   const value: Running['value'] = (metric, labels = {}) => {
     store.expire(Date.now())
     return store.of(metric).find(({ series }) => Object.entries(labels).every(([name, wanted]) => series.labels[name] === wanted))?.value
   }
   void source.start({
-    every: scheduler.every,
+    every: every ?? scheduler.every,
     log: logger,
     emit(event) {
       if (event.type !== 'scrape') return
@@ -70,9 +80,9 @@ export function runSource(options: Omit<GpuSourceOptions, 'collectorMetrics' | '
 /** Shorter times than in production, so that a test takes seconds; still far above what a loaded machine needs to answer. */
 export const QUICK = { deadlineMs: 600, startDeadlineMs: 5_000, probeDelaysMs: [500, 800], respawnDelaysMs: [0, 300, 600], failedDelaysMs: [300] } as const
 
-export function runScript(first: Script, options: Partial<GpuSourceOptions> & { readonly identify?: IdentifyProcess } = {}) {
+export function runScript(first: Script, options: Partial<GpuSourceOptions> & { readonly identify?: IdentifyProcess } = {}, every?: Every) {
   const script = createScript(first)
-  const running = runSource({ childEntry: scriptedChild, libraries: [], execArgv: [], env: script.env, ...QUICK, ...options })
+  const running = runSource({ childEntry: scriptedChild, libraries: [], execArgv: [], env: script.env, ...QUICK, ...options }, every)
   return {
     ...running,
     script,
