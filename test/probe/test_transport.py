@@ -155,8 +155,9 @@ print("steps", steps, flush=True)
 class OwnSocket(ProbeTest):
     def connect(self, path):
         conn = socket.socket(socket.AF_UNIX)
-        conn.connect(path)
         self.addCleanup(conn.close)
+        # The name is there from bind() on, a listener only from listen() on.
+        until(lambda: conn.connect_ex(path) == 0, "a listener on the probe's own socket")
         return Reader(conn)
 
     def test_it_stands_in_until_the_mount_is_there(self):

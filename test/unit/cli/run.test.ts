@@ -30,7 +30,10 @@ describe('run --simulate', () => {
     const agent = simulate()
     const url = await lineOf(agent, 'Metrics')
     expect(await lineOf(agent, 'GPUs')).toBe('8 × NVIDIA H100 80GB HBM3')
-    expect(await (await fetch(url)).text()).toContain('warpwatch_gpu_memory_used_bytes{gpu="0",uuid="GPU-')
+    // The line about the GPUs comes with what names them; their figures may come a moment later.
+    const used = 'warpwatch_gpu_memory_used_bytes{gpu="0",uuid="GPU-'
+    let page = ''
+    await poll(async () => (page = await (await fetch(url)).text()).includes(used), { what: () => `${used} in: ${page}` })
     agent.child.kill('SIGTERM')
     const { code, stdout, stderr } = await agent.ended
     expect([code, stdout]).toEqual([0, ''])
