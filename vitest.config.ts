@@ -27,6 +27,7 @@ const SIDE_BY_SIDE = [
   'dashboard-explain-agent',
   'dashboard-incidents',
   'dashboard-jobs',
+  'dashboard-memory',
   'dashboard-overview',
   'dashboard',
   'dashboard-axe',

@@ -1,7 +1,7 @@
 // A sortable table that becomes a list of blocks on a phone; its roles are written out because that layout would take them away.
 import { signal, type Signal } from '@preact/signals'
-import type { ComponentChildren, VNode } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { Component, type ComponentChildren, type VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import { nextSort, sortRows, type SortKey, type SortState } from '../state/sort.ts'
 
 export type Column<Row> = {
@@ -54,42 +54,42 @@ function Head<Row>({ columns, state }: { readonly columns: readonly Column<Row>[
   )
 }
 
-type Drawn = { readonly shows: readonly (string | undefined)[]; readonly cells: readonly VNode[]; readonly row: VNode }
+type RestingProps = { readonly shows: string | undefined; readonly draw: () => VNode }
 
-/** Most figures of a quiet host are those of a second ago: what shows the same is the same node, which Preact passes over. */
-function draw<Row>(row: Row, key: string, columns: readonly Column<Row>[], before: Drawn | undefined): Drawn {
-  const shows = columns.map((column) => column.shows?.(row))
-  const same = (i: number): boolean => shows[i] !== undefined && shows[i] === before?.shows[i]
-  if (before !== undefined && shows.every((_, i) => same(i))) return before
-  const cells = columns.map(
-    (each, i) =>
-      (same(i) ? before?.cells[i] : undefined) ?? (
-        <td key={each.id} role="cell" class={each.numeric === true ? `numeric col-${each.id}` : `col-${each.id}`} data-label={each.label}>
-          {each.cell(row)}
-        </td>
-      ),
-  )
-  return {
-    shows,
-    cells,
-    row: (
-      <tr key={key} role="row" data-row={key}>
-        {cells}
-      </tr>
-    ),
+/** Most figures of a quiet host are those of a second ago: drawn anew when `shows` is another, each time without it. Kept nodes in its place would keep every table before alive through their parents. */
+class Resting extends Component<RestingProps> {
+  override shouldComponentUpdate({ shows }: RestingProps): boolean {
+    return shows === undefined || shows !== this.props.shows
   }
+  override render(): VNode {
+    return this.props.draw()
+  }
+}
+
+function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): VNode {
+  const shows = columns.map((column) => column.shows?.(row))
+  const draw = (): VNode => (
+    <tr role="row" data-row={key}>
+      {columns.map((each, i) => (
+        <Resting
+          key={each.id}
+          shows={shows[i]}
+          draw={() => (
+            <td role="cell" class={each.numeric === true ? `numeric col-${each.id}` : `col-${each.id}`} data-label={each.label}>
+              {each.cell(row)}
+            </td>
+          )}
+        />
+      ))}
+    </tr>
+  )
+  return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\n')} draw={draw} />
 }
 
 export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, note }: Props<Row>) {
   const [state] = useState(() => signal(sort))
   const column = columns.find((found) => found.id === state.value.column)
   const sorted = column === undefined ? rows : sortRows(rows, column.key, state.value.descending, rowKey)
-  const before = useRef<ReadonlyMap<string, Drawn>>(new Map())
-  const drawn = sorted.map((row) => {
-    const key = rowKey(row)
-    return [key, draw(row, key, columns, before.current.get(key))] as const
-  })
-  before.current = new Map(drawn)
   return (
     <section class="panel" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>
@@ -101,7 +101,7 @@ export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, 
       ) : (
         <table id={id} role="table" aria-labelledby={`${id}-title`}>
           <Head columns={columns} state={state} />
-          <tbody role="rowgroup">{drawn.map(([, { row }]) => row)}</tbody>
+          <tbody role="rowgroup">{sorted.map((row) => drawRow(row, rowKey(row), columns))}</tbody>
         </table>
       )}
     </section>
