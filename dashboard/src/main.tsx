@@ -1,9 +1,9 @@
-// The dashboard's entry: the page and its connection; index.html brings the styles.
+// The dashboard's entry: the connection, whose answer the page need not wait for, then the page; index.html brings the styles.
 import { render } from 'preact'
 import { Page } from './components/page.tsx'
 import { start } from './state/connection.ts'
 
 const host = document.getElementById('app')
 if (host === null) throw new Error('index.html: expected an element with the id app')
-render(<Page />, host)
 start()
+render(<Page />, host)

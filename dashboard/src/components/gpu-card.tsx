@@ -1,7 +1,7 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
 import { useComputed, type ReadonlySignal } from '@preact/signals'
 import type { GpuRow } from '../../../agent/model/live.ts'
-import { hovered, stale } from '../state/app.ts'
+import { hovered, painted, stale } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
 import { forecastOf } from '../state/forecast.ts'
 import type { GpuView } from '../state/gpu-view.ts'
@@ -138,35 +138,39 @@ export function GpuCard({ of }: Props) {
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         {divided.value && <Mig of={of} />}
-        <div class="readouts">
-          <Readout
-            name="Utilisation"
-            id="utilization_ratio"
-            figure={() => percentFigure(at(LANE.utilization(uuid), of.value.row.utilization_ratio))}
-            why={() => whyMissing(of.value, 'utilization_ratio')}
-            lane={LANE.utilization(uuid)}
-            range={() => [0, 1]}
-          />
-          <Readout
-            name="Power"
-            id="power_watts"
-            figure={() => wattsFigure(at(LANE.power(uuid), of.value.row.power_watts))}
-            beside={() => (limit() === undefined ? undefined : `/ ${wattsFigure(limit()).value}`)}
-            why={() => whyMissing(of.value, 'power_watts')}
-            lane={LANE.power(uuid)}
-            range={() => [0, of.peek().row.power_limit_watts ?? 400]}
-          />
-          <Readout
-            name="Temperature"
-            id="temperature_celsius"
-            figure={() => celsiusFigure(at(LANE.temperature(uuid), of.value.row.temperature_celsius))}
-            beside={() => (memoryTemperature() === undefined ? undefined : `mem ${celsiusFigure(memoryTemperature()).value}°`)}
-            why={() => whyMissing(of.value, 'temperature_celsius')}
-            lane={LANE.temperature(uuid)}
-            range={() => [20, 95]}
-          />
-        </div>
-        <Footer of={of} />
+        {painted.value && (
+          <>
+            <div class="readouts">
+              <Readout
+                name="Utilisation"
+                id="utilization_ratio"
+                figure={() => percentFigure(at(LANE.utilization(uuid), of.value.row.utilization_ratio))}
+                why={() => whyMissing(of.value, 'utilization_ratio')}
+                lane={LANE.utilization(uuid)}
+                range={() => [0, 1]}
+              />
+              <Readout
+                name="Power"
+                id="power_watts"
+                figure={() => wattsFigure(at(LANE.power(uuid), of.value.row.power_watts))}
+                beside={() => (limit() === undefined ? undefined : `/ ${wattsFigure(limit()).value}`)}
+                why={() => whyMissing(of.value, 'power_watts')}
+                lane={LANE.power(uuid)}
+                range={() => [0, of.peek().row.power_limit_watts ?? 400]}
+              />
+              <Readout
+                name="Temperature"
+                id="temperature_celsius"
+                figure={() => celsiusFigure(at(LANE.temperature(uuid), of.value.row.temperature_celsius))}
+                beside={() => (memoryTemperature() === undefined ? undefined : `mem ${celsiusFigure(memoryTemperature()).value}°`)}
+                why={() => whyMissing(of.value, 'temperature_celsius')}
+                lane={LANE.temperature(uuid)}
+                range={() => [20, 95]}
+              />
+            </div>
+            <Footer of={of} />
+          </>
+        )}
       </div>
     </article>
   )

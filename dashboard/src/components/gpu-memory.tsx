@@ -5,7 +5,7 @@ import { createColumnBook } from '../charts/columns.ts'
 import { createMemoryChart } from '../charts/memory-chart.ts'
 import { PALETTES } from '../charts/palette.ts'
 import { layersOf, stackRows, type Layer } from '../charts/stack.ts'
-import { colours, drawing, hovered, stale } from '../state/app.ts'
+import { colours, drawing, hovered, painted, stale } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { LANE } from '../state/lanes.ts'
@@ -105,12 +105,14 @@ export function GpuMemory({ of, height, most }: Props) {
         }
         data={(pixelSeconds) => stackRows(timeline, uuid, layers, book, Math.ceil(pixelSeconds))}
       />
-      <ShareList
-        shares={shares}
-        most={most}
-        of={of}
-        nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
-      />
+      {painted.value && (
+        <ShareList
+          shares={shares}
+          most={most}
+          of={of}
+          nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
+        />
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 // Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
 import type { LiveMessage } from '../../../agent/model/live.ts'
 import { ApiError, getJson } from './api.ts'
-import { connection, hello, joined, silence, takeFrame, takeTime, timeline } from './app.ts'
+import { connection, hello, joined, painted, silence, takeFrame, takeTime, timeline } from './app.ts'
 import { retryDelayMs } from './backoff.ts'
 import { loadPast } from './history.ts'
 import { incidents, takeIncidents } from './incidents.ts'
@@ -84,6 +84,7 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     asked = message.t
     // Once the figures are on the screen: a megabyte of the past would stand in their way.
     afterPaint(() => {
+      if (begins) painted.value = true
       if (ofRound !== round) return
       askForPast(ofRound, message.t)
       if (!begins) return

@@ -1,7 +1,7 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
 import { computed } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
-import { frame, gpus, stale } from '../state/app.ts'
+import { useEffect } from 'preact/hooks'
+import { frame, gpus, painted, stale } from '../state/app.ts'
 import { showRange } from '../state/charted.ts'
 import { ChartBar } from '../components/chart-bar.tsx'
 import { ContainerTable } from '../components/container-table.tsx'
@@ -16,9 +16,7 @@ const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
 
 /** What stands below the cards comes once these are on the screen: it is no part of what is looked for first. */
 function Tables() {
-  const [painted, setPainted] = useState(false)
-  useEffect(() => setPainted(true), [])
-  if (!painted) return null
+  if (!painted.value) return null
   return (
     <>
       <ContainerTable />
@@ -38,7 +36,7 @@ export function Overview() {
       {gpus.value.length === 0 ? (
         <NoGpu />
       ) : (
-        <section aria-labelledby="gpus-title" class="gpus" data-count={gpus.value.length}>
+        <section aria-labelledby="gpus-title" class={painted.value ? 'gpus' : 'gpus first'} data-count={gpus.value.length}>
           <h2 id="gpus-title" class="spoken">
             GPUs
           </h2>
