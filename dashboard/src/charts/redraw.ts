@@ -5,7 +5,7 @@ import { drawing, frame } from '../state/app.ts'
 /** Nothing new waits longer, however many seconds a pixel is; the figure beside the chart has it at once. */
 const SLOWEST_TICKS = 10
 /** A move of fewer cannot be told from none; the figures beside the chart go on each second. */
-const PIXELS = 2
+const PIXELS = 3
 /** Charts of one pace take turns, so that each tick has its share of the work. */
 let turns = 0
 

@@ -27,6 +27,7 @@ const WORTH_BYTES = 0.05 * 2 ** 30
 const SERIOUS_RATIO = 0.1
 
 const TONES = ['cache', 'stranded'] as const
+const KEPT = { cache: 'GiB of warm cache: can be given back', stranded: 'GiB stranded between live blocks' } as const
 const worth = (bytes: number | undefined): bytes is number => bytes !== undefined && bytes >= WORTH_BYTES
 
 type KeptProps = { readonly of: ReadonlySignal<Share | undefined>; readonly tone: (typeof TONES)[number]; readonly gpu: ReadonlySignal<GpuView> }
@@ -34,10 +35,9 @@ type KeptProps = { readonly of: ReadonlySignal<Share | undefined>; readonly tone
 function Kept({ of, tone, gpu }: KeptProps) {
   const bytes = (): number => of.value?.kept?.[tone] ?? 0
   const text = useComputed(() => gib(bytes()))
-  const title = useComputed(() => `${memory(bytes())} ${tone === 'cache' ? 'of warm cache: can be given back' : 'stranded between live blocks'}`)
   const serious = useComputed(() => tone === 'stranded' && bytes() >= SERIOUS_RATIO * (gpu.value.row.memory_total_bytes ?? Infinity))
   return (
-    <span title={title} class={serious.value ? 'serious' : undefined}>
+    <span title={KEPT[tone]} class={serious.value ? 'serious' : undefined}>
       <span class={`tone ${tone}`} aria-hidden="true" />
       <span class={serious.value ? undefined : 'spoken'}>{tone} </span>
       {text}

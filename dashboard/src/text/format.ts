@@ -40,7 +40,7 @@ export function clock(hertz: number | undefined): string {
 
 export function cores(value: number | undefined): string {
   if (value === undefined) return DASH
-  return fixed(value, value < 9.95 ? 2 : 1)
+  return fixed(value, value < 0.995 ? 2 : 1)
 }
 
 /** An age or duration in the two largest units. */
