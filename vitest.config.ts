@@ -1,18 +1,31 @@
 // Tests: `unit` needs nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
 import { defineConfig } from 'vitest/config'
+import { sequencerOf } from './test/setup/sequencer.ts'
 
-/** Integration tests that mostly wait, on engines and ports of their own, and measure no time: three of them at once. */
+/**
+ * Integration tests that mostly wait, on engines and ports of their own, and measure no time: three of them at once, in this order. What takes
+ * minutes comes first, lest it be the last that all wait for.
+ */
 const SIDE_BY_SIDE = [
+  'healthy-host',
+  'otlp',
+  'driver-faults',
   'memory-use',
+  'grafana',
   'container-lost-gpu',
+  'install',
+  'replay-determinism',
+  'dashboard-incidents',
+  'hardware-faults',
+  'dashboard',
+  'probe-pythons',
+  'deb',
+  'dashboard-axe',
+  'docker',
+  'systemd',
   'service-dead-gpu',
   'maintenance',
   'targets',
-  'healthy-host',
-  'probe-pythons',
-  'replay-determinism',
-  'driver-faults',
-  'hardware-faults',
   'agent-without-driver',
   'alertmanager-config',
   'alerts-crash',
@@ -25,32 +38,23 @@ const SIDE_BY_SIDE = [
   'dashboard-allocator',
   'dashboard-doctor-fit',
   'dashboard-explain-agent',
-  'dashboard-incidents',
   'dashboard-jobs',
   'dashboard-memory',
   'dashboard-overview',
-  'dashboard',
-  'dashboard-axe',
   'dashboard-budget',
   'dashboard-views',
   'dcgm-move',
-  'deb',
-  'docker',
   'doctor',
   'doctor-containers',
   'driver-rules',
   'fleet',
   'fleet-configs',
-  'grafana',
   'incidents',
-  'install',
   'kubernetes-cluster',
   'kubernetes-node',
-  'otlp',
   'probe',
   'rule-files',
   'rules',
-  'systemd',
   'target-rules',
 ].map((name) => `test/integration/${name}.test.ts`)
 const integration = {
@@ -61,6 +65,7 @@ const integration = {
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: sequencerOf(SIDE_BY_SIDE) },
     projects: [
       {
         test: {
