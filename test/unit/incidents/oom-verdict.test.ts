@@ -104,15 +104,15 @@ describe('the verdict of an OOM', () => {
     expect(texts(incident)).toContain(`ps -o pid,user,lstart,args -p ${NOTEBOOK + 1}`)
   })
 
-  test('does not count a neighbour together with the one that took its place', () => {
+  test.each([14, 10])('does not count a neighbour of %i GiB together with the one that took its place', (gib) => {
     const scene = createScene()
-    const state = { allocated: 8 * GIB, reserved: 9 * GIB, notebook: 14 * GIB }
-    const free = TOTAL - 9 * GIB - CONTEXT - 14 * GIB
+    const state = { allocated: 8 * GIB, reserved: 9 * GIB, notebook: gib * GIB }
+    const free = TOTAL - 9 * GIB - CONTEXT - gib * GIB
     const t = minutes(scene, 6, () => state)
     for (let second = 0; second < 5; second++) scene.feed(...secondOf(t + second * 1_000, state, {}, NOTEBOOK + 1))
-    scene.feed(oomOf(t + 4_500, 8 * GIB, 9 * GIB, 2 * GIB, free), line(t + 4_505, trainer, message(8 * GIB, 9 * GIB, 2 * GIB, free)))
+    scene.feed(oomOf(t + 4_500, 8 * GIB, 9 * GIB, 8 * GIB, free), line(t + 4_505, trainer, message(8 * GIB, 9 * GIB, 8 * GIB, free)))
     scene.feed(happened(t + 5_400, 'die', trainer, 1))
-    expect(only(scene).facts.other_processes).toEqual([{ pid: NOTEBOOK + 1, bytes: 14 * GIB }])
+    expect(only(scene).facts.other_processes).toEqual([{ pid: NOTEBOOK + 1, bytes: gib * GIB }])
   })
 
   test('gives no hourly rate for what came at once, and a container the host’s GPU with the most room instead of a number to set inside', () => {

@@ -27,9 +27,9 @@ const SLICE_BELOW = 0.9
 /** A process that died of it was listed shortly before. */
 const LISTED_WITHIN_MS = 20_000
 
-/** More than the card has were not there together: who ended gave its memory to who came, as in a neighbour's loop of restarts. */
-function ofOneMoment(found: readonly { readonly readAt: number; readonly neighbour: Neighbour }[], card: GpuMemory | undefined): Neighbour[] {
-  const held = found.reduce((sum, { neighbour }) => sum + neighbour.bytes, 0)
+/** More than the card has beside `own` were not there together: who ended gave its memory to who came, as in a neighbour's loop of restarts. */
+function ofOneMoment(found: readonly { readonly readAt: number; readonly neighbour: Neighbour }[], own: number, card: GpuMemory | undefined): Neighbour[] {
+  const held = found.reduce((sum, { neighbour }) => sum + neighbour.bytes, own)
   const last = Math.max(...found.map(({ readAt }) => readAt))
   const fits = card === undefined || held <= card.used + card.free
   return found.flatMap(({ readAt, neighbour }) => (fits || readAt === last ? [neighbour] : []))
@@ -62,7 +62,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     const bySize = mine.filter(({ pid, nvml }) => listed.has(pid) && nvml !== undefined)
     return bySize.length === 1 ? bySize[0] : undefined
   }
-  const neighboursOf = (uuid: string | undefined, track: Track | undefined, t: number): readonly Neighbour[] => {
+  const neighboursOf = (uuid: string | undefined, track: Track | undefined, own: number, t: number): readonly Neighbour[] => {
     if (uuid === undefined) return []
     const found: { readonly readAt: number; readonly neighbour: Neighbour }[] = []
     for (const other of tracks.all()) {
@@ -71,7 +71,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       const named = { ...(container === undefined ? {} : { container }), ...(process === undefined ? {} : { process }) }
       found.push({ readAt: nvml.t, neighbour: { pid, bytes: nvml.bytes, ...named } })
     }
-    return ofOneMoment(found, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
+    return ofOneMoment(found, own, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
   }
 
   return (fault, place, subject, lines = []) => {
@@ -86,7 +86,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     const past = slice && known !== undefined ? ofSlice(known) : known
     const own = new Set<number>()
     for (const other of tracks.all()) if (ofContainer(other, place)) own.add(other.pid)
-    const neighbours = slice ? [] : neighboursOf(uuid, track, place.t)
+    const neighbours = slice ? [] : neighboursOf(uuid, track, fault.facts.process_bytes ?? track?.nvml?.bytes ?? 0, place.t)
     const { facts } = fault
     const state = oomStateOf({ facts, oom, track, gpu, moment: past?.last, neighbours, isOwn: (pid) => own.has(pid) })
     // Of what other frameworks say the families know more, unless PyTorch's own probe saw it.
