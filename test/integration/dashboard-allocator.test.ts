@@ -22,7 +22,9 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
   beforeAll(async () => {
     agent = await startAgentProcess(['--simulate=healthy'])
     browser = await launchBrowser()
-  }, 60_000)
+    // Ready is who has read a GPU; the first lines of the probes may come a moment later.
+    await poll(async () => rows.parse(await agent.json('api/v1/allocators')).length >= 2, { what: 'two processes with a probe', deadlineMs: 30_000 })
+  }, 120_000)
   afterAll(async () => {
     await browser?.close()
     await agent?.stop()
