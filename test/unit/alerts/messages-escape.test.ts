@@ -86,7 +86,8 @@ describe('Markdown', () => {
         for (const line of escapeMarkdown(text).split('\n')) {
           const { outside, code } = parts(line)
           expect(outside).not.toMatch(/[*_~[\]<>|\\#]|&#?\w+;|:\/\//)
-          expect(outside).not.toMatch(/^(?:\s|[-+=]|\d+[.)])/)
+          // Only spaces and tabs indent (CommonMark 2.1); any other white space is text.
+          expect(outside).not.toMatch(/^(?:[ \t]|[-+=]|\d+[.)])/)
           expect(code.every((one) => one !== '')).toBe(true)
           expect(line).not.toMatch(/@(?:everyone|here|channel|all)|<[!@#]/i)
         }
