@@ -45,15 +45,14 @@ const escapeBy =
   (text: string): string =>
     clean(text)
       .split('\n')
-      .map((line) => {
-        const words = line.split(' ')
-        const begin = words.findIndex((one) => one !== '')
-        // Four spaces before text are code in Markdown; of what leads a line nothing is needed.
-        return words
-          .slice(Math.max(0, begin))
+      // Four spaces before text are code in Markdown, and dialects differ in what else may stand before a list: of what leads a line nothing is needed.
+      .map((line) =>
+        line
+          .trimStart()
+          .split(' ')
           .map((one, i) => word(one, dialect, i === 0))
-          .join(' ')
-      })
+          .join(' '),
+      )
       .join('\n')
 
 /** Lines as they are. Three backticks would end a block; fewer do not, so that commands can be copied. */

@@ -38,7 +38,11 @@ function parts(line: string): { readonly outside: string; readonly code: readonl
 const decoded = (text: string): string => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 /** What a person reads, whatever is code or not. */
 const read = (text: string): string => text.replaceAll('`', '').replaceAll('\u200b', '').replace(/ +/g, ' ').replace(/^ /gm, '')
-const meant = (text: string): string => clean(text).replaceAll('`', 'ˋ').replace(/ +/g, ' ').replace(/^ /gm, '')
+const meant = (text: string): string =>
+  clean(text)
+    .replaceAll('`', 'ˋ')
+    .replace(/ +/g, ' ')
+    .replace(/^[^\S\n]+/gm, '')
 
 describe('Slack', () => {
   test('outside of code there is no character of its markup, and no control sequence anywhere', () => {
@@ -80,14 +84,16 @@ describe('Slack', () => {
 })
 
 describe('Markdown', () => {
+  test('white space of any kind before text is left out, and hides no list', () => {
+    expect(escapeMarkdown('\u00a0$ ls\n\u3000- x\n    1. y')).toBe('$ ls\n`-` x\n`1`. y')
+  })
   test('outside of code there is no character of its markup', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of escapeMarkdown(text).split('\n')) {
           const { outside, code } = parts(line)
           expect(outside).not.toMatch(/[*_~[\]<>|\\#]|&#?\w+;|:\/\//)
-          // Only spaces and tabs indent (CommonMark 2.1); any other white space is text.
-          expect(outside).not.toMatch(/^(?:[ \t]|[-+=]|\d+[.)])/)
+          expect(outside).not.toMatch(/^(?:\s|[-+=]|\d+[.)])/)
           expect(code.every((one) => one !== '')).toBe(true)
           expect(line).not.toMatch(/@(?:everyone|here|channel|all)|<[!@#]/i)
         }
