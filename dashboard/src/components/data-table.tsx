@@ -83,7 +83,7 @@ function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): V
       ))}
     </tr>
   )
-  return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\n')} draw={draw} />
+  return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\u0000')} draw={draw} />
 }
 
 export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, note }: Props<Row>) {
