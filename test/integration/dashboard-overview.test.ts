@@ -137,14 +137,16 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
           const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: `GPU 6: ${LONG}`, verdict: EVIL, facts: {}, count: 1 }
           const whom = { subject: { gpu: { index: 6, uuid } }, started_at: real['t'], last_seen_at: real['t'], remedies: [], consequences: [] }
           socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
+          socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom, id: 'older', severity: 'warning', started_at: 0 } }))
         })
       }),
     )
     const { page } = opened
     await page.waitForSelector('#gpu-6[data-alarm="critical"]')
-    expect(await page.locator('#gpu-6 .alarms a').getAttribute('href')).toBe('#/incidents/abc')
-    expect(await page.textContent('#gpu-6 .alarms a')).toBe(LONG)
+    expect(await page.locator('#gpu-6 .alarms a').first().getAttribute('href')).toBe('#/incidents/abc')
+    expect(await page.locator('#gpu-6 .alarms a').first().textContent()).toBe(LONG)
     expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ since \d\d:\d\d$/)
+    await page.locator('.status .more.warning[href="#/incidents?state=firing"]', { hasText: /^1 more$/ }).waitFor()
     expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: 'memory runs out in 20 to 35 min' }).waitFor()
     expect(await page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id))).toEqual(Array.from({ length: 8 }, (_, i) => `gpu-${i}`))

@@ -1,23 +1,27 @@
 // The line that answers at a glance: how many GPUs, how many busy, what is wrong and since when.
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow, frame, stale, summary, silence } from '../state/app.ts'
 import { firing } from '../state/incidents.ts'
-import { notTold } from '../state/summary.ts'
+import { notTold, placedTitle } from '../state/summary.ts'
 import { hrefOf } from '../state/route.ts'
 import { age, since, timeWithSeconds } from '../text/format.ts'
 
-/** What fires, in one link: the incident itself, or the list of them. */
+const toneOf = ({ severity }: IncidentSummary): string => (severity === 'critical' ? 'critical' : 'warning')
+
+/** The worst of what fires, and how much more there is. */
 function Firing() {
-  const [first, ...others] = firing.value
+  const [first, next] = firing.value
   if (first === undefined) return null
-  const { id, severity, title, started_at: startedAt } = first
-  const kind = `wrong incident-link ${severity === 'critical' ? 'critical' : 'warning'}`
-  if (others.length === 0)
-    return (
-      <a class={kind} href={hrefOf('incidents', [id])}>
-        {title} since {since(startedAt, agentNow.value)}
+  return (
+    <>
+      <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
+        {placedTitle(first)} since {since(first.started_at, agentNow.value)}
       </a>
-    )
-  return <a class={kind} href={hrefOf('incidents', [], { state: 'firing' })}>{`${others.length + 1} incidents firing`}</a>
+      {next !== undefined && (
+        <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>
+      )}
+    </>
+  )
 }
 
 export function StatusLine() {

@@ -18,6 +18,12 @@ const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> =
 export const notTold = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
   attention.filter(({ uuid, about }) => !firing.some(({ kind, subject }) => subject.gpu?.uuid === uuid && TOLD_BY[about].has(kind)))
 
+/** A title of which one sees where: it says so itself, or the GPU, or else the container, stands before it. */
+export function placedTitle({ title, subject: { gpu, container } }: Pick<IncidentSummary, 'title' | 'subject'>): string {
+  if (gpu?.index !== undefined) return new RegExp(`\\bGPU ${gpu.index}\\b`, 'u').test(title) ? title : `GPU ${gpu.index}: ${title}`
+  return container === undefined || title.includes(container.name) ? title : `${container.name}: ${title}`
+}
+
 export type Summary = { readonly gpus: number; readonly busy: number; readonly attention: readonly Attention[] }
 
 export function summarise(views: readonly GpuView[], nowMs: number): Summary {

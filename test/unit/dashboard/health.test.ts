@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { gpuViews, remember } from '../../../dashboard/src/state/gpu-view.ts'
 import { troubleOf } from '../../../dashboard/src/state/health.ts'
-import { notTold, summarise } from '../../../dashboard/src/state/summary.ts'
+import { notTold, placedTitle, summarise } from '../../../dashboard/src/state/summary.ts'
 import { summaryOf } from '../../../agent/model/incident.ts'
 import { INCIDENT } from '../http/incident-fixture.ts'
 import { frame, gpu, silentGpu } from './helpers.ts'
@@ -108,5 +108,16 @@ describe('summary', () => {
     expect(left()).toEqual([3, 0, 1])
     expect(left(firing('throttling', 1), firing('driver_hung', 2))).toEqual([0])
     expect(left(firing('driver_hung', 0), firing('throttling', 2))).toEqual([3, 0, 1])
+  })
+
+  test.each([
+    ['GPU 5 is missing', { gpu: { index: 5 } }, 'GPU 5 is missing'],
+    ['GPU has fallen off the bus', { gpu: { index: 5 } }, 'GPU 5: GPU has fallen off the bus'],
+    ['GPU 15 is slow', { gpu: { index: 1 }, container: { name: 'tune' } }, 'GPU 1: GPU 15 is slow'],
+    ['tune leaks', { container: { name: 'tune' } }, 'tune leaks'],
+    ['memory leaks', { gpu: { uuid: 'GPU-x' }, container: { name: 'tune' } }, 'tune: memory leaks'],
+    ['no driver', {}, 'no driver'],
+  ])('%j says where it is', (title, subject, words) => {
+    expect(placedTitle({ title, subject })).toBe(words)
   })
 })
