@@ -2,6 +2,7 @@
 import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
 import type { Facts, Fault, Remedy } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/incident.ts'
+import { oomTitle } from '../faults/cuda-oom/causes.ts'
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`
 
@@ -64,7 +65,7 @@ export function allocatorFault({ request_bytes: requested, limit_bytes: limit, f
   return {
     kind: 'cuda_oom',
     severity: 'critical',
-    title: `CUDA out of memory: ${gib(requested)} were asked for`,
+    title: oomTitle(undefined),
     verdict: `PyTorch asked the driver for ${gib(requested)} more GPU memory and got none${free === undefined ? '' : `; ${gib(free)} were free`}${allocated === undefined ? '' : `. The process itself had ${gib(allocated)} in use`}.`,
     facts,
     remedies: [{ text: 'Lower the batch size or the sequence length, or use gradient checkpointing' }],

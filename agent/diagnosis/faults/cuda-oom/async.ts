@@ -2,7 +2,7 @@
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gib, integerIn, SIZE, sizeIn } from '../quantity.ts'
-import { gpuName, judgeCauses } from './causes.ts'
+import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { remediesOf } from './remedies.ts'
 import { known } from '../parts/window.ts'
 
@@ -35,8 +35,8 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   return {
     kind: 'cuda_oom',
     severity: 'critical',
-    title: `Out of GPU memory${figures.gpu_index === undefined ? '' : ` on GPU ${figures.gpu_index}`}`,
-    verdict: `${asked} on ${gpuName(figures)} failed (PyTorch with the cudaMallocAsync allocator)${held}.`,
+    title: oomTitle(figures.gpu_index),
+    verdict: `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch with the cudaMallocAsync allocator)${held}.`,
     facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
     remedies: remediesOf(figures, judged, false),
     lines: linesCovered(text, at, start.index + end),

@@ -97,7 +97,9 @@ export function judgeCauses(facts: Facts): Judged {
 }
 
 /** `GPU 3` where the message names it. */
-export const gpuName = (facts: Facts): string => (facts.gpu_index === undefined ? 'the GPU' : `GPU ${facts.gpu_index}`)
+/** Without figures, which are those of one failure: an incident may have several. */
+export const oomTitle = (gpu: number | undefined): string => `Out of GPU memory${gpu === undefined ? '' : ` on GPU ${gpu}`}`
+export const gpuName = (gpu: number | undefined): string => (gpu === undefined ? 'the GPU' : `GPU ${gpu}`)
 
 export function causeSentence(facts: Facts, judged: Judged): string {
   const cause = judged.causes[0]

@@ -3,7 +3,7 @@ import type { Facts, OomCause, Remedy } from '../../../model/fault.ts'
 import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gib } from '../quantity.ts'
-import { gpuName, judgeCauses } from './causes.ts'
+import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { GENERAL_REMEDIES } from './remedies.ts'
 
 export type MemoryRule = {
@@ -42,10 +42,10 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       return {
         kind: 'cuda_oom',
         severity: 'critical',
-        title: `Out of GPU memory${figures.gpu_index === undefined ? '' : ` on GPU ${figures.gpu_index}`}`,
+        title: oomTitle(figures.gpu_index),
         verdict:
           rule.verdict ??
-          `${rule.who} asked ${asked === '' ? 'for memory ' : asked}on ${gpuName(figures)} and did not get it: other jobs and what this one holds already leave too little.`,
+          `${rule.who} asked ${asked === '' ? 'for memory ' : asked}on ${gpuName(figures.gpu_index)} and did not get it: other jobs and what this one holds already leave too little.`,
         facts: causes.length === 0 ? figures : { ...figures, causes },
         remedies: rule.remedies ?? GENERAL_REMEDIES,
         lines: linesCovered(text, at, match.index + match[0].length),

@@ -2,7 +2,7 @@
 import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gib } from '../quantity.ts'
-import { causeSentence, gpuName, judgeCauses } from './causes.ts'
+import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import { remediesOf } from './remedies.ts'
 
@@ -34,12 +34,12 @@ function recogniseOne(message: string, before: string): Omit<Recognised, 'lines'
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
   const asked =
     figures.requested_bytes === undefined
-      ? `PyTorch found no more memory on ${gpuName(figures)}.`
-      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures)}${figures.free_bytes === undefined ? '' : ` and ${gib(figures.free_bytes)} were free`}.`
+      ? `PyTorch found no more memory on ${gpuName(figures.gpu_index)}.`
+      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : ` and ${gib(figures.free_bytes)} were free`}.`
   return {
     kind: 'cuda_oom',
     severity: 'critical',
-    title: `Out of GPU memory${figures.gpu_index === undefined ? '' : ` on GPU ${figures.gpu_index}`}`,
+    title: oomTitle(figures.gpu_index),
     verdict: detailed ? `${asked} ${causeSentence(figures, judged)}` : `${asked} The message carries no figures, so why is not to be told from it alone.`,
     facts,
     remedies: remediesOf(figures, judged, hip),

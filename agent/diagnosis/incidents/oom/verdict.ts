@@ -3,6 +3,7 @@ import type { AllocatorOom } from '../../../model/event.ts'
 import type { Facts, Fault } from '../../../model/fault.ts'
 import type { ContainerSettings, IncidentKind, IncidentSubject } from '../../../model/incident.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
+import { oomTitle } from '../../faults/cuda-oom/causes.ts'
 import { gib } from '../../faults/quantity.ts'
 import { SAME_OOM_MS } from '../rules.ts'
 import type { Place } from '../subject.ts'
@@ -102,11 +103,13 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       ...(facts.allowed_bytes === undefined && state.capped ? { allowed_bytes: state.limit } : {}),
       causes: decision.causes,
     }
+    const number = facts.gpu_index ?? (subject.gpu?.uuid === undefined || (subject.gpu.index ?? -1) < 0 ? undefined : subject.gpu.index)
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
     const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
-      verdict: verdictOf(told, state, decision, past),
+      ...(fault.title === oomTitle(undefined) && { title: oomTitle(number) }),
+      verdict: verdictOf(number, state, decision, past),
       facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
         facts: told,

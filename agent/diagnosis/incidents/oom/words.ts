@@ -1,5 +1,4 @@
 // The verdict of an out-of-memory incident in words: what was asked, why it failed, what grew before, and where the figures come from.
-import type { Facts } from '../../../model/fault.ts'
 import { gpuName } from '../../faults/cuda-oom/causes.ts'
 import { gib } from '../../faults/quantity.ts'
 import type { Decision } from './decide.ts'
@@ -28,8 +27,9 @@ const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
     ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour)`
     : `${gib(Math.round(bytes))}, most of it within the last ${jumpedInMs <= 60_000 ? 'minute' : timeText(jumpedInMs)}`
 
-export function verdictOf(facts: Facts, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
-  const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(facts)} and ${gib(state.free)} were free.`
+/** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
+export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
+  const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(gpu)} and ${gib(state.free)} were free.`
   const source = state.from === 'probe' ? "The figures are PyTorch's own, of that moment." : 'The figures are from the message.'
   return [asked, reason(state, decision), ...history(decision, past), source].join(' ')
 }
