@@ -136,4 +136,26 @@ describe('the verdict of an OOM', () => {
     // 1.1 GiB were lacking of the 18 above the floor of 6: 7 % with a margin.
     expect(texts(only(scene))).toMatch(/about 7 % smaller would have fitted, 29 instead of 32/)
   })
+
+  test('of what came in the last minutes alone says so, and promises nothing of a smaller batch', () => {
+    const scene = createScene({ detection: createDetection({ definitions: [] }) })
+    const rising = (minute: number): number => (8 + (minute > 12 ? 5 * (minute - 12) : 0)) * GIB
+    const t = minutes(scene, 14.5, (minute) => ({ allocated: rising(minute), reserved: rising(minute) + GIB }))
+    scene.feed(line(t - 10, trainer, 'batch_size=32'), oomOf(t, 20.5 * GIB, 21.5 * GIB, 3 * GIB, 1.9 * GIB), happened(t + 900, 'die', trainer, 1))
+    const incident = only(scene)
+    expect(incident.facts.causes?.[0]).toBe('capacity')
+    expect(incident.verdict).toMatch(/What the job has in use rose by 12\.\d\d GiB, most of it within the last 3 min, above all that it ever had before\./)
+    expect(incident.remedies[0]?.text).toMatch(/^Look for what the job began to do in its last 3 min: tensors that are kept/)
+    expect(texts(incident)).not.toContain('would have fitted')
+  })
+
+  test.each([
+    ['it has had as much before', (minute: number) => (minute > 4 && minute < 6 ? 20.5 : minute > 12 ? 20.5 : 8)],
+    ['it is young', (minute: number) => (minute > 12 ? 20.5 : minute > 9 ? 8 : 0)],
+  ])('has nothing to say of the last minutes where %s', (_why, at) => {
+    const scene = createScene({ detection: createDetection({ definitions: [] }) })
+    const t = minutes(scene, 14.5, (minute) => ({ allocated: at(minute) * GIB, reserved: (at(minute) + 1) * GIB, probe: at(minute) > 0 }))
+    scene.feed(oomOf(t, 20.5 * GIB, 21.5 * GIB, 3 * GIB, 1.9 * GIB), happened(t + 900, 'die', trainer, 1))
+    expect(only(scene).verdict).not.toContain('rose by')
+  })
 })

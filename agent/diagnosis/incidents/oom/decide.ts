@@ -31,6 +31,8 @@ export type Decision = {
   readonly othersBytes: number
   /** What grew the most before, if anything did. */
   readonly grew?: { readonly what: 'own' | 'others' | 'outside'; readonly growth: Growth }
+  /** Without a trend: what came to the job's own memory in its last minutes, where that filled the card. */
+  readonly rose?: Growth
   /** A limit that nobody told of: enough was free, as the driver says too. */
   readonly hiddenCap: boolean
   readonly enoughWasFree: boolean
@@ -99,12 +101,14 @@ export function decide(state: OomState, past: MemoryPast | undefined): Decision 
     ...leading.map(({ cause }) => cause),
   ]
   if (first.length === 0 || (cap && own !== undefined && !oversized)) first.push('capacity')
+  const rose = grew === undefined && first[0] === 'capacity' && (past?.rose?.bytes ?? 0) >= LEADS * limit ? past?.rose : undefined
   const found = Object.values(holds).flatMap((one) => one ?? [])
   return {
     causes: oversized ? first.filter((cause) => cause === 'oversized_request' || cause === 'fraction_cap') : [...first, ...mentioned],
     holds: found,
     othersBytes,
     ...(grew === undefined ? {} : { grew }),
+    ...(rose === undefined ? {} : { rose }),
     hiddenCap,
     enoughWasFree,
     lacking: Math.max(0, lacking),

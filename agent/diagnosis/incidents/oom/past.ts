@@ -14,6 +14,8 @@ export type MemoryPast = {
   readonly floorBytes?: number
   /** Of the memory in use at its peaks; without a probe, of the process as a whole. */
   readonly own?: Growth
+  /** No trend: what it holds in its last minutes beyond all that it ever held before these. */
+  readonly rose?: Growth
   /** What the others on the GPU hold now above the least since this process began. */
   readonly others?: Growth
   /** The same for what the process holds outside PyTorch. */
@@ -41,6 +43,8 @@ const FLOOR_MINUTES = 10
 /** So much of a rise in the last of so many minutes is a jump, not a trend. */
 const JUMP_SHARE = 0.8
 const JUMP_BEFORE = 4
+/** What rises over so many minutes is too short for a trend. */
+const ROSE_MINUTES = 3
 /** Readings of one second; an older one is of a driver that does not answer. */
 const FRESH_MS = 3_000
 
@@ -114,7 +118,15 @@ export function createPasts(tracks: Tracks): Pasts {
       const complete = state.minutes.filter(({ at }) => at < now)
       const begun = Math.floor(track.firstT / MINUTE_MS) + START_MINUTES
       const settled = complete.filter(({ at }) => at >= begun)
-      return { minutes: complete.length, ageMs, ...peaks(complete), ...growths(settled, state.last), ...(state.last === undefined ? {} : { last: state.last }) }
+      const rose = roseIn(settled, state.minutes.at(-1))
+      return {
+        minutes: complete.length,
+        ageMs,
+        ...peaks(complete),
+        ...growths(settled, state.last),
+        ...(rose === undefined ? {} : { rose }),
+        ...(state.last === undefined ? {} : { last: state.last }),
+      }
     },
   }
 }
@@ -133,6 +145,21 @@ function jumpIn(now: number, before: readonly number[], bytes: number, least: bo
   if (before.length < JUMP_BEFORE) return undefined
   const low = [1, 2].find((back) => now - (before.at(-back) ?? now) >= JUMP_SHARE * bytes)
   return low === undefined ? undefined : (low + (least ? 1 : 0)) * MINUTE_MS
+}
+
+function roseIn(settled: readonly Minute[], newest: Minute | undefined): Growth | undefined {
+  const probed = settled.some(({ peak }) => peak !== undefined)
+  const heldIn = ({ peak, process }: Minute): number | readonly [] => (probed ? (peak ?? []) : process)
+  const held = settled.flatMap(heldIn)
+  const before = held.slice(0, -ROSE_MINUTES)
+  const late = held.slice(-ROSE_MINUTES)
+  if (before.length < JUMP_BEFORE || newest === undefined) return undefined
+  const base = Math.max(...before)
+  const bytes = Math.max(...[newest].flatMap(heldIn), ...late) - base
+  if (bytes <= 0) return undefined
+  const low = late.findLastIndex((bytesThen) => bytesThen <= base + (1 - JUMP_SHARE) * bytes)
+  const jumpedInMs = (late.length - low) * MINUTE_MS
+  return { bytes, perHour: (bytes / jumpedInMs) * 3_600_000, overMs: jumpedInMs, jumpedInMs }
 }
 
 function growths(settled: readonly Minute[], last: Moment | undefined): Pick<MemoryPast, 'own' | 'others' | 'outside'> {

@@ -4,7 +4,7 @@ import { gib } from '../../faults/quantity.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'
 import type { OomState } from './state.ts'
-import { neighbourName } from './words.ts'
+import { neighbourName, timeText } from './words.ts'
 
 export type Case = {
   readonly facts: Facts
@@ -148,12 +148,23 @@ function ofCapacity(given: Case): readonly Remedy[] {
           },
         ]
       : []
-  return [...leak, ...smaller(given)]
+  const late: readonly Remedy[] =
+    decision.rose === undefined
+      ? []
+      : [
+          {
+            text: `Look for what the job began to do in its last ${timeText(decision.rose.overMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
+            command: 'warpwatch snapshot FILE',
+          },
+        ]
+  return [...leak, ...late, ...smaller(given)]
 }
 
 /** The share of what varies with the batch (all above the floor of the last minutes) by which the request was too large. */
 export function tooLargeBy({ state, decision, past }: Pick<Case, 'state' | 'decision' | 'past'>): number | undefined {
   const floor = past?.floorBytes
+  // What rises would have filled a smaller batch's share a moment later.
+  if (decision.rose !== undefined) return undefined
   if (floor === undefined || state.allocated === undefined || decision.lacking <= 0) return undefined
   const varies = state.allocated + state.requested - floor
   // Where hardly anything varies the batch is not what fills the card.

@@ -64,7 +64,7 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
   return `The job's own ${own} are what fills the ${gib(limit)} ${limit < total ? 'limit' : 'card'}: ${gib(lacking)} were lacking.`
 }
 
-function history({ causes, grew, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
+function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
   if (past === undefined) return []
   if (grew !== undefined) {
     const { what, growth } = grew
@@ -78,6 +78,8 @@ function history({ causes, grew, holds }: Decision, past: MemoryPast | undefined
     if (what === 'others') return [`The others' memory grew by ${grewText(growth)} before.`]
     return [`What lies outside PyTorch grew by ${grewText(growth)} before.`]
   }
+  if (rose !== undefined)
+    return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${grewText(rose)}, above all that it ever had before.`]
   if (causes[0] === 'fragmentation' && past.minutes >= 8) return ['What the job has in use did not grow before.']
   return []
 }
