@@ -115,7 +115,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const seenBefore = line !== undefined && open.logs.has(logKey(line))
     if (line === undefined) {
       if (first) open.logLines = [evidence.told(place.t, place.stream, fault.verdict)]
-    } else if (!open.complete || !seenBefore) {
+      // An OOM is told with its last failure's figures: those words are evidence, however late they come.
+    } else if (!open.complete || !seenBefore || fault.kind === 'cuda_oom') {
       const shows = new Set(fault.evidence.map(({ text }) => text.trim()))
       // The log's own words are better than ours for the same.
       open.logLines = evidence.merge(

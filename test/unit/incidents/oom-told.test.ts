@@ -33,6 +33,18 @@ describe('an OOM as it is told', () => {
     expect(told.verdict).toMatch(/^PyTorch asked for 3\.00 GiB on GPU 0 and 2\.00 GiB were free\./)
   })
 
+  test('shows the words of a failure that comes late, as the figures are of it', () => {
+    const scene = createScene()
+    const t = minutes(scene, 2, () => ({ allocated: 20 * GIB, reserved: 21 * GIB }))
+    const failing = (at: number, asked: number) => scene.feed(line(at, trainer, message(20 * GIB, 21 * GIB, asked * GIB, 2 * GIB)))
+    failing(t, 4)
+    failing(scene.pass(t, 60, [trainer]), 3)
+    const { facts, evidence, count } = only(scene)
+    expect(count).toBe(2)
+    expect(facts.requested_bytes).toBe(3 * GIB)
+    expect(evidence.log_lines.filter(({ matched }) => matched).map(({ text }) => /allocate (\S+) GiB/.exec(text)?.[1])).toEqual(['4.00', '3.00'])
+  })
+
   test('PyTorch’s warning and its exception are one failure', () => {
     const scene = createScene()
     const t = minutes(scene, 2, () => ({ allocated: 20 * GIB, reserved: 21 * GIB }))
