@@ -30,9 +30,19 @@ function Times({ incident }: { readonly incident: Incident }) {
   )
 }
 
-function Said({ incident: { silenced, acknowledged, resolution } }: { readonly incident: Incident }) {
+/** The verdict is of when it fired, and in its present tense. */
+function Over({ resolution }: { readonly resolution: string }) {
+  return (
+    <div class="resolution">
+      <p>Over because: {resolution}.</p>
+      <p class="faint">While it lasted:</p>
+    </div>
+  )
+}
+
+function Said({ incident: { silenced, acknowledged } }: { readonly incident: Incident }) {
   const now = agentNow.peek()
-  if (silenced === undefined && acknowledged === undefined && resolution === undefined) return null
+  if (silenced === undefined && acknowledged === undefined) return null
   return (
     <ul class="said">
       {silenced !== undefined && <li>Silenced until {momentText(silenced.until, now)}: nobody is told.</li>}
@@ -43,13 +53,12 @@ function Said({ incident: { silenced, acknowledged, resolution } }: { readonly i
           {acknowledged.note === undefined ? '.' : `: ${acknowledged.note}`}
         </li>
       )}
-      {resolution !== undefined && <li>Over because: {resolution}</li>}
     </ul>
   )
 }
 
 export function IncidentHead({ incident }: { readonly incident: Incident }) {
-  const { kind, title, verdict, severity, status, subject } = incident
+  const { kind, title, verdict, severity, status, subject, resolution } = incident
   return (
     <header class="incident-top" data-severity={severity} data-status={status}>
       <p class="incident-line">
@@ -62,6 +71,7 @@ export function IncidentHead({ incident }: { readonly incident: Incident }) {
       </p>
       <h2 id="incident-title">{title}</h2>
       <Times incident={incident} />
+      {resolution !== undefined && <Over resolution={resolution} />}
       <p class="verdict">{verdict}</p>
       <Said incident={incident} />
       <Actions incident={incident} />
