@@ -60,7 +60,7 @@ describe('the verdict of an OOM', () => {
       )
     scene.feed(oomOf(t + 20_000, 8 * GIB, 9 * GIB, 2 * GIB, TOTAL - 23 * GIB - CONTEXT), happened(t + 20_900, 'die', trainer, 1))
     const incident = only(scene)
-    expect(incident.verdict).toContain('grew by 12.00 GiB, most of it within the last minute before.')
+    expect(incident.verdict).toContain('grew by 12.00 GiB, most of it within the last minute.')
     expect(texts(incident)).toContain('--gpus device=3')
     expect(texts(incident)).toContain('GPU 3 of this host has the most free memory now (23.00 GiB)')
     expect(texts(incident)).not.toContain('export CUDA_VISIBLE_DEVICES')

@@ -24,7 +24,7 @@ export const neighbourName = ({ pid, container, process }: Neighbour): string =>
 /** What jumped has no rate. */
 const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
   jumpedInMs === undefined
-    ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour)`
+    ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour) before`
     : `${gib(Math.round(bytes))}, most of it within the last ${jumpedInMs <= 60_000 ? 'minute' : timeText(jumpedInMs)}`
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
@@ -74,9 +74,9 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
       what === 'own' && also !== undefined && Number.isFinite(also.longerMs)
         ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${timeText(also.longerMs)} later.`]
         : []
-    if (what === 'own') return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} grew by ${grewText(growth)} before.`, ...delay]
-    if (what === 'others') return [`The others' memory grew by ${grewText(growth)} before.`]
-    return [`What lies outside PyTorch grew by ${grewText(growth)} before.`]
+    if (what === 'own') return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} grew by ${grewText(growth)}.`, ...delay]
+    if (what === 'others') return [`The others' memory grew by ${grewText(growth)}.`]
+    return [`What lies outside PyTorch grew by ${grewText(growth)}.`]
   }
   if (rose !== undefined)
     return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${grewText(rose)}, above all that it ever had before.`]
