@@ -74,6 +74,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()
   const fired = new Map<string, IncidentKind>()
+  /** Over before the time after their fault has passed, which still belongs to their evidence. */
+  const finishing = new Set<OpenIncident>()
   let firing: readonly IncidentSummary[] | undefined
   let second = -1
   let lastT = 0
@@ -90,7 +92,10 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       if (open.firedAt !== undefined) totals.set(kind, (totals.get(kind) ?? 0) + 1)
       fired.set(open.id, kind)
     }
-    if (open.status === 'resolved') fired.delete(open.id)
+    if (open.status === 'resolved') {
+      fired.delete(open.id)
+      if (!open.complete) finishing.add(open)
+    }
     for (const other of stories.place(open)) {
       if (other.status === 'resolved') onChange(toIncident(other))
       else other.changed = true
@@ -201,6 +206,14 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
+  /** True once: when the time after the fault has passed, whose readings it then takes in. */
+  const complete = (open: OpenIncident): boolean => {
+    if (open.complete || tracker.elapsed() - open.bornAt < COMPLETE_AFTER_MS) return false
+    open.series = evidence.series(scopeOf(open), open.startedAt)
+    open.complete = true
+    return true
+  }
+
   const tick = (t: number): void => {
     lastT = t
     pasts.sample(t)
@@ -214,13 +227,10 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
         open.container = evidence.container(scopeOf(open))
         open.changed ||= open.container !== undefined
       }
-      if (!open.complete && tracker.elapsed() - open.bornAt >= COMPLETE_AFTER_MS) {
-        open.series = evidence.series(scopeOf(open), open.startedAt)
-        open.complete = true
-        open.changed = true
-      }
+      if (complete(open)) open.changed = true
       if (open.changed) tell(open)
     }
+    for (const open of finishing) if (complete(open) && finishing.delete(open)) onChange(toIncident(open))
   }
 
   return {

@@ -101,6 +101,18 @@ describe('an incident of a detector', () => {
     expect(host.told.at(-1)).toMatchObject({ id: incident?.id, status: 'resolved', resolution: 'it has cooled', resolved_at: T + 3_600_000 })
   })
 
+  test('that is soon over still takes in the readings of half a minute after its beginning, and is told once more with these', () => {
+    const host = createHost()
+    for (let second = 0; second < 5; second++) host.at(second, 95)
+    for (let second = 5; second < 60; second++) host.at(second, 80)
+    const over = host.told.filter(({ status }) => status === 'resolved')
+    const after = over.map(({ evidence, started_at: startedAt }) =>
+      Math.max(...evidence.series.flatMap(({ metric, t }) => (metric === METRIC ? t : [])).map((t) => (t - startedAt) / 1_000)),
+    )
+    expect(after).toEqual([0, 30])
+    expect(over.map(({ resolved_at: at }) => at)).toEqual([T + 5_000, T + 5_000])
+  })
+
   test('is told when it begins and when its severity changes, and otherwise once a minute with its newest figures', () => {
     const host = createHost()
     for (let second = 0; second <= 20; second++) host.at(second, 95)
