@@ -42,6 +42,13 @@ export function jobKeyOf({ subject: { container, process } }: Pick<IncidentSumma
   return process === undefined ? undefined : (jobByPid.get(process.pid) ?? `pid:${process.pid}`)
 }
 
+/** All whom it hit: its own job, and the containers of what followed from it, as of a card that several jobs shared. */
+function hitBy(incident: IncidentSummary, jobByPid: ReadonlyMap<number, string>): ReadonlySet<string> {
+  const own = jobKeyOf(incident, jobByPid)
+  const others = incident.consequences.flatMap(({ container }) => (container === undefined ? [] : jobOf({ container }).key))
+  return new Set([...(own === undefined ? [] : [own]), ...others])
+}
+
 export function rowsOf(
   jobs: readonly Job[],
   past: Pick<Past, 'from' | 'spans' | 'peaks' | 'idle'> | undefined,
@@ -54,11 +61,13 @@ export function rowsOf(
   const jobByPid = new Map(jobs.flatMap(({ key, processes }) => processes.map(({ pid }) => [pid, key] as const)))
   const byJob = new Map<string, IncidentSummary[]>()
   for (const incident of incidents) {
-    const key = incident.status === 'firing' || incident.last_seen_at >= from ? jobKeyOf(incident, jobByPid) : undefined
-    if (key !== undefined) byJob.set(key, [...(byJob.get(key) ?? []), incident])
+    if (incident.status !== 'firing' && incident.last_seen_at < from) continue
+    for (const key of hitBy(incident, jobByPid)) byJob.set(key, [...(byJob.get(key) ?? []), incident])
   }
   const row = (job: Job, endedAt: number | undefined): JobRow => {
-    const own = (byJob.get(job.key) ?? []).toSorted((a, b) => b.started_at - a.started_at)
+    const hit = (byJob.get(job.key) ?? []).toSorted((a, b) => b.started_at - a.started_at)
+    // Jobs that share a card have lost its time once: it is told of the one that the incident is about.
+    const own = hit.filter((incident) => incident.started_at >= from && jobKeyOf(incident, jobByPid) === job.key)
     // History may be some seconds behind what the job holds now.
     const highest = Math.max(peaks.get(job.key) ?? 0, job.gpuBytes ?? 0)
     return {
@@ -66,9 +75,9 @@ export function rowsOf(
       endedAt,
       peak: highest > 0 ? highest : job.gpuBytes,
       idle: idle.get(job.key),
-      lost: own.reduce((sum, { started_at: at, facts }) => sum + (at >= from ? (facts.gpu_seconds_lost ?? 0) : 0), 0),
-      incidents: own,
-      firing: own.filter(({ status }) => status === 'firing'),
+      lost: own.reduce((sum, { facts }) => sum + (facts.gpu_seconds_lost ?? 0), 0),
+      incidents: hit,
+      firing: hit.filter(({ status }) => status === 'firing'),
     }
   }
   return [...jobs.map((job) => row(job, undefined)), ...[...gone.values()].map(({ name, to }) => row(ended(name), to))]

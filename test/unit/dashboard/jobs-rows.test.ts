@@ -158,6 +158,27 @@ describe('the table', () => {
     expect(wasted({ idle: undefined, lost: 0 })).toBeUndefined()
   })
 
+  test('an incident is also theirs whom it hit beside its own job; the time that was lost is told once', () => {
+    const followed = {
+      kind: 'illegal_memory_access',
+      severity: 'critical',
+      title: '',
+      verdict: '',
+      facts: {},
+      first_seen_at: 0,
+      last_seen_at: 0,
+      count: 1,
+    } as const
+    const consequences = [
+      { ...followed, container: 'train' },
+      { ...followed, container: 'web' },
+      { ...followed, container: 'web' },
+    ]
+    const [train, web] = rowsOf(jobs, past, [incident('xid', { subject: { container: { name: 'train' } }, consequences, facts: { gpu_seconds_lost: 100 } })])
+    expect([train?.firing.length, train?.lost]).toEqual([1, 100])
+    expect([web?.job.key, web?.firing.length, web?.lost]).toEqual(['web', 1, 0])
+  })
+
   test('finds by image, pid and GPU; GPU 1 is not GPU 10', () => {
     const found = (text: string) =>
       rowsOf(jobs, past, [])
