@@ -11,6 +11,7 @@ const series = z.array(z.object({ t: z.array(z.number()), mean: z.array(z.number
 const columns = z.object({ drawn: z.number(), holes: z.number(), toEnd: z.boolean() })
 const EVIL = '<b>evil</b>'
 const LONG = `${EVIL}${' again'.repeat(40)}`
+const FIVE = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, kind: 'xid' }))
 
 /**
  * Columns of pixels of the first memory chart, its axes left out: the share that is drawn, how many between the first and the last are not, and
@@ -137,7 +138,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
           const said = { id: 'abc', kind: 'cuda_oom', severity: 'critical', status: 'firing', title: `GPU 6: ${LONG}`, verdict: EVIL, facts: {}, count: 1 }
           const whom = { subject: { gpu: { index: 6, uuid } }, started_at: real['t'], last_seen_at: real['t'], remedies: [], consequences: [] }
           socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
-          socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom, id: 'older', severity: 'warning', started_at: 0 } }))
+          socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom, id: 'older', severity: 'warning', started_at: 0, led_to: FIVE } }))
         })
       }),
     )
@@ -147,6 +148,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     expect(await page.locator('#gpu-6 .alarms a').first().textContent()).toBe(LONG)
     expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ since \d\d:\d\d$/)
     await page.locator('.status .more.warning[href="#/incidents?state=firing"]', { hasText: /^1 more$/ }).waitFor()
+    expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and before to 2 more'])
     expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: 'memory runs out in 20 to 35 min' }).waitFor()
     expect(await page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id))).toEqual(Array.from({ length: 8 }, (_, i) => `gpu-${i}`))

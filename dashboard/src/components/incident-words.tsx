@@ -1,6 +1,7 @@
 // Below an incident: its story, what people said of it, and what the reader may say.
 import type { IncidentLink, IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow } from '../state/app.ts'
+import { MOST_LINKS } from '../state/incidents-filter.ts'
 import { incidents } from '../state/incidents.ts'
 import { acknowledge, silenceForAnHour } from '../state/maintenance.ts'
 import { hrefOf } from '../state/route.ts'
@@ -28,11 +29,16 @@ export function IncidentWords({ incident }: { readonly incident: IncidentSummary
           part of: <Linked link={partOf} />
         </p>
       )}
-      {ledTo.map((link) => (
+      {ledTo.slice(-MOST_LINKS).map((link) => (
         <p key={link.id} class="story">
           led to: <Linked link={link} />
         </p>
       ))}
+      {ledTo.length > MOST_LINKS && (
+        <p class="story">
+          and before to <a href={hrefOf('incidents', [incident.id])}>{`${ledTo.length - MOST_LINKS} more`}</a>
+        </p>
+      )}
       <p class="words">
         {silenced !== undefined && <span>silenced until {since(silenced.until, now)}</span>}
         {acknowledged !== undefined && (

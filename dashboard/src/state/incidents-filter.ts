@@ -1,6 +1,9 @@
 // Which incidents a list shows, and in which order: pure, from the address's words.
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 
+/** In a list of incidents; a card that comes and goes leads to the same again and again, and its own page has them all. */
+export const MOST_LINKS = 3
+
 export type IncidentFilters = {
   readonly state?: string | undefined
   readonly severity?: string | undefined

@@ -1,7 +1,7 @@
 // The list of incidents as a table: what fires first. Rows stand still while somebody points at them or walks through them with the keyboard.
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../../state/app.ts'
-import { lastedSeconds, whom } from '../../state/incidents-filter.ts'
+import { lastedSeconds, MOST_LINKS, whom } from '../../state/incidents-filter.ts'
 import { hold, release, rows } from '../../state/incidents-list.ts'
 import { incidents } from '../../state/incidents.ts'
 import { hrefOf } from '../../state/route.ts'
@@ -31,11 +31,12 @@ function Story({ incident: { part_of: partOf, led_to: ledTo = [], consequences }
           from <IncidentLinkTo link={partOf} />
         </span>
       )}
-      {ledTo.map((link) => (
+      {ledTo.slice(-MOST_LINKS).map((link) => (
         <span key={link.id} class="story-part">
           led to <IncidentLinkTo link={link} timed />
         </span>
       ))}
+      {ledTo.length > MOST_LINKS && <span class="story-part">{`and before to ${ledTo.length - MOST_LINKS} more`}</span>}
       {partOf === undefined && ledTo.length === 0 && (
         <span class="faint">{consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}</span>
       )}
