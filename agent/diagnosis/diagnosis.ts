@@ -6,9 +6,10 @@ import type { Accepted } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
 import { createAcceptedBook } from './incidents/accepted.ts'
-import { AFTER_MS, createEvidence, type Scope } from './incidents/evidence.ts'
+import { createEvidence } from './incidents/evidence.ts'
 import { createFindings, resolutionText } from './incidents/findings.ts'
-import { createLogMemory, logKey } from './incidents/log-memory.ts'
+import { createGathering } from './incidents/gathering.ts'
+import { createLogMemory } from './incidents/log-memory.ts'
 import { chargeLoss } from './incidents/charge.ts'
 import { createLostTimeBook, type Death } from './incidents/lost-time.ts'
 import { createPasts } from './incidents/oom/past.ts'
@@ -48,9 +49,6 @@ export type Diagnosis = {
   readonly flush: () => void
 }
 
-/** Readings come up to a tick after their second. */
-const COMPLETE_AFTER_MS = AFTER_MS + 1_500
-
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const { judge, detection, hostname, settingsOf = () => undefined, onChange = () => {}, onAccepted = () => {} } = options
   const witness = createWitness()
@@ -59,6 +57,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const evidence = createEvidence({ rings, logs, witness, settingsOf })
   const resolve = createSubjects({ witness, hostname, settingsOf })
   const tracker = createTracker({ gpuReadAt: witness.gpuReadAt })
+  const gathering = createGathering(evidence, tracker.elapsed)
   const kills = createKillCounter()
   const xids = createXidCounter()
   // Shared with the detectors where there are any.
@@ -80,7 +79,6 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   let second = -1
   let lastT = 0
 
-  const scopeOf = (open: OpenIncident): Scope => ({ subject: subjectOf(open), gpus: [...open.gpus] })
   const tell = (open: OpenIncident): void => {
     open.changed = false
     open.toldAt = tracker.elapsed()
@@ -116,27 +114,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
-    const first = open.logLines.length === 0 && open.processes.length === 0
-    const seenBefore = line !== undefined && open.logs.has(logKey(line))
-    if (line === undefined) {
-      if (first) open.logLines = [evidence.told(place.t, place.stream, fault.verdict)]
-      // An OOM is told with its last failure's figures: those words are evidence, however late they come.
-    } else if (!open.complete || !seenBefore || fault.kind === 'cuda_oom') {
-      const shows = new Set(fault.evidence.map(({ text }) => text.trim()))
-      // The log's own words are better than ours for the same.
-      open.logLines = evidence.merge(
-        open.logLines.filter(({ stream }) => stream !== 'numbers'),
-        seenBefore
-          ? [{ ...evidence.after(line), matched: true }]
-          : evidence.before(line).map((kept) => (kept.matched !== true && shows.has(kept.text.trim()) ? { ...kept, matched: true } : kept)),
-      )
-      open.logs.add(logKey(line))
-    }
-    if (!open.complete) {
-      if (open.processes.length === 0) open.processes = evidence.processes(scopeOf(open), place.t)
-      open.container ??= evidence.container(scopeOf(open))
-      if (first) open.series = evidence.series(scopeOf(open), open.startedAt)
-    }
+    gathering.seen(open, fault, place, line)
     // A burst of one fault is told once a second; what is new is told at once.
     if (open.status === 'firing' && fired.get(open.id) !== rootOf(open).fault.kind) tell(open)
   }
@@ -147,7 +125,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const faults = judge(line)
     if (faults.length === 0) {
       lostTime.line(line)
-      following(line)
+      gathering.following(tracker.open(), line)
       return
     }
     const { container, container_id: named, path } = line.origin
@@ -165,17 +143,6 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
         ...(path === undefined ? {} : { path }),
       }
       sighted(fault, via, place, line)
-    }
-  }
-  /** A line that shows no fault, after one that did. */
-  const following = (line: LogLine): void => {
-    const key = logKey(line)
-    for (const open of tracker.open()) {
-      if (open.complete || !open.logs.has(key)) continue
-      const marked = open.logLines.findIndex(({ matched }) => matched === true)
-      if (Math.abs(line.t - open.lastSeenAt) > AFTER_MS || !evidence.canTakeMore(open.logLines, marked + 1)) continue
-      open.logLines = evidence.merge(open.logLines, [evidence.after(line)])
-      open.changed = true
     }
   }
 
@@ -206,14 +173,6 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
-  /** True once: when the time after the fault has passed, whose readings it then takes in. */
-  const complete = (open: OpenIncident): boolean => {
-    if (open.complete || tracker.elapsed() - open.bornAt < COMPLETE_AFTER_MS) return false
-    open.series = evidence.series(scopeOf(open), open.startedAt)
-    open.complete = true
-    return true
-  }
-
   const tick = (t: number): void => {
     lastT = t
     pasts.sample(t)
@@ -222,15 +181,10 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     lostTime.settle(t, charge)
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
-      // The engine's answer may come after the crash.
-      if (!open.complete && open.container === undefined) {
-        open.container = evidence.container(scopeOf(open))
-        open.changed ||= open.container !== undefined
-      }
-      if (complete(open)) open.changed = true
+      if (gathering.late(open)) open.changed = true
       if (open.changed) tell(open)
     }
-    for (const open of finishing) if (complete(open) && finishing.delete(open)) onChange(toIncident(open))
+    for (const open of finishing) if (gathering.late(open) && open.complete && finishing.delete(open)) onChange(toIncident(open))
   }
 
   return {
