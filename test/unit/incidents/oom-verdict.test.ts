@@ -144,13 +144,14 @@ describe('the verdict of an OOM', () => {
     scene.feed(line(t - 10, trainer, 'batch_size=32'), oomOf(t, 20.5 * GIB, 21.5 * GIB, 3 * GIB, 1.9 * GIB), happened(t + 900, 'die', trainer, 1))
     const incident = only(scene)
     expect(incident.facts.causes?.[0]).toBe('capacity')
-    expect(incident.verdict).toMatch(/What the job has in use rose by 12\.\d\d GiB, most of it within the last 3 min, above all that it ever had before\./)
+    expect(incident.verdict).toMatch(/What the job has in use rose by 12\.\d\d GiB above its highest of the 11 min before, most of it within the last 3 min\./)
     expect(incident.remedies[0]?.text).toMatch(/^Look for what the job began to do in its last 3 min: tensors that are kept/)
     expect(texts(incident)).not.toContain('would have fitted')
   })
 
   test.each([
     ['it has had as much before', (minute: number) => (minute > 4 && minute < 6 ? 20.5 : minute > 12 ? 20.5 : 8)],
+    ['it has had as much when it started', (minute: number) => (minute < 1 ? 20.5 : minute > 12 ? 20.5 : 8)],
     ['it is young', (minute: number) => (minute > 12 ? 20.5 : minute > 9 ? 8 : 0)],
   ])('has nothing to say of the last minutes where %s', (_why, at) => {
     const scene = createScene({ detection: createDetection({ definitions: [] }) })

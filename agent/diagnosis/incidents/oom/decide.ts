@@ -1,6 +1,6 @@
 // Why a request failed, decided from the state and from what grew before: for each possible cause, what would have happened without it.
 import type { OomCause } from '../../../model/fault.ts'
-import type { Growth, MemoryPast } from './past.ts'
+import type { Growth, MemoryPast, Rise } from './past.ts'
 import type { OomState } from './state.ts'
 
 const GIB = 2 ** 30
@@ -32,7 +32,7 @@ export type Decision = {
   /** What grew the most before, if anything did. */
   readonly grew?: { readonly what: 'own' | 'others' | 'outside'; readonly growth: Growth }
   /** Without a trend: what came to the job's own memory in its last minutes, where that filled the card. */
-  readonly rose?: Growth
+  readonly rose?: Rise
   /** A limit that nobody told of: enough was free, as the driver says too. */
   readonly hiddenCap: boolean
   readonly enoughWasFree: boolean

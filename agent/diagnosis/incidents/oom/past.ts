@@ -5,6 +5,9 @@ import { risePerStep } from './trend.ts'
 /** What rose: by how much over the time looked at, and how fast. `jumpedInMs`: most of it came at once, within so long before. */
 export type Growth = { readonly bytes: number; readonly perHour: number; readonly overMs: number; readonly jumpedInMs?: number }
 
+/** By `bytes` above the highest of `overMs`, most of it within the last `withinMs`. */
+export type Rise = { readonly bytes: number; readonly overMs: number; readonly withinMs: number }
+
 export type MemoryPast = {
   /** Complete minutes that are known. */
   readonly minutes: number
@@ -14,8 +17,8 @@ export type MemoryPast = {
   readonly floorBytes?: number
   /** Of the memory in use at its peaks; without a probe, of the process as a whole. */
   readonly own?: Growth
-  /** No trend: what it holds in its last minutes beyond all that it ever held before these. */
-  readonly rose?: Growth
+  /** What it holds in its last minutes, too few for a trend, beyond the most of all known minutes before. */
+  readonly rose?: Rise
   /** What the others on the GPU hold now above the least since this process began. */
   readonly others?: Growth
   /** The same for what the process holds outside PyTorch. */
@@ -118,7 +121,7 @@ export function createPasts(tracks: Tracks): Pasts {
       const complete = state.minutes.filter(({ at }) => at < now)
       const begun = Math.floor(track.firstT / MINUTE_MS) + START_MINUTES
       const settled = complete.filter(({ at }) => at >= begun)
-      const rose = roseIn(settled, state.minutes.at(-1))
+      const rose = settled.length < JUMP_BEFORE + ROSE_MINUTES ? undefined : roseIn(complete, state.minutes.at(-1))
       return {
         minutes: complete.length,
         ageMs,
@@ -147,19 +150,18 @@ function jumpIn(now: number, before: readonly number[], bytes: number, least: bo
   return low === undefined ? undefined : (low + (least ? 1 : 0)) * MINUTE_MS
 }
 
-function roseIn(settled: readonly Minute[], newest: Minute | undefined): Growth | undefined {
-  const probed = settled.some(({ peak }) => peak !== undefined)
+function roseIn(complete: readonly Minute[], newest: Minute | undefined): Rise | undefined {
+  const probed = complete.some(({ peak }) => peak !== undefined)
   const heldIn = ({ peak, process }: Minute): number | readonly [] => (probed ? (peak ?? []) : process)
-  const held = settled.flatMap(heldIn)
+  const held = complete.flatMap(heldIn)
   const before = held.slice(0, -ROSE_MINUTES)
   const late = held.slice(-ROSE_MINUTES)
   if (before.length < JUMP_BEFORE || newest === undefined) return undefined
-  const base = Math.max(...before)
-  const bytes = Math.max(...[newest].flatMap(heldIn), ...late) - base
+  const highest = Math.max(...before)
+  const bytes = Math.max(...[newest].flatMap(heldIn), ...late) - highest
   if (bytes <= 0) return undefined
-  const low = late.findLastIndex((bytesThen) => bytesThen <= base + (1 - JUMP_SHARE) * bytes)
-  const jumpedInMs = (late.length - low) * MINUTE_MS
-  return { bytes, perHour: (bytes / jumpedInMs) * 3_600_000, overMs: jumpedInMs, jumpedInMs }
+  const low = late.findLastIndex((bytesThen) => bytesThen <= highest + (1 - JUMP_SHARE) * bytes)
+  return { bytes, overMs: before.length * MINUTE_MS, withinMs: (late.length - low) * MINUTE_MS }
 }
 
 function growths(settled: readonly Minute[], last: Moment | undefined): Pick<MemoryPast, 'own' | 'others' | 'outside'> {

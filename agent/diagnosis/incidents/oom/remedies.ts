@@ -153,7 +153,7 @@ function ofCapacity(given: Case): readonly Remedy[] {
       ? []
       : [
           {
-            text: `Look for what the job began to do in its last ${timeText(decision.rose.overMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
+            text: `Look for what the job began to do in its last ${timeText(decision.rose.withinMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
             command: 'warpwatch snapshot FILE',
           },
         ]

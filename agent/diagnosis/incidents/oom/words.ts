@@ -21,11 +21,13 @@ export const neighbourName = ({ pid, container, process }: Neighbour): string =>
     .filter((part) => part !== undefined)
     .join(', ') || 'a process without a name'
 
+const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : timeText(ms)}`
+
 /** What jumped has no rate. */
 const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
   jumpedInMs === undefined
     ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour) before`
-    : `${gib(Math.round(bytes))}, most of it within the last ${jumpedInMs <= 60_000 ? 'minute' : timeText(jumpedInMs)}`
+    : `${gib(Math.round(bytes))}, ${lately(jumpedInMs)}`
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
 export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
@@ -79,7 +81,9 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
     return [`What lies outside PyTorch grew by ${grewText(growth)}.`]
   }
   if (rose !== undefined)
-    return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${grewText(rose)}, above all that it ever had before.`]
+    return [
+      `What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${gib(Math.round(rose.bytes))} above its highest of the ${timeText(rose.overMs)} before, ${lately(rose.withinMs)}.`,
+    ]
   if (causes[0] === 'fragmentation' && past.minutes >= 8) return ['What the job has in use did not grow before.']
   return []
 }
