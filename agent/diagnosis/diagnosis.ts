@@ -49,6 +49,9 @@ export type Diagnosis = {
   readonly flush: () => void
 }
 
+/** In a storm of incidents those that come later end with what they have. */
+const MAX_FINISHING = 100
+
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const { judge, detection, hostname, settingsOf = () => undefined, onChange = () => {}, onAccepted = () => {} } = options
   const witness = createWitness()
@@ -92,7 +95,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     }
     if (open.status === 'resolved') {
       fired.delete(open.id)
-      if (!open.complete) finishing.add(open)
+      if (!open.complete && finishing.size < MAX_FINISHING) finishing.add(open)
     }
     for (const other of stories.place(open)) {
       if (other.status === 'resolved') onChange(toIncident(other))

@@ -113,6 +113,16 @@ describe('an incident of a detector', () => {
     expect(over.map(({ resolved_at: at }) => at)).toEqual([T + 5_000, T + 5_000])
   })
 
+  test('of a storm that is soon over only the first hundred take in the time after it', () => {
+    const host = createHost()
+    const uuids = Array.from({ length: 120 }, (_, index) => `GPU-${index}`)
+    for (let second = 0; second < 60; second++) {
+      const readings = uuids.map((each) => reading('gpu_temperature_celsius', { gpu: '0', uuid: each }, second < 5 ? 95 : 80))
+      host.diagnosis.ingest(scrape(T + second * 1_000, 'gpu', readings))
+    }
+    expect(host.told.filter(({ status }) => status === 'resolved')).toHaveLength(120 + 100)
+  })
+
   test('is told when it begins and when its severity changes, and otherwise once a minute with its newest figures', () => {
     const host = createHost()
     for (let second = 0; second <= 20; second++) host.at(second, 95)
