@@ -8,13 +8,13 @@ export const MIB = 2 ** 20
 export const TOTAL = 24 * GIB
 export const CONTEXT = 600 * MIB
 export const trainer = box('trainer', [0])
-export const notebook = box('notebook', [0])
+const notebook = box('notebook', [0])
 export const TRAINER = 4_242
 export const NOTEBOOK = 5_555
 
-export type Second = { readonly allocated: number; readonly reserved: number; readonly notebook?: number; readonly outside?: number; readonly probe?: boolean }
+type Second = { readonly allocated: number; readonly reserved: number; readonly notebook?: number; readonly outside?: number; readonly probe?: boolean }
 
-export const holds = (pid: number, { name, id }: typeof trainer, bytes: number) =>
+const holds = (pid: number, { name, id }: typeof trainer, bytes: number) =>
   reading('process_gpu_memory_bytes', { gpu: '0', uuid: uuid(0), pid: String(pid), process: 'python', container: name, container_id: id }, bytes)
 
 /** One second of a GPU with a job on it, and perhaps a neighbour. */

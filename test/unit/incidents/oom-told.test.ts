@@ -1,7 +1,7 @@
 // Whose figures an out-of-memory incident tells: PyTorch's own before the message's, the driver's beside words without any.
 import { describe, expect, test } from 'vitest'
 import { GIB, MIB, TOTAL, trainer, TRAINER, NOTEBOOK, minutes, oomOf, gib, message } from './oom-scene.ts'
-import { createScene, happened, line, only } from './scene.ts'
+import { box, createScene, happened, line, only, T, uuid } from './scene.ts'
 
 describe('an OOM as it is told', () => {
   test('without a probe is of the message, with the batch that would have fitted left open and the neighbours from the driver', () => {
@@ -17,20 +17,34 @@ describe('an OOM as it is told', () => {
     expect(incident.facts.other_processes).toBeUndefined()
   })
 
-  test('is of the host’s GPU under one title, whether the probe or the log tells it first, and has the last failure’s figures', () => {
+  test.each(['probe', 'log'])('is of the host’s GPU under one title where the %s tells it first, and again with the last failure’s figures', (first) => {
     const scene = createScene()
-    const t = minutes(scene, 2, () => ({ allocated: 20 * GIB, reserved: 21 * GIB }))
-    scene.feed(oomOf(t, 20 * GIB, 21 * GIB, 4 * GIB, 2 * GIB), happened(t + 900, 'die', trainer, 1))
-    scene.pass(t + 1_000, 20, [trainer])
+    const third = box('trainer', [3], { pids: [TRAINER] })
+    const fails = (t: number, asked: number): void => {
+      const probe = { ...oomOf(t, 20 * GIB, 21 * GIB, asked * GIB, 2 * GIB), uuid: uuid(3) }
+      const log = line(t + 5, third, message(20 * GIB, 21 * GIB, asked * GIB, 2 * GIB))
+      scene.feed(...(first === 'probe' ? [probe, log] : [log, probe]), happened(t + 900, 'die', third, 1))
+    }
+    const t = scene.pass(T, 20, [third])
+    fails(t, 4)
     const alone = only(scene)
-    expect(alone.title).toBe('Out of GPU memory on GPU 0')
-    expect(alone.verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 0 and 2\.00 GiB were free\./)
-    const again = t + 90_000
-    scene.feed(oomOf(again, 20 * GIB, 21 * GIB, 3 * GIB, 2 * GIB), line(again + 5, trainer, message(20 * GIB, 21 * GIB, 3 * GIB, 2 * GIB)))
+    expect(alone.title).toBe('Out of GPU memory on GPU 3')
+    expect(alone.verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3\b.* and 2\.00 GiB were free\./)
+    fails(scene.pass(t, 90, [third]), 3)
     const told = only(scene)
     expect(told.count).toBe(2)
     expect(told.title).toBe(alone.title)
-    expect(told.verdict).toMatch(/^PyTorch asked for 3\.00 GiB on GPU 0 and 2\.00 GiB were free\./)
+    expect(told.verdict).toMatch(/^PyTorch asked for 3\.00 GiB on GPU 3\b.* and 2\.00 GiB were free\./)
+  })
+
+  test('that nothing but the probe and the end of its container tell names the host’s GPU', () => {
+    const scene = createScene()
+    const third = box('trainer', [3], { pids: [TRAINER] })
+    const t = scene.pass(T, 20, [third])
+    scene.feed({ ...oomOf(t, 20 * GIB, 21 * GIB, 4 * GIB, 2 * GIB), uuid: uuid(3) }, happened(t + 900, 'die', third, 1))
+    const { title, verdict } = only(scene)
+    expect(title).toBe('Out of GPU memory on GPU 3')
+    expect(verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3 and 2\.00 GiB were free\./)
   })
 
   test('shows the words of a failure that comes late, as the figures are of it', () => {
