@@ -96,9 +96,9 @@ export function judgeCauses(facts: Facts): Judged {
   return { causes, ...withOthers, ...(beside === undefined ? {} : { besideBytes: beside }), enoughWasFree, spilled }
 }
 
-/** `GPU 3` where the message names it. */
 /** Without figures, which are those of one failure: an incident may have several. */
 export const oomTitle = (gpu: number | undefined): string => `Out of GPU memory${gpu === undefined ? '' : ` on GPU ${gpu}`}`
+/** `GPU 3` where its number is known. */
 export const gpuName = (gpu: number | undefined): string => (gpu === undefined ? 'the GPU' : `GPU ${gpu}`)
 
 export function causeSentence(facts: Facts, judged: Judged): string {
