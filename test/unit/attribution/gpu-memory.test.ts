@@ -123,10 +123,10 @@ test('property: nothing is negative, and with all memory known containers and st
     fc.record({ pid: fc.integer({ min: 1, max: 6 }), type: fc.constant('C'), bytes: fc.option(fc.nat(1e6)), gi: fc.constantFrom(1, 2), ci: fc.constant(0) }),
     { maxLength: 12 },
   )
-  const attribution = createGpuMemoryAttribution(identify)
   fc.assert(
     fc.property(rows, fc.nat(1e6), (processes, usedBytes) => {
-      const found = attribution.attribute({ ...GPU, usedBytes, processes })
+      // A host of its own each time: of rounds in a row in which nobody is known the whole list is doubted.
+      const found = createGpuMemoryAttribution(identify).attribute({ ...GPU, usedBytes, processes })
       for (const { value } of found.readings) expect(value).toBeGreaterThanOrEqual(0)
       const sum = (metric: string, inContainer: boolean): number =>
         found.readings
