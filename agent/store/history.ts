@@ -189,6 +189,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     for (const id of disk.unendedSeries()) if (!live.has(id)) disk.endSeries(id, newest)
   }
 
+  let firstSecond: number | undefined
   start()
   return {
     name: 'history',
@@ -215,6 +216,9 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
         if (!windows.put(column, second, kept, nextSeq)) droppedReadings++
         else if (recording) journal.add(column, second, kept)
       }
+      // Of a life that ends within its first second something is kept: else two crashes make one hole of two seconds.
+      firstSecond ??= second
+      if (second === firstSecond) commit()
     },
     maintain(at) {
       ticks++

@@ -27,6 +27,19 @@ describe('history', () => {
     expect(points(open(snapshotFiles(directory)), 0, 10)).toEqual(new Map([[0, 1]]))
   })
 
+  test('the first second of a life is safe at once: crashes in quick succession leave no hole of two seconds', () => {
+    const directory = temporaryDirectory()
+    open(directory).ingest(scrape(START, [[gpu(0), 1]]))
+    const second = snapshotFiles(directory)
+    open(second).ingest(scrape(START + 1000, [[gpu(0), 2]]))
+    expect(points(open(snapshotFiles(second)), 0, 10)).toEqual(
+      new Map([
+        [0, 1],
+        [1, 2],
+      ]),
+    )
+  })
+
   test('keeps spikes, the mean, and gaps in minutes and hours', () => {
     const history = open(temporaryDirectory())
     const series = gpu(0)
