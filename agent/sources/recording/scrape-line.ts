@@ -16,8 +16,8 @@ export type QuickReader = {
 
 const START = '{"type":"scrape",'
 const READINGS = '"readings":['
-/** JSON's numbers, and a little more; what is not finite is refused below. */
-const NUMBER = /^-?\d[\d.eE+-]*$/
+/** JSON's numbers; what is not finite is refused below. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
