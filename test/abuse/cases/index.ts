@@ -1,0 +1,2 @@
+// Every case of the abuse suite: one file, one line.
+export { unknownPaths } from './unknown-paths.ts'
