@@ -1,6 +1,7 @@
 // All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
 import type { Config } from '../agent/config/schema.ts'
-import type { Incident, IncidentKind, IncidentSummary } from '../agent/model/incident.ts'
+import type { Incident, IncidentSummary } from '../agent/model/incident.ts'
+import type { IncidentKind } from '../agent/model/kinds.ts'
 import type { NotificationFigures, NotifierRow, NotifierTest } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox } from '../agent/store/outbox.ts'

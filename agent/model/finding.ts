@@ -1,6 +1,7 @@
 // What a detector says about one subject at one time: faulty, healthy, or that it cannot tell.
-import type { Facts, Remedy, Severity } from './fault.ts'
-import type { DetectedKind } from './incident.ts'
+import type { Remedy } from './fault.ts'
+import type { Severity } from './severity.ts'
+import type { DetectedKind, FactsOf } from './kinds.ts'
 
 /** Whom a finding is about; names are looked up by whoever makes an incident of it. */
 export type About = {
@@ -15,22 +16,24 @@ export type About = {
 /** From when to when memory runs out if the trend goes on: Unix ms, null = open end. */
 export type ForecastInterval = { readonly earliestMs: number | null; readonly latestMs: number | null }
 
-type Said = {
-  readonly kind: DetectedKind
+type Said<Kind extends DetectedKind = DetectedKind> = {
+  readonly kind: Kind
   /** With the kind it names one incident for as long as that is open, such as `GPU-1 4242`. */
   readonly key: string
   readonly about: About
 }
-export type Faulty = Said & {
+type FaultyAs<Kind extends DetectedKind> = Said<Kind> & {
   readonly state: 'faulty'
   readonly severity: Severity
   readonly title: string
   /** One or two sentences: what is wrong and why. */
   readonly verdict: string
-  readonly facts: Facts
+  /** Those that the kind declares; another one fails to compile. */
+  readonly facts: FactsOf<Kind>
   readonly remedies: readonly Remedy[]
   readonly forecast?: ForecastInterval
 }
+export type Faulty = { [Kind in DetectedKind]: FaultyAs<Kind> }[DetectedKind]
 /** `why` tells how it ended where that is not plain, such as "the process has ended". */
 export type Healthy = Said & { readonly state: 'healthy'; readonly why?: string }
 /** Neither: data is missing, too short or contradicts itself. Nothing follows from it: an open incident stays, none opens. */

@@ -1,6 +1,6 @@
 // Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
 import { onOff, text, texts } from '../../agent/config/field.ts'
-import { alertName } from '../../agent/model/incident.ts'
+import { alertName } from '../../agent/model/kinds.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
 import { incidentUrl } from '../messages/story.ts'
 import { hostOf, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'

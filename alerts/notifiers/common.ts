@@ -1,7 +1,7 @@
 // What all notifiers have: the options beside those of their type, and the small parts that their options share.
 import { httpUrl, text, texts, wholeNumber, type Field, type Fields, type ValuesOf } from '../../agent/config/field.ts'
 import { isHeader } from '../../agent/config/sections/targets.ts'
-import { runbookPath, type IncidentKind } from '../../agent/model/incident.ts'
+import { runbookPath, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { Message } from '../../agent/model/notification.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,5 +1,5 @@
 // A PCIe link that runs below what card and slot together can do while the card works, and one that has to send packets again.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import type { Finding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'

@@ -1,5 +1,6 @@
 // One GPU of a job that spans several is slower than the others: in a data-parallel training all wait for it, and look busy while they do.
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 import type { Finding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'

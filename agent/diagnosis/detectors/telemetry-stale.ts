@@ -1,6 +1,6 @@
 // A source that told before is silent though nothing hangs and nothing is gone: what it would say is unknown, which nobody should take for well.
 import type { Finding } from '../../model/finding.ts'
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'

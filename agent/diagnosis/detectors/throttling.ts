@@ -1,5 +1,7 @@
 // A GPU that heat, a power cap or its own hardware holds back while it works, and memory that is too hot; with the speed that it costs.
-import type { Facts, Remedy, Severity } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 import type { Finding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'

@@ -1,5 +1,6 @@
 // GPU memory that no living process holds, as after a crash; told apart from memory whose holder the driver or the agent cannot name.
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 import type { Finding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
