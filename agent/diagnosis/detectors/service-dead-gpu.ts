@@ -1,5 +1,5 @@
-// A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives. Of the contract's kinds
-// `target_down` is nearest: whoever needs the service cannot use it, and act must who runs the service; the card has an incident of its own.
+// A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives.
+// Whoever runs the service must act; the card has an incident of its own.
 import type { Event } from '../../model/event.ts'
 import type { Finding } from '../../model/finding.ts'
 import { xidEntry } from '../xid/catalogue.ts'
@@ -23,7 +23,7 @@ type State = { readonly teller: Teller; readonly container: string | undefined; 
 
 export const serviceDeadGpu = defineDetector({
   id: 'service-dead-gpu',
-  kinds: ['target_down'],
+  kinds: ['service_dead_gpu'],
   title: 'A service answers while its GPU is dead',
   severity: 'critical',
   watches: [AGE, GPU_INFO, ...CONTAINER_GPU_METRICS],
@@ -48,7 +48,7 @@ export const serviceDeadGpu = defineDetector({
         const about = { uuid, named: target, ...(container === undefined ? {} : { container }) }
         states.set(
           key,
-          (state = { teller: createTeller({ kind: 'target_down', key, about }), container, deadSince: undefined, answered: 0, well: 0, told: false }),
+          (state = { teller: createTeller({ kind: 'service_dead_gpu', key, about }), container, deadSince: undefined, answered: 0, well: 0, told: false }),
         )
       }
       return state
@@ -84,7 +84,7 @@ export const serviceDeadGpu = defineDetector({
       const name = `GPU ${Number.isInteger(gpu.index) ? gpu.index : '?'}`
       const restart = container === undefined ? {} : { command: `docker restart '${container}'` }
       return {
-        kind: 'target_down',
+        kind: 'service_dead_gpu',
         key: `${target} on ${gpu.uuid}`,
         about: { uuid: gpu.uuid, named: target, ...(container === undefined ? {} : { container }) },
         state: 'faulty',

@@ -81,7 +81,9 @@ function createHost() {
           }
           return [
             ...over.map((one): Finding => ({ ...of(one), state: 'healthy' })),
-            ...held.map((one): Finding => ({ ...of(one), state: 'faulty', severity: 'warning', title: one[0], verdict: 'so it is', facts: {}, remedies: [] })),
+            ...held.map(
+              (one) => ({ ...of(one), state: 'faulty', severity: 'warning', title: one[0], verdict: 'so it is', facts: {}, remedies: [] }) as Finding,
+            ),
           ]
         },
       }
