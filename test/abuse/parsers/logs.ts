@@ -76,16 +76,17 @@ export const explainInput = textParser('explain-jsonl', 'a line of explain --jso
 })
 export const liveLines = textParser(
   'live-lines',
-  'log lines as they come, with their memory of the lines before',
-  LINES,
-  (text) => void judge.judge({ type: 'log', t: 1, stream: 'container', origin: { container_id: ID }, text }),
-  { inputs: 200_000 },
+  'lines as a source hands them on: joined to messages, judged with the memory of those before',
+  [LINES.join('\n'), ...LINES],
+  (text) => {
+    const emit = (joined: { readonly text: string }): void =>
+      void judge.judge({ type: 'log', t: 1, stream: 'container', origin: { container_id: ID }, text: joined.text })
+    const joined = createJoiner<number>({ emit, prefer: Math.max })
+    for (const [at, line] of text.split('\n').entries()) joined.push({ t: at, text: line, part: 1, mark: at }, at)
+    joined.flush()
+  },
+  { inputs: 100_000 },
 )
-export const joiner = textParser('log-joiner', 'lines that may be one message', [LINES.join('\n'), ...LINES], (text) => {
-  const joined = createJoiner<number>({ emit: () => {}, prefer: Math.max })
-  for (const [at, line] of text.split('\n').entries()) joined.push({ t: at, text: line, part: at % 3, mark: at }, at)
-  joined.flush()
-})
 export const frames = parserOf(
   'engine-frames',
   "the engine's framed log stream",

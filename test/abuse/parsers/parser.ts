@@ -12,6 +12,8 @@ export type Parser = {
   readonly inputs: number
   /** What the border in front of it admits, where that is less than 64 KiB. */
   readonly mostBytes: number
+  /** CPU time that 64 KiB may take: 100 ms but for YAML, which only the operator writes. */
+  readonly msPer64KiB: number
   /** Whole, ordinary inputs. Called in the child only. */
   readonly seeds: readonly Buffer[]
   /** Reads one input to the end, with whatever the agent itself does with the answer. */
@@ -20,11 +22,21 @@ export type Parser = {
   readonly refuses: (error: Error) => boolean
 }
 
-type Options = Partial<Pick<Parser, 'inputs' | 'mostBytes' | 'refuses'>>
+type Options = Partial<Pick<Parser, 'inputs' | 'mostBytes' | 'msPer64KiB' | 'refuses'>>
 const MILLION = 1_000_000
 
 export function parserOf(name: string, of: string, seeds: readonly (string | Uint8Array)[], read: Parser['read'], options: Options = {}): Parser {
-  return { name, of, inputs: MILLION, mostBytes: MOST_BYTES, refuses: () => false, ...options, seeds: seeds.map((seed) => Buffer.from(seed)), read }
+  return {
+    name,
+    of,
+    inputs: MILLION,
+    mostBytes: MOST_BYTES,
+    msPer64KiB: 100,
+    refuses: () => false,
+    ...options,
+    seeds: seeds.map((seed) => Buffer.from(seed)),
+    read,
+  }
 }
 
 /** A parser of text: bytes that are no UTF-8 become U+FFFD, as where the agent decodes them. */
