@@ -51,8 +51,8 @@ const RULES: readonly Rule[] = [
   // Command lines that take a secret without naming it.
   { pattern: /\b(wandb login (?:--?\w{1,30} ){0,4})([A-Za-z0-9-]{20,100})/g, replace: `$1${REDACTED}` },
   { pattern: /\b(curl [^\n]{0,300}?(?:-u|--user)[ =]{1,3}["']?[^\s:"']{1,100}:)([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
-  { pattern: /\b((?:sshpass|docker login|podman login) [^\n]{0,200}?-p ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
-  { pattern: /\b(redis-cli [^\n]{0,200}?-a ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
+  { pattern: /\b((?:sshpass|docker login|podman login)[^\n]{0,200}?\s-p ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
+  { pattern: /\b(redis-cli[^\n]{0,200}?\s-a ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
   { pattern: /https:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/_-]{10,200}/g, replace: `https://hooks.slack.com/services/${REDACTED}` },
   { pattern: /\beyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{4,4000}(?:\.[A-Za-z0-9_-]{0,4000})?/g, replace: REDACTED },
   // name=value, "name": "value", --name value. A value in quotes may hold spaces.

@@ -195,6 +195,8 @@ export const plantedSecrets: AbuseCase = {
         throw new Error(
           `nothing is proved: empty ${blind.join(', ') || 'none'}, unused ${unused.join(', ') || 'none'}, the words beside the secrets only in ${told.join(', ')}`,
         )
+      if (engine !== undefined && !outputs.some(({ text }) => text.includes('CUDA_PLANTED_0')))
+        throw new Error("nothing is proved: the container's variables are shown nowhere")
       const leaks = outputs.flatMap(({ name, text }) => foundIn(text, planted).map((secret) => `${secret} in ${name}`))
       const where = engine === undefined ? (short ? '' : `, without a container (${dockerMissing ?? ''})`) : ', a container among the sources'
       return {

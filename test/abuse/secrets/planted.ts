@@ -1,6 +1,6 @@
 // Secrets of made-up people and services, each in the form in which it stands in logs, environments and command lines; none works anywhere.
 
-/** Of 20 characters that are in no other text, so that one search finds each, wherever it went. */
+/** Of letters that are in no other text in this order, so that one search finds each, wherever it went. */
 export type Planted = { readonly name: string; readonly value: string; readonly line: string }
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKMNPQRSTUVWXYZ23456789'
@@ -34,6 +34,12 @@ const FORMS: readonly (readonly [name: string, length: number, text: (secret: st
   ['JSON Web Token', 60, (s) => `session eyJhbGciOiJIUzI1NiJ9.${s}.${s}`],
   ['password of psql', 24, (s) => `PGPASSWORD=${s} psql -h db`],
   ['curl', 24, (s) => `curl -u ann:${s} https://x.example`],
+  // A line that is a fault itself, so that it is shown as evidence.
+  [
+    'line of a fault',
+    32,
+    (s) => `huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many Requests for url: https://huggingface.co/api/models/a?token=${s}`,
+  ],
   ['docker login', 24, (s) => `docker login -u ann -p ${s} registry.example`],
 ]
 
