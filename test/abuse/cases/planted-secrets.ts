@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
+import * as z from 'zod'
 import { mixedHost } from '../../setup/agent-scenes.ts'
 import { runToEnd, startAgent, type RunningAgent } from '../../setup/agent.ts'
 import { dockerMissing, startDocker } from '../../setup/docker.ts'
@@ -29,6 +30,9 @@ const logOf = (planted: readonly Planted[]): string =>
     '',
   ].join('\n')
 
+const incidentList = z.array(z.object({ id: z.string(), kind: z.string() }))
+const apiDescription = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+
 type Output = { readonly name: string; readonly text: string }
 
 /** Frames of the live stream, from the first to the one after the incident. */
@@ -52,9 +56,9 @@ async function streamOf(
 
 /** Every path of the API's own description that a GET reads without an id, and those of the incidents. */
 async function pagesOf(get: (path: string) => Promise<string>): Promise<readonly Output[]> {
-  const description = JSON.parse(await get('/api/v1/openapi.json')) as { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> }
+  const description = apiDescription.parse(JSON.parse(await get('/api/v1/openapi.json')))
   const paths = Object.entries(description.paths).filter(([path, methods]) => 'get' in methods && !path.includes('{'))
-  const ids = (JSON.parse(await get('/api/v1/incidents')) as readonly { readonly id: string }[]).map(({ id }) => id)
+  const ids = incidentList.parse(JSON.parse(await get('/api/v1/incidents'))).map(({ id }) => id)
   const all = [
     '/metrics',
     '/healthz',
@@ -109,8 +113,7 @@ targets:
   const started: RunningAgent = await startAgent({ config, env, dataDir, scenario: mixedHost(), args: ['run', '--record', recording] })
   const agent = stack.use(started)
   const get = async (path: string): Promise<string> => (await agent.get(path, { authorization: `Bearer ${own.token.value}` })).text
-  const kinds = async (): Promise<readonly string[]> =>
-    (JSON.parse(await get('/api/v1/incidents')) as readonly { readonly kind: string }[]).map(({ kind }) => kind)
+  const kinds = async (): Promise<readonly string[]> => incidentList.parse(JSON.parse(await get('/api/v1/incidents'))).map(({ kind }) => kind)
   const stream = await streamOf(agent.url, own.token.value, (text) => text.includes('"type":"incident"') && text.includes('cuda_oom'))
   stack.defer(() => stream.close())
 
@@ -138,7 +141,7 @@ targets:
   await poll(() => collector.logs.length > 0 && collector.metrics.length > 0, { what: 'metrics and incidents at the collector', deadlineMs: 60_000 })
 
   const pages = await pagesOf(get)
-  const id = (JSON.parse(await get('/api/v1/incidents')) as readonly { readonly id: string }[])[0]?.id ?? ''
+  const id = incidentList.parse(JSON.parse(await get('/api/v1/incidents')))[0]?.id ?? ''
   const commandEnv = { ...env, WARPWATCH_DATA_DIR: dataDir, WARPWATCH_HTTP__LISTEN: new URL(agent.url).host }
   const bundle = join(folder, 'bundle.tar.gz')
   const command = async (...args: readonly string[]): Promise<Output> => {

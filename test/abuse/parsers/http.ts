@@ -48,7 +48,7 @@ export const requestHeads = textParser(
     guard(access, request)
     judge(request, access)
     metricsFormat(request.headers.accept)
-    acceptsGzip(String(request.headers['accept-encoding'] ?? ''))
+    acceptsGzip(request.headers['accept-encoding'])
   },
   // Node's own limit of a request's head (--max-http-header-size).
   { mostBytes: 16_384, inputs: 200_000 },

@@ -22,8 +22,9 @@ const texts = (...all: readonly string[]): readonly Buffer[] => all.map((text) =
 
 /** Numbers at the edges of what 32 bits, 64 bits, a double and a figure hold. */
 const NUMBERS = texts(
-  ...['0', '-0', '-1', '1', '2147483648', '4294967295', '4294967296', '9007199254740993', '18446744073709551615', '-9223372036854775808'],
-  ...['1e308', '1e999', '-1e999', '5e-324', '0.1', '.5', '1.', '0x7fffffff', '1_000', '٣', 'NaN', 'Infinity', '-inf', '9'.repeat(400)],
+  ...'0 -0 -1 1 2147483648 4294967295 4294967296 9007199254740993 18446744073709551615 -9223372036854775808'.split(' '),
+  ...'1e308 1e999 -1e999 5e-324 0.1 .5 1. 0x7fffffff 1_000 ٣ NaN Infinity -inf'.split(' '),
+  '9'.repeat(400),
 )
 /** What breaks readers of lines, of terminals, of Unicode, of templates, of objects. */
 const TOKENS = [

@@ -166,7 +166,7 @@ export const probeLines = textParser(
   (text) => {
     const message = parseMessage(text)
     if (message.type === 'hello') for (const device of message.devices) placeDevice(message, device, { pid: message.pid, containerId: undefined }, VIEW)
-    if (message.type === 'sample') for (const { stats } of Object.values(message.devices)) [statsOf(stats, true), peaksOf(stats)]
+    if (message.type === 'sample') for (const { stats } of Object.values(message.devices)) Object.assign({}, statsOf(stats, true), peaksOf(stats))
     if (message.type === 'oom') analyse(fromProbe(message))
   },
   { mostBytes: MAX_LINE_BYTES, inputs: 500_000, refuses: (error) => error instanceof SnapshotError },
