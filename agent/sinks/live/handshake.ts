@@ -44,7 +44,8 @@ function textOf(data: RawData): string {
   return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString()
 }
 
-function tokenIn(data: RawData): string | undefined {
+/** The token of a first message; undefined for whatever is none. */
+export function tokenIn(data: RawData): string | undefined {
   try {
     const message: unknown = JSON.parse(textOf(data))
     if (typeof message !== 'object' || message === null || !('type' in message) || !('token' in message)) return undefined
