@@ -21,6 +21,7 @@ _RETRY_S = 10.0  # between two looks for the agent ...
 _EAGER_S = 30.0  # ... and each period in this time after the start and after a loss
 _EXIT_WAIT_S = 0.25  # for the thread to end, unless all that it lacks is a processor ...
 _STARVED_WAIT_S = 5.0  # ... because the machine is overloaded, as the end of Python itself then is
+_LEADER_S = 0.2  # between two looks whether the program's own threads are gone, where that can be
 _SEND_WAIT_S = 0.02  # of a thread that ran out of memory, for the probe's thread to finish a send: the process may end at once
 _LINE_BYTES = 64 * 1024
 _HELLO_BYTES = 16 * 1024  # before the agent knows who speaks
@@ -60,6 +61,8 @@ _probe = None  # this process's _Probe once CUDA is there
 _gate = _allocate_rlock()  # held to start the thread, and to close: whatever starts has started before it is closed
 _closed = False  # for good: Python is ending and no thread is started any more
 _hooked = False
+_main_ident = None  # of the main thread at the last fork
+_forked_by_main = True  # this process, if it was forked after the probe was loaded
 _finder = None  # while torch is awaited
 _fractions = {}  # device -> the memory fraction last set
 _settings = []  # the allocator settings last set by call
@@ -412,7 +415,7 @@ class _Probe:
         while not self.stopping:
             if not getattr(getattr(self.torch, "__spec__", None), "_initializing", False) and self.cuda.is_initialized():
                 return
-            self.wake.acquire(True, pause)
+            self.rest(pause)
             pause = min(pause * 2, _PERIOD_S)
 
     def load(self):
@@ -477,7 +480,12 @@ class _Probe:
             if self.interrupted is not None:
                 number, self.interrupted = self.interrupted, None
                 _interrupt(number)
-            self.wake.acquire(True, max(0.001, self.due - _monotonic()))
+            self.rest(max(0.001, self.due - _monotonic()))
+
+    def rest(self, seconds):
+        self.wake.acquire(True, seconds if _forked_by_main else min(seconds, _LEADER_S))
+        if not _forked_by_main and _has_leader_ended():
+            self.stopping = True
 
     def part(self):
         """The last words: what is still kept, if need be on a connection made for it, and bye."""
@@ -1001,9 +1009,25 @@ def _hook():
         pass
 
 
+def _before_fork():
+    global _main_ident
+    main_thread = getattr(sys.modules.get("threading"), "main_thread", None)
+    _main_ident = None if main_thread is None else main_thread().ident
+
+
+def _has_leader_ended():
+    """In a child that another thread than the main one has forked: that thread just ends, Python does not, and the process stays for the probe's."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"Z"
+    except (OSError, IndexError):
+        return True
+
+
 def _in_child():
     """After a fork: nothing is shared with the parent. CUDA that was up there cannot be used here, so there is nothing to watch."""
-    global _probe, _gate
+    global _probe, _gate, _forked_by_main
+    _forked_by_main = _forked_by_main and _main_ident in (None, _get_ident())
     _gate = _allocate_rlock()  # another thread may have held it
     probe, _probe = _probe, None
     try:
@@ -1076,7 +1100,7 @@ def _install():
         return
     # Before anything else, and last therefore: even where the one of _hook comes too late, because CUDA is brought up by an exit function.
     atexit.register(_at_exit)
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)
     torch = sys.modules.get("torch")
     if torch is None:
         _finder = _Finder()
