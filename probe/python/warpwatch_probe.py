@@ -22,7 +22,6 @@ _EAGER_S = 30.0  # ... and each period in this time after the start and after a 
 _EXIT_WAIT_S = 0.25  # for the thread to end, unless all that it lacks is a processor ...
 _STARVED_WAIT_S = 5.0  # ... because the machine is overloaded, as the end of Python itself then is
 _LEADER_S = 0.2  # between two looks whether the program's own threads are gone, where that can be
-_SEND_WAIT_S = 0.02  # of a thread that ran out of memory, for the probe's thread to finish a send: the process may end at once
 _LINE_BYTES = 64 * 1024
 _HELLO_BYTES = 16 * 1024  # before the agent knows who speaks
 _TEXT_BYTES = 8 * 1024
@@ -109,6 +108,8 @@ def _message(error):
         try:
             text = str(error)
         except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             text = "no text: %s in __str__" % type(failure).__name__
         lines.append(text if seen == 0 else "%s: %s" % (type(error).__name__, text))
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
@@ -167,7 +168,11 @@ def _pools(segments, device, request):
 
 
 class _Link:
-    """The connection to the agent: through the mounted socket, or to whom connects to the probe's own. Only the probe's thread opens and closes."""
+    """The connection to the agent: through the mounted socket, or to whom connects to the probe's own.
+
+    Only the probe's thread opens. The program's threads send too, so `lock` is held for what changes or uses the connection, and never during a call that
+    can wait (a path on a file system that hangs). It is taken by `with` alone: Python runs no signal handler between taking it and seeing to its release.
+    """
 
     def __init__(self, identity):
         import _socket  # not socket, which costs more and which gevent replaces
@@ -176,6 +181,7 @@ class _Link:
         self.mounted_path = os.environ.get("WARPWATCH_PROBE_SOCKET") or "/run/warpwatch/probe.sock"
         self.own_path = "%s/.warpwatch-%d-%d.sock" % (_OWN_DIR, identity["pid"], identity["start_ticks"])
         self.conn = self.listener = self.trying = self.bound = None
+        self.lock = _allocate_rlock()
         self.mounted = False
         self.number = 0  # of the connection; what was sent is remembered by it
         self.next_try = self.next_listen = 0.0
@@ -201,8 +207,9 @@ class _Link:
     def look(self):
         """Sees that there is a connection, if there can be one."""
         now = _monotonic()
-        if self.conn is not None and self.is_closed():
-            self.lose()
+        with self.lock:
+            if self.conn is not None and self.is_closed():
+                self.lose()
         if self.mounted:
             return
         if now >= self.next_try:
@@ -225,9 +232,10 @@ class _Link:
             self.take(sock, False)
 
     def take(self, sock, mounted):
-        self.lose()
-        self.conn, self.mounted = sock, mounted
-        self.number += 1
+        with self.lock:
+            self.lose()
+            self.conn, self.mounted = sock, mounted
+            self.number += 1
 
     def is_closed(self):
         try:
@@ -257,18 +265,20 @@ class _Link:
                 return True
         except BlockingIOError:
             return False
-        except OSError:
-            pass
+        except OSError as failure:  # TimeoutError is one, which handlers like to raise
+            if _raised_by_handler(failure) is not None:
+                raise
         self.lose()
         return False
 
     def lose(self):
-        sock, self.conn = self.conn, None
-        if sock is None:
-            return
-        if self.mounted:
-            self.mounted, self.next_try, self.eager_until = False, 0.0, _monotonic() + _EAGER_S
-        sock.close()
+        with self.lock:
+            sock, self.conn = self.conn, None
+            if sock is None:
+                return
+            if self.mounted:
+                self.mounted, self.next_try, self.eager_until = False, 0.0, _monotonic() + _EAGER_S
+            sock.close()
 
     def listen(self):
         sock = None
@@ -352,7 +362,7 @@ class _Probe:
         self.torch, self.cuda = torch, torch.cuda
         self.pid = os.getpid()
         self.launched = self.started = self.stopping = self.said_last = False
-        self.wake, self.begun, self.done, self.sending = _allocate_lock(), _allocate_lock(), _allocate_lock(), _allocate_lock()
+        self.wake, self.begun, self.done = _allocate_lock(), _allocate_lock(), _allocate_lock()
         for lock in (self.wake, self.begun, self.done):
             lock.acquire()
         self.task = self.end_by = self.link = None
@@ -490,24 +500,24 @@ class _Probe:
     def part(self):
         """The last words: what is still kept, if need be on a connection made for it, and bye."""
         link = self.link
-        if link.conn is None or link.is_closed():
+        with link.lock:
+            is_lost = link.conn is None or link.is_closed()
+        if is_lost:
             link.next_try, link.next_listen = 0.0, _monotonic() + _RETRY_S
-            with self.sending:
-                link.look()
+            link.look()
         self.flush()
         if link.conn is not None and self.greeted == link.number:
             link.send(self.line({"type": "bye", "t": _wall()}))
 
     def tick(self):
-        with self.sending:
-            self.link.look()
+        self.link.look()
         if self.link.conn is None:
             return
         began = _monotonic()
         devices = self.read()
         took = _monotonic() - began
         self.seq += 1
-        with self.sending:
+        with self.link.lock:
             if self.kept and self.link.conn is not None and self.link.is_read():
                 for item in list(self.kept):
                     if item[1] == self.link.number and item[2] + 2 <= self.seq:
@@ -515,8 +525,9 @@ class _Probe:
         self.flush()
         sample = {"type": "sample", "seq": self.seq, "t": _wall(), "took_ms": round(took * 1000, 3), "drop": self.drop, "cpu_s": round(_thread_cpu(), 4)}
         sample["devices"] = devices
-        with self.sending:
-            if self.greeted != self.link.number or not self.link.send(self.line(sample)):
+        line = self.line(sample)
+        with self.link.lock:
+            if self.greeted != self.link.number or not self.link.send(line):
                 self.drop += 1
 
     def read(self):
@@ -546,7 +557,9 @@ class _Probe:
         """The statistics of a device as they are sent, and whether it has ever reserved memory."""
         try:
             nested = self.cuda.memory_stats_as_nested_dict(i)
-        except Exception:
+        except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             self.drop += 1
             return None, False
         stats, bad = {}, False
@@ -560,7 +573,9 @@ class _Probe:
                     stats[name] = [current, peak]
             except KeyError:
                 pass
-            except Exception:
+            except Exception as failure:
+                if _raised_by_handler(failure) is not None:
+                    raise
                 bad = True
         for name in self.counts:
             try:
@@ -571,7 +586,9 @@ class _Probe:
                     stats[name] = count
             except KeyError:
                 pass
-            except Exception:
+            except Exception as failure:
+                if _raised_by_handler(failure) is not None:
+                    raise
                 bad = True
         if bad:
             self.drop += 1
@@ -665,15 +682,15 @@ class _Probe:
         while len(self.kept) > _KEPT:
             if self.kept.popleft()[1] == 0:
                 self.drop += 1
-        self.flush(_SEND_WAIT_S)
+        self.flush()
         self.rouse()
 
-    def flush(self, wait_s=-1):
-        """Greets, and sends what was kept and this connection has not had. Nobody waits for the other side while holding the lock."""
-        if self.link is None or not self.sending.acquire(True, wait_s):
+    def flush(self):
+        """Greets, and sends what was kept and this connection has not had: at once, since the process may end the next moment."""
+        link = self.link
+        if link is None:
             return
-        try:
-            link = self.link
+        with link.lock:
             if link.conn is None:
                 return
             if self.greeted != link.number:
@@ -685,8 +702,6 @@ class _Probe:
                     if not link.send(item[0]):
                         return
                     item[1], item[2] = link.number, self.seq
-        finally:
-            self.sending.release()
 
     def rouse(self):
         try:
@@ -709,6 +724,8 @@ class _Probe:
                 said["pools"] = self.summary(device, request)
                 del said["skipped"]
         except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             said["skipped"] = "the snapshot failed: %s" % type(failure).__name__
         self.keep(said)
 
@@ -736,8 +753,8 @@ class _Probe:
         return None
 
     def summary(self, device, request):
-        self.in_summary = True
         try:
+            self.in_summary = True
             snapshot = self.cuda.memory_snapshot
             return _pools(snapshot(include_traces=False) if self.can_leave_out_traces else snapshot(), device, request)
         finally:
