@@ -372,7 +372,7 @@ class _Probe:
         self.numbers = itertools.count(1)
         self.seq = self.drop = self.greeted = self.turn = 0
         self.told_pools_at = -_POOLS_EACH_S
-        self.in_summary = False
+        self.in_summary = self.in_observer = False
         self.interrupted = None  # the number of the signal
         self.reported = None
 
@@ -487,10 +487,10 @@ class _Probe:
                     self.flush()
             except Exception:
                 self.drop += 1
-            if self.interrupted is not None:
+            if self.interrupted is not None and not self.in_observer:
                 number, self.interrupted = self.interrupted, None
                 _interrupt(number)
-            self.rest(max(0.001, self.due - _monotonic()))
+            self.rest(0.001 if self.interrupted is not None else max(0.001, self.due - _monotonic()))
 
     def rest(self, seconds):
         self.wake.acquire(True, seconds if _forked_by_main else min(seconds, _LEADER_S))
@@ -858,12 +858,16 @@ def _on_oom(device, request, limit, free):
     try:
         probe = _mine()
         if probe is not None:
+            probe.in_observer = True
             probe.out_of_memory(device, request, limit, free)
     except BaseException as error:  # any would take the place of the OutOfMemoryError
         number = _raised_by_handler(error)
         if probe is not None and number is not None:  # raised again a moment later
             probe.interrupted = number
             probe.rouse()
+    finally:
+        if probe is not None:
+            probe.in_observer = False
 
 
 def _hook_exceptions():

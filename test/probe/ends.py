@@ -91,7 +91,7 @@ init(); pause()
     "CUDA in a daemon thread": "threading.Thread(target=lambda: (pause(), init()), daemon=True).start()",
     "daemon threads": "init()\nfor _ in range(3):\n    threading.Thread(target=lambda: [time.sleep(0.001) for _ in range(10**6)], daemon=True).start()\npause()",
     "a pool that nobody shuts down": "import concurrent.futures\nconcurrent.futures.ThreadPoolExecutor(2).submit(lambda: (init(), pause()))",
-    "asyncio": "import asyncio\nasync def run():\n    init()\n    await asyncio.sleep(int(sys.argv[1]) / 1e6)\nasyncio.run(run())",
+    "asyncio": "import asyncio\nasync def run():\n    asyncio.get_running_loop().slow_callback_duration = 3600\n    init()\n    await asyncio.sleep(int(sys.argv[1]) / 1e6)\nasyncio.run(run())",
     "a child by fork that ends": "init()\npid = os.fork()\nif pid == 0:\n    pause()\n    sys.exit(5)\nprint(os.waitpid(pid, 0)[1] >> 8)",
     "a child by fork that uses CUDA": "pid = os.fork()\ninit()\npause()\nif pid == 0:\n    sys.exit(6)\nprint(os.waitpid(pid, 0)[1] >> 8)",
     "a child forked by a thread": """

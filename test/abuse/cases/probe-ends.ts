@@ -52,6 +52,9 @@ export const probeEnds: AbuseCase = {
     const total = found.reduce((sum, { ends }) => sum + ends, 0)
     const different = found.flatMap((report) => report.different.map(({ way }) => `${way} (Python ${report.python}, torch: ${report.torch})`))
     const over = found.map(({ python, torch }) => (torch === 'real' ? `${python} with PyTorch` : python)).join(', ')
-    return { held: different.length === 0, observed: `${different.length} of ${total} ends were different, over Python ${over}${different.length > 0 ? `: ${different.slice(0, 5).join('; ')}` : ''}` }
+    return {
+      held: different.length === 0,
+      observed: `${different.length} of ${total} ends were different, over Python ${over}${different.length > 0 ? `: ${different.slice(0, 5).join('; ')}` : ''}`,
+    }
   },
 }
