@@ -377,7 +377,7 @@ class _Probe:
         self.reported = None
 
     def launch(self):
-        """Starts the thread and waits until it runs.
+        """Starts the thread; _begin then waits until it runs, and the exit function until it has ended.
 
         start_new_thread() returns before the new thread has run. Python 3.9 and 3.10 free the state of every other thread when they begin to
         finalise (_PyThreadState_DeleteExcept, called by Py_FinalizeEx): a thread that first runs after that reads freed memory
