@@ -159,13 +159,17 @@ function defaultBaseUrl({ http: { listen }, host_name }: Config): string {
   return URL.canParse(`http://${host}:${port}`) ? `http://${host}:${port}` : `http://${hostname()}:${port}`
 }
 
+/** Where nothing is said, the address under which other hosts probably reach the agent. */
+export function withBaseUrl(config: Config): Config {
+  return { ...config, alerts: { ...config.alerts, base_url: (config.alerts.base_url || defaultBaseUrl(config)).replace(/\/+$/, '') } }
+}
+
 function assemble(values: ReadonlyMap<string, unknown>, env: LoadOptions['env']): Config {
   const config = nest((key) => (values.has(key.path) ? values.get(key.path) : key.field.default))
   if (!isConfig(config)) throw new Error('a default of agent/config/sections does not pass its own schema')
   return {
-    ...config,
+    ...withBaseUrl(config),
     host_name: config.host_name === '' ? hostname() : config.host_name,
-    alerts: { ...config.alerts, base_url: (config.alerts.base_url || defaultBaseUrl(config)).replace(/\/+$/, '') },
     data_dir: config.data_dir === '' ? defaultDataDir(env, config.simulate.scenario !== 'off') : resolve(config.data_dir),
   }
 }

@@ -125,5 +125,18 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
   })
 }
 
-/** One detector for each threshold. */
-export const customThresholds = (thresholds: readonly CustomThreshold[]): readonly DetectorDefinition[] => thresholds.map(definitionOf)
+/** One detector for each threshold; for one that stays the same it is the same, so that it keeps what it knows. */
+export function createCustomThresholds(): (thresholds: readonly CustomThreshold[]) => readonly DetectorDefinition[] {
+  let known = new Map<string, DetectorDefinition>()
+  return (thresholds) => {
+    known = new Map(
+      thresholds.map((threshold) => {
+        const text = JSON.stringify(threshold)
+        return [text, known.get(text) ?? definitionOf(threshold)]
+      }),
+    )
+    return [...known.values()]
+  }
+}
+
+export const customThresholds = (thresholds: readonly CustomThreshold[]): readonly DetectorDefinition[] => createCustomThresholds()(thresholds)

@@ -12,12 +12,20 @@ export const MAX_WRITE_BYTES = 8 * 1024
 const MAX_QUESTION_BYTES = 1024 * 1024
 const isQuestion = (path: string): boolean => path === '/api/v1/fit'
 
+/** Reads the configuration again; the path is Prometheus' own, so that existing tools work. */
+export const RELOAD_PATH = '/-/reload'
+
 /** Paths that tell nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
-const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path.startsWith('/api/')
+const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path === RELOAD_PATH || path.startsWith('/api/')
 
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
-  if (path === '/api/v1/silences' || isQuestion(path) || /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path))
+  if (
+    path === '/api/v1/silences' ||
+    path === RELOAD_PATH ||
+    isQuestion(path) ||
+    /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path)
+  )
     return 'POST'
   return /^\/api\/v1\/silences\/[^/]+$/.test(path) ? 'DELETE' : undefined
 }
@@ -51,6 +59,8 @@ function checkWrite(access: Access, { method, headers }: IncomingMessage, path: 
     return { code: 'forbidden', message: `${path.slice(0, 200)}: expected http.token where other hosts can connect, came none: nothing can be changed` }
   const origin = access.checkOrigin(headers)
   if (origin !== undefined || method === 'DELETE') return origin
+  // `curl -X POST` sends neither body nor type. A form always has a type, and whatever else a browser sends has an Origin.
+  if (path === RELOAD_PATH && headers['content-type'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
   const type = headers['content-type'] ?? 'none'
   if (/^application\/json *(?:;|$)/i.test(type)) return undefined
   return { code: 'unsupported_media_type', message: `Content-Type: expected application/json, came ${type.slice(0, 100)}` }

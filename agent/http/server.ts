@@ -6,7 +6,7 @@ import type { Log } from '../model/source.ts'
 import { acceptsGzip, metricsFormat } from './accept.ts'
 import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
-import { errorBody, STATUS, type Refusal } from './errors.ts'
+import { errorBody, NO_SNIFF, STATUS, type Refusal } from './errors.ts'
 import type { Exposition } from './exposition.ts'
 import { guard, pathOf } from './guards.ts'
 
@@ -14,6 +14,7 @@ import { guard, pathOf } from './guards.ts'
 export type Upgrader = {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
   readonly maxReaders: number
+  readonly revoke: () => void
   readonly close: () => void | Promise<void>
 }
 
@@ -28,6 +29,8 @@ export type HttpServerOptions = AccessOptions &
 export type HttpServer = {
   /** Resolves with the base URL, such as http://127.0.0.1:9839. */
   readonly listen: () => Promise<string>
+  /** Who may read from now on. Readers of the stream stay, unless the token changed. */
+  readonly setAccess: (options: AccessOptions) => void
   /** Ends within a second: open requests may finish, idle connections are closed. */
   readonly close: () => Promise<void>
   /** Open connections, those of the live stream included. */
@@ -39,6 +42,17 @@ const OTHER_CONNECTIONS = 512
 const CLOSE_WITHIN_MS = 800
 /** Compressing costs more than sending where the reader is on this machine. */
 const isLocal = (address: string | undefined): boolean => address === undefined || /^(::1$|(::ffff:)?127\.)/.test(address)
+
+/** Errors of Node's parser that have a status of their own (`_http_server.js`, socketOnError). */
+const BROKEN: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+const plainAnswer = (status: string): string =>
+  `HTTP/1.1 ${status}\r\nConnection: close\r\n${Object.entries(NO_SNIFF)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}Content-Length: 0\r\n\r\n`
 
 function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const body = errorBody(refusal)
@@ -83,14 +97,30 @@ function listenError(error: NodeJS.ErrnoException, listen: string): Error {
 
 export function createHttpServer({ exposition, live, log, now = Date.now, ...options }: HttpServerOptions): HttpServer {
   checkBind(options)
-  const access = createAccess(options)
-  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir } = options
+  let access = createAccess(options)
+  let { token } = options
+  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
   const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  const app = createApp({ views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir, now, onError })
+  const app = createApp({
+    views,
+    history,
+    incidents,
+    maintenance,
+    notifiers,
+    containerSettings,
+    doctor,
+    reload,
+    ready,
+    dashboardDir,
+    runbooksDir,
+    now,
+    onError,
+  })
   // The adapter's own Request and Response cost 0.5 MiB; Node's, through undici, cost 14 MiB and half as much CPU again (measured, Node 24).
   const toApp = getRequestListener(app.fetch)
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    for (const [name, value] of Object.entries(NO_SNIFF)) response.setHeader(name, value)
     const guarded = guard(access, request)
     if ('refusal' in guarded) return sendRefusal(response, guarded.refusal)
     for (const header in guarded.cors) response.setHeader(header, guarded.cors[header] ?? '')
@@ -110,10 +140,24 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     else sendRefusal(response, { code: 'internal', message: 'the agent failed on this request; its log says why' })
   }
 
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    answers.set(request.socket, response)
+    void handle(request, response).catch((error: unknown) => failed(response, error))
+  }
   const server = createServer(
     { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 },
-    (request, response) => void handle(request, response).catch((error: unknown) => failed(response, error)),
+    onRequest,
   )
+  // What Node would answer by itself, without our headers: an Expect that it does not know, and what is no HTTP at all.
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // In the middle of an answer a second one would be read as a part of it.
+    const answer = answers.get(socket)
+    const midway = answer?.headersSent === true && !answer.writableFinished
+    if (socket.writable && !midway) socket.end(plainAnswer(BROKEN[error.code ?? ''] ?? '400 Bad Request'))
+    else socket.destroy()
+  })
   server.maxConnections = live.maxReaders + OTHER_CONNECTIONS
   const sockets = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -121,11 +165,17 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy()) // a peer that is gone before it is answered must not end the agent
     if (pathOf(request.url) === '/ws') live.upgrade(request, socket, head, access)
-    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    else socket.end(plainAnswer('404 Not Found'))
   })
 
   return {
     listen: () => listenOn(server, options.listen),
+    setAccess(next) {
+      checkBind(next)
+      access = createAccess(next)
+      if (next.token !== '' && next.token !== token) live.revoke()
+      token = next.token
+    },
     connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
     async close() {
       // Readers of the stream get their good-bye first; they would hold the port open else.

@@ -18,6 +18,8 @@ export type OpenedGpu = { readonly device: Device; readonly handle: bigint; read
 
 export type Session = {
   readonly library: string
+  /** Functions of NVML that this driver's library does not have. */
+  readonly missing: readonly string[]
   /** nvmlInit_v2; a code. */
   readonly start: () => number
   readonly stop: () => void
@@ -123,6 +125,7 @@ export async function openSession(paths: readonly string[], lastWords: (gpu: num
   }
   return {
     library: library.path,
+    missing: library.missing,
     start: () => {
       scratch = createProcessScratch()
       const code = bind(library, undefined, 'nvmlInit_v2', [])()

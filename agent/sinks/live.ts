@@ -7,7 +7,7 @@ import type { Views } from '../http/views.ts'
 import type { IncidentMessage, IncidentSummary } from '../model/incident.ts'
 import type { FrameMessage, HelloMessage } from '../model/live.ts'
 import type { Sink } from '../model/sink.ts'
-import { AUTH_WITHIN_MS, awaitToken, judge, refuseUpgrade } from './live/handshake.ts'
+import { AUTH_WITHIN_MS, awaitToken, CLOSE_REFUSED, judge, refuseUpgrade } from './live/handshake.ts'
 import { createReader, MAX_BUFFERED_BYTES, type Reader } from './live/reader.ts'
 
 export type LiveSinkOptions = {
@@ -29,6 +29,8 @@ export type LiveSink = Sink & {
   readonly incident: (incident: IncidentSummary) => void
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
   readonly maxReaders: number
+  /** Closes every connection: the token under which it was opened does not hold any more. */
+  readonly revoke: () => void
   /** Readers that are being told. */
   readonly readers: () => number
   /** Connections, those that have yet to say their token included. */
@@ -112,6 +114,9 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
         return refuseUpgrade(socket, { code: 'too_many_readers', message: `expected at most ${maxReaders} readers (http.max_readers), came one more` })
       }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
+    },
+    revoke() {
+      for (const socket of sockets) socket.close(CLOSE_REFUSED, 'http.token has changed: connect again with the new one')
     },
     incident(incident) {
       if (readers.size === 0) return

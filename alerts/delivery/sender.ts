@@ -123,6 +123,7 @@ export function createSender(options: SenderOptions): Sender {
   }
   const settle = (key: string, count: number, came: Attempt): void => {
     const now = clock.now()
+    log.debug?.(`${name}: ${notifier.host}: message ${key} with ${count} ${came.result}${came.result === 'delivered' ? '' : `: ${came.why}`}`)
     if (came.result === 'delivered') {
       outbox.delivered(name, key, now, came.thread)
       suspects.passed(key)

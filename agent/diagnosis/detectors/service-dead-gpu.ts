@@ -19,7 +19,15 @@ const READ_WITHIN_S = 15
 
 /** How a GPU is dead, in words that follow "GPU 3 ". */
 type Dead = { readonly why: string; readonly text: string; readonly xid?: number }
-type State = { readonly teller: Teller; readonly container: string | undefined; deadSince: number | undefined; answered: number; well: number; told: boolean }
+type State = {
+  readonly teller: Teller
+  readonly target: string
+  readonly container: string | undefined
+  deadSince: number | undefined
+  answered: number
+  well: number
+  told: boolean
+}
 
 export const serviceDeadGpu = defineDetector({
   id: 'service-dead-gpu',
@@ -48,7 +56,7 @@ export const serviceDeadGpu = defineDetector({
         const about = { uuid, named: target, ...(container === undefined ? {} : { container }) }
         states.set(
           key,
-          (state = { teller: createTeller({ kind: 'target_down', key, about }), container, deadSince: undefined, answered: 0, well: 0, told: false }),
+          (state = { teller: createTeller({ kind: 'target_down', key, about }), target, container, deadSince: undefined, answered: 0, well: 0, told: false }),
         )
       }
       return state
@@ -155,6 +163,11 @@ export const serviceDeadGpu = defineDetector({
       },
       judge(t) {
         const found: Finding[] = []
+        for (const [key, { target, told, teller }] of states) {
+          if (checks.has(target)) continue
+          if (told) teller.healthy(found, 'removed or changed in the configuration')
+          states.delete(key)
+        }
         if (!tied) return found
         if (ended.size > 0) endAll(found)
         const read = new Set<string>()

@@ -63,6 +63,11 @@ export const targetDown = defineDetector({
           if (state.down) state.teller.faulty(found, tell(t, of))
           else state.teller.healthy(found)
         }
+        for (const [target, { teller }] of states) {
+          if (checks.has(target)) continue
+          teller?.healthy(found, 'removed or changed in the configuration')
+          states.delete(target)
+        }
         return found
       },
     }

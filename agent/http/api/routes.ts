@@ -9,6 +9,7 @@ import { addFit } from './fit.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
 import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
 import { addNotifiers, type NotifierApi } from './notifiers.ts'
+import { addReload, type ReloadApi } from './reload.ts'
 
 export type ApiOptions = {
   readonly views: Views
@@ -24,6 +25,8 @@ export type ApiOptions = {
   readonly containerSettings?: ContainerSettingsOf | undefined
   /** undefined: nobody looks at the host. */
   readonly doctor?: DoctorApi | undefined
+  /** undefined: there is nothing to read the configuration from. */
+  readonly reload?: ReloadApi | undefined
   readonly now: () => number
 }
 
@@ -39,7 +42,8 @@ const NO_NOTIFIERS: NotifierApi = {
   retry: () => 0,
 }
 
-export function addApi(app: Hono, { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, now }: ApiOptions): void {
+export function addApi(app: Hono, options: ApiOptions): void {
+  const { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, reload, now } = options
   app.get('/api/v1/host', (c) => answer(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
@@ -68,6 +72,7 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, noti
   addContainerSettings(app, containerSettings ?? (() => undefined), () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })
   if (doctor !== undefined) addDoctor(app, doctor, answer)
+  if (reload !== undefined) addReload(app, reload, { answer, refuse })
   let openApi: string | undefined
   app.get('/api/v1/openapi.json', async (c) => {
     if (openApi === undefined) {

@@ -119,6 +119,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       emit(t, 'nvml', ttlMs.fast, [], downGap === undefined ? [] : [downGap])
     }
     const { gpus, driverVersion, library } = hello
+    context?.log.debug?.(`NVML ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
     if (none) context?.log.warn(noGpu(hello))
     else context?.log.info(`sampling ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })

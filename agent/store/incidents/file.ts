@@ -52,7 +52,7 @@ const whole = ({ summary, evidence }: Row): Incident => ({
 /** Throws when the directory or the file cannot be used. */
 export function openIncidentFile(directory: string, { readonly = false } = {}): IncidentFile {
   const file = join(directory, INCIDENTS_FILE)
-  if (!readonly) makeDirectory(directory, 0o750)
+  if (!readonly) makeDirectory(directory, 0o700)
   const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: 1_000 })
   try {
     if (!readonly) {

@@ -25,7 +25,7 @@ const acceptedIn = (text: string): Lists['accepted'] => JSON.parse(text)
 
 /** Throws when the directory or the file cannot be used. */
 export function openMaintenanceFile(directory: string, { readonly = false } = {}): MaintenanceFile {
-  if (!readonly) makeDirectory(directory, 0o750)
+  if (!readonly) makeDirectory(directory, 0o700)
   const db = new Sqlite(join(directory, MAINTENANCE_FILE), { readonly, fileMustExist: readonly, timeout: 500 })
   try {
     if (!readonly) {

@@ -72,7 +72,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 /** Throws when the directory or the file cannot be used; without a directory it is in memory. */
 export function openOutboxFile(directory: string | undefined): Database {
   const file = directory === undefined ? ':memory:' : join(directory, OUTBOX_FILE)
-  if (directory !== undefined) makeDirectory(directory, 0o750)
+  if (directory !== undefined) makeDirectory(directory, 0o700)
   const db = new Sqlite(file, { timeout: 1_000 })
   try {
     db.pragma('auto_vacuum = INCREMENTAL')
