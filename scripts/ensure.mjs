@@ -49,7 +49,7 @@ async function npmCi(folder, node, ...flags) {
   }
   const run = await runToEnd(command, args, { cwd: folder, env })
   if (run.error !== undefined) fail(`npm cannot be run: ${run.error.message}`)
-  if (run.status !== 0) fail(`npm ci failed with exit code ${exitCode(run)}; see its messages above`)
+  if (run.status !== 0) fail(`npm ci failed with exit code ${exitCode(run)}; see its messages above, then run the same command again`)
 }
 
 /**
@@ -59,9 +59,11 @@ async function npmCi(folder, node, ...flags) {
 async function nodeForNpm() {
   if (isNewEnough(process.versions.node)) return process.execPath
   if (!isBrought()) return fail(TOO_OLD)
-  say(`this is Node ${process.versions.node}: fetching a newer one for this folder (once, about 5 s) …`)
   try {
-    return await fetchPinnedNode(root, (folder) => npmCi(folder, process.execPath, '--ignore-scripts', '--loglevel=error'))
+    return await fetchPinnedNode(root, async (folder) => {
+      say(`this is Node ${process.versions.node}: fetching a newer one for this folder (once, about 5 s) …`)
+      await npmCi(folder, process.execPath, '--ignore-scripts', '--loglevel=error')
+    })
   } catch (error) {
     return fail(`${error.message}\n${TOO_OLD}`)
   }
