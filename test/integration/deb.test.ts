@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)(`the Debian package${missing === undefine
       .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../deploy/owner.json'), 'utf8')))
     const given = (value: string | undefined): string | undefined => (value?.startsWith('FILL IN') ? undefined : value)
     expect(ask('--field', made, 'Maintainer')).toBe(`${given(maintainer) ?? 'Local build <nobody@local-build.invalid>'}\n`)
-    expect(ask('--field', made, 'Homepage')).toBe(given(homepage) === undefined ? '' : `${given(homepage)}\n`)
+    expect(ask('--field', made, 'Homepage')).toBe(`${given(homepage) ?? ''}\n`)
     const listed = ask('--contents', made).trim().split('\n')
     expect(listed.filter((line) => !line.includes(' root/root '))).toEqual([])
     const paths = listed.map((line) => line.split(/\s+/).slice(5).join(' '))
