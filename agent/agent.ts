@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Alerts } from '../alerts/service.ts'
 import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import { createContainerDirectory } from './attribution/directory.ts'
+import { createJobMapping } from './attribution/job-mapping.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
 import type { Config } from './config/schema.ts'
@@ -144,7 +145,15 @@ export async function startAgent(config: Config, options: { readonly record?: st
   let alerts: Alerts | undefined
   const latest = createLatestStore()
   const ledger = createLedger()
-  const exposition = createExposition({ latest, dcgm: config.metrics.dcgm, hostnameLabel: config.metrics.hostname_label, hostname: config.host_name })
+  const exposition = createExposition({
+    latest,
+    dcgm: config.metrics.dcgm,
+    hostnameLabel: config.metrics.hostname_label,
+    hostname: config.host_name,
+    holders: config.metrics.dcgm_holders,
+    identity: config.metrics.dcgm_identity_labels,
+    jobs: config.metrics.hpc_job_mapping_dir === '' ? undefined : createJobMapping(config.metrics.hpc_job_mapping_dir),
+  })
   const views = createViews({ latest, hostname: config.host_name })
   const simulated = config.simulate.scenario !== 'off'
   const settings = createContainerSettingsBook()
