@@ -114,13 +114,11 @@ export const DASHBOARDS: readonly Asked[] = [
     by: 'Kruize and the Koku metrics operator (resource optimization of OpenShift)',
     url: 'https://github.com/project-koku/koku-metrics-operator',
     scraped: 'kubernetes',
-    queries: [
-      ...['min', 'max', 'avg'].flatMap((of) => [
-        `${of} by (modelName, GPU_I_PROFILE, exported_container, exported_namespace, exported_pod, Hostname) (${of}_over_time(DCGM_FI_DEV_FB_USED${PODS}[15m]))`,
-        `${of} by (${CARD_AND_POD}) (${of}_over_time(DCGM_FI_DEV_GPU_UTIL${OF_ONE}[15m]))`,
-        `${of} by (${CARD_AND_POD}) (${of}_over_time(DCGM_FI_DEV_MEM_COPY_UTIL${OF_ONE}[15m]))`,
-      ]),
-    ],
+    queries: ['min', 'max', 'avg'].flatMap((of) => [
+      `${of} by (modelName, GPU_I_PROFILE, exported_container, exported_namespace, exported_pod, Hostname) (${of}_over_time(DCGM_FI_DEV_FB_USED${PODS}[15m]))`,
+      `${of} by (${CARD_AND_POD}) (${of}_over_time(DCGM_FI_DEV_GPU_UTIL${OF_ONE}[15m]))`,
+      `${of} by (${CARD_AND_POD}) (${of}_over_time(DCGM_FI_DEV_MEM_COPY_UTIL${OF_ONE}[15m]))`,
+    ]),
     without: {
       [KUBE]: [
         `min by (exported_pod, exported_namespace) (DCGM_FI_DEV_FB_USED${PODS}) * on (exported_namespace) group_left (namespace) label_replace(kube_namespace_labels, "exported_namespace", "$1", "namespace", "(.+)")`,

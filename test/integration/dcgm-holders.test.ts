@@ -46,33 +46,36 @@ const jobs = (page: Page): readonly string[] =>
     .map(({ labels }) => `${labels['gpu']}${labels['GPU_I_ID'] === undefined ? '' : `.${labels['GPU_I_ID']}`} ${labels['hpc_job'] ?? '-'}`)
     .toSorted()
 
-async function jobsOf(env: NonNullable<AgentOptions['env']>, wanted: readonly string[]): Promise<void> {
+/** What the page says as soon as it is what is wanted; throws with what it says instead. */
+async function jobsOf(env: NonNullable<AgentOptions['env']>, wanted: readonly string[]): Promise<readonly string[]> {
   await using agent = await startAgent({ scenario: SCENE, env })
   let said: readonly string[] = []
-  const found = await poll(
+  return poll(
     async () => {
       said = jobs(await agent.metrics())
       return JSON.stringify(said) === JSON.stringify(wanted) ? said : undefined
     },
     { what: () => `${wanted.join(', ')}; it says ${said.join(', ')}`, deadlineMs: 20_000, everyMs: 100 },
   )
-  expect(found).toEqual(wanted)
 }
 
 describe.skipIf(compiler === undefined)(`hpc_job (${compiler === undefined ? 'needs a C compiler' : 'stand-in for NVML'})`, () => {
   const proc = procRoot({ 501: V2(48_213), 502: V1(48_221), 503: V2(48_222), 20_006: V2(48_300), 20_007: '0::/user.slice' })
 
   test('is the job in whose cgroup a process holds memory, of MIG instances too', async () => {
-    await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc }, ['0 48213', '1 48221', '1 48222', '2 -', '3.1 48300', '3.2 -'])
+    const wanted = ['0 48213', '1 48221', '1 48222', '2 -', '3.1 48300', '3.2 -']
+    expect(await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc }, wanted)).toEqual(wanted)
   })
   test('is what the files of --hpc-job-mapping-dir say, where that is set', async () => {
     const map = join(folder, 'map')
     mkdirSync(map)
     writeFileSync(join(map, '2'), '7001\n7002\n')
     writeFileSync(join(map, '3.2'), '7003\n')
-    await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_METRICS__HPC_JOB_MAPPING_DIR: map }, ['0 -', '1 -', '2 7001', '2 7002', '3.1 -', '3.2 7003'])
+    const wanted = ['0 -', '1 -', '2 7001', '2 7002', '3.1 -', '3.2 7003']
+    expect(await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_METRICS__HPC_JOB_MAPPING_DIR: map }, wanted)).toEqual(wanted)
   })
   test('is absent with the option off', async () => {
-    await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_METRICS__DCGM_HOLDERS: 'off' }, ['0 -', '1 -', '2 -', '3.1 -', '3.2 -'])
+    const wanted = ['0 -', '1 -', '2 -', '3.1 -', '3.2 -']
+    expect(await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_METRICS__DCGM_HOLDERS: 'off' }, wanted)).toEqual(wanted)
   })
 })

@@ -93,7 +93,7 @@ describe('several pods on a GPU', () => {
     const { holders } = host()
     expect(holders([both[1] ?? []].flat())).toEqual(['web/serve-0/server/'])
     expect(holders(both)).toEqual(['web/serve-0/server/'])
-    expect(holders([...both].reverse())).toEqual(['web/serve-0/server/'])
+    expect(holders(both.toReversed())).toEqual(['web/serve-0/server/'])
     expect(holders([both[0] ?? []].flat())).toEqual(['ml/train-0/trainer/'])
   })
   test('shared: a series for each', () => {

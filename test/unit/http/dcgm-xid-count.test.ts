@@ -15,7 +15,7 @@ function host(dcgm: ExpositionOptions['dcgm']) {
   const infos = [GPU0, GPU1].map((gpu) => ({ series: makeSeries(gpuInfo, gpu), value: 1 }))
   return {
     raise: (xid: number, t: number) => counts.add(GPU1, GPU1['uuid'] ?? '', xid, t),
-    page(t: number) {
+    page: (t: number) => {
       store.apply(scrape('gpu', 'rare', t, infos))
       store.apply(scrape('gpu', 'xid', t, counts.readings(t)))
       exposition.invalidate()
