@@ -50,7 +50,7 @@ const jobs = (page: Page): readonly string[] =>
 async function jobsOf(env: NonNullable<AgentOptions['env']>, wanted: readonly string[]): Promise<readonly string[]> {
   await using agent = await startAgent({ scenario: SCENE, env })
   let said: readonly string[] = []
-  return poll(
+  return await poll(
     async () => {
       said = jobs(await agent.metrics())
       return JSON.stringify(said) === JSON.stringify(wanted) ? said : undefined
