@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Alerts } from '../alerts/service.ts'
 import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import { createContainerDirectory } from './attribution/directory.ts'
+import { createJobMapping } from './attribution/job-mapping.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
 import { createReloader, type Reloader, type ReloaderOptions, type ReloadPart } from './config/reload.ts'
@@ -117,7 +118,15 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const latest = createLatestStore()
   const ledger = createLedger()
   const expositionOf = ({ metrics, host_name: hostname }: Config): Exposition =>
-    createExposition({ latest, dcgm: metrics.dcgm, hostnameLabel: metrics.hostname_label, hostname })
+    createExposition({
+      latest,
+      dcgm: metrics.dcgm,
+      hostnameLabel: metrics.hostname_label,
+      hostname,
+      holders: metrics.dcgm_holders,
+      identity: metrics.dcgm_identity_labels,
+      jobs: metrics.hpc_job_mapping_dir === '' ? undefined : createJobMapping(metrics.hpc_job_mapping_dir),
+    })
   let exposition = expositionOf(config)
   const views = createViews({ latest, hostname: config.host_name })
   const simulated = config.simulate.scenario !== 'off'

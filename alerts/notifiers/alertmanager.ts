@@ -1,6 +1,6 @@
 // Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
 import { onOff, text, texts } from '../../agent/config/field.ts'
-import { alertName } from '../../agent/model/incident.ts'
+import { alertName, xidLabels } from '../../agent/model/incident.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
 import { incidentUrl } from '../messages/story.ts'
 import { hostOf, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
@@ -23,20 +23,21 @@ type Alert = {
 }
 
 const isoTime = (t: number): string => new Date(t).toISOString()
-const OWN_LABELS: ReadonlySet<string> = new Set(['alertname', 'kind', 'severity', 'gpu', 'uuid', 'container', 'incident'])
+const OWN_LABELS: ReadonlySet<string> = new Set(['alertname', 'kind', 'severity', 'gpu', 'uuid', 'container', 'xid', 'sxid', 'incident'])
 const isLabel = (name: string, value: string): boolean => /^[a-zA-Z_]\w*$/.test(name) && !name.startsWith('__') && !OWN_LABELS.has(name) && value !== ''
 
 /**
  * As `warpwatch_incident_active` has them, so that rules for inhibition fit both ways; and the incident, since Alertmanager takes alerts with equal labels
- * for one: two Xids of a card, or two services that are down, would hide each other, and the first that is over would end both.
+ * for one: two services that are down, say, would hide each other, and the first that is over would end both.
  */
-function labelsOf({ id, kind, severity, subject: { gpu, container } }: OutgoingIncident): Texts {
+function labelsOf({ id, kind, severity, facts, subject: { gpu, container } }: OutgoingIncident): Texts {
   return {
     alertname: alertName(kind),
     kind,
     severity,
     ...(gpu?.uuid === undefined ? {} : { uuid: gpu.uuid, ...(gpu.index === undefined ? {} : { gpu: String(gpu.index) }) }),
     ...(container === undefined ? {} : { container: container.name }),
+    ...xidLabels(kind, facts),
     incident: id,
   }
 }

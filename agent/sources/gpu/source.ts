@@ -70,7 +70,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
   const emitXids = (t: number): void => {
     xidsT = t
-    emit(t, 'xid', 3 * RENEW_MS, xids.readings(), xidGaps)
+    emit(t, 'xid', 3 * RENEW_MS, xids.readings(t), xidGaps)
   }
   const emitSelf = (t: number): void => {
     selfT = t

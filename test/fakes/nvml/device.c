@@ -57,6 +57,7 @@ API ret_t nvmlDeviceGetBAR1MemoryInfo(void *h, bar1_t *out) {
   DEVICE(h);
   u64 total = number_or(&g->table, "bar1_total", 0), used = number_or(&g->table, "bar1_used", 0);
   if (!total) return NOT_SUPPORTED;
+  if (m) total = total / 8 * m->slices, used = used / 8 * m->slices; /* an instance has its slices' share */
   *out = (bar1_t){ total, total - used, used };
   return OK;
 }
