@@ -15,6 +15,7 @@ import * as detectors from './diagnosis/detectors/index.ts'
 import { createDiagnosis } from './diagnosis/diagnosis.ts'
 import { incidentReport } from './diagnosis/incidents/report.ts'
 import { createLogJudge } from './diagnosis/live-judge.ts'
+import { createLineFilter } from './diagnosis/line-filter.ts'
 import { logScanner } from './diagnosis/log-scanner.ts'
 import { accessOf } from './http/auth.ts'
 import { createExposition, type Exposition } from './http/exposition.ts'
@@ -42,7 +43,6 @@ import { createContainerRoster } from './sources/containers/roster.ts'
 import { hostGpus } from './sources/host-gpus.ts'
 import * as registry from './sources/index.ts'
 import { CHILD_ENTRY } from './sampler/entry.ts'
-import type { Prefilter } from './sources/logs/prefilter.ts'
 import { createCursorStore } from './store/cursors.ts'
 import { secureDataDirectory } from './store/data-directory.ts'
 import { openHistory } from './store/history.ts'
@@ -68,21 +68,6 @@ const built = !import.meta.url.endsWith('.ts')
 const here = import.meta.dirname
 const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dashboard')
 const RUNBOOKS_DIR = built ? join(here, 'runbooks') : join(here, '../alerts/runbooks')
-
-/** A line that holds a literal of any fault family, or a mark of progress; sources may not know them themselves. */
-function interestingBytes(): Prefilter {
-  const { search, familiesOf } = logScanner()
-  let found: boolean | 'mark' = false
-  const hit = (_: number, literal: number): void => {
-    if (familiesOf(literal).length > 0) found = true
-    else if (!found) found = 'mark'
-  }
-  return (bytes, start, end) => {
-    found = false
-    search.inBytes(bytes, start, end, hit)
-    return found
-  }
-}
 
 /** Loaded when somebody asks. */
 function lookAtHost(inForce: () => Config): () => Promise<DoctorReport> {
@@ -193,7 +178,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     reloads,
     roster: createContainerRoster(),
     cursors,
-    interesting: interestingBytes(),
+    interesting: createLineFilter(),
     childEntry: CHILD_ENTRY,
     directory,
     settings,
@@ -246,7 +231,10 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const parts: readonly ReloadPart[] = [
     { takes: ['log.level', 'log.format'], prepare: (next) => () => logger.configure(next.log) },
     { takes: ['http.token', 'http.allowed_origins', 'http.allowed_hosts'], prepare: (next) => () => server.setAccess(accessOf(next)) },
-    { takes: ['metrics.dcgm', 'metrics.hostname_label'], prepare: (next) => () => void (exposition = expositionOf(next)) },
+    {
+      takes: ['metrics.dcgm', 'metrics.hostname_label', 'metrics.dcgm_holders', 'metrics.dcgm_identity_labels', 'metrics.hpc_job_mapping_dir'],
+      prepare: (next) => () => void (exposition = expositionOf(next)),
+    },
     { takes: ['detectors'], prepare: (next) => () => detection.configure(definitionsOf(next), next.detectors.settings) },
     ...sources.flatMap(({ reload: own }) => (own === undefined ? [] : [{ takes: own.takes, prepare: (next: Config) => () => own.apply(next) }])),
     {
