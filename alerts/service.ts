@@ -1,7 +1,7 @@
 // All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
 import type { Config } from '../agent/config/schema.ts'
 import type { Incident, IncidentKind, IncidentSummary } from '../agent/model/incident.ts'
-import type { NotificationFigures, NotifierRow, NotifierTest } from '../agent/model/notification.ts'
+import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox } from '../agent/store/outbox.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -14,7 +14,7 @@ import { sendTest } from './test-message.ts'
 
 export type AlertsOptions = {
   readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name'>
-  /** Where the agent is reached, for links of messages, unless the configuration says it. */
+  /** Where the agent is reached on its own host. */
   readonly url: string
   /** An incident whole, with what people said of it. */
   readonly incident: (id: string) => Incident | undefined
@@ -44,13 +44,14 @@ const NOBODY: Told = { changed: () => {}, start: () => {}, maintain: () => {}, r
 
 export async function createAlerts({ config, url, incident: get, ready, log }: AlertsOptions): Promise<Alerts> {
   const { host_name: host, data_dir: directory, routes } = config
-  const baseUrl = config.alerts.base_url === '' ? url : config.alerts.base_url
+  const { base_url } = config.alerts
+  const reach: Reach = { ...(base_url === '' ? {} : { base_url }), local_url: url }
   const notifiers = await Promise.all(config.notifiers.map(buildNotifier))
-  const heartbeats = createHeartbeats({ alerts: { ...config.alerts, base_url: baseUrl }, host, notifiers, ready, log })
+  const heartbeats = createHeartbeats({ alerts: config.alerts, reach, host, notifiers, ready, log })
 
   const tellAll = (): Told => {
     const outbox = createOutbox({ directory, log })
-    const delivery = createDelivery({ outbox, notifiers, host, baseUrl, log })
+    const delivery = createDelivery({ outbox, notifiers, host, reach, log })
     const router = createRouter(
       routes,
       notifiers.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
@@ -82,7 +83,7 @@ export async function createAlerts({ config, url, incident: get, ready, log }: A
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
       if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
-      return sendTest(built, { host, baseUrl, kind, t: Date.now() })
+      return sendTest(built, { host, reach, kind, t: Date.now() })
     },
   }
 }

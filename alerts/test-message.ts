@@ -1,7 +1,7 @@
 // A test message to one notifier, at once and past everything that waits; what the receiver makes of it.
 import { randomUUID } from 'node:crypto'
 import type { IncidentKind } from '../agent/model/incident.ts'
-import type { Message, NotifierTest } from '../agent/model/notification.ts'
+import type { Message, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { BuiltNotifier } from './build.ts'
 import { attempt } from './delivery/attempt.ts'
 import { outgoing } from './messages/outgoing.ts'
@@ -10,16 +10,16 @@ import { sampleIncident } from './sample.ts'
 
 export type TestOptions = {
   readonly host: string
-  readonly baseUrl: string
+  readonly reach: Reach
   readonly kind: IncidentKind
   /** The end of the sample. */
   readonly resolved?: boolean
   readonly t: number
 }
 
-export function testMessage({ host, baseUrl, kind, resolved = false, t }: TestOptions): Message {
+export function testMessage({ host, reach, kind, resolved = false, t }: TestOptions): Message {
   const incident = outgoing(sampleIncident({ kind, t, resolved }))
-  return { key: randomUUID(), t, host, base_url: baseUrl, items: [{ event: resolved ? 'resolved' : 'firing', reason: 'test', incident }], count: 1 }
+  return { key: randomUUID(), t, host, ...reach, items: [{ event: resolved ? 'resolved' : 'firing', reason: 'test', incident }], count: 1 }
 }
 
 /** Throws as the notifier does when the message cannot be put into words. */

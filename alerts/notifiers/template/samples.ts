@@ -29,9 +29,12 @@ const message = (items: readonly MessageItem[]): Message => ({
   t: T,
   host: 'host',
   base_url: 'http://host:9839',
+  local_url: 'http://127.0.0.1:9839',
   items,
   count: new Set(items.map(({ incident }) => incident.id)).size,
 })
+
+const withoutLinks = ({ base_url: _, ...rest }: Message): Message => rest
 
 /** `most`: as many items as a message of this notifier can have. */
 export function sampleMessages(most: number): readonly (readonly [name: string, message: Message])[] {
@@ -40,6 +43,7 @@ export function sampleMessages(most: number): readonly (readonly [name: string, 
     ['an incident of a container on a GPU', message([item(whole)])],
     ['an incident of the host', message([item(host)])],
     ['the end of an incident', message([item(over)])],
+    ['an incident without links, as alerts.base_url is not set', withoutLinks(message([item(whole)]))],
     [`${most} incidents`, { ...message(many), expired: { count: 3, from: T - 1_000, to: T } }],
   ]
 }
