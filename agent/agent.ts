@@ -18,6 +18,7 @@ import { createReadiness } from './http/health.ts'
 import { createHttpServer } from './http/server.ts'
 import { createViews } from './http/views.ts'
 import { createLog } from './lib/log.ts'
+import { proxyRules } from './lib/proxy.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
 import type { DoctorReport } from './model/doctor.ts'
@@ -133,7 +134,7 @@ async function otlpSink(config: Config, latest: LatestStore, unresolved: readonl
   if (config.otlp.endpoint === '') return undefined
   const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
   const resource = { hostname: config.host_name, procRoot: config.host.proc_root, dataDir: config.data_dir, extra: config.otlp.resource_attributes }
-  return createOtlpSink({ settings: config.otlp, resource, latest, known: unresolved.map(({ id }) => id), log })
+  return createOtlpSink({ settings: config.otlp, proxyFor: proxyRules(config.http_client), resource, latest, known: unresolved.map(({ id }) => id), log })
 }
 
 export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {

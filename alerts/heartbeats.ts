@@ -1,4 +1,5 @@
 // Where heartbeats go: to the URL of a dead-man switch, and as an alert that always fires to the notifiers that were asked for it.
+import type { ProxyFor } from '../agent/lib/proxy.ts'
 import type { NotificationFigures, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import type { BuiltNotifier } from './build.ts'
@@ -11,6 +12,7 @@ import type { OutgoingRequest } from './notifiers/definition.ts'
 export type HeartbeatsOptions = {
   readonly alerts: { readonly heartbeat_url: string; readonly heartbeat_interval: number }
   readonly reach: Reach
+  readonly proxyFor: ProxyFor
   readonly host: string
   readonly notifiers: readonly BuiltNotifier[]
   readonly ready: () => boolean
@@ -21,9 +23,9 @@ export type Heartbeats = { readonly maintain: (t: number) => void; readonly figu
 /** A receiver that takes longer than this notices the heartbeat's absence soon enough. */
 const TIMEOUT_MS = 10_000
 
-export function createHeartbeats({ alerts, reach, host, notifiers, ready, log }: HeartbeatsOptions): Heartbeats {
+export function createHeartbeats({ alerts, reach, proxyFor, host, notifiers, ready, log }: HeartbeatsOptions): Heartbeats {
   const deliver = async (request: OutgoingRequest, options: { readonly timeoutMs: number; readonly caFile?: string }): Promise<string | undefined> => {
-    const sent = await send(request, options)
+    const sent = await send(request, { ...options, proxyFor })
     if ('failed' in sent) return sent.failed
     const verdict = judgeByStatus(sent.answer)
     return verdict.result === 'delivered' ? undefined : verdict.why

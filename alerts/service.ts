@@ -1,5 +1,6 @@
 // All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
 import type { Config } from '../agent/config/schema.ts'
+import { proxyRules } from '../agent/lib/proxy.ts'
 import type { Incident, IncidentKind, IncidentSummary } from '../agent/model/incident.ts'
 import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
@@ -13,7 +14,7 @@ import { createRouter } from './routing/router.ts'
 import { sendTest } from './test-message.ts'
 
 export type AlertsOptions = {
-  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name'>
+  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name' | 'http_client'>
   /** Where the agent is reached on its own host. */
   readonly url: string
   /** An incident whole, with what people said of it. */
@@ -46,12 +47,13 @@ export async function createAlerts({ config, url, incident: get, ready, log }: A
   const { host_name: host, data_dir: directory, routes } = config
   const { base_url } = config.alerts
   const reach: Reach = { ...(base_url === '' ? {} : { base_url }), local_url: url }
+  const proxyFor = proxyRules(config.http_client)
   const notifiers = await Promise.all(config.notifiers.map(buildNotifier))
-  const heartbeats = createHeartbeats({ alerts: config.alerts, reach, host, notifiers, ready, log })
+  const heartbeats = createHeartbeats({ alerts: config.alerts, reach, proxyFor, host, notifiers, ready, log })
 
   const tellAll = (): Told => {
     const outbox = createOutbox({ directory, log })
-    const delivery = createDelivery({ outbox, notifiers, host, reach, log })
+    const delivery = createDelivery({ outbox, notifiers, host, reach, proxyFor, log })
     const router = createRouter(
       routes,
       notifiers.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
@@ -83,7 +85,7 @@ export async function createAlerts({ config, url, incident: get, ready, log }: A
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
       if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
-      return sendTest(built, { host, reach, kind, t: Date.now() })
+      return sendTest(built, { host, reach, kind, t: Date.now(), proxyFor })
     },
   }
 }

@@ -1,5 +1,6 @@
 // A test message to one notifier, at once and past everything that waits; what the receiver makes of it.
 import { randomUUID } from 'node:crypto'
+import type { ProxyFor } from '../agent/lib/proxy.ts'
 import type { IncidentKind } from '../agent/model/incident.ts'
 import type { Message, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { BuiltNotifier } from './build.ts'
@@ -15,6 +16,8 @@ export type TestOptions = {
   /** The end of the sample. */
   readonly resolved?: boolean
   readonly t: number
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
 }
 
 export function testMessage({ host, reach, kind, resolved = false, t }: TestOptions): Message {
@@ -27,8 +30,15 @@ export const testRequest = ({ notifier }: BuiltNotifier, options: TestOptions): 
 
 /** One try, whatever comes of it. */
 export async function sendTest({ name, notifier, options }: BuiltNotifier, about: TestOptions): Promise<NotifierTest> {
+  const { proxyFor } = about
   const begun = performance.now()
-  const { unusable, result, status, ...verdict } = await attempt({ notifier, options, message: testMessage(about), now: Date.now })
+  const { unusable, result, status, ...verdict } = await attempt({
+    notifier,
+    options,
+    message: testMessage(about),
+    now: Date.now,
+    ...(proxyFor === undefined ? {} : { proxyFor }),
+  })
   return {
     notifier: name,
     host: notifier.host,

@@ -6,6 +6,7 @@ import { localUrl } from '../config/listen.ts'
 import { HIDDEN } from '../config/print.ts'
 import type { Config } from '../config/schema.ts'
 import { nearest } from '../lib/nearest.ts'
+import { proxyRules } from '../lib/proxy.ts'
 import { shownHost } from '../lib/shown-url.ts'
 import type { NotifierConfig } from '../model/alert-settings.ts'
 import type { IncidentKind } from '../model/incident.ts'
@@ -75,7 +76,7 @@ export async function testNotifier(config: Config, { name, kind, resolved, print
   const built = await buildNotifier(chosen)
   const { base_url } = config.alerts
   const reach = { ...(base_url === '' ? {} : { base_url }), local_url: localUrl(config.http.listen) }
-  const about: TestOptions = { host: config.host_name, reach, kind, resolved, t: Date.now() }
+  const about: TestOptions = { host: config.host_name, reach, kind, resolved, t: Date.now(), proxyFor: proxyRules(config.http_client, io.env) }
   if (print) {
     let shown: Printed
     try {

@@ -1,5 +1,7 @@
 // Services beside the GPUs: each target is asked by HTTP on the scheduler's grid, and what came of it is a scrape of its own.
 import type { TargetConfig } from '../config/sections/targets.ts'
+import { createHttpClient } from '../lib/http-client.ts'
+import { proxyRules, type ProxyFor } from '../lib/proxy.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
@@ -45,9 +47,11 @@ function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly 
   }
 }
 
-export function createTargetsSource(targets: readonly TargetConfig[]): Source {
+export function createTargetsSource(targets: readonly TargetConfig[], proxyFor?: ProxyFor): Source {
   const stops: (() => void)[] = []
   const infos = targets.map(infoOf)
+  // A check says whether a new connection would be taken, so none is kept.
+  const client = createHttpClient(proxyFor === undefined ? {} : { proxyFor })
   let ending = new AbortController()
   return {
     id: ID,
@@ -61,7 +65,7 @@ export function createTargetsSource(targets: readonly TargetConfig[]): Source {
       for (const target of targets) {
         const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
         const tell = createTeller(target)
-        const options = { url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
+        const options = { client, url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
         let before: string | undefined
         let busy = false
         const check = async (): Promise<void> => {
@@ -95,5 +99,6 @@ export const targets: SourceDefinition = {
   id: ID,
   metrics: targetMetrics,
   // A simulated host has no services of its own.
-  create: ({ config }) => (config.targets.length > 0 && config.simulate.scenario === 'off' ? createTargetsSource(config.targets) : undefined),
+  create: ({ config }) =>
+    config.targets.length > 0 && config.simulate.scenario === 'off' ? createTargetsSource(config.targets, proxyRules(config.http_client)) : undefined,
 }

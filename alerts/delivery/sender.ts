@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { durationText } from '../../agent/lib/duration.ts'
 import type { Message, NotifierRow, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
+import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
 import type { Notifier } from '../notifiers/definition.ts'
@@ -16,6 +17,8 @@ export type SenderOptions = DeliveredNotifier & {
   readonly outbox: Outbox
   readonly host: string
   readonly reach: Reach
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
   readonly log: Log
   readonly clock: Clock
   readonly random: () => number
@@ -43,7 +46,7 @@ const FAILING_MS = 300_000
 const MOST_REFUSALS = 10
 
 export function createSender(options: SenderOptions): Sender {
-  const { name, type, notifier, outbox, host, reach, log, clock, random } = options
+  const { name, type, notifier, outbox, host, reach, log, clock, random, proxyFor } = options
   const { max_messages_per_minute: perMinute, expire_ms: expireMs } = options.options
   const limited = notifier.refreshMs === undefined
   const budget = createBudget(limited ? perMinute : 0)
@@ -146,7 +149,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
   const tryOne = async (message: Message, threads: ReadonlyMap<string, string>): Promise<Attempt> =>
-    attempt({ notifier, options: options.options, message, threads, now: clock.now, signal: abort.signal })
+    attempt({ notifier, options: options.options, message, threads, now: clock.now, signal: abort.signal, ...(proxyFor === undefined ? {} : { proxyFor }) })
   const fly = (act: () => Promise<void>): void => {
     awake()
     flight = act()

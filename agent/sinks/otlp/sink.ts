@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufLogsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
+import type { ProxyFor } from '../../lib/proxy.ts'
 import type { IncidentSummary } from '../../model/incident.ts'
 import type { Sink } from '../../model/sink.ts'
 import type { Log } from '../../model/source.ts'
@@ -28,6 +29,8 @@ export type OtlpSettings = {
 }
 export type OtlpSinkOptions = {
   readonly settings: OtlpSettings
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
   readonly resource: ResourceOptions
   readonly latest: Pick<LatestStore, 'groups'>
   /** Ids of incidents that fired before this start. */
@@ -45,14 +48,21 @@ const RECORDS_A_REQUEST = 100
 /** For what still waits when the agent stops. */
 const LAST_WORDS_MS = 2_000
 
-async function transportFor({ endpoint, protocol, headers, timeout_ms, ca_file, compression }: OtlpSettings): Promise<Transport> {
+async function transportFor({ endpoint, protocol, headers, timeout_ms, ca_file, compression }: OtlpSettings, proxyFor?: ProxyFor): Promise<Transport> {
   let ca: Buffer | undefined
   try {
     if (ca_file !== '') ca = readFileSync(ca_file)
   } catch (error) {
     throw new Error(`otlp.ca_file: expected a file of certificates, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
-  const options: TransportOptions = { endpoint: new URL(endpoint), headers, timeoutMs: timeout_ms, compression, ...(ca === undefined ? {} : { ca }) }
+  const options: TransportOptions = {
+    endpoint: new URL(endpoint),
+    headers,
+    timeoutMs: timeout_ms,
+    compression,
+    ...(ca === undefined ? {} : { ca }),
+    ...(proxyFor === undefined ? {} : { proxyFor }),
+  }
   if (protocol === 'http/protobuf') return createHttpTransport(options)
   const { createGrpcTransport } = await import('./grpc.ts')
   return createGrpcTransport(options)
@@ -69,8 +79,8 @@ function refusalOf(read: () => { readonly items?: number | undefined; readonly w
 }
 
 /** Throws when the settings cannot be used; a receiver that is not there is none of these. */
-export async function createOtlpSink({ settings, resource: about, latest, known, log }: OtlpSinkOptions): Promise<OtlpSink> {
-  const transport = await transportFor(settings)
+export async function createOtlpSink({ settings, proxyFor, resource: about, latest, known, log }: OtlpSinkOptions): Promise<OtlpSink> {
+  const transport = await transportFor(settings, proxyFor)
   const resource = createResource(about)
   const collector = createMetricsCollector(latest, resource)
   const queue = createIncidentQueue(known)

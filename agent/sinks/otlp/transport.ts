@@ -1,4 +1,5 @@
 // How a request reaches the receiver, and what its answer means; one file for each protocol.
+import type { ProxyFor } from '../../lib/proxy.ts'
 import { redact } from '../../lib/redact.ts'
 
 export type Signal = 'metrics' | 'logs'
@@ -23,6 +24,8 @@ export type TransportOptions = {
   /** Certificates that are believed in place of the system's, PEM. */
   readonly ca?: Buffer
   readonly compression: 'gzip' | 'none'
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
 }
 
 /** Of a receiver's answer; partial successes are some hundred bytes. */

@@ -60,4 +60,4 @@ export const storm = (many: number): Message =>
   )
 
 /** As they are sent where alerts.base_url is not set and the agent listens on loopback. */
-export const withoutLinks = ({ base_url: _, ...rest }: Message): Message => rest
+export const withoutLinks = ({ key, t, host, local_url, items, count }: Message): Message => ({ key, t, host, local_url, items, count })

@@ -117,7 +117,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     to.reply('hang')
     const run = await driven(to, { timeout_ms: 300, incidents: false })
     await counted(run, 'retry', 1)
-    expect(run.lines[0]).toMatch(protocol === 'grpc' ? /DEADLINE_EXCEEDED/ : /no whole answer within 300 ms/)
+    expect(run.lines[0]).toMatch(protocol === 'grpc' ? /DEADLINE_EXCEEDED/ : /no answer within 300 ms/)
     to.reply('take')
     await to.taken(1)
   })
