@@ -131,7 +131,8 @@ function lookAtHost(config: Config): () => Promise<DoctorReport> {
 
 /** Loaded only where there is a receiver. */
 async function otlpSink(config: Config, latest: LatestStore, unresolved: readonly Incident[], log: Log): Promise<OtlpSink | undefined> {
-  if (config.otlp.endpoint === '') return undefined
+  const { endpoint, metrics_endpoint, logs_endpoint } = config.otlp
+  if (endpoint === '' && metrics_endpoint === '' && logs_endpoint === '') return undefined
   const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
   const resource = { hostname: config.host_name, procRoot: config.host.proc_root, dataDir: config.data_dir, extra: config.otlp.resource_attributes }
   return createOtlpSink({ settings: config.otlp, proxyFor: proxyRules(config.http_client), resource, latest, known: unresolved.map(({ id }) => id), log })

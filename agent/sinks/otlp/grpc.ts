@@ -42,7 +42,7 @@ function answerTo(error: ServiceError): Answer {
   return { result: 'retry', why, ...(afterMs === undefined ? {} : { afterMs }) }
 }
 
-export function createGrpcTransport({ endpoint, headers, timeoutMs, ca, compression, proxyFor = direct }: TransportOptions): Transport {
+export function createGrpcTransport({ signal, url: endpoint, headers, timeoutMs, ca, compression, proxyFor = direct }: TransportOptions): Transport {
   // What goes wrong is in the answers; the library would write it to stderr besides.
   setLogVerbosity(logVerbosity.NONE)
   const metadata = metadataOf(headers)
@@ -69,7 +69,7 @@ export function createGrpcTransport({ endpoint, headers, timeoutMs, ca, compress
   )
   const same = (value: Buffer): Buffer => value
   return {
-    async send(signal, request) {
+    async send(request) {
       const { promise, resolve } = Promise.withResolvers<Answer>()
       const body = Buffer.from(request.buffer, request.byteOffset, request.byteLength)
       client.makeUnaryRequest(METHODS[signal], same, same, body, metadata, { deadline: Date.now() + timeoutMs }, (error, answer) =>

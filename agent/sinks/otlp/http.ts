@@ -3,27 +3,21 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createHttpClient } from '../../lib/http-client.ts'
 import { retryAfterMs } from '../../lib/retry-after.ts'
-import { MAX_ANSWER_BYTES, shortened, type Signal, type Transport, type TransportOptions } from './transport.ts'
+import { MAX_ANSWER_BYTES, shortened, type Transport, type TransportOptions } from './transport.ts'
 
 const gzipAsync = promisify(gzip)
 
 /** The only ones that may be tried again: https://opentelemetry.io/docs/specs/otlp/, "Retryable Response Codes". */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-export function createHttpTransport({ endpoint, headers, timeoutMs, ca, compression, proxyFor }: TransportOptions): Transport {
-  // One connection for each signal, kept: a handshake a minute costs both sides more than the request.
-  const client = createHttpClient({ keep: 2, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) })
-  const urlOf = (signal: Signal): URL => {
-    const url = new URL(endpoint)
-    url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/${signal}`
-    return url
-  }
-  const urls: Readonly<Record<Signal, URL>> = { metrics: urlOf('metrics'), logs: urlOf('logs') }
+export function createHttpTransport({ url, headers, timeoutMs, ca, compression, proxyFor }: TransportOptions): Transport {
+  // The connection is kept: a handshake a minute costs both sides more than the request.
+  const client = createHttpClient({ keep: 1, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) })
 
   return {
-    async send(signal, request) {
+    async send(request) {
       const result = await client.exchange({
-        url: urls[signal],
+        url,
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/x-protobuf', ...(compression === 'gzip' ? { 'content-encoding': 'gzip' } : {}) },
         body: compression === 'gzip' ? await gzipAsync(request) : request,
