@@ -24,6 +24,7 @@ import { createReadiness } from './http/health.ts'
 import { createHttpServer } from './http/server.ts'
 import { createViews } from './http/views.ts'
 import type { Logger } from './lib/log.ts'
+import { proxyRules } from './lib/proxy.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
 import type { DoctorReport } from './model/doctor.ts'
@@ -85,10 +86,11 @@ function lookAtHost(inForce: () => Config): () => Promise<DoctorReport> {
 
 /** Loaded only where there is a receiver. */
 async function otlpSink(config: Config, latest: LatestStore, unresolved: readonly Incident[], log: Log): Promise<OtlpSink | undefined> {
-  if (config.otlp.endpoint === '') return undefined
+  const { endpoint, metrics_endpoint, logs_endpoint } = config.otlp
+  if (endpoint === '' && metrics_endpoint === '' && logs_endpoint === '') return undefined
   const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
   const resource = { hostname: config.host_name, procRoot: config.host.proc_root, dataDir: config.data_dir, extra: config.otlp.resource_attributes }
-  return createOtlpSink({ settings: config.otlp, resource, latest, known: unresolved.map(({ id }) => id), log })
+  return createOtlpSink({ settings: config.otlp, proxyFor: proxyRules(config.http_client), resource, latest, known: unresolved.map(({ id }) => id), log })
 }
 
 /** Where nobody is to hear of anything, no part of alerts is loaded and nothing is written. */

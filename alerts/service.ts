@@ -1,8 +1,9 @@
 // All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../agent/config/schema.ts'
+import { proxyRules } from '../agent/lib/proxy.ts'
 import type { Incident, IncidentKind, IncidentSummary } from '../agent/model/incident.ts'
-import type { NotificationFigures, NotifierRow, NotifierTest } from '../agent/model/notification.ts'
+import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox, type Outbox } from '../agent/store/outbox.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -14,8 +15,8 @@ import { createRouter } from './routing/router.ts'
 import { sendTest } from './test-message.ts'
 
 export type AlertsOptions = {
-  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name'>
-  /** Where the agent is reached, for links of messages, unless the configuration says it. */
+  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name' | 'http_client'>
+  /** Where the agent is reached on its own host. */
   readonly url: string
   /** An incident whole, with what people said of it. */
   readonly incident: (id: string) => Incident | undefined
@@ -63,13 +64,14 @@ const NOBODY: Notifying = {
 }
 
 export async function createAlerts({ config, url, incident: get, ready, firing, log }: AlertsOptions): Promise<Alerts> {
-  const baseUrlOf = ({ alerts }: Settings): string => (alerts.base_url === '' ? url : alerts.base_url)
+  const proxyFor = proxyRules(config.http_client)
+  const reachOf = ({ alerts: { base_url } }: Settings): Reach => ({ ...(base_url === '' ? {} : { base_url }), local_url: url })
   const build = async (next: Settings): Promise<readonly BuiltNotifier[]> => Promise.all(next.notifiers.map(buildNotifier))
   const heartbeatsOf = (next: Settings, built: readonly BuiltNotifier[]): Heartbeats =>
-    createHeartbeats({ alerts: { ...next.alerts, base_url: baseUrlOf(next) }, host: next.host_name, notifiers: built, ready, log })
+    createHeartbeats({ alerts: next.alerts, reach: reachOf(next), proxyFor, host: next.host_name, notifiers: built, ready, log })
   /** A delivery of before goes on where there is one: its senders know which receivers are in trouble. */
   const notifyingOf = (next: Settings, built: readonly BuiltNotifier[], outbox: Outbox, kept: Delivery | undefined): Notifying => {
-    const delivery = kept ?? createDelivery({ outbox, notifiers: built, host: next.host_name, baseUrl: baseUrlOf(next), log })
+    const delivery = kept ?? createDelivery({ outbox, notifiers: built, host: next.host_name, reach: reachOf(next), proxyFor, log })
     const router = createRouter(
       next.routes,
       built.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
@@ -109,13 +111,13 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
       if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
-      return sendTest(built, { host: settings.host_name, baseUrl: baseUrlOf(settings), kind, t: Date.now() })
+      return sendTest(built, { host: settings.host_name, reach: reachOf(settings), kind, t: Date.now(), proxyFor })
     },
     async prepare(next) {
       // A template that cannot be read is found here, before anything has changed.
       const built = await build(next)
       return async () => {
-        const sameReceivers = isDeepStrictEqual(next.notifiers, settings.notifiers) && baseUrlOf(next) === baseUrlOf(settings)
+        const sameReceivers = isDeepStrictEqual(next.notifiers, settings.notifiers) && next.alerts.base_url === settings.alerts.base_url
         if (!sameReceivers || !isDeepStrictEqual(next.alerts, settings.alerts)) heartbeats = heartbeatsOf(next, built)
         const { outbox, delivery } = told
         // Meanwhile the old announcer goes on filling the outbox; what was on its way is sent again with the same key.

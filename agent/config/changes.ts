@@ -1,7 +1,7 @@
 // What a newly read configuration changes, and the one that is in force when only some of it can be taken while the agent runs.
 import { isDeepStrictEqual } from 'node:util'
 import { withBaseUrl, type LoadedConfig } from './load.ts'
-import { isLoopback } from './rules.ts'
+import { isLoopback } from './listen.ts'
 import { isConfig, KEYS, nest, readKey, type Config } from './schema.ts'
 
 /** Keys whose values differ, in the order of the example file. */

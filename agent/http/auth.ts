@@ -1,7 +1,7 @@
 // Who may read: token, Host and Origin of a request. Pure functions over headers, used by HTTP and the WebSocket alike.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLoopback } from '../config/rules.ts'
+import { isLoopback } from '../config/listen.ts'
 import type { Config } from '../config/schema.ts'
 import type { Refusal } from './errors.ts'
 

@@ -1,6 +1,8 @@
 // Services beside the GPUs: each target is asked by HTTP on the scheduler's grid, and what came of it is a scrape of its own.
 import { isDeepStrictEqual } from 'node:util'
 import type { TargetConfig } from '../config/sections/targets.ts'
+import { createHttpClient, type HttpClient } from '../lib/http-client.ts'
+import { proxyRules, type ProxyFor } from '../lib/proxy.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Scrape } from '../model/event.ts'
 import type { Gap, Reading } from '../model/reading.ts'
@@ -48,12 +50,12 @@ function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly 
 }
 
 /** Asks one target on the scheduler's grid until it is stopped. */
-function watchTarget(target: TargetConfig, { emit, every, log }: SourceContext): () => void {
+function watchTarget(target: TargetConfig, client: HttpClient, { emit, every, log }: SourceContext): () => void {
   const ending = new AbortController()
   const { signal } = ending
   const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
   const tell = createTeller(target)
-  const options = { url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
+  const options = { client, url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
   let before: string | undefined
   let busy = false
   const check = async (): Promise<void> => {
@@ -93,8 +95,10 @@ const scrapeOf = (t: number, group: string, readings: readonly Reading[]): Scrap
 
 export type TargetsSource = Source & { readonly configure: (targets: readonly TargetConfig[]) => void }
 
-export function createTargetsSource(initial: readonly TargetConfig[]): TargetsSource {
+export function createTargetsSource(initial: readonly TargetConfig[], proxyFor?: ProxyFor): TargetsSource {
   let targets = initial
+  // A check says whether a new connection would be taken, so none is kept.
+  const client = createHttpClient(proxyFor === undefined ? {} : { proxyFor })
   let context: SourceContext | undefined
   let stopRenewing: (() => void) | undefined
   const watched = new Map<string, { readonly target: TargetConfig; readonly stop: () => void }>()
@@ -114,7 +118,7 @@ export function createTargetsSource(initial: readonly TargetConfig[]): TargetsSo
     if (targets.length > 0 || stopRenewing !== undefined) renew(second())
     stopRenewing?.()
     stopRenewing = targets.length > 0 ? every(RENEW_MS, renew) : undefined
-    for (const target of targets) if (!watched.has(target.name)) watched.set(target.name, { target, stop: watchTarget(target, context) })
+    for (const target of targets) if (!watched.has(target.name)) watched.set(target.name, { target, stop: watchTarget(target, client, context) })
   }
   return {
     id: ID,
@@ -143,7 +147,7 @@ export const targets: SourceDefinition = {
   create({ config }) {
     // A simulated host has no services of its own.
     if (config.simulate.scenario !== 'off') return undefined
-    const source = createTargetsSource(config.targets)
+    const source = createTargetsSource(config.targets, proxyRules(config.http_client))
     return { ...source, reload: { takes: ['targets'], apply: (next) => source.configure(next.targets) } }
   },
 }

@@ -2,8 +2,8 @@
 import { onOff, text, texts } from '../../agent/config/field.ts'
 import { alertName, xidLabels } from '../../agent/model/incident.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
-import { incidentUrl } from '../messages/story.ts'
-import { hostOf, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
+import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
+import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 /** Alertmanager asks its clients to send what still fires each 30 s to 3 min. */
@@ -75,20 +75,23 @@ export const alertmanager = defineNotifier({
     const alertOf = (message: Message, { event, incident }: MessageItem): Alert => {
       const { kind, verdict, title, remedies, started_at, fired_at = started_at, resolved_at } = incident
       const [remedy] = remedies
-      const link = incidentUrl(message.base_url, incident.id)
+      const link = incidentUrl(message, incident.id)
+      const runbook = runbookUrl(message, kind)
+      const dashboard = link ?? directionsOf(incident, message)?.text
       return {
         labels: { instance: message.host, ...added, ...labelsOf(incident) },
         annotations: {
           summary: title,
           description: verdict,
           ...(remedy === undefined ? {} : { remedy: remedy.command === undefined ? remedy.text : `${remedy.text}\n${remedy.command}` }),
-          runbook_url: runbookUrl(message, kind),
-          dashboard: link,
+          ...(runbook === undefined ? {} : { runbook_url: runbook }),
+          // Words without a URL where there is no link: Alertmanager's page makes a link of each URL.
+          ...(dashboard === undefined ? {} : { dashboard }),
         },
         // Not when its first sign was seen: what began longer ago than group_wait is sent at once, before the rest of its group is there.
         startsAt: isoTime(fired_at),
         endsAt: isoTime(event === 'resolved' ? (resolved_at ?? message.t) : message.t + TURNS * REFRESH_MS),
-        generatorURL: link,
+        ...(link === undefined ? {} : { generatorURL: link }),
       }
     }
     return {
@@ -104,7 +107,7 @@ export const alertmanager = defineNotifier({
                   labels: { instance: host, ...added, alertname: HEARTBEAT_ALERT, severity: 'none' },
                   annotations: { summary: `Warpwatch watches ${host}`, description: 'It fires for as long as all is well: be told when it stays away.' },
                   endsAt: isoTime(t + TURNS * REFRESH_MS),
-                  generatorURL: base_url,
+                  ...(base_url === undefined ? {} : { generatorURL: base_url }),
                 },
               ]),
           }
