@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { BUSY_MS, watchFile, type FileWatch } from '../database-file.ts'
 import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
 
 export const MAINTENANCE_FILE = 'maintenance.db'
@@ -13,6 +14,7 @@ export type Lists = {
 }
 export type ListName = keyof Lists
 export type MaintenanceFile = {
+  readonly watch: FileWatch
   readonly read: () => Lists
   readonly write: (lists: Lists, names: Iterable<ListName>) => void
   readonly close: () => void
@@ -26,7 +28,8 @@ const acceptedIn = (text: string): Lists['accepted'] => JSON.parse(text)
 /** Throws when the directory or the file cannot be used. */
 export function openMaintenanceFile(directory: string, { readonly = false } = {}): MaintenanceFile {
   if (!readonly) makeDirectory(directory, 0o750)
-  const db = new Sqlite(join(directory, MAINTENANCE_FILE), { readonly, fileMustExist: readonly, timeout: 500 })
+  const path = join(directory, MAINTENANCE_FILE)
+  const db = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
   try {
     if (!readonly) {
       db.pragma('journal_mode = WAL')
@@ -38,6 +41,7 @@ export function openMaintenanceFile(directory: string, { readonly = false } = {}
     const put = readonly ? undefined : db.prepare<[ListName, string]>('INSERT INTO lists VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body')
     const body = (name: ListName): string => get.get(name)?.body ?? '[]'
     return {
+      watch: watchFile(path),
       read: () => ({ silences: silencesIn(body('silences')), acknowledged: acknowledgedIn(body('acknowledged')), accepted: acceptedIn(body('accepted')) }),
       write(lists, names) {
         db.transaction(() => {
