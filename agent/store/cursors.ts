@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { makeDirectory } from '../lib/make-directory.ts'
 import type { Log } from '../model/source.ts'
-import { BUSY_MS, FileMovedError, isCorrupt, setAside, watchFile, type FileWatch } from './database-file.ts'
+import { BUSY_MS, checkTable, FileMovedError, isCorrupt, keepIndexSafe, setAside, watchFile, type FileWatch } from './database-file.ts'
 
 export type CursorStore = {
   readonly get: (key: string) => string | undefined
@@ -17,7 +17,7 @@ export type CursorStore = {
 
 const WRITE_EVERY_MS = 1_000
 /** A disk that refused is tried again at this pace. */
-const RETRY_MS = 30_000
+const RETRY_MS = 10_000
 /** A log that nobody read for so long has gone. */
 const KEPT_MS = 30 * 24 * 3_600_000
 const MAX_CURSORS = 20_000
@@ -32,10 +32,12 @@ type Entry = { readonly value: string; readonly t: number }
 function openDisk(file: string, now: number): { readonly disk: Disk; readonly entries: ReadonlyMap<string, Entry> } {
   const db = new Sqlite(file, { timeout: BUSY_MS })
   try {
+    keepIndexSafe(db, file)
     db.pragma('journal_mode = WAL')
     // The death of the process loses nothing; a power failure at most the newest second.
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -128')
+    checkTable(db, 'cursors')
     db.exec('CREATE TABLE IF NOT EXISTS cursors (key TEXT PRIMARY KEY, value TEXT NOT NULL, t INTEGER NOT NULL) WITHOUT ROWID')
     db.prepare('DELETE FROM cursors WHERE t < ?').run(now - KEPT_MS)
     const entries = new Map<string, Entry>()
@@ -122,15 +124,19 @@ export function createCursorStore(options: { readonly directory: string; readonl
         // It is given up either way.
       }
       disk = undefined
+      // Also where nothing changes any more: what is known must be on disk before the agent ends.
+      writeLater(RETRY_MS)
     }
+  }
+  const writeLater = (ms: number): void => {
+    timer ??= setTimeout(write, ms).unref()
   }
   const changed = (key: string, value: string | undefined): void => {
     dirty.set(key, value)
     if (timer !== undefined) return
     const dueMs = lastWrite + (degraded ? RETRY_MS : WRITE_EVERY_MS) - performance.now()
-    if (dueMs <= 0) return write()
-    timer = setTimeout(write, dueMs)
-    timer.unref()
+    if (dueMs <= 0) write()
+    else writeLater(dueMs)
   }
   try {
     open()

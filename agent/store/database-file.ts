@@ -1,5 +1,6 @@
 // What our databases share as files: one that is broken is set aside, one that was removed or replaced while it is open is noticed.
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { codeOf } from '../lib/error-words.ts'
 
@@ -8,6 +9,18 @@ import { codeOf } from '../lib/error-words.ts'
  * databases together cost less than a second. A write of ours takes a few milliseconds, so nobody else has a reason to hold a lock for long.
  */
 export const BUSY_MS = 100
+
+/** f_type of btrfs (statfs(2)). */
+const BTRFS = 0x9123683e
+
+/**
+ * The index of a write-ahead log is a file that is mapped into memory. btrfs reserves space again for each of its pages that is written to, and where
+ * the disk or a quota is used up it answers with SIGBUS, which ends the process. There the index is kept on the heap: nobody else can then read the
+ * database while it is open. To be called before the first statement.
+ */
+export function keepIndexSafe(db: Database, file: string): void {
+  if (statfsSync(dirname(file)).type === BTRFS) db.pragma('locking_mode = EXCLUSIVE')
+}
 
 /** What SQLite has nothing against, and what is no database of ours all the same: another program's, one that somebody emptied. */
 export class BrokenFileError extends Error {
@@ -20,6 +33,12 @@ export function checkOwner(db: Database, applicationId: number): void {
   const owner = Number(db.pragma('application_id', { simple: true }))
   const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
   if (tables > 0 && owner !== applicationId) throw new BrokenFileError(`expected application id ${applicationId}, found ${owner}`)
+}
+
+/** The same for a database without such an id, that is known by its only table. */
+export function checkTable(db: Database, table: string): void {
+  const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all()
+  if (tables.length > 0 && !tables.includes(table)) throw new BrokenFileError(`expected a table ${table}, found ${tables.slice(0, 5).join(', ')}`)
 }
 
 /** Renames a closed database and what belongs to it, so that it can still be looked at; never over an earlier one. Returns the new name. */

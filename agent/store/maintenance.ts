@@ -102,12 +102,17 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
     try {
       watch.check()
     } catch (error) {
-      if (!(error instanceof FileMovedError)) return failed(error)
+      if (!(error instanceof FileMovedError)) {
+        failed(error)
+        return write()
+      }
       log.error(`silences and acknowledgements: ${error.message}; written anew with what is known`)
       close()
       watch.clean()
       allDirty()
       write()
+      // What was put there in its place may be broken; it is out of the way now.
+      if (failing !== undefined) write()
     }
   }
   const changed = (name: ListName): void => {

@@ -111,14 +111,17 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     use(memory)
     if (moved || isCorrupt(error)) reconnect()
   }
-  const reconnect = (): void => {
+  const reconnect = (again = true): void => {
     let disk: Database | undefined
     try {
       disk = openOutboxFile(directory)
       copyOutbox(parts.db, disk, { replace: seeded })
     } catch (error) {
       closed(disk)
-      if (isCorrupt(error)) replaceBroken(error)
+      if (isCorrupt(error)) {
+        replaceBroken(error)
+        if (again) return reconnect(false)
+      }
       reason = `${codeOf(error)} ${messageOf(error)}`.trim()
       return
     }

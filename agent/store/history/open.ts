@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { codeOf, messageOf } from '../../lib/error-words.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
-import { BUSY_MS, checkOwner, isCorrupt, setAside, watchFile, type FileWatch } from '../database-file.ts'
+import { BUSY_MS, checkOwner, isCorrupt, keepIndexSafe, setAside, watchFile, type FileWatch } from '../database-file.ts'
 import { createDisk } from './disk.ts'
 import type { Disk } from './disk.ts'
 import { APPLICATION_ID, migrate } from './schema.ts'
@@ -54,6 +54,7 @@ export function lockDirectory(directory: string): () => void {
 function openFile(file: string): Disk {
   const db = new Sqlite(file, { timeout: BUSY_MS })
   try {
+    keepIndexSafe(db, file)
     // Both hold only for a database without tables.
     db.pragma('page_size = 4096')
     db.pragma('auto_vacuum = INCREMENTAL')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
-import { BUSY_MS, watchFile, type FileWatch } from '../database-file.ts'
+import { BUSY_MS, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
 import { prepareSchema, type Schema } from '../schema.ts'
 import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
 
@@ -62,6 +62,7 @@ export function openIncidentFile(directory: string, { readonly = false } = {}): 
   const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
   try {
     if (!readonly) {
+      keepIndexSafe(db, file)
       db.pragma('auto_vacuum = INCREMENTAL')
       db.pragma('journal_mode = WAL')
       // The death of the process costs nothing; a power failure may cost the last seconds.

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
-import { BUSY_MS, watchFile, type FileWatch } from '../database-file.ts'
+import { BUSY_MS, checkTable, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
 import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
 
 export const MAINTENANCE_FILE = 'maintenance.db'
@@ -32,9 +32,11 @@ export function openMaintenanceFile(directory: string, { readonly = false } = {}
   const db = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
   try {
     if (!readonly) {
+      keepIndexSafe(db, path)
       db.pragma('journal_mode = WAL')
       db.pragma('synchronous = NORMAL')
       db.pragma('cache_size = -64')
+      checkTable(db, 'lists')
       db.exec('CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT')
     }
     const get = db.prepare<[ListName], { body: string }>('SELECT body FROM lists WHERE name = ?')

@@ -7,7 +7,8 @@ import { createCursorStore } from '../../../agent/store/cursors.ts'
 import { setAside, watchFile } from '../../../agent/store/database-file.ts'
 import { createIncidentStore } from '../../../agent/store/incidents.ts'
 import { createMaintenanceStore } from '../../../agent/store/maintenance.ts'
-import { kept } from '../../setup/alert-scene.ts'
+import { createOutbox } from '../../../agent/store/outbox.ts'
+import { asOutgoing, incident, kept } from '../../setup/alert-scene.ts'
 import { INCIDENT } from '../http/incident-fixture.ts'
 import { collectLog, feed, gpu, open, points, temporaryDirectory } from './history-harness.ts'
 
@@ -56,6 +57,12 @@ const ABUSES = {
     writeFileSync(join(directory, 'new'), 'this is no database '.repeat(1_000))
     renameSync(join(directory, 'new'), join(directory, file))
   },
+  'it is replaced by the database of another program': (directory: string, file: string) => {
+    const db = new Sqlite(join(directory, 'new'))
+    db.exec('CREATE TABLE theirs (a)')
+    db.close()
+    renameSync(join(directory, 'new'), join(directory, file))
+  },
   'it is emptied': (directory: string, file: string) => truncateSync(join(directory, file)),
 }
 describe.each(Object.entries(ABUSES))('while the agent runs, %s', (_, abuse) => {
@@ -89,6 +96,21 @@ describe.each(Object.entries(ABUSES))('while the agent runs, %s', (_, abuse) => 
     store.close()
     const again = createMaintenanceStore({ directory, log: kept().log })
     expect(again.silences(T + 3_000)).toEqual(silences.toReversed())
+    again.close()
+  })
+
+  test('notifications: what waits is on disk again at once', () => {
+    const directory = join(temporaryDirectory(), 'data')
+    const outbox = createOutbox({ directory, log: kept().log, now: () => T })
+    const plan = { notifier: 'ops', group: 'g', event: 'firing', reason: 'new', dueAt: T } as const
+    outbox.put(asOutgoing(incident('a')), [plan], T)
+    outbox.maintain(T)
+    abuse(directory, 'outbox.db')
+    outbox.maintain(T + 1_000)
+    expect(outbox.degraded()).toBeUndefined()
+    outbox.close()
+    const again = createOutbox({ directory, log: kept().log, now: () => T })
+    expect(again.awaited('a')).toBe(true)
     again.close()
   })
 
