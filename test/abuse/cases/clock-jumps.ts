@@ -3,7 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import * as z from 'zod'
 import { eightH100 } from '../../fakes/nvml/scenario.ts'
+import { get } from '../../setup/agent.ts'
 import type { AbuseCase } from '../abuse-case.ts'
 import { cpuSeconds } from '../parts/process-times.ts'
 import { sampledSeconds, samplesCome } from '../parts/sampling.ts'
@@ -24,6 +26,12 @@ const host = () => {
   return { ...all, gpus: all.gpus.slice(0, 2) }
 }
 const firing = (all: readonly Incident[]): readonly string[] => all.filter(({ status }) => status === 'firing').map(({ id }) => id)
+
+const points = z.array(z.object({ mean: z.array(z.number().nullable()) }))
+async function isReadable(url: string, { from, to }: { readonly from: number; readonly to: number }): Promise<boolean> {
+  const { status, text } = await get(`${url}/api/v1/series?metric=gpu_power_watts&from=${Math.floor(from) - 60_000}&to=${Math.floor(to) + 60_000}&points=500`)
+  return status === 200 && points.parse(JSON.parse(text)).some(({ mean }) => mean.some((value) => value !== null))
+}
 
 export const clockJumps: AbuseCase = {
   id: 'clock-jumps',
@@ -55,7 +63,7 @@ export const clockJumps: AbuseCase = {
       await samplesCome(agent, 3, { now })
       scene.crash()
       await scene.allHeard()
-      let busiest = 0
+      let [busiest, wanted, found] = [0, 0, 0]
       for (const jump of jumps) {
         const before = firing(await scene.incidents())
         set(jump)
@@ -70,19 +78,25 @@ export const clockJumps: AbuseCase = {
         const gone = before.filter((id) => !firing(after).includes(id))
         if (gone.length > 0) problems.push(`${gone.length} incidents ended by a jump to ${jump} s`)
         busiest = Math.max(busiest, (cpuSeconds(agent.pid) - cpu) / ((performance.now() - begun) / 1_000))
-        spans.push({ from, to: now() })
+        const to = now()
+        spans.push({ from, to })
+        // The first and the last second of a span may belong to the jumps.
+        wanted += Math.max(0, Math.floor(to / 1_000) - Math.ceil(from / 1_000) - 2)
+        found += (await sampledSeconds(agent.url, from + 1_000, to - 1_000)).length
         const ready = await agent.get('/readyz')
         if (ready.status !== 200) problems.push(`/readyz answered ${ready.status} after a jump to ${jump} s`)
       }
       const others = (await scene.incidents()).filter(({ kind }) => kind !== 'cuda_oom')
       if (others.length > 0) problems.push(`${others.map(({ kind }) => kind).join(', ')} fired`)
-      const told = new Set(deliveredIn(scene.receiver).filter(({ event }) => event === 'firing').map(({ id }) => id)).size
-      // Steps to and from: of the seconds of each span the first may belong to the jump itself.
-      const [wanted, found] = await spans.reduce<Promise<readonly [number, number]>>(async (sum, { from, to }) => {
-        const [w, f] = await sum
-        const seconds = await sampledSeconds(agent.url, from + 1_000, to - 1_000)
-        return [w + Math.max(0, Math.floor(to / 1_000) - Math.ceil(from / 1_000) - 1), f + seconds.length]
-      }, Promise.resolve([0, 0] as const))
+      const told = new Set(
+        deliveredIn(scene.receiver)
+          .filter(({ event }) => event === 'firing')
+          .map(({ id }) => id),
+      ).size
+      // What a later jump makes older than raw history is kept, its minutes answer for it.
+      const unreadable = await Promise.all(spans.map(async (span) => !(await isReadable(agent.url, span))))
+      const lost = unreadable.filter(Boolean).length
+      if (lost > 0) problems.push(`${lost} spans cannot be read any more`)
       if (found < wanted * (short ? 0.5 : 0.9)) problems.push(`${found} of ${wanted} seconds are in the history`)
       if (busiest > BUSY_RATIO) problems.push(`the agent was busy for ${(busiest * 100).toFixed(0)} % of the time`)
       return {

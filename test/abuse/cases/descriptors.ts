@@ -36,6 +36,9 @@ export const descriptors: AbuseCase = {
     const hole = longestHole(await sampledSeconds(agent.url, from * 1_000, Date.now()), from, Math.floor(Date.now() / 1_000) - 2)
     const others = (await scene.incidents()).filter(({ kind }) => kind !== 'cuda_oom')
     const held = hole <= (short ? 4 : 1) && others.length === 0
-    return { held, observed: `0 of 1 incidents lost, longest time without a sample ${hole} s, ${others.length} false incidents${others.map(({ kind }) => ` (${kind})`).join('')}` }
+    return {
+      held,
+      observed: `0 of 1 incidents lost, longest time without a sample ${hole} s, ${others.length} false incidents${others.map(({ kind }) => ` (${kind})`).join('')}`,
+    }
   },
 }

@@ -15,7 +15,8 @@ export const memoryLimit: AbuseCase = {
   area: 'process',
   fault: `a memory limit of ${LIMIT_MIB} MiB (cgroup) under ${ROUNDS} rounds of six requests at once`,
   promised: 'memory stays bounded: the kernel never ends the agent, and sampling goes on',
-  unavailable: () => (process.getuid?.() === 0 && existsSync(join(V1, 'memory.limit_in_bytes')) ? undefined : 'needs root and the memory controller of cgroup v1'),
+  unavailable: () =>
+    process.getuid?.() === 0 && existsSync(join(V1, 'memory.limit_in_bytes')) ? undefined : 'needs root and the memory controller of cgroup v1',
   hasShortForm: false,
   async run({ short }) {
     const group = join(V1, `warpwatch-abuse-${process.pid}`)
@@ -27,7 +28,14 @@ export const memoryLimit: AbuseCase = {
       writeFileSync(join(group, 'cgroup.procs'), String(agent.pid))
       await samplesCome(agent, 3)
       const from = Math.floor(Date.now() / 1_000)
-      const paths = ['/metrics', '/api/v1/gpus', '/api/v1/series?metric=gpu_power_watts&points=5000', '/api/v1/incidents?limit=1000', '/api/v1/openapi.json', '/']
+      const paths = [
+        '/metrics',
+        '/api/v1/gpus',
+        '/api/v1/series?metric=gpu_power_watts&points=5000',
+        '/api/v1/incidents?limit=1000',
+        '/api/v1/openapi.json',
+        '/',
+      ]
       let wrong = 0
       for (let round = 0; round < (short ? ROUNDS_SHORT : ROUNDS); round++) {
         if (round % 15 === 0 && scene.crashes() < 29) scene.crash()

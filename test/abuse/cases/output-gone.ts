@@ -50,7 +50,11 @@ export const outputFull: AbuseCase = {
       const ready = async (): Promise<boolean> => (await get(`http://${listen}/readyz`).catch(() => undefined))?.status === 200
       await poll(ready, { what: () => `an agent that is ready; exit code ${child.exitCode}`, deadlineMs: 30_000, everyMs: 100 })
       rmSync(join(folder, 'data'), { recursive: true })
-      await poll(() => get(`http://${listen}/metrics`).then(({ text }) => /warpwatch_agent_history_bytes [1-9]/.test(text)), { what: 'a history', deadlineMs: 30_000, everyMs: 200 })
+      await poll(() => get(`http://${listen}/metrics`).then(({ text }) => /warpwatch_agent_history_bytes [1-9]/.test(text)), {
+        what: 'a history',
+        deadlineMs: 30_000,
+        everyMs: 200,
+      })
       const held = child.exitCode === null && (await ready())
       return { held, observed: held ? 'ready before and after' : `ended with ${child.exitCode}` }
     } finally {

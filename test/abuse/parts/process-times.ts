@@ -3,7 +3,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 /** CPU time of a process so far, s; a tick is 10 ms on Linux (USER_HZ). */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 

@@ -28,7 +28,18 @@ export type Ordeal = {
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
-export async function storageOrdeal({ short, disk, at = 'running', strike, heal, says, degrades, lasting = false, afterwards, lastsMs = 25_000 }: Ordeal): Promise<Outcome> {
+export async function storageOrdeal({
+  short,
+  disk,
+  at = 'running',
+  strike,
+  heal,
+  says,
+  degrades,
+  lasting = false,
+  afterwards,
+  lastsMs = 25_000,
+}: Ordeal): Promise<Outcome> {
   const dataDir = disk?.dataDir
   if (at === 'start') await strike(dataDir ?? '')
   await using scene = await startScene({ ...(dataDir === undefined ? {} : { dataDir }) })
