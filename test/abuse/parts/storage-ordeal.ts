@@ -42,7 +42,7 @@ export async function storageOrdeal({
 }: Ordeal): Promise<Outcome> {
   const dataDir = disk?.dataDir
   if (at === 'start') await strike(dataDir ?? '')
-  await using scene = await startScene({ ...(dataDir === undefined ? {} : { dataDir }) })
+  await using scene = await startScene(dataDir === undefined ? {} : { dataDir })
   const firstSecond = Math.ceil(Date.now() / 1_000) + 1
   const problems: string[] = []
   let agent = scene.agent()

@@ -38,6 +38,7 @@ describe('a healthy child', () => {
       await until(`readings of ${at - t} ms`, () => readAt(at, POWER))
       await until(`ages of ${at - t} ms`, () => readAt(at, 'warpwatch_gpu_sample_age_seconds'))
     }
+    expect(running.age(0), 'told of now, not of the hour ahead').toBeDefined()
   })
 
   test('Xids are counted over the lives of children', async () => {
