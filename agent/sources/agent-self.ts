@@ -52,7 +52,7 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
     try {
       // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
-      if (t - fdsAt >= FDS_EVERY_MS) {
+      if (Math.abs(t - fdsAt) >= FDS_EVERY_MS) {
         fds = readdirSync('/proc/self/fd').length
         fdsAt = t
       }

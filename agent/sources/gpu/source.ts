@@ -33,6 +33,8 @@ export type GpuSource = Source & { readonly state: () => GpuSourceState; readonl
 const VANISHED_TTL_MS = 600_000
 /** Counters change seldom: told when they change, and again every so often. */
 const RENEW_MS = 10_000
+/** More than an answer is late, less than any clock is set back by hand. */
+const CLOCK_SET_BACK_MS = 60_000
 const USED = 'warpwatch_gpu_memory_used_bytes'
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
@@ -64,7 +66,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
 
   const emitAges = (t: number): void => {
-    if (t <= agesT) return
+    // What lies far ahead was told before the clock was set back.
+    if (t <= agesT && agesT - t <= CLOCK_SET_BACK_MS) return
     agesT = t
     emit(t, 'age', 3 * RATE_MS.fast, roster.ages(now()), [])
   }
@@ -211,15 +214,15 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
 
   const tick = (t: number): void => {
     tickT = t
-    const due = RATES.filter((rate) => t - askedAt[rate] >= RATE_MS[rate] - RATE_MS.fast / 2)
+    const due = RATES.filter((rate) => Math.abs(t - askedAt[rate]) >= RATE_MS[rate] - RATE_MS.fast / 2)
     for (const rate of due) askedAt[rate] = t
     const asked = supervisor?.ask(due, t) ?? false
     // With an answer to come the ages wait for it, so that a healthy GPU's age is not always one second.
     if (!asked) emitAges(t)
     for (const gpu of roster.all()) if (gpu.gap !== undefined) tellGap(gpu, t)
     if (downGap !== undefined) emit(t, 'nvml', ttlMs.fast, [], [downGap])
-    if (t - selfT >= RENEW_MS) emitSelf(t)
-    if (t - xidsT >= RENEW_MS) emitXids(t)
+    if (Math.abs(t - selfT) >= RENEW_MS) emitSelf(t)
+    if (Math.abs(t - xidsT) >= RENEW_MS) emitXids(t)
   }
 
   return {
