@@ -1,5 +1,6 @@
 // The port: guards in front, /metrics straight from the shared page, the live stream on /ws, all else through the app.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Log } from '../model/source.ts'
@@ -37,6 +38,10 @@ export type HttpServer = {
 /** Connections beside those of the live stream: scrapers, API readers, a browser's six per page. */
 const OTHER_CONNECTIONS = 512
 const CLOSE_WITHIN_MS = 800
+/** Requests of one connection whose answers were not taken. Browsers and scrapers wait for each answer; who sends more would have all of them made at once. */
+const MAX_UNANSWERED = 8
+/** A reader that takes nothing of its answer for so long is gone, and what it was sent is freed. The slowest answer (a notifier's test) takes half of that. */
+const TAKEN_WITHIN_MS = 60_000
 /** Compressing costs more than sending where the reader is on this machine. */
 const isLocal = (address: string | undefined): boolean => address === undefined || /^(::1$|(::ffff:)?127\.)/.test(address)
 
@@ -110,10 +115,25 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     else sendRefusal(response, { code: 'internal', message: 'the agent failed on this request; its log says why' })
   }
 
+  const unanswered = new WeakMap<Socket, number>()
+  /** Counts the requests of a connection; false: it has sent too many and is closed. */
+  const admit = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+    const count = (unanswered.get(socket) ?? 0) + 1
+    if (count > MAX_UNANSWERED) {
+      socket.destroy()
+      return false
+    }
+    unanswered.set(socket, count)
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
+    return true
+  }
   const server = createServer(
     { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 },
-    (request, response) => void handle(request, response).catch((error: unknown) => failed(response, error)),
+    (request, response) => {
+      if (admit(request, response)) handle(request, response).catch((error: unknown) => failed(response, error))
+    },
   )
+  server.timeout = TAKEN_WITHIN_MS
   server.maxConnections = live.maxReaders + OTHER_CONNECTIONS
   const sockets = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
