@@ -9,7 +9,7 @@ import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
 import { errorBody, STATUS, type Refusal } from './errors.ts'
 import type { Exposition } from './exposition.ts'
-import { guard, pathOf } from './guards.ts'
+import { guard, MAX_BODY_BYTES, pathOf } from './guards.ts'
 
 /** What the server needs of the live stream; sinks/live.ts is it. */
 export type Upgrader = {
@@ -47,8 +47,10 @@ const isLocal = (address: string | undefined): boolean => address === undefined 
 
 function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const body = errorBody(refusal)
-  // A body that was announced is not read any more, so the connection cannot be used again.
-  const connection = refusal.code === 'too_large' ? { Connection: 'close' } : {}
+  const { headers } = response.req
+  // A body that is refused is not read, so the connection cannot be used again.
+  const unread = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES
+  const connection = unread || refusal.code === 'too_large' ? { Connection: 'close' } : {}
   response.writeHead(STATUS[refusal.code], { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...connection, ...refusal.headers })
   response.end(body)
 }

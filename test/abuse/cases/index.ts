@@ -1,3 +1,13 @@
 // Every case of the abuse suite: one file, one line.
 export { unknownPaths } from './unknown-paths.ts'
 export { httpMatrix } from './http-matrix.ts'
+export { wsFrames } from './ws-frames.ts'
+export { wsReaders } from './ws-readers.ts'
+export { httpShapes } from './http-shapes.ts'
+export { httpBodies } from './http-bodies.ts'
+export { httpSlow } from './http-slow.ts'
+export { nvmlCrash } from './nvml-crash.ts'
+export { nvmlNonsense } from './nvml-nonsense.ts'
+export { nvmlMany } from './nvml-many.ts'
+export { engineHostile } from './engine-hostile.ts'
+export { engineCrowd } from './engine-crowd.ts'
