@@ -16,7 +16,7 @@ export const engineCrowd: AbuseCase = {
   fault: `${COUNT} containers that come and go together, over and over`,
   promised: 'those that run are shown with their names and no others, sampling is not late, nothing of those that went is kept',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : undefined),
-  hasShortForm: true,
+  hasShortForm: false,
   async run({ short }) {
     const engine = await startEngineServer()
     const running = new Map<string, { readonly list: object; readonly inspect: object }>()
@@ -31,7 +31,7 @@ export const engineCrowd: AbuseCase = {
         engine.event({ Type: 'container', Action: action, Actor: { ID: id, Attributes: { name } }, time: Math.floor(time / 1e9), timeNano: (time += 1_000) })
       const shown = async (): Promise<readonly string[]> =>
         (await agent.metrics()).samples.filter(({ name }) => name === 'warpwatch_container_info').map(({ labels }) => labels['container'] ?? '')
-      const rounds = short ? 2 : 40
+      const rounds = short ? 1 : 12
       const growth: number[] = []
       using memory = weigh(agent)
       for (let round = 0; round < rounds; round++) {

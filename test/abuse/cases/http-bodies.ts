@@ -62,7 +62,6 @@ export const httpBodies: AbuseCase = {
           const { statuses, taken } = await push(port, head)
           connections++
           most = Math.max(most, taken)
-          if (process.env.DBG) process.stderr.write(`${head.replaceAll('\r\n', ' | ')} ${statuses} ${taken}\n`)
           // An answer may be lost to the reset that ends a connection whose bytes nobody reads; another answer may not come.
           if (statuses.some((status) => status !== 100 && (status < 400 || status >= 500))) wrong.push(`${head}: ${statuses.join(', ')}`)
         },

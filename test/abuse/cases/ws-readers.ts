@@ -1,6 +1,6 @@
 // Five hundred readers of the live stream, half of which never read: the others miss no frame, what waits for the deaf ones is bounded, and they are let go.
 import { once } from 'node:events'
-import WebSocket from 'ws'
+import { WebSocket } from 'ws'
 import { compiler } from '../../fakes/nvml/build.ts'
 import { eightH100 } from '../../fakes/nvml/scenario.ts'
 import { startAgent } from '../../setup/agent.ts'

@@ -2,6 +2,7 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as z from 'zod'
 import { createOpenApi } from '../../../agent/http/api/openapi.ts'
 import { fakeUuid, hostOf } from '../../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../../setup/agent.ts'
@@ -84,7 +85,7 @@ export async function open(mode: Mode): Promise<Opened> {
 
 /** Every path of the agent's own description, with ids that exist, and those that it does not describe. */
 export function pathsOf({ incident, silence }: Pick<Opened, 'incident' | 'silence'>): readonly string[] {
-  const described = Object.keys((createOpenApi() as { readonly paths: object }).paths)
+  const described = Object.keys(z.object({ paths: z.record(z.string(), z.unknown()) }).parse(createOpenApi()).paths)
   const filled = described.map((path) =>
     path
       .replace('/silences/{id}', `/silences/${silence}`)

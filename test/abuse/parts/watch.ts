@@ -1,6 +1,9 @@
 // What every case asks of the agent beside its own fault: that it lives, that it samples, how much memory it holds.
+import * as z from 'zod'
 import { poll } from '../../setup/poll.ts'
 import type { RunningAgent } from '../../setup/agent.ts'
+
+const seriesAnswer = z.array(z.object({ t: z.array(z.number()), mean: z.array(z.number().nullable()) }))
 
 export const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 
@@ -64,10 +67,8 @@ export function watchAges(agent: RunningAgent, gpus: readonly number[], lateS = 
 /** Seconds of history that lack a reading of a GPU between two times (Unix ms), counted by samples: what was missed stays missed. */
 export async function missedSeconds(agent: RunningAgent, gpu: number, from: number, to: number): Promise<number> {
   const [first, last] = [Math.ceil(from / 1_000) * 1_000, Math.floor(to / 1_000) * 1_000]
-  const rows = (await agent.json(`/api/v1/series?metric=gpu_power_watts&gpu=${gpu}&from=${first}&to=${last}&points=5000`)) as readonly {
-    readonly t: readonly number[]
-    readonly mean: readonly (number | null)[]
-  }[]
+  if (last < first) return 0
+  const rows = seriesAnswer.parse(await agent.json(`/api/v1/series?metric=gpu_power_watts&gpu=${gpu}&from=${first}&to=${last}&points=5000`))
   const seen = new Set(rows.flatMap(({ t, mean }) => t.filter((_, at) => mean[at] !== null).map((at) => Math.round(at / 1_000))))
   let missed = 0
   for (let second = first / 1_000; second <= last / 1_000; second++) if (!seen.has(second)) missed++

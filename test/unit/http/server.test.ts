@@ -249,14 +249,24 @@ describe('a connection', () => {
     const patient = connect(Number(port), hostname)
     for (let n = 0; n < 20; n++) {
       patient.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-      const [chunk] = (await once(patient, 'data')) as [Buffer]
-      expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200 /)
+      const [chunk]: unknown[] = await once(patient, 'data')
+      expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /)
     }
     // Some at once are nobody's harm.
     const few = connect(Number(port), hostname)
     few.end('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4))
     expect((await until(few)).match(/HTTP\/1\.1 200 /g)?.length).toBe(4)
     patient.destroy()
+  })
+
+  test('whose body is refused is ended, whatever it was refused for', async () => {
+    await using running = await runServer()
+    const { hostname, port } = new URL(running.url)
+    for (const method of ['PUT', 'POST', 'GET']) {
+      const socket = connect(Number(port), hostname)
+      socket.write(`${method} /api/v1/gpus HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n`)
+      expect(await until(socket)).toMatch(/^HTTP\/1\.1 4(?:05|13) [^]*\r\nConnection: close\r\n/)
+    }
   })
 
   test('all readers of a tick share the bytes of the rows, and the next tick has its own', async () => {
