@@ -58,7 +58,6 @@ export const logsFlood: AbuseCase = {
           closeSync(flood)
           flood = openSync(at('flood.log'), 'a')
         }
-        // Unlike logrotate this turns a file over only once it was read: what was not read of a truncated file nobody can read.
         if (tick % 20 === 9) appendFileSync(at('binary.log'), Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * 167 + tick) % 256)))
         if (tick % 100 === 5) appendFileSync(at('long.log'), `${'x'.repeat(10_000_000)}\n`)
       }

@@ -18,7 +18,7 @@ const line = (message: object): string => `${JSON.stringify(message)}\n`
 export const probeFlood: AbuseCase = {
   id: 'probe-flood',
   area: 'probe',
-  fault: 'connections that flood, lie about their pid, say nothing or garbage; pipes, links, files and a mounted FUSE-like name where sockets are looked for',
+  fault: 'connections that flood, lie about their pid, say nothing or garbage; pipes, links and files where sockets are looked for',
   promised: 'an honest probe is heard, no spoofed process gets a row, sampling is not late, memory stays bounded',
   unavailable: () => (compiler === undefined || fakeLibrary() === undefined ? 'needs a C compiler' : undefined),
   hasShortForm: true,
