@@ -1,5 +1,6 @@
 // The port: guards in front, /metrics straight from the shared page, the live stream on /ws, all else through the app.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Log } from '../model/source.ts'
@@ -8,7 +9,7 @@ import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
 import { errorBody, NO_SNIFF, STATUS, type Refusal } from './errors.ts'
 import type { Exposition } from './exposition.ts'
-import { guard, pathOf } from './guards.ts'
+import { guard, MAX_BODY_BYTES, pathOf } from './guards.ts'
 
 /** What the server needs of the live stream; sinks/live.ts is it. */
 export type Upgrader = {
@@ -40,6 +41,10 @@ export type HttpServer = {
 /** Connections beside those of the live stream: scrapers, API readers, a browser's six per page. */
 const OTHER_CONNECTIONS = 512
 const CLOSE_WITHIN_MS = 800
+/** Requests of one connection whose answers were not taken. Browsers and scrapers wait for each answer; who sends more would have all of them made at once. */
+const MAX_UNANSWERED = 8
+/** A reader that takes nothing of its answer for so long is gone, and what it was sent is freed. The slowest answer (a notifier's test) takes half of that. */
+const TAKEN_WITHIN_MS = 60_000
 /** Compressing costs more than sending where the reader is on this machine. */
 const isLocal = (address: string | undefined): boolean => address === undefined || /^(::1$|(::ffff:)?127\.)/.test(address)
 
@@ -56,8 +61,10 @@ const plainAnswer = (status: string): string =>
 
 function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const body = errorBody(refusal)
-  // A body that was announced is not read any more, so the connection cannot be used again.
-  const connection = refusal.code === 'too_large' ? { Connection: 'close' } : {}
+  const { headers } = response.req
+  // A body that is refused is not read, so the connection cannot be used again.
+  const unread = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES
+  const connection = unread || refusal.code === 'too_large' ? { Connection: 'close' } : {}
   response.writeHead(STATUS[refusal.code], { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...connection, ...refusal.headers })
   response.end(body)
 }
@@ -140,8 +147,21 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     else sendRefusal(response, { code: 'internal', message: 'the agent failed on this request; its log says why' })
   }
 
+  const unanswered = new WeakMap<Socket, number>()
+  /** Counts the requests of a connection; false: it has sent too many and is closed. */
+  const admit = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+    const count = (unanswered.get(socket) ?? 0) + 1
+    if (count > MAX_UNANSWERED) {
+      socket.destroy()
+      return false
+    }
+    unanswered.set(socket, count)
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
+    return true
+  }
   const answers = new WeakMap<Duplex, ServerResponse>()
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!admit(request, response)) return
     answers.set(request.socket, response)
     void handle(request, response).catch((error: unknown) => failed(response, error))
   }
@@ -149,6 +169,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 },
     onRequest,
   )
+  server.timeout = TAKEN_WITHIN_MS
   // What Node would answer by itself, without our headers: an Expect that it does not know, and what is no HTTP at all.
   server.on('checkExpectation', onRequest)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
