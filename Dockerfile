@@ -10,9 +10,11 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
+ARG REVISION=
 # No .git here and no times of files: the same sources and base give the same layer, whoever builds.
-RUN npm run --silent bundle -- --fast --out /bundle \
-  && mkdir -p /image/opt/warpwatch /image/usr/local/bin /image/var/lib/warpwatch \
+RUN SOURCE_COMMIT="$REVISION" npm run --silent bundle -- --fast --out /bundle \
+  && mkdir -p /image/opt/warpwatch /image/usr/local/bin \
+  && mkdir -p -m 0700 /image/var/lib/warpwatch \
   && tar -xzf /bundle/warpwatch-*-linux-x64.tar.gz --strip-components=1 --no-same-owner -C /image/opt/warpwatch \
   && node scripts/sbom.mjs > /image/opt/warpwatch/warpwatch.cdx.json \
   && ln -s /opt/warpwatch/warpwatch /image/usr/local/bin/warpwatch \

@@ -7,6 +7,7 @@ import { sequencerOf } from './test/setup/sequencer.ts'
  * minutes comes first, lest it be the last that all wait for.
  */
 const SIDE_BY_SIDE = [
+  'bare-debian',
   'healthy-host',
   'otlp',
   'driver-faults',

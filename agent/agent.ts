@@ -3,40 +3,50 @@ import { join } from 'node:path'
 import type { Alerts } from '../alerts/service.ts'
 import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import { createContainerDirectory } from './attribution/directory.ts'
+import { createJobMapping } from './attribution/job-mapping.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
 import { metricNamed } from './catalogue.ts'
+import { createReloader, type Reloader, type ReloaderOptions, type ReloadPart } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
-import { customThresholds } from './diagnosis/custom-thresholds.ts'
+import { createCustomThresholds } from './diagnosis/custom-thresholds.ts'
 import { createDetection } from './diagnosis/detection.ts'
+import type { DetectorDefinition } from './diagnosis/detectors/definition.ts'
 import * as detectors from './diagnosis/detectors/index.ts'
 import { createDiagnosis } from './diagnosis/diagnosis.ts'
 import { incidentReport } from './diagnosis/incidents/report.ts'
 import { createLogJudge } from './diagnosis/live-judge.ts'
+import { createLineFilter } from './diagnosis/line-filter.ts'
 import { logScanner } from './diagnosis/log-scanner.ts'
-import { createExposition } from './http/exposition.ts'
+import { accessOf } from './http/auth.ts'
+import { createExposition, type Exposition } from './http/exposition.ts'
+import { onNewGroup } from './http/freshness.ts'
 import { createReadiness } from './http/health.ts'
 import { createHttpServer } from './http/server.ts'
 import { createViews } from './http/views.ts'
-import { createLog } from './lib/log.ts'
+import type { Logger } from './lib/log.ts'
+import { proxyRules } from './lib/proxy.ts'
 import { createScheduler } from './lib/scheduler.ts'
 import { createSignal } from './lib/signal.ts'
 import type { DoctorReport } from './model/doctor.ts'
 import type { Incident } from './model/incident.ts'
+import type { ReloadResult, ReloadState } from './model/reload.ts'
 import type { Sink } from './model/sink.ts'
-import type { Log, Source } from './model/source.ts'
+import type { Log } from './model/source.ts'
 import { createPipeline, type Consumer } from './pipeline.ts'
 import { createLiveSink } from './sinks/live.ts'
 import type { OtlpSink } from './sinks/otlp/sink.ts'
 import { createRecordingSink } from './sinks/recording.ts'
 import * as figures from './sources/agent-self/figures.ts'
 import type { SelfFigure } from './sources/agent-self/figures.ts'
-import type { HostGpu, NvmlState, Services } from './sources/definition.ts'
+import { historyFigures } from './sources/agent-self/history-figures.ts'
+import type { NvmlState, ReloadableSource, Services } from './sources/definition.ts'
 import { createContainerRoster } from './sources/containers/roster.ts'
+import { hostGpus } from './sources/host-gpus.ts'
 import * as registry from './sources/index.ts'
 import { CHILD_ENTRY } from './sampler/entry.ts'
-import type { Prefilter } from './sources/logs/prefilter.ts'
 import { createCursorStore } from './store/cursors.ts'
-import { openHistory, type History, type HistoryStats } from './store/history.ts'
+import { secureDataDirectory } from './store/data-directory.ts'
+import { openHistory } from './store/history.ts'
 import { createIncidentStore } from './store/incidents.ts'
 import { createLatestStore, type LatestStore } from './store/latest.ts'
 import { createLedger } from './store/ledger.ts'
@@ -46,6 +56,8 @@ import { createMaintenanceStore } from './store/maintenance.ts'
 export type Agent = {
   readonly url: string
   readonly latest: LatestStore
+  /** Reads the configuration again; what can be taken while the agent runs holds from then on. */
+  readonly reload: () => Promise<ReloadResult>
   readonly stop: () => Promise<void>
 }
 
@@ -58,70 +70,14 @@ const here = import.meta.dirname
 const DASHBOARD_DIR = built ? join(here, 'dashboard') : join(here, '../dist/dashboard')
 const RUNBOOKS_DIR = built ? join(here, 'runbooks') : join(here, '../alerts/runbooks')
 
-/** The GPUs of the host by their newest gpu_info. */
-function hostGpus(latest: LatestStore): readonly HostGpu[] {
-  const migs = latest.of('warpwatch_gpu_mig_info').map(({ series }) => series.labels)
-  return latest
-    .of('warpwatch_gpu_info')
-    .map(({ series: { labels } }) => ({
-      index: Number(labels['gpu']),
-      uuid: labels['uuid'] ?? '',
-      ...(labels['minor'] === undefined ? {} : { minor: Number(labels['minor']) }),
-      mig: migs.flatMap((mig) => (mig['uuid'] === labels['uuid'] && mig['mig_uuid'] !== undefined ? [mig['mig_uuid']] : [])),
-    }))
-    .sort((a, b) => a.index - b.index)
-}
-
-/** A page rendered before a GPU first spoke must not be served after it did. */
-function onNewGroup(changed: () => void): Consumer {
-  const seen = new Set<string>()
-  return {
-    name: 'freshness',
-    ingest(event) {
-      if (event.type !== 'scrape' || seen.has(`${event.source}\n${event.group}`)) return
-      if (seen.size > 10_000) seen.clear()
-      seen.add(`${event.source}\n${event.group}`)
-      changed()
-    },
-  }
-}
-
-/** Asking for the sizes costs a few queries, so it is done every ten seconds: every other time. */
-function historyFigures(history: History): () => readonly SelfFigure[] {
-  let asked = 0
-  let told: readonly SelfFigure[] = []
-  return () => {
-    if (asked++ % 2 === 0) told = figuresOf(history.stats())
-    return told
-  }
-}
-function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigure[] {
-  return [
-    { metric: figures.historyBytes, labels: {}, value: bytes },
-    { metric: figures.historySeries, labels: {}, value: series },
-    { metric: figures.historyDegraded, labels: {}, value: degraded === undefined ? 0 : 1 },
-  ]
-}
-
-/** A line that holds a literal of any fault family, or a mark of progress; sources may not know them themselves. */
-function interestingBytes(): Prefilter {
-  const { search, familiesOf } = logScanner()
-  let found: boolean | 'mark' = false
-  const hit = (_: number, literal: number): void => {
-    if (familiesOf(literal).length > 0) found = true
-    else if (!found) found = 'mark'
-  }
-  return (bytes, start, end) => {
-    found = false
-    search.inBytes(bytes, start, end, hit)
-    return found
-  }
-}
-
 /** Loaded when somebody asks. */
-function lookAtHost(config: Config): () => Promise<DoctorReport> {
+function lookAtHost(inForce: () => Config): () => Promise<DoctorReport> {
   let doctor: Promise<() => Promise<DoctorReport>> | undefined
+  let of: Config | undefined
   return async () => {
+    const config = inForce()
+    if (of !== config) doctor = undefined
+    of = config
     doctor ??= import('./doctor/service.ts').then(({ createDoctor }) => createDoctor(config))
     const look = await doctor
     return look()
@@ -130,28 +86,45 @@ function lookAtHost(config: Config): () => Promise<DoctorReport> {
 
 /** Loaded only where there is a receiver. */
 async function otlpSink(config: Config, latest: LatestStore, unresolved: readonly Incident[], log: Log): Promise<OtlpSink | undefined> {
-  if (config.otlp.endpoint === '') return undefined
+  const { endpoint, metrics_endpoint, logs_endpoint } = config.otlp
+  if (endpoint === '' && metrics_endpoint === '' && logs_endpoint === '') return undefined
   const { createOtlpSink } = await import('./sinks/otlp/sink.ts')
   const resource = { hostname: config.host_name, procRoot: config.host.proc_root, dataDir: config.data_dir, extra: config.otlp.resource_attributes }
-  return createOtlpSink({ settings: config.otlp, resource, latest, known: unresolved.map(({ id }) => id), log })
+  return createOtlpSink({ settings: config.otlp, proxyFor: proxyRules(config.http_client), resource, latest, known: unresolved.map(({ id }) => id), log })
 }
 
-export async function startAgent(config: Config, options: { readonly record?: string; readonly log: Log }): Promise<Agent> {
-  const { log } = options
-  const logFor = (part: string): Log => createLog(part, config.log.level)
-  // Where nobody is to hear of anything, no part of alerts is loaded and nothing is written.
-  const notifies = config.notifiers.length > 0 || config.alerts.heartbeat_url !== ''
+/** Where nobody is to hear of anything, no part of alerts is loaded and nothing is written. */
+const notifies = ({ notifiers, alerts }: Config): boolean => notifiers.length > 0 || alerts.heartbeat_url !== ''
+
+export type AgentOptions = { readonly record?: string; readonly logger: Logger; readonly read: ReloaderOptions['read'] }
+
+export async function startAgent(config: Config, { record, logger, read }: AgentOptions): Promise<Agent> {
+  const logFor = logger.part
+  const log = logFor('agent')
   let alerts: Alerts | undefined
   const latest = createLatestStore()
   const ledger = createLedger()
-  const exposition = createExposition({ latest, dcgm: config.metrics.dcgm, hostnameLabel: config.metrics.hostname_label, hostname: config.host_name })
+  const expositionOf = ({ metrics, host_name: hostname }: Config): Exposition =>
+    createExposition({
+      latest,
+      dcgm: metrics.dcgm,
+      hostnameLabel: metrics.hostname_label,
+      hostname,
+      holders: metrics.dcgm_holders,
+      identity: metrics.dcgm_identity_labels,
+      jobs: metrics.hpc_job_mapping_dir === '' ? undefined : createJobMapping(metrics.hpc_job_mapping_dir),
+    })
+  let exposition = expositionOf(config)
   const views = createViews({ latest, hostname: config.host_name })
   const simulated = config.simulate.scenario !== 'off'
   const settings = createContainerSettingsBook()
+  secureDataDirectory(config.data_dir, logFor('store'))
   const incidents = createIncidentStore({ directory: config.data_dir, log: logFor('incidents') })
   const maintenance = createMaintenanceStore({ directory: config.data_dir, log: logFor('incidents') })
+  const customThresholds = createCustomThresholds()
+  const definitionsOf = (of: Config): readonly DetectorDefinition[] => [...Object.values(detectors), ...customThresholds(of.detectors.custom)]
   const detection = createDetection({
-    definitions: [...Object.values(detectors), ...customThresholds(config.detectors.custom)],
+    definitions: definitionsOf(config),
     settings: config.detectors.settings,
     onFailure: (id, error) => log.error(`detector ${id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
   })
@@ -181,7 +154,7 @@ export async function startAgent(config: Config, options: { readonly record?: st
   const live = createLiveSink({ views, hostname: config.host_name, simulated, maxReaders: config.http.max_readers, firing: maintained.firing })
 
   const sinks: Sink[] = [live]
-  if (options.record !== undefined) sinks.push(createRecordingSink({ path: options.record, host: config.host_name, log: logFor('recording') }))
+  if (record !== undefined) sinks.push(createRecordingSink({ path: record, host: config.host_name, log: logFor('recording') }))
   const otlp = await otlpSink(config, latest, incidents.unresolved(), logFor('otlp'))
   if (otlp !== undefined) sinks.push(otlp)
   const history = openHistory(config, logFor('history'))
@@ -201,16 +174,18 @@ export async function startAgent(config: Config, options: { readonly record?: st
     ...(history === undefined ? [] : [historyFigures(history)]),
   ]
   const cursors = createCursorStore({ directory: config.data_dir, log: logFor('cursors') })
+  const reloads = createSignal<ReloadState>({ successful: true, succeededAt: Date.now() })
   const services: Services = {
     config,
+    reloads,
     roster: createContainerRoster(),
     cursors,
-    interesting: interestingBytes(),
+    interesting: createLineFilter(),
     childEntry: CHILD_ENTRY,
     directory,
     settings,
     incidents: maintained.figures,
-    notifications: notifies ? () => alerts?.figures() ?? { notifiers: [] } : undefined,
+    notifications: () => alerts?.figures(),
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,
@@ -219,17 +194,19 @@ export async function startAgent(config: Config, options: { readonly record?: st
     metricNamed,
     selfReports,
   }
-  const sources: readonly Source[] = Object.values(registry).flatMap((definition) => definition.create(services) ?? [])
+  const sources: readonly ReloadableSource[] = Object.values(registry).flatMap((definition) => definition.create(services) ?? [])
 
   const ready = createReadiness(latest)
+  const started = Promise.withResolvers<void>()
+  // Whoever asks earlier waits: the parts that take a configuration must be there.
+  const reload = async (): Promise<ReloadResult> => {
+    await started.promise
+    return reloader.reload()
+  }
   const scrapes = createScheduler(log)
   const pulls = createScheduler(log, VIEW_PHASE_MS)
   const server = createHttpServer({
-    listen: config.http.listen,
-    token: config.http.token,
-    insecure: config.http.insecure,
-    allowedOrigins: config.http.allowed_origins,
-    allowedHosts: config.http.allowed_hosts,
+    ...accessOf(config),
     history,
     incidents: { incidents: maintained.view, report: (incident: Incident) => incidentReport(incident, config.host_name) },
     maintenance: maintained,
@@ -239,21 +216,45 @@ export async function startAgent(config: Config, options: { readonly record?: st
       retry: (name) => alerts?.retry(name) ?? 0,
     },
     containerSettings: settings.get,
-    doctor: lookAtHost(config),
+    doctor: lookAtHost(() => reloader.config()),
+    reload,
     views,
-    exposition,
+    exposition: { invalidate: () => exposition.invalidate(), page: (format) => exposition.page(format), renderings: () => exposition.renderings() },
     live,
     ready,
     dashboardDir: DASHBOARD_DIR,
     runbooksDir: RUNBOOKS_DIR,
     log: logFor('http'),
   })
+  const alertsOf = async (of: Config): Promise<Alerts> => {
+    const { createAlerts } = await import('../alerts/service.ts')
+    return createAlerts({ config: of, url, incident: maintained.view.get, ready: () => ready().ready, firing: maintained.firing, log: logFor('alerts') })
+  }
+  const parts: readonly ReloadPart[] = [
+    { takes: ['log.level', 'log.format'], prepare: (next) => () => logger.configure(next.log) },
+    { takes: ['http.token', 'http.allowed_origins', 'http.allowed_hosts'], prepare: (next) => () => server.setAccess(accessOf(next)) },
+    {
+      takes: ['metrics.dcgm', 'metrics.hostname_label', 'metrics.dcgm_holders', 'metrics.dcgm_identity_labels', 'metrics.hpc_job_mapping_dir'],
+      prepare: (next) => () => void (exposition = expositionOf(next)),
+    },
+    { takes: ['detectors'], prepare: (next) => () => detection.configure(definitionsOf(next), next.detectors.settings) },
+    ...sources.flatMap(({ reload: own }) => (own === undefined ? [] : [{ takes: own.takes, prepare: (next: Config) => () => own.apply(next) }])),
+    {
+      takes: ['alerts.base_url', 'alerts.heartbeat_url', 'alerts.heartbeat_interval', 'notifiers', 'routes'],
+      async prepare(next) {
+        if (alerts !== undefined) return alerts.prepare(next)
+        const made = notifies(next) ? await alertsOf(next) : undefined
+        return () => {
+          alerts = made
+          made?.start(maintained.firing())
+        }
+      },
+    },
+  ]
+  const reloader: Reloader = createReloader({ initial: config, parts, read, log, onState: reloads.set })
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
-  if (notifies) {
-    const { createAlerts } = await import('../alerts/service.ts')
-    alerts = await createAlerts({ config, url, incident: maintained.view.get, ready: () => ready().ready, log: logFor('alerts') })
-  }
+  if (notifies(config)) alerts = await alertsOf(config)
   diagnosis.restore(incidents.unresolved(), maintenance.accepted())
   alerts?.start(maintained.firing())
   await Promise.all(sources.map(async (source) => source.start({ emit: pipeline.ingest, every: scrapes.every, log: logFor(source.id) })))
@@ -268,10 +269,14 @@ export async function startAgent(config: Config, options: { readonly record?: st
     alerts?.maintain(t)
   })
 
+  started.resolve()
+
   return {
     url,
     latest,
+    reload,
     async stop() {
+      await reloader.close()
       scrapes.stop()
       pulls.stop()
       await server.close()

@@ -8,6 +8,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
+// A log that cannot be written (its reader has gone, its disk is full) is no reason to end: the next line is tried again.
+process.stderr.on('error', () => {})
+
 process.exitCode = await dispatch(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

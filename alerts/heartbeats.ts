@@ -1,5 +1,6 @@
 // Where heartbeats go: to the URL of a dead-man switch, and as an alert that always fires to the notifiers that were asked for it.
-import type { NotificationFigures } from '../agent/model/notification.ts'
+import type { ProxyFor } from '../agent/lib/proxy.ts'
+import type { NotificationFigures, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import type { BuiltNotifier } from './build.ts'
 import { send } from './delivery/request.ts'
@@ -9,7 +10,9 @@ import { hostOf } from './notifiers/common.ts'
 import type { OutgoingRequest } from './notifiers/definition.ts'
 
 export type HeartbeatsOptions = {
-  readonly alerts: { readonly heartbeat_url: string; readonly heartbeat_interval: number; readonly base_url: string }
+  readonly alerts: { readonly heartbeat_url: string; readonly heartbeat_interval: number }
+  readonly reach: Reach
+  readonly proxyFor: ProxyFor
   readonly host: string
   readonly notifiers: readonly BuiltNotifier[]
   readonly ready: () => boolean
@@ -20,14 +23,14 @@ export type Heartbeats = { readonly maintain: (t: number) => void; readonly figu
 /** A receiver that takes longer than this notices the heartbeat's absence soon enough. */
 const TIMEOUT_MS = 10_000
 
-export function createHeartbeats({ alerts, host, notifiers, ready, log }: HeartbeatsOptions): Heartbeats {
+export function createHeartbeats({ alerts, reach, proxyFor, host, notifiers, ready, log }: HeartbeatsOptions): Heartbeats {
   const deliver = async (request: OutgoingRequest, options: { readonly timeoutMs: number; readonly caFile?: string }): Promise<string | undefined> => {
-    const sent = await send(request, options)
+    const sent = await send(request, { ...options, proxyFor })
     if ('failed' in sent) return sent.failed
     const verdict = judgeByStatus(sent.answer)
     return verdict.result === 'delivered' ? undefined : verdict.why
   }
-  const { heartbeat_url: url, heartbeat_interval: intervalMs, base_url } = alerts
+  const { heartbeat_url: url, heartbeat_interval: intervalMs } = alerts
   const toSwitch = (t: number): OutgoingRequest => ({
     method: 'POST',
     url,
@@ -39,7 +42,7 @@ export function createHeartbeats({ alerts, host, notifiers, ready, log }: Heartb
   const others = notifiers.flatMap(({ notifier, options: { timeout_ms: timeoutMs, ca_file: caFile } }) => {
     const { heartbeat, refreshMs = intervalMs, host: to } = notifier
     if (heartbeat === undefined) return []
-    const beat = (t: number): Promise<string | undefined> => deliver(heartbeat({ t, host, base_url }), { timeoutMs, ...(caFile === '' ? {} : { caFile }) })
+    const beat = (t: number): Promise<string | undefined> => deliver(heartbeat({ t, host, ...reach }), { timeoutMs, ...(caFile === '' ? {} : { caFile }) })
     return [createHeartbeat({ to, intervalMs: refreshMs, ready, log, send: beat })]
   })
   const all = [...(own === undefined ? [] : [own]), ...others]

@@ -1,26 +1,30 @@
 // All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../agent/config/schema.ts'
+import { proxyRules } from '../agent/lib/proxy.ts'
 import type { Incident, IncidentSummary } from '../agent/model/incident.ts'
 import type { IncidentKind } from '../agent/model/kinds.ts'
-import type { NotificationFigures, NotifierRow, NotifierTest } from '../agent/model/notification.ts'
+import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
-import { createOutbox } from '../agent/store/outbox.ts'
+import { createOutbox, type Outbox } from '../agent/store/outbox.ts'
 import { createAnnouncer } from './announcer.ts'
-import { buildNotifier } from './build.ts'
-import { createDelivery } from './delivery/delivery.ts'
-import { createHeartbeats } from './heartbeats.ts'
+import { buildNotifier, type BuiltNotifier } from './build.ts'
+import { createDelivery, type Delivery } from './delivery/delivery.ts'
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
 import { outgoing } from './messages/outgoing.ts'
 import { createRouter } from './routing/router.ts'
 import { sendTest } from './test-message.ts'
 
 export type AlertsOptions = {
-  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name'>
-  /** Where the agent is reached, for links of messages, unless the configuration says it. */
+  readonly config: Pick<Config, 'alerts' | 'notifiers' | 'routes' | 'data_dir' | 'host_name' | 'http_client'>
+  /** Where the agent is reached on its own host. */
   readonly url: string
   /** An incident whole, with what people said of it. */
   readonly incident: (id: string) => Incident | undefined
   /** Whether the agent samples. */
   readonly ready: () => boolean
+  /** What fires now, and what was seen lately. */
+  readonly firing: () => readonly IncidentSummary[]
   readonly log: Log
 }
 export type Alerts = {
@@ -33,48 +37,73 @@ export type Alerts = {
   readonly figures: () => NotificationFigures
   readonly rows: () => readonly NotifierRow[]
   readonly test: (name: string, kind?: IncidentKind) => Promise<NotifierTest>
+  /** Makes notifiers of a new configuration ready; returns what puts them in force. What waits in the outbox stays there. */
+  readonly prepare: (next: AlertsOptions['config']) => Promise<() => Promise<void>>
   readonly retry: (name: string) => number
   /** Within two seconds; what was on its way is sent again, with the same key, after the next start. */
   readonly stop: () => Promise<void>
 }
 
-type Told = Pick<Alerts, 'changed' | 'start' | 'maintain' | 'rows' | 'retry' | 'stop'>
+type Settings = AlertsOptions['config']
+type Notifying = Pick<Alerts, 'changed' | 'start' | 'maintain' | 'rows' | 'retry'> & {
+  readonly outbox: Outbox | undefined
+  readonly delivery: Delivery | undefined
+  /** Ends delivery and leaves the outbox open for what follows. */
+  readonly pause: () => Promise<void>
+}
 
 /** Where nobody is told, and only the heartbeat goes out, there is no outbox. */
-const NOBODY: Told = { changed: () => {}, start: () => {}, maintain: () => {}, rows: () => [], retry: () => 0, stop: async () => {} }
+const NOBODY: Notifying = {
+  outbox: undefined,
+  delivery: undefined,
+  changed: () => {},
+  start: () => {},
+  maintain: () => {},
+  rows: () => [],
+  retry: () => 0,
+  pause: async () => {},
+}
 
-export async function createAlerts({ config, url, incident: get, ready, log }: AlertsOptions): Promise<Alerts> {
-  const { host_name: host, data_dir: directory, routes } = config
-  const baseUrl = config.alerts.base_url === '' ? url : config.alerts.base_url
-  const notifiers = await Promise.all(config.notifiers.map(buildNotifier))
-  const heartbeats = createHeartbeats({ alerts: { ...config.alerts, base_url: baseUrl }, host, notifiers, ready, log })
-
-  const tellAll = (): Told => {
-    const outbox = createOutbox({ directory, log })
-    const delivery = createDelivery({ outbox, notifiers, host, baseUrl, log })
+export async function createAlerts({ config, url, incident: get, ready, firing, log }: AlertsOptions): Promise<Alerts> {
+  const proxyFor = proxyRules(config.http_client)
+  const reachOf = ({ alerts: { base_url } }: Settings): Reach => ({ ...(base_url === '' ? {} : { base_url }), local_url: url })
+  const build = async (next: Settings): Promise<readonly BuiltNotifier[]> => Promise.all(next.notifiers.map(buildNotifier))
+  const heartbeatsOf = (next: Settings, built: readonly BuiltNotifier[]): Heartbeats =>
+    createHeartbeats({ alerts: next.alerts, reach: reachOf(next), proxyFor, host: next.host_name, notifiers: built, ready, log })
+  /** A delivery of before goes on where there is one: its senders know which receivers are in trouble. */
+  const notifyingOf = (next: Settings, built: readonly BuiltNotifier[], outbox: Outbox, kept: Delivery | undefined): Notifying => {
+    const delivery = kept ?? createDelivery({ outbox, notifiers: built, host: next.host_name, reach: reachOf(next), proxyFor, log })
     const router = createRouter(
-      routes,
-      notifiers.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
+      next.routes,
+      built.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
     )
     const announcer = createAnnouncer({ router, outbox, delivery, get, outgoing })
     return {
+      outbox,
+      delivery,
       changed: announcer.changed,
-      start(firing) {
-        announcer.recover(firing)
-        delivery.start()
+      start(incidents) {
+        announcer.recover(incidents)
+        if (kept === undefined) delivery.start()
       },
       maintain: announcer.maintain,
       rows: delivery.rows,
       retry: (name) => delivery.retryAside(name) ?? 0,
-      async stop() {
-        await delivery.stop()
-        outbox.close()
-      },
+      pause: async () => delivery.stop(),
     }
   }
-  const told = notifiers.length === 0 ? NOBODY : tellAll()
+  const openOutbox = (next: Settings): Outbox => createOutbox({ directory: next.data_dir, log })
+
+  let settings = config
+  let notifiers = await build(config)
+  let heartbeats = heartbeatsOf(config, notifiers)
+  let told = notifiers.length === 0 ? NOBODY : notifyingOf(config, notifiers, openOutbox(config), undefined)
+
   return {
-    ...told,
+    changed: (incident) => told.changed(incident),
+    start: (incidents) => told.start(incidents),
+    rows: () => told.rows(),
+    retry: (name) => told.retry(name),
     maintain(t) {
       told.maintain(t)
       heartbeats.maintain(t)
@@ -83,7 +112,31 @@ export async function createAlerts({ config, url, incident: get, ready, log }: A
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
       if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
-      return sendTest(built, { host, baseUrl, kind, t: Date.now() })
+      return sendTest(built, { host: settings.host_name, reach: reachOf(settings), kind, t: Date.now(), proxyFor })
+    },
+    async prepare(next) {
+      // A template that cannot be read is found here, before anything has changed.
+      const built = await build(next)
+      return async () => {
+        const sameReceivers = isDeepStrictEqual(next.notifiers, settings.notifiers) && next.alerts.base_url === settings.alerts.base_url
+        if (!sameReceivers || !isDeepStrictEqual(next.alerts, settings.alerts)) heartbeats = heartbeatsOf(next, built)
+        const { outbox, delivery } = told
+        // Meanwhile the old announcer goes on filling the outbox; what was on its way is sent again with the same key.
+        if (!sameReceivers) await told.pause()
+        settings = next
+        if (sameReceivers && delivery !== undefined && outbox !== undefined) told = notifyingOf(next, notifiers, outbox, delivery)
+        else if (built.length > 0) told = notifyingOf(next, built, outbox ?? openOutbox(next), undefined)
+        else {
+          outbox?.close()
+          told = NOBODY
+        }
+        if (!sameReceivers) notifiers = built
+        told.start(firing())
+      }
+    },
+    async stop() {
+      await told.pause()
+      told.outbox?.close()
     },
   }
 }

@@ -1,5 +1,6 @@
 // Builds dist/: the agent and the sampler child as bundles of few files (less memory and a faster start than loading hundreds of
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
+import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -10,6 +11,19 @@ import { withLock } from './lock.mjs'
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const out = join(root, 'dist')
+/** Of a repository of its own only: an unpacked archive may lie inside another one. Elsewhere whoever builds may say it, as the Dockerfile does. */
+function commitOf() {
+  const said = process.env.SOURCE_COMMIT ?? ''
+  if (/^[0-9a-f]{7,64}$/.test(said)) return said.slice(0, 12)
+  if (!existsSync(join(root, '.git'))) return 'unknown'
+  try {
+    const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
+    return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'], options).trim() || 'unknown'
+  } catch {
+    return 'unknown' // no git here, or a repository of another user
+  }
+}
+
 /** On the same file system as dist/, so that a rename is one step. */
 const staging = join(out, '.staging')
 /** Files of earlier builds have a hash in their names; agents that run from them may still load some, so they stay for a day. */
@@ -21,7 +35,7 @@ async function bundle(entries) {
     input: entries,
     platform: 'node',
     external: [/^node:/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
-    transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version) } },
+    transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
   })
   await build.write({

@@ -1,12 +1,16 @@
-// Writes the table of docs/dcgm-exporter.md from the catalogue: `node scripts/dcgm-doc.ts`. A test fails when what is committed is not this.
+// Writes the tables of docs/dcgm-exporter.md, the names from the catalogue and what dashboards ask from dcgm-dashboards.ts: `node scripts/dcgm-doc.ts`. A test fails when what is committed is not this.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue } from '../agent/catalogue.ts'
 import { XID_NAMES } from '../agent/http/exposition/dcgm.ts'
+import { GPU_COUNT_NAMES } from '../agent/http/exposition/gpu-count.ts'
 import type { DcgmName, MetricDef } from '../agent/model/metric.ts'
+import { DASHBOARDS, type Asked } from './dcgm-dashboards.ts'
 
 export const PAGE = join(import.meta.dirname, '../docs/dcgm-exporter.md')
-const [BEGIN, END] = ['<!-- made by node scripts/dcgm-doc.ts, do not edit -->', '<!-- end -->']
+const BEGIN = '<!-- made by node scripts/dcgm-doc.ts, do not edit -->'
+const BEGIN_QUERIES = '<!-- queries made by node scripts/dcgm-doc.ts, do not edit -->'
+const END = '<!-- end -->'
 
 /** The families that dcgm-exporter 3.x to 4.8 exports unless told otherwise: its etc/default-counters.csv. */
 export const DEFAULTS: readonly string[] = [
@@ -32,14 +36,22 @@ export function dcgmRows(): readonly Row[] {
   })
 }
 
+const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``)
+
 /** What the name does not say. */
 const SAID: Readonly<Record<string, string>> = {
   [XID_NAMES.classic]: '0 before the first',
   DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL: 'a rate in MB/s, there too, though its type is counter',
   DCGM_FI_DEV_THERMAL_VIOLATION: 'drivers from R590 on',
+  DCGM_FI_DEV_POWER_MGMT_LIMIT: 'the limit in force, which another limit may have lowered',
+  DCGM_FI_DEV_FB_USED_PERCENT: 'a share from 0 to 1, there too',
+  DCGM_FI_PROF_NVLINK_TX_BYTES: 'payload; all cards with NVLink',
+  DCGM_FI_PROF_NVLINK_RX_BYTES: 'payload; all cards with NVLink',
+  DCGM_EXP_XID_ERRORS_COUNT: 'of the last five minutes; one series of 0 without `xid` where there were none',
+  DCGM_EXP_XID_ERRORS_TOTAL: 'exporter 4.8.3 and newer',
 }
-
-const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``)
+/** Made of who the GPUs are, not of a metric. */
+const COUNT = `| ${code(GPU_COUNT_NAMES.classic)} |  | \`count(warpwatch_gpu_info)\` | ${code(GPU_COUNT_NAMES.current)} | on each GPU's series |`
 
 /** Ours, as the old name's unit has it. */
 function ours({ def, classic, current }: Row): string {
@@ -59,14 +71,39 @@ function table(): string {
     const needs = row.def.name.startsWith('warpwatch_gpu_gpm_') ? 'Hopper or newer' : (SAID[name] ?? '')
     return `| ${code(row.classic?.name)} | ${usual} | ${ours(row)} | ${code(row.current?.name)} | ${needs} |`
   })
-  return ['| name up to 4.8 (`classic`) | by default in dcgm-exporter | is this of ours | name from 4.9 on | |', '|---|---|---|---|---|', ...lines].join('\n')
+  return [
+    '| name up to 4.8 (`classic`) | by default in dcgm-exporter | is this of ours | name from 4.9 on | |',
+    '|---|---|---|---|---|',
+    ...[...lines, COUNT].toSorted(),
+  ].join('\n')
 }
 
-/** The page with its table made anew. */
-export function dcgmPage(page: string): string {
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (before < 0 || after < before) throw new Error(`docs/dcgm-exporter.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
-  return `${page.slice(0, before + BEGIN.length)}\n${table()}\n${page.slice(after)}`
+/** A cell of Markdown ends at a bar, also within code. */
+const cell = (text: string): string => code(text.replaceAll('|', '\\|'))
+
+function queriesOf({ by, url, scraped, queries, without = {} }: Asked): string {
+  const missing = Object.entries(without).flatMap(([why, texts]) => texts.map((text) => `| ${cell(text)} | no: ${why} |`))
+  const all = queries.length + missing.length
+  return [
+    `### [${by}](${url})`,
+    '',
+    `${queries.length} of ${all} have data (${scraped}).`,
+    '',
+    '| query | data |',
+    '|---|---|',
+    ...queries.map((text) => `| ${cell(text)} | yes |`),
+    ...missing,
+  ].join('\n')
 }
+
+function replaceSection(page: string, begin: string, text: string): string {
+  const before = page.indexOf(begin)
+  const after = before < 0 ? -1 : page.indexOf(END, before)
+  if (after < 0) throw new Error(`docs/dcgm-exporter.md: expected ${begin} before ${END}, came neither or the other way round`)
+  return `${page.slice(0, before + begin.length)}\n${text}\n${page.slice(after)}`
+}
+
+/** The page with its tables made anew. */
+export const dcgmPage = (page: string): string => replaceSection(replaceSection(page, BEGIN, table()), BEGIN_QUERIES, DASHBOARDS.map(queriesOf).join('\n\n'))
 
 if (import.meta.main) writeFileSync(PAGE, dcgmPage(readFileSync(PAGE, 'utf8')))

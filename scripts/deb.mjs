@@ -8,12 +8,16 @@ import { gzipSync } from 'node:zlib'
 import { fill, filesOf, name, packedAt, version } from './bundle-contents.mjs'
 import { manualPage } from './deb-manual.mjs'
 import { ensureBuild, root } from './ensure.mjs'
+import { readOwner } from './owner.mjs'
 
 const flag = process.argv.indexOf('--out')
 const out = resolve(process.env.INIT_CWD ?? '.', flag > 0 ? (process.argv[flag + 1] ?? '') : join(root, 'dist'))
 /** Packs in seconds instead of a minute, half as big again: for the tests. */
 const fast = process.argv.includes('--fast')
 const SOURCES = join(root, 'deploy/debian')
+const owner = readOwner(root)
+/** A package for own use needs no owner, but dpkg wants a maintainer: .invalid is nobody's domain (RFC 2606). */
+const MAINTAINER = owner.maintainer ?? 'Local build <nobody@local-build.invalid>'
 const lib = `usr/lib/${name}`
 const doc = `usr/share/doc/${name}`
 
@@ -29,9 +33,8 @@ const gzipped = (text) => gzipSync(text, { level: 9 })
 
 /** Debian's form of a change log; what changed stands in our own. */
 function changelog() {
-  const maintainer = /^Maintainer: (.+)$/m.exec(readFileSync(join(SOURCES, 'control'), 'utf8'))?.[1]
   const date = new Date(Number(packedAt()) * 1000).toUTCString().replace('GMT', '+0000')
-  return `${name} (${version}) stable; urgency=medium\n\n  * The changes are in /usr/share/doc/${name}/CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n`
+  return `${name} (${version}) stable; urgency=medium\n\n  * The changes are in /usr/share/doc/${name}/CHANGELOG.md.\n\n -- ${MAINTAINER}  ${date}\n`
 }
 
 function place(folder) {
@@ -54,7 +57,15 @@ function control(folder) {
   const files = filesOf(folder)
   // As dpkg-gencontrol counts: each file in whole KiB.
   const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(folder, file)).size / 1024), 0)
-  const text = readFileSync(join(SOURCES, 'control'), 'utf8').replace('@VERSION@', version).replace('@SIZE@', String(size))
+  const fields = { VERSION: version, SIZE: String(size), MAINTAINER, HOMEPAGE: owner.homepage }
+  const lines = readFileSync(join(SOURCES, 'control'), 'utf8').split('\n')
+  // A field without a value is left out.
+  const filled = lines.flatMap((line) => {
+    const field = /@([A-Z]+)@/.exec(line)?.[1]
+    if (field === undefined) return [line]
+    return fields[field] === undefined ? [] : [line.replace(`@${field}@`, () => fields[field])]
+  })
+  const text = filled.join('\n')
   put(folder, 'DEBIAN/control', text)
   put(folder, 'DEBIAN/conffiles', `/etc/${name}/warpwatch.yaml\n`)
   const sums = execFileSync('md5sum', ['--', ...files.filter((file) => !file.startsWith('etc/'))], { cwd: folder, encoding: 'utf8' })
@@ -77,6 +88,8 @@ try {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   renameSync(`${file}.part`, file)
+  if (owner.unfilled.length > 0)
+    process.stderr.write(`warpwatch: a package for own use: deploy/owner.json does not name its ${owner.unfilled.join(' and ')} yet\n`)
   process.stdout.write(`${file}\n  ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB\n  On Debian 12, Ubuntu 22.04 or newer: sudo apt install ${file}\n`)
 } catch (error) {
   const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error && error.path === 'dpkg-deb'

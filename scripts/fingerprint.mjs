@@ -30,30 +30,36 @@ export function isBuilt(root) {
   return readFileSync(stamp, 'utf8') === sourcesFingerprint(root)
 }
 
-let known
-const ownLibc = () => (known ??= process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc')
+let glibc
+/** Whether this Node runs on glibc, and not on musl (Alpine). */
+export const usesGlibc = () => (glibc ??= process.report.getReport().header.glibcVersionRuntime !== undefined)
 
 /** Whether a package of the lock file belongs on this machine at all. */
 function isForThisMachine({ os, cpu, libc, optional }) {
   if (os === undefined && cpu === undefined) return optional !== true
   return (
-    (os ?? [process.platform]).includes(process.platform) && (cpu ?? [process.arch]).includes(process.arch) && (libc === undefined || libc.includes(ownLibc()))
+    (os ?? [process.platform]).includes(process.platform) &&
+    (cpu ?? [process.arch]).includes(process.arch) &&
+    (libc === undefined || libc.includes(usesGlibc() ? 'glibc' : 'musl'))
   )
 }
 
 /**
- * Whether node_modules holds what package-lock.json says. npm writes its list of what it installed when it is done, and `npm ci`
- * empties the folder first: an installation that was interrupted has no list.
+ * The packages of package-lock.json that node_modules should hold and does not. npm writes its list of what it installed when it is
+ * done, and `npm ci` empties the folder first: an installation that was interrupted has no list.
  */
-export function isInstalled(root) {
+export function missingPackages(root) {
   const list = join(root, 'node_modules/.package-lock.json')
-  if (!existsSync(list)) return false
   const { packages: wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const { packages: found } = JSON.parse(readFileSync(list, 'utf8'))
-  return Object.entries(wanted).every(([path, entry]) => {
-    if (path === '') return true
+  const { packages: found } = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : { packages: {} }
+  const isThere = (path, entry) => {
     const here = found[path]
     if (here === undefined) return !isForThisMachine(entry)
     return here.integrity === entry.integrity && existsSync(join(root, path, 'package.json'))
-  })
+  }
+  return Object.entries(wanted)
+    .filter(([path, entry]) => path !== '' && !isThere(path, entry))
+    .map(([path]) => path.replace(/^node_modules\//, ''))
 }
+
+export const isInstalled = (root) => missingPackages(root).length === 0

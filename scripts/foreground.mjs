@@ -27,10 +27,10 @@ export function foreground(command, args, { cwd, passInterrupt = false }) {
 }
 
 /** Runs a program to its end, keeping what it prints; this process ends with it when a signal ended both. */
-export async function runToEnd(command, args, { cwd }) {
+export async function runToEnd(command, args, { cwd, env }) {
   let asked
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => (asked = signal))
-  const child = started(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] }, ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  const child = started(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] }, ['SIGINT', 'SIGTERM', 'SIGHUP'])
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
   const ended = await new Promise((resolve) => {

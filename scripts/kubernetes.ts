@@ -1,11 +1,11 @@
 // Writes the YAML under deploy/kubernetes from the typed objects beside it: `node scripts/kubernetes.ts`. A test fails when a committed file is not this one.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { Document, isNode, isPair, parse } from 'yaml'
 import * as z from 'zod/mini'
 import type { Reason } from '../deploy/kubernetes/daemon-set.ts'
-import { folders, type Folder } from '../deploy/kubernetes/folders.ts'
+import { folders, type Dashboards, type Folder } from '../deploy/kubernetes/folders.ts'
 import type { RuleGroups } from '../deploy/kubernetes/monitoring.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -16,6 +16,14 @@ const ruleFile = z.object({ groups: z.array(z.custom<RuleGroups[number]>((group)
 
 /** What is inside is validated with the object that it becomes. */
 export const committedRules = (): RuleGroups => ruleFile.parse(parse(readFileSync(join(root, 'alerts/prometheus/warpwatch.rules.yml'), 'utf8'))).groups
+
+const dashboards = join(root, 'grafana/dashboards')
+export const committedDashboards = (): Dashboards =>
+  new Map(
+    readdirSync(dashboards)
+      .toSorted()
+      .map((name) => [basename(name, '.json'), JSON.parse(readFileSync(join(dashboards, name), 'utf8')) as unknown]),
+  )
 
 /** The reason goes before the key, or before the item of a list. */
 function comment(document: Document, { at, why }: Reason): void {
@@ -62,7 +70,7 @@ function filesOf({ path, about, kind, on = [], objects = [], patch, more = {} }:
 }
 
 /** Every made file below deploy/kubernetes, by its path there. */
-export const kubernetesFiles = (rules: RuleGroups = committedRules()): ReadonlyMap<string, string> => new Map(folders(rules).flatMap(filesOf))
+export const kubernetesFiles = (): ReadonlyMap<string, string> => new Map(folders(committedRules(), committedDashboards()).flatMap(filesOf))
 
 if (import.meta.main)
   for (const [path, text] of kubernetesFiles()) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
 import { foreground } from './foreground.mjs'
 
-/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, Alertmanager with amtool, a browser, Compose, VictoriaMetrics with vmalert. */
+/** Debian packages by a file that they bring: a C compiler for the fake NVML, a container engine, Prometheus with promtool, Alertmanager with amtool, a browser, Compose, VictoriaMetrics with vmalert, mmdebstrap. */
 const PACKAGES = {
   gcc: '/usr/bin/cc',
   'libc6-dev': '/usr/include/stdio.h',
@@ -17,8 +17,8 @@ const PACKAGES = {
   procps: '/usr/bin/ps',
   'docker-compose': '/usr/bin/docker-compose',
   'victoria-metrics': '/usr/bin/victoria-metrics',
-  // Debian's own root file system, in the place of the image of a registry.
-  ...(process.argv.includes('image') ? { mmdebstrap: '/usr/bin/mmdebstrap' } : {}),
+  // Debian's own root file systems: a bare one for the first start, one in the place of a registry's image.
+  mmdebstrap: '/usr/bin/mmdebstrap',
 }
 
 function ensureDebianPackages() {

@@ -2,9 +2,11 @@
 import { buildNotifier } from '../../alerts/build.ts'
 import { sendTest, testRequest, type TestOptions } from '../../alerts/test-message.ts'
 import type { OutgoingRequest } from '../../alerts/notifiers/definition.ts'
+import { localUrl } from '../config/listen.ts'
 import { HIDDEN } from '../config/print.ts'
 import type { Config } from '../config/schema.ts'
 import { nearest } from '../lib/nearest.ts'
+import { proxyRules } from '../lib/proxy.ts'
 import { shownHost } from '../lib/shown-url.ts'
 import type { NotifierConfig } from '../model/alert-settings.ts'
 import type { IncidentKind } from '../model/kinds.ts'
@@ -72,7 +74,9 @@ export async function testNotifier(config: Config, { name, kind, resolved, print
     throw new UsageError(`alerts: expected the name of a notifier, came ${JSON.stringify(name)}; ${hint}`)
   }
   const built = await buildNotifier(chosen)
-  const about: TestOptions = { host: config.host_name, baseUrl: config.alerts.base_url, kind, resolved, t: Date.now() }
+  const { base_url } = config.alerts
+  const reach = { ...(base_url === '' ? {} : { base_url }), local_url: localUrl(config.http.listen) }
+  const about: TestOptions = { host: config.host_name, reach, kind, resolved, t: Date.now(), proxyFor: proxyRules(config.http_client, io.env) }
   if (print) {
     let shown: Printed
     try {

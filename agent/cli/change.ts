@@ -1,7 +1,7 @@
 // Asks the running agent to change something, or for what it alone knows: silences, acknowledgements, set-healthy.
+import { localUrl } from '../config/listen.ts'
 import type { Config } from '../config/schema.ts'
 import { messageOf, UsageError, type Io } from './command.ts'
-import { baseUrl } from './incidents-from.ts'
 
 const ANSWER_WITHIN_MS = 5_000
 
@@ -21,7 +21,7 @@ async function problemOf(response: Response): Promise<string> {
 
 /** The answer of the agent; undefined where it has none to give. Throws a UsageError when it refuses, or does not run. */
 export async function callAgent(config: Config, command: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
-  const url = `${baseUrl(config.http.listen)}${path}`
+  const url = `${localUrl(config.http.listen)}${path}`
   let response: Response
   try {
     response = await fetch(url, {

@@ -1,18 +1,11 @@
 // From the command line to a command and its exit code.
-import { nearest } from '../lib/nearest.ts'
 import { VERSION } from '../lib/version.ts'
 import { parseArguments } from './arguments.ts'
 import { UsageError, type Command, type Io } from './command.ts'
-import { COMMANDS, DEFAULT_COMMAND } from './index.ts'
-
-async function commandNamed(name: string): Promise<Command> {
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (load === undefined) throw new UsageError(`unknown command ${name}; the nearest valid one is ${nearest(name, Object.keys(COMMANDS)) ?? DEFAULT_COMMAND}`)
-  return load()
-}
+import { commandNamed, COMMANDS, DEFAULT_COMMAND } from './index.ts'
 
 async function help(command: Command | undefined, io: Io): Promise<number> {
-  const { commandHelp, overallHelp } = await import('./help.ts')
+  const { commandHelp, overallHelp } = await import('./help-text.ts')
   if (command !== undefined) io.out(commandHelp(command))
   else io.out(overallHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())), await commandNamed(DEFAULT_COMMAND)))
   return 0

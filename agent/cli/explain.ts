@@ -1,5 +1,6 @@
 // `warpwatch explain [FILE]`: what went wrong in a pasted log, why, and what to change.
 import { closeSync, openSync, readSync } from 'node:fs'
+import { redactDeep } from '../lib/redact.ts'
 import type { Fault } from '../model/fault.ts'
 import { messageOf, UsageError, type Command, type Io } from './command.ts'
 
@@ -52,7 +53,7 @@ async function explainLines(file: string | undefined, io: Io): Promise<number> {
     number += 1
     if (line.trim() === '') continue
     const { id, text } = inputLine(line, number)
-    const faults = explainText(logScanner(), text)
+    const faults = redactDeep(explainText(logScanner(), text))
     found ||= faults.length > 0
     io.out(`${JSON.stringify({ id, faults })}\n`)
   }
@@ -76,7 +77,8 @@ export const explain: Command = {
   async run(args, io) {
     const file = args.positionals[0]
     if (args.flags.has('jsonl')) return explainLines(file, io)
-    const faults = await explainWhole(file)
+    // People paste the answer into tickets.
+    const faults = redactDeep(await explainWhole(file))
     if (args.flags.has('json')) io.out(`${JSON.stringify({ faults })}\n`)
     else {
       const { answerText } = await import('./explain-answer.ts')

@@ -1,35 +1,35 @@
-// The help texts, made from what the commands declare.
+// `warpwatch help [COMMAND]`: what --help prints.
 import { COMMON_FLAGS } from './arguments.ts'
-import type { Command, FlagSpec } from './command.ts'
+import type { Command } from './command.ts'
+import { commandHelp, overallHelp } from './help-text.ts'
+import { COMMANDS, commandNamed, DEFAULT_COMMAND } from './index.ts'
 
-const column = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}\n`).join('')
-}
+const described = ({ name, summary, flags, positionals, optionalPositionals = [] }: Command) => ({
+  name,
+  summary,
+  arguments: [
+    ...positionals.map((argument) => ({ name: argument, required: true })),
+    ...optionalPositionals.map((argument) => ({ name: argument, required: false })),
+  ],
+  flags: Object.entries({ ...flags, ...COMMON_FLAGS }).map(([flag, { kind, value, help: text }]) => ({
+    name: `--${flag}`,
+    ...(kind === 'switch' ? {} : { value: value ?? 'VALUE' }),
+    help: text,
+  })),
+})
 
-function flagName(name: string, spec: FlagSpec): string {
-  if (spec.kind === 'switch') return spec.short === undefined ? `--${name}` : `-${spec.short}, --${name}`
-  return spec.kind === 'value' || spec.kind === 'values' ? `--${name} ${spec.value ?? 'VALUE'}` : `--${name}[=${spec.value ?? 'VALUE'}]`
-}
-
-const flagRows = (flags: Readonly<Record<string, FlagSpec>>): string =>
-  column(Object.entries({ ...flags, ...COMMON_FLAGS }).map(([name, spec]) => [flagName(name, spec), spec.help]))
-
-const positionalsOf = (command: Command): readonly string[] => [...command.positionals, ...(command.optionalPositionals ?? []).map((name) => `[${name}]`)]
-
-export function commandHelp(command: Command): string {
-  const usage = ['warpwatch', command.name, ...positionalsOf(command), '[flags]'].join(' ')
-  return `${usage}\n${command.summary}\n\n${flagRows(command.flags)}`
-}
-
-export function overallHelp(commands: readonly Command[], byDefault: Command): string {
-  return `warpwatch [command] [flags]
-The flight recorder for GPU hosts: who holds which GPU, what failed, why, and what to change.
-
-Commands:
-${column(commands.map((command) => [[command.name, ...positionalsOf(command)].join(' '), command.summary]))}
-Flags of ${byDefault.name}, the default:
-${flagRows(byDefault.flags)}
-Exit codes: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input.
-`
+export const help: Command = {
+  name: 'help',
+  summary: 'the commands and the flags of the default one, or all about one command',
+  positionals: [],
+  optionalPositionals: ['COMMAND'],
+  flags: { json: { kind: 'switch', help: 'print JSON' } },
+  async run({ flags, positionals: [name] }, io) {
+    const commands = name === undefined ? await Promise.all(Object.values(COMMANDS).map((load) => load())) : [await commandNamed(name)]
+    const [only] = commands
+    if (flags.has('json')) io.out(`${JSON.stringify({ default: DEFAULT_COMMAND, commands: commands.map(described) }, null, 2)}\n`)
+    else if (name !== undefined && only !== undefined) io.out(commandHelp(only))
+    else io.out(overallHelp(commands, await commandNamed(DEFAULT_COMMAND)))
+    return 0
+  },
 }

@@ -1,6 +1,7 @@
 // Where `warpwatch incidents` reads: the running agent, or its store when none runs.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { localUrl } from '../config/listen.ts'
 import type { Config } from '../config/schema.ts'
 import type { Incident, IncidentFilter, IncidentSummary } from '../model/incident.ts'
 import { isIncidentKind } from '../model/kinds.ts'
@@ -21,14 +22,6 @@ export type IncidentReader = {
 }
 
 const ANSWER_WITHIN_MS = 5_000
-
-/** An agent that listens everywhere is asked on this machine. */
-export function baseUrl(listen: string): string {
-  const colon = listen.lastIndexOf(':')
-  const host = listen.slice(0, colon)
-  const local = host === '' || host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host
-  return `http://${local}:${listen.slice(colon + 1)}`
-}
 
 export const isSummary = (value: unknown): value is IncidentSummary =>
   typeof value === 'object' &&
@@ -128,7 +121,7 @@ function overFile(directory: string): IncidentReader {
 }
 
 export async function openIncidents({ http, data_dir: directory }: Config): Promise<IncidentReader> {
-  const base = baseUrl(http.listen)
+  const base = localUrl(http.listen)
   const alive = http.listen.endsWith(':0') ? undefined : await ask(`${base}/healthz`, http.token)
   return alive === undefined ? overFile(directory) : overHttp(base, http.token)
 }

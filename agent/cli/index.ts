@@ -1,5 +1,6 @@
 // The commands: one line each, loaded when it is called so that no command pays for another.
-import type { Command } from './command.ts'
+import { nearest } from '../lib/nearest.ts'
+import { UsageError, type Command } from './command.ts'
 
 export const DEFAULT_COMMAND = 'run'
 
@@ -10,9 +11,17 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   explain: async () => (await import('./explain.ts')).explain,
   fit: async () => (await import('./fit.ts')).fit,
+  help: async () => (await import('./help.ts')).help,
   incidents: async () => (await import('./incidents.ts')).incidents,
   replay: async () => (await import('./replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot.ts')).snapshot,
+  version: async () => (await import('./version.ts')).version,
+}
+
+export async function commandNamed(name: string): Promise<Command> {
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (load !== undefined) return load()
+  throw new UsageError(`unknown command ${name}. Did you mean ${nearest(name, Object.keys(COMMANDS)) ?? DEFAULT_COMMAND}? List them: warpwatch help`)
 }

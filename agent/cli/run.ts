@@ -1,22 +1,25 @@
 // `warpwatch run`: the agent, until a signal ends it.
-import type { Config } from '../config/schema.ts'
-import { createLog } from '../lib/log.ts'
-import { messageOf, type Command, type Io } from './command.ts'
+import { createLogger, type Logger } from '../lib/log.ts'
+import { messageOf, type Arguments, type Command, type Io } from './command.ts'
+import { watchHangups, type Hangups } from './hangups.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from './settings.ts'
 import { startLines } from './start-lines.ts'
+import type { LoadedConfig } from '../config/load.ts'
 
 /** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
 const SAME_SIGNAL_MS = 300
 
+type Say = (text: string) => void
+
 /** Resolves at the first SIGINT or SIGTERM; the second ends the process at once. */
-async function stopSignal(io: Io): Promise<NodeJS.Signals> {
+async function stopSignal(say: Say): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked: number | undefined
     const on = (signal: NodeJS.Signals): void => {
       if (asked !== undefined && performance.now() - asked < SAME_SIGNAL_MS) return
       if (asked !== undefined) process.exit(signal === 'SIGINT' ? 130 : 143)
       asked = performance.now()
-      io.err(`warpwatch: ${signal}: stopping (once more ends at once)\n`)
+      say(`${signal}: stopping (once more ends at once)`)
       resolve(signal)
     }
     process.on('SIGINT', on)
@@ -24,17 +27,35 @@ async function stopSignal(io: Io): Promise<NodeJS.Signals> {
   })
 }
 
-async function runAgent(config: Config, record: string | undefined, io: Io): Promise<number> {
-  const stopped = stopSignal(io)
+/** What is for a person at the terminal goes as plain lines, unless stderr is to be read by a program. */
+const plainOr = (logger: Logger, plain: Say): Say => {
+  const log = logger.part('agent')
+  return (text) => (logger.format() === 'json' ? log.info(text) : plain(text))
+}
+
+type Start = { readonly args: Arguments; readonly io: Io; readonly hangups: Hangups; readonly logger: Logger }
+
+async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }: Start): Promise<number> {
+  const log = logger.part('agent')
+  const stopped = stopSignal(plainOr(logger, (text) => io.err(`warpwatch: ${text}\n`)))
+  const recording = args.flags.get('record')
+  const record = typeof recording === 'string' ? recording : undefined
   const { startAgent } = await import('../agent.ts')
   let agent: Awaited<ReturnType<typeof startAgent>>
   try {
-    agent = await startAgent(config, { log: createLog('agent', config.log.level), ...(record === undefined ? {} : { record }) })
+    agent = await startAgent(config, { logger, read: async () => settingsFor(args, io), ...(record === undefined ? {} : { record }) })
   } catch (error) {
-    io.err(`warpwatch: cannot start: ${messageOf(error)}\n`)
+    const text = `cannot start: ${messageOf(error)}`
+    if (logger.format() === 'json') log.error(text)
+    else io.err(`warpwatch: ${text}\n`)
     return 1
   }
-  for await (const line of startLines(config, agent, record, stopped)) io.err(`${line}\n`)
+  hangups.onHangup(() => {
+    log.debug?.('SIGHUP: reading the configuration again')
+    void agent.reload().catch((error: unknown) => log.error(`the configuration was not reloaded: ${messageOf(error)}`))
+  })
+  const line = plainOr(logger, (text) => io.err(`${text}\n`))
+  for await (const text of startLines(config, agent, record, stopped)) line(text)
   await stopped
   await agent.stop()
   return 0
@@ -50,13 +71,21 @@ export const run: Command = {
     record: { kind: 'value', value: 'FILE', help: 'write everything that is seen to a recording (appends)' },
   },
   async run(args, io) {
+    const hangups = watchHangups()
     const loaded = await settingsFor(args, io)
     if (!isLoaded(loaded)) {
       io.err(problemLines(loaded))
       return 2
     }
-    io.err(warningLines(loaded.warnings))
-    const record = args.flags.get('record')
-    return runAgent(loaded.config, typeof record === 'string' ? record : undefined, io)
+    const logger = createLogger(loaded.config.log)
+    const log = logger.part('config')
+    if (loaded.config.log.format === 'json') for (const { where, text } of loaded.warnings) log.warn(`${where}: ${text}`)
+    else io.err(warningLines(loaded.warnings))
+    log.debug?.(
+      `read from ${[loaded.file ?? 'no file', ...loaded.origins].map((part) => (typeof part === 'string' ? part : `${part[0]} (${part[1]})`)).join(', ')}`,
+    )
+    // Everything that the agent writes is private, also what a later version writes. Sockets that others may use get their rights explicitly.
+    process.umask(0o077)
+    return runAgent(loaded, { args, io, hangups, logger })
   },
 }

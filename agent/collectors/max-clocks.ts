@@ -2,6 +2,7 @@
 import { defineMetric } from '../model/metric.ts'
 import type { Collector } from './collector.ts'
 import { CLOCK_DOMAINS, MHZ } from './parts/clock-domains.ts'
+import { dcgmGauge } from './parts/dcgm.ts'
 import { all, gauge } from './parts/gauges.ts'
 import { GPU_LABELS } from './parts/labels.ts'
 
@@ -11,6 +12,12 @@ export const clockMaxHertz = defineMetric({
   unit: 'Hz',
   help: 'Highest clock frequency by domain.',
   labels: [...GPU_LABELS, 'domain'],
+  dcgm: {
+    classic: [
+      dcgmGauge('DCGM_FI_DEV_MAX_SM_CLOCK', 'Maximum supported SM clock (in MHz).', 1e-6, { domain: 'sm' }),
+      dcgmGauge('DCGM_FI_DEV_MAX_MEM_CLOCK', 'Maximum supported memory clock (in MHz).', 1e-6, { domain: 'memory' }),
+    ],
+  },
   history: false,
 })
 

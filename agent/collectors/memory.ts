@@ -4,6 +4,7 @@ import type { Handle } from '../nvml/device.ts'
 import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Collector, ReadGpu } from './collector.ts'
+import { dcgmGauge, renamed } from './parts/dcgm.ts'
 import { all } from './parts/gauges.ts'
 import { MIG_LABELS } from './parts/labels.ts'
 import { MEMORY, memoryQuery } from './parts/memory-query.ts'
@@ -58,6 +59,18 @@ export const memoryReserved = defineMetric({
     current: asBytes('DCGM_FI_DEV_FB_RESERVED_BYTES', 'Framebuffer memory reserved (in bytes).'),
   },
 })
+export const memoryUsedRatio = defineMetric({
+  name: 'warpwatch_gpu_memory_used_ratio',
+  kind: 'gauge',
+  unit: '1',
+  help: 'Memory in use as a share of what programs can have: the total without what driver and firmware keep.',
+  labels: MIG_LABELS,
+  dcgm: renamed(dcgmGauge('DCGM_FI_DEV_FB_USED_PERCENT', 'Framebuffer memory used as a share of total minus reserved (0 to 1).'), 'DCGM_FI_DEV_FB_USED_RATIO'),
+  history: false,
+})
+
+/** Six decimals, as DCGM prints it: a byte more or less of 80 GiB is no new value. */
+const share = (used: number, all: number): number => Math.round((used / all) * 1e6) / 1e6
 
 function readMemory(handle: Handle): ReadGpu {
   const query = memoryQuery(handle)
@@ -66,10 +79,11 @@ function readMemory(handle: Handle): ReadGpu {
   const used = makeSeries(memoryUsed, labels)
   const free = makeSeries(memoryFree, labels)
   const reserved = makeSeries(memoryReserved, labels)
+  const ratio = makeSeries(memoryUsedRatio, labels)
   return (out) => {
     const code = query.ask()
     if (code !== SUCCESS) {
-      for (const { metric } of [total, used, free, reserved]) out.gap(metric, labels, failureOf(query.name(), code))
+      for (const { metric } of [total, used, free, reserved, ratio]) out.gap(metric, labels, failureOf(query.name(), code))
       return
     }
     const values = query.values()
@@ -78,12 +92,14 @@ function readMemory(handle: Handle): ReadGpu {
     out.reading(free, values[MEMORY.free] ?? Number.NaN)
     if (query.tellsReserved()) out.reading(reserved, values[MEMORY.reserved] ?? Number.NaN)
     else out.gap(memoryReserved, labels, failureOf('nvmlDeviceGetMemoryInfo_v2', FUNCTION_NOT_FOUND))
+    const usable = (values[MEMORY.total] ?? Number.NaN) - (query.tellsReserved() ? (values[MEMORY.reserved] ?? Number.NaN) : 0)
+    if (usable > 0) out.reading(ratio, share(values[MEMORY.used] ?? Number.NaN, usable))
   }
 }
 
 export const memory: Collector = {
   id: 'memory',
   rate: 'fast',
-  metrics: [memoryTotal, memoryUsed, memoryFree, memoryReserved],
+  metrics: [memoryTotal, memoryUsed, memoryFree, memoryReserved, memoryUsedRatio],
   attach: (device) => ({ read: all([device, ...device.mig].map(readMemory)) }),
 }

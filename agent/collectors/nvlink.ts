@@ -35,6 +35,22 @@ export const nvlinkThroughput = defineMetric({
     current: [dcgmGauge('DCGM_FI_DEV_NVLINK_THROUGHPUT_BYTES_PER_SECOND', 'NVLink throughput of all lanes (in bytes per second).')],
   },
 })
+const perDirection = (direction: 'tx' | 'rx', help: string) =>
+  dcgmGauge(`DCGM_FI_PROF_NVLINK_${direction === 'tx' ? 'TX' : 'RX'}_BYTES`, help, 1, { direction })
+export const nvlinkDirectionThroughput = defineMetric({
+  name: 'warpwatch_gpu_nvlink_direction_bytes_per_second',
+  kind: 'gauge',
+  unit: 'By/s',
+  help: 'Payload bytes per second over all NVLinks since the previous reading; tx leaves the GPU, rx reaches it.',
+  labels: [...GPU_LABELS, 'direction'],
+  dcgm: {
+    classic: [
+      perDirection('tx', 'The rate of data transmitted over NVLink, not including protocol headers, in bytes per second.'),
+      perDirection('rx', 'The rate of data received over NVLink, not including protocol headers, in bytes per second.'),
+    ],
+  },
+  history: false,
+})
 const dcgmError = (name: string, help: string, type: string) => dcgmCounter(name, help, 1, { type })
 export const nvlinkErrors = defineMetric({
   name: 'warpwatch_gpu_nvlink_errors_total',
@@ -77,7 +93,7 @@ function attach(device: Device): Attached {
     ...ERRORS.map(({ type }, at) => ({ metric: nvlinkErrors, labels: { ...device.labels, type }, at: at + BYTES.length })),
   ])
   const throughput = makeSeries(nvlinkThroughput, device.labels)
-  const rate = createRate()
+  const directions = BYTES.map(({ direction }) => ({ series: makeSeries(nvlinkDirectionThroughput, { ...device.labels, direction }), rate: createRate() }))
 
   /** Link numbers have no gaps; the first that the driver refuses ends them. */
   const discover = (): readonly ReadGpu[] => {
@@ -102,11 +118,21 @@ function attach(device: Device): Attached {
       for (const read of links) read(out, nowMs)
       counted(out, nowMs)
       const told = counters.codes[0] === SUCCESS && counters.codes[1] === SUCCESS
-      if (!told) return rate.forget()
-      const perSecond = rate.next(((counters.values[0] ?? 0) + (counters.values[1] ?? 0)) * KIB, nowMs)
-      if (perSecond !== undefined) out.reading(throughput, perSecond)
+      if (!told) return directions.forEach(({ rate }) => rate.forget())
+      let sum: number | undefined = 0
+      for (const [at, { series, rate }] of directions.entries()) {
+        const perSecond = rate.next((counters.values[at] ?? 0) * KIB, nowMs)
+        if (perSecond !== undefined) out.reading(series, perSecond)
+        sum = perSecond === undefined || sum === undefined ? undefined : sum + perSecond
+      }
+      if (sum !== undefined) out.reading(throughput, sum)
     },
   }
 }
 
-export const nvlink: Collector = { id: 'nvlink', rate: 'slow', metrics: [nvlinkActive, nvlinkBytes, nvlinkThroughput, nvlinkErrors], attach }
+export const nvlink: Collector = {
+  id: 'nvlink',
+  rate: 'slow',
+  metrics: [nvlinkActive, nvlinkBytes, nvlinkThroughput, nvlinkDirectionThroughput, nvlinkErrors],
+  attach,
+}

@@ -1,7 +1,8 @@
 // The power limit in force, and what it may be set to.
 import { defineMetric } from '../model/metric.ts'
 import type { Collector } from './collector.ts'
-import { dcgmGauge } from './parts/dcgm.ts'
+import type { MetricDef } from '../model/metric.ts'
+import { dcgmGauge, renamed } from './parts/dcgm.ts'
 import { all, gauge, gauges } from './parts/gauges.ts'
 import { GPU_LABELS } from './parts/labels.ts'
 
@@ -20,11 +21,23 @@ export const powerLimitWatts = defineMetric({
     ],
   },
 })
-const limit = (what: 'min' | 'max' | 'default', help: string) =>
-  defineMetric({ name: `warpwatch_gpu_power_limit_${what}_watts`, kind: 'gauge', unit: 'W', help, labels: GPU_LABELS, history: false })
-export const powerLimitMinWatts = limit('min', 'Lowest power limit that can be set.')
-export const powerLimitMaxWatts = limit('max', 'Highest power limit that can be set.')
-export const powerLimitDefaultWatts = limit('default', 'Power limit after a reset of the driver.')
+const limit = (what: 'min' | 'max' | 'default', help: string, dcgm: NonNullable<MetricDef['dcgm']>) =>
+  defineMetric({ name: `warpwatch_gpu_power_limit_${what}_watts`, kind: 'gauge', unit: 'W', help, labels: GPU_LABELS, dcgm, history: false })
+export const powerLimitMinWatts = limit(
+  'min',
+  'Lowest power limit that can be set.',
+  renamed(dcgmGauge('DCGM_FI_DEV_POWER_MGMT_LIMIT_MIN', 'Minimum power limit (in W).'), 'DCGM_FI_DEV_BOARD_POWER_LIMIT_MIN_WATTS'),
+)
+export const powerLimitMaxWatts = limit(
+  'max',
+  'Highest power limit that can be set.',
+  renamed(dcgmGauge('DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX', 'Maximum power limit (in W).'), 'DCGM_FI_DEV_BOARD_POWER_LIMIT_MAX_WATTS'),
+)
+export const powerLimitDefaultWatts = limit(
+  'default',
+  'Power limit after a reset of the driver.',
+  renamed(dcgmGauge('DCGM_FI_DEV_POWER_MGMT_LIMIT_DEF', 'Default power limit (in W).'), 'DCGM_FI_DEV_BOARD_POWER_LIMIT_DEFAULT_WATTS'),
+)
 
 export const powerLimits: Collector = {
   id: 'power-limits',

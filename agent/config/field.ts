@@ -79,6 +79,15 @@ export function list(about: About<readonly string[]> & { readonly expected?: str
   return { kind: 'list', schema: z.array(z.string()), expected, default: about.default, description: about.description, secret: false }
 }
 
+/** Any of the values, in any order, each once. */
+export function choices<const T extends string>(
+  values: readonly T[],
+  about: { readonly default: readonly T[]; readonly description: string },
+): Field<readonly T[]> {
+  const schema = z.array(z.enum(values)).check(z.refine((chosen) => new Set(chosen).size === chosen.length))
+  return { kind: 'list', schema, expected: `a list of ${values.join(', ')}, each at most once`, secret: false, ...about }
+}
+
 /** A number with a fraction. */
 export function anyNumber(about: About<number> & Partial<Bounds>): Field<number> {
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = about

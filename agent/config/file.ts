@@ -1,11 +1,22 @@
 // The configuration file: YAML to settings, each with its line. Loaded only where a file is there, since the parser costs 1.3 MiB of private memory.
-import { isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml'
+import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type Document, type Pair } from 'yaml'
 import type { Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES } from './schema.ts'
 import { DETECTORS } from './detector-settings.ts'
 import { unknownKey, type Setting } from './setting.ts'
 
 export type FileContent = { readonly settings: readonly Setting[]; readonly problems: readonly Problem[] }
+
+/** Aliases without an anchor before them, by their offset; the parser itself throws at them only where their value is asked for. */
+function danglingAliases(document: Document): readonly { readonly name: string; readonly offset: number | undefined }[] {
+  const anchors = new Set<string>()
+  const found: { readonly name: string; readonly offset: number | undefined }[] = []
+  visit(document, {
+    Value: (_, node) => void (node.anchor === undefined ? undefined : anchors.add(node.anchor)),
+    Alias: (_, { source, range }) => void (anchors.has(source) ? undefined : found.push({ name: source, offset: range?.[0] })),
+  })
+  return found
+}
 
 /** `name` is how the file is called in messages. */
 export function readFileSettings(text: string, name: string): FileContent {
@@ -15,11 +26,23 @@ export function readFileSettings(text: string, name: string): FileContent {
   const problems: Problem[] = []
   const at = (offset: number | undefined): string => (offset === undefined ? name : `${name}:${lines.linePos(offset).line}`)
   for (const error of document.errors) problems.push({ where: at(error.pos[0]), text: `not valid YAML: ${error.message}` })
+  for (const { name: alias, offset } of danglingAliases(document))
+    problems.push({ where: at(offset), text: `not valid YAML: expected an anchor &${alias} before the alias *${alias}, found none` })
   const { contents } = document
   if (problems.length > 0 || contents === null || (isScalar(contents) && contents.value === null)) return { settings, problems }
   if (!isMap(contents)) return { settings, problems: [{ where: at(contents.range[0]), text: 'expected keys such as "http:" at the top, came something else' }] }
 
-  const plain = (node: unknown): unknown => (isNode(node) ? node.toJS(document) : null)
+  const plain = (node: unknown): unknown => {
+    if (!isNode(node)) return null
+    try {
+      return node.toJS(document)
+    } catch (error) {
+      // The parser's word for aliases that multiply ("a billion laughs"); that one stands for nothing was said above.
+      if (!(error instanceof ReferenceError)) throw error
+      problems.push({ where: at(node.range?.[0]), text: `not valid YAML: ${error.message}` })
+      return null
+    }
+  }
   const keyOf = (pair: Pair): { readonly key: string; readonly where: string } => ({
     key: isScalar(pair.key) ? String(pair.key.value) : '(a key that is no text)',
     where: isScalar(pair.key) ? at(pair.key.range?.[0]) : name,

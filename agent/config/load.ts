@@ -9,6 +9,7 @@ import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { openTelemetrySettings } from './opentelemetry.ts'
 import { isReference, lookUp, type Sources } from './references.ts'
+import { remoteUrl } from './listen.ts'
 import { ruleProblems, ruleWarnings, type RuleContext } from './rules.ts'
 import { isConfig, KEYS, nest, type Config } from './schema.ts'
 import { judge, type Setting } from './setting.ts'
@@ -143,6 +144,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const context: RuleContext = {
     where: (key, part = []) => places.get(key)?.at?.(part) ?? places.get(key)?.where ?? key,
     notifiersWrong: wrong.has('notifiers'),
+    baseUrlSet: (values.get('alerts.base_url') ?? '') !== '',
   }
   problems.push(...ruleProblems(config, context))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -150,22 +152,18 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { config, file: file?.path, origins, warnings: [...warnings, ...ruleWarnings(config, context)] }
 }
 
-/** Empty where the port is not known before it is taken. */
-function defaultBaseUrl({ http: { listen }, host_name }: Config): string {
-  const [address, port] = [listen.slice(0, listen.lastIndexOf(':')), listen.slice(listen.lastIndexOf(':') + 1)]
-  if (port === '0') return ''
-  // One address of its own may be reachable where the name is not known; all addresses are no place to go to.
-  const host = ['', '0.0.0.0', '[::]'].includes(address) ? host_name || hostname() : address
-  return URL.canParse(`http://${host}:${port}`) ? `http://${host}:${port}` : `http://${hostname()}:${port}`
+/** Where nothing is said, the address under which other hosts probably reach the agent; empty where they cannot, or the port is not known before it is taken. */
+export function withBaseUrl(config: Config): Config {
+  const base_url = config.alerts.base_url || (remoteUrl(config.http.listen, config.host_name)?.url ?? '')
+  return { ...config, alerts: { ...config.alerts, base_url: base_url.replace(/\/+$/, '') } }
 }
 
 function assemble(values: ReadonlyMap<string, unknown>, env: LoadOptions['env']): Config {
   const config = nest((key) => (values.has(key.path) ? values.get(key.path) : key.field.default))
   if (!isConfig(config)) throw new Error('a default of agent/config/sections does not pass its own schema')
+  const host_name = config.host_name === '' ? hostname() : config.host_name
   return {
-    ...config,
-    host_name: config.host_name === '' ? hostname() : config.host_name,
-    alerts: { ...config.alerts, base_url: (config.alerts.base_url || defaultBaseUrl(config)).replace(/\/+$/, '') },
+    ...withBaseUrl({ ...config, host_name }),
     data_dir: config.data_dir === '' ? defaultDataDir(env, config.simulate.scenario !== 'off') : resolve(config.data_dir),
   }
 }

@@ -1,22 +1,16 @@
 // What must hold between keys.
 import { nearest } from '../lib/nearest.ts'
 import type { Problem } from './problem.ts'
+import { isLoopback, remoteUrl } from './listen.ts'
 import type { Config } from './schema.ts'
-
-/** Only this machine can reach it. An empty address means all addresses. */
-export function isLoopback(listen: string): boolean {
-  const address = listen
-    .slice(0, listen.lastIndexOf(':'))
-    .replace(/^\[|\]$/g, '')
-    .toLowerCase()
-  return address === 'localhost' || address === '::1' || /^(::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address)
-}
 
 export type RuleContext = {
   /** Where a value, or a part of it, was set. */
   readonly where: (key: string, part?: readonly (string | number)[]) => string
   /** Some notifiers are left out of the configuration, as they are wrong. */
   readonly notifiersWrong: boolean
+  /** `alerts.base_url` is the user's own, not made of `http.listen`. */
+  readonly baseUrlSet: boolean
 }
 
 export function ruleProblems(config: Config, { where, notifiersWrong }: RuleContext): readonly Problem[] {
@@ -39,8 +33,29 @@ export function ruleProblems(config: Config, { where, notifiersWrong }: RuleCont
   return problems
 }
 
+/** Messages are read elsewhere: without a base_url their links lead nowhere, or where the agent guesses. */
+function baseUrlWarnings({ notifiers, host_name, http: { listen } }: Config, { where, baseUrlSet }: RuleContext): readonly Problem[] {
+  if (notifiers.length === 0 || baseUrlSet) return []
+  const found = remoteUrl(listen, host_name)
+  // One address of its own is what people were meant to use.
+  if (found?.guessed === false) return []
+  const now =
+    found === undefined ? 'messages have no links: they say how to reach the dashboard over ssh' : `links in messages begin with ${found.url}, a guess`
+  const example = found?.url ?? `https://${/^[\w.-]+$/.test(host_name) ? host_name : 'gpu-01'}.example.com`
+  return [
+    {
+      where: where('notifiers'),
+      text: `alerts.base_url is not set, so ${now}. Set it to the URL where the readers of messages open the dashboard, such as ${example}`,
+    },
+  ]
+}
+
 /** What is allowed, but hardly meant. */
-export function ruleWarnings({ notifiers, routes }: Config, { where }: RuleContext): readonly Problem[] {
+export function ruleWarnings(config: Config, context: RuleContext): readonly Problem[] {
+  return [...unroutedWarnings(config, context), ...baseUrlWarnings(config, context)]
+}
+
+function unroutedWarnings({ notifiers, routes }: Config, { where }: RuleContext): readonly Problem[] {
   if (routes.length === 0) return []
   return notifiers.flatMap(({ name }, at) =>
     routes.some(({ to }) => to.includes(name))

@@ -8,6 +8,7 @@ import { gpu } from './sections/gpu.ts'
 import { history } from './sections/history.ts'
 import { host } from './sections/host.ts'
 import { http } from './sections/http.ts'
+import { httpClient } from './sections/http-client.ts'
 import { log } from './sections/log.ts'
 import { logs } from './sections/logs.ts'
 import { metrics } from './sections/metrics.ts'
@@ -19,7 +20,7 @@ import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order in which the example file tells them. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate, otlp, alerts }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, told after the sections. */
 export const LISTS = { notifiers, routes, targets, detectors }

@@ -10,6 +10,8 @@ export type Detection = {
   /** The processes on the GPUs, for others that judge by them. */
   readonly tracks: Tracks
   readonly ingest: (event: Event) => void
+  /** Other detectors or options from now on. Those that stay the same keep all that they know; of those that are gone what they found is over. */
+  readonly configure: (definitions: readonly DetectorDefinition[], settings: DetectorSettings | undefined) => void
   /** To be called when the events of a second have come in; what each detector that is due says. */
   readonly judge: (t: number) => readonly Finding[]
   /** Intervals that are being told now. */
@@ -22,6 +24,26 @@ export type DetectionOptions = {
   /** A detector that throws is left out for that time; the others go on. */
   readonly onFailure?: (id: string, error: unknown) => void
 }
+
+type Running = {
+  readonly definition: DetectorDefinition
+  readonly options: OptionValues<OptionDefs>
+  readonly detector: ReturnType<DetectorDefinition['create']>
+  due: number | undefined
+  /** What it has found that is not over, by kind and key. */
+  readonly faulty: Map<string, Finding>
+}
+
+/** A detector that finds more than this at a time finds the same thing many times. */
+const MAX_FAULTY = 5_000
+
+function note({ faulty }: Running, finding: Finding): void {
+  const name = `${finding.kind} @ ${finding.key}`
+  if (finding.state === 'healthy') faulty.delete(name)
+  else if (finding.state === 'faulty' && (faulty.size < MAX_FAULTY || faulty.has(name))) faulty.set(name, finding)
+}
+
+const sameOptions = (a: OptionValues<OptionDefs>, b: OptionValues<OptionDefs>): boolean => Object.entries(b).every(([name, value]) => a[name] === value)
 
 /** What is at most so far ahead is now. */
 const NOW_MS = 60_000
@@ -44,20 +66,43 @@ function differs(before: ForecastInterval, after: ForecastInterval, t: number): 
 }
 
 export function createDetection({ definitions, settings, onForecast = () => {}, onFailure = () => {} }: DetectionOptions): Detection {
-  const present = createPresent(new Set(definitions.flatMap(({ watches }) => watches)))
+  const watched = new Set<string>()
+  const present = createPresent(watched)
   const tracks = createTracks()
-  // One order wherever they come from: a namespace's exports have none that every loader keeps to, and incidents are told in this one.
-  const running = definitions
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .filter(({ id }) => settings?.[id]?.enabled !== false)
-    .map((definition) => ({
-      id: definition.id,
-      everyMs: definition.everyMs,
-      due: undefined as number | undefined,
-      detector: definition.create(optionsOf(definition, settings), { present, tracks }),
-    }))
-  const listeners = running.filter(({ detector }) => detector.ingest !== undefined)
+  let running: readonly Running[] = []
+  let listeners: readonly Running[] = []
+  /** What was found by detectors that are gone. */
+  let over: Finding[] = []
   const told = new Map<string, Forecast>()
+
+  const start = (definition: DetectorDefinition, options: OptionValues<OptionDefs>): Running => ({
+    definition,
+    options,
+    due: undefined,
+    detector: definition.create(options, { present, tracks }),
+    faulty: new Map(),
+  })
+  const configure: Detection['configure'] = (wanted, by) => {
+    watched.clear()
+    for (const { watches } of wanted) for (const metric of watches) watched.add(metric)
+    const before = new Map(running.map((entry) => [entry.definition.id, entry]))
+    // One order wherever they come from: a namespace's exports have none that every loader keeps to, and incidents are told in this one.
+    running = wanted
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .filter(({ id }) => by?.[id]?.enabled !== false)
+      .map((definition) => {
+        const options = optionsOf(definition, by)
+        const known = before.get(definition.id)
+        if (known?.definition !== definition) return start(definition, options)
+        before.delete(definition.id)
+        // With other figures it begins anew; what it found stays until it says something else.
+        return sameOptions(known.options, options) ? known : { ...start(definition, options), faulty: known.faulty }
+      })
+    listeners = running.filter(({ detector }) => detector.ingest !== undefined)
+    for (const { faulty } of before.values())
+      for (const { kind, key, about } of faulty.values()) over.push({ kind, key, about, state: 'healthy', why: 'removed or changed in the configuration' })
+  }
+  configure(definitions, settings)
 
   const guarded = <T>(id: string, run: () => T): T | undefined => {
     try {
@@ -83,20 +128,24 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
 
   return {
     tracks,
+    configure,
     ingest(event) {
       if (event.type === 'scrape') present.ingest(event)
       tracks.ingest(event)
-      for (const { id, detector } of listeners) guarded(id, () => detector.ingest?.(event))
+      for (const { definition, detector } of listeners) guarded(definition.id, () => detector.ingest?.(event))
     },
     judge(t) {
       present.moveTo(t)
       tracks.moveTo(t)
-      const found: Finding[] = []
+      const found = over
+      over = []
+      for (const finding of found) if (finding.kind === 'memory_exhaustion_forecast') followForecast(t, finding)
       for (const entry of running) {
-        const slot = Math.floor(t / entry.everyMs)
+        const slot = Math.floor(t / entry.definition.everyMs)
         if (entry.due === slot) continue
         entry.due = slot
-        for (const finding of guarded(entry.id, () => entry.detector.judge(t)) ?? []) {
+        for (const finding of guarded(entry.definition.id, () => entry.detector.judge(t)) ?? []) {
+          note(entry, finding)
           if (finding.kind === 'memory_exhaustion_forecast') followForecast(t, finding)
           found.push(finding)
         }

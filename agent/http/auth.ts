@@ -1,7 +1,8 @@
 // Who may read: token, Host and Origin of a request. Pure functions over headers, used by HTTP and the WebSocket alike.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLoopback } from '../config/rules.ts'
+import { isLoopback } from '../config/listen.ts'
+import type { Config } from '../config/schema.ts'
 import type { Refusal } from './errors.ts'
 
 export type AccessOptions = {
@@ -13,6 +14,15 @@ export type AccessOptions = {
   readonly allowedOrigins: readonly string[]
   readonly allowedHosts: readonly string[]
 }
+
+/** Who may read, as the configuration says it. */
+export const accessOf = ({ http }: Pick<Config, 'http'>): AccessOptions => ({
+  listen: http.listen,
+  token: http.token,
+  insecure: http.insecure,
+  allowedOrigins: http.allowed_origins,
+  allowedHosts: http.allowed_hosts,
+})
 
 /** Throws unless the address may be served with these settings: other hosts reach it only with a token or by an explicit word. */
 export function checkBind({ listen, token, insecure }: Pick<AccessOptions, 'listen' | 'token' | 'insecure'>): void {

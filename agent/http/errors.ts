@@ -8,6 +8,7 @@ export type ApiErrorCode =
   | 'conflict'
   | 'too_large'
   | 'unsupported_media_type'
+  | 'invalid_configuration'
   | 'too_many_readers'
   | 'internal'
 export const STATUS = {
@@ -19,10 +20,14 @@ export const STATUS = {
   conflict: 409,
   too_large: 413,
   unsupported_media_type: 415,
+  invalid_configuration: 422,
   too_many_readers: 503,
   internal: 500,
 } as const satisfies Record<ApiErrorCode, number>
 
 export type Refusal = { readonly code: ApiErrorCode; readonly message: string; readonly headers?: Readonly<Record<string, string>> }
+
+/** On every answer: no browser may take what is sent for something else than its Content-Type says. */
+export const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const
 
 export const errorBody = ({ code, message }: Refusal): string => `${JSON.stringify({ error: { code, message } })}\n`

@@ -4,7 +4,10 @@ import { constants, gzip } from 'node:zlib'
 import type { Series } from '../model/series.ts'
 import type { LatestGroup, LatestStore } from '../store/latest.ts'
 import { createBytes, type Bytes } from './exposition/bytes.ts'
-import { createDcgmNames, scaled, type Alias, type DcgmMode, type HostnameLabel } from './exposition/dcgm.ts'
+import { createDcgmNames, scaled, type Alias, type DcgmMode } from './exposition/dcgm.ts'
+import { createDcgmLabels, type HostnameLabel, type IdentityLabel } from './exposition/dcgm-labels.ts'
+import { createGpuCountRows } from './exposition/gpu-count.ts'
+import { PROCESS_MEMORY, type HolderMode, type JobMapping } from './exposition/holders.ts'
 import { closeFamily, createFamily, createRow, enterRow, type Family, type FamilyText, type Row } from './exposition/row.ts'
 import { createXidRows } from './exposition/xid.ts'
 
@@ -33,6 +36,12 @@ export type ExpositionOptions = {
   readonly dcgm: DcgmMode
   readonly hostnameLabel: HostnameLabel
   readonly hostname: string
+  /** What the DCGM_* series say about who holds a GPU; `auto` when absent. */
+  readonly holders?: HolderMode
+  readonly identity?: readonly IdentityLabel[]
+  readonly jobs?: JobMapping | undefined
+  /** Milliseconds of a clock that only rises. */
+  readonly now?: () => number
 }
 
 const CONTENT_TYPES: Readonly<Record<ExpositionFormat, string>> = {
@@ -66,8 +75,10 @@ function pageOf(sheet: Sheet, contentType: string): Page {
   }
 }
 
-export function createExposition({ latest, dcgm, hostnameLabel, hostname }: ExpositionOptions): Exposition {
-  const names = createDcgmNames({ mode: dcgm, hostnameLabel, hostname })
+export function createExposition(options: ExpositionOptions): Exposition {
+  const { latest, dcgm, hostnameLabel, hostname, identity = [], now = () => performance.now() } = options
+  const labels = createDcgmLabels({ hostnameLabel, hostname, identity, holders: { mode: options.holders ?? 'auto', jobs: options.jobs, now } })
+  const names = createDcgmNames(dcgm, labels)
   const families = new Map<string, Family>()
   let sorted: readonly Family[] = []
   const entries = new Map<string, Entry>()
@@ -90,7 +101,8 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
     sorted = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     return family
   }
-  const xids = dcgm === 'off' ? undefined : createXidRows(names, familyOf)
+  const xids = dcgm === 'off' ? undefined : createXidRows(names.generations, labels, familyOf)
+  const gpuCount = dcgm === 'off' ? undefined : createGpuCountRows(names.generations, labels, familyOf)
   const aliasRowOf = ({ name, key }: Alias): AliasRow => {
     let row = aliasRows.get(key)
     if (row === undefined) {
@@ -135,9 +147,9 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
         entry = entryOf(series)
         known[i] = entry
       }
-      if (series.metric.dcgm !== undefined && entry.aliasVersion !== names.version()) {
+      if (series.metric.dcgm !== undefined && entry.aliasVersion !== labels.version()) {
         entry.aliases = names.aliasesOf(series).map(aliasRowOf)
-        entry.aliasVersion = names.version()
+        entry.aliasVersion = labels.version()
       }
       enterRow(entry.row, value, t, generation)
       for (const alias of entry.aliases) enterRow(alias.row, scaled(value, alias.scale), t, generation)
@@ -145,17 +157,27 @@ export function createExposition({ latest, dcgm, hostnameLabel, hostname }: Expo
     }
   }
 
+  /** Who the GPUs are and who holds them, before any row is made, so that its labels are those of this tick. */
+  const learnLabels = (): void => {
+    labels.begin()
+    for (const { readings, gaps } of latest.groups()) {
+      for (const { series } of readings) labels.learn(series)
+      for (const gap of gaps) if (gap.metric === PROCESS_MEMORY) labels.learnProcess(gap.labels)
+    }
+    labels.end()
+  }
+
   const collect = (): void => {
     generation += 1
     xids?.begin()
-    // Identity first, so that the labels made below are those of this tick.
-    if (dcgm !== 'off') for (const group of latest.groups()) for (const { series } of group.readings) if (series.metric.kind === 'info') names.learn(series)
+    if (dcgm !== 'off') learnLabels()
     let seen = 0
     for (const group of latest.groups()) {
       collectGroup(group)
       seen += group.readings.length
     }
     xids?.end(latest.groups(), generation)
+    gpuCount?.enter(latest.groups(), generation)
     const before = lines
     lines = spare
     spare = before

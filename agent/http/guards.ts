@@ -12,12 +12,27 @@ export const MAX_WRITE_BYTES = 8 * 1024
 const MAX_QUESTION_BYTES = 1024 * 1024
 const isQuestion = (path: string): boolean => path === '/api/v1/fit'
 
+/** Reads the configuration again; the path is Prometheus' own, so that existing tools work. */
+export const RELOAD_PATH = '/-/reload'
+
+/**
+ * The only spelling of a path that is served. The router decodes `%61`, resolves `/../` and takes `http://HOST/PATH` apart, so a second spelling
+ * of a protected path would pass the checks below as some other path. Refused therefore: other forms than `/PATH`, dot segments, an encoded
+ * letter, digit, `-`, `.`, `_` or `~` (RFC 3986 section 2.3: never needed), and characters that a path does not have.
+ */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[de]|3\d|[46][1-9a-f]|[57][0-9a]|5f|7e)[\da-f]{2})*)+$/i
+
 /** Paths that tell nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
-const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path.startsWith('/api/')
+const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path === RELOAD_PATH || path.startsWith('/api/')
 
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
-  if (path === '/api/v1/silences' || isQuestion(path) || /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path))
+  if (
+    path === '/api/v1/silences' ||
+    path === RELOAD_PATH ||
+    isQuestion(path) ||
+    /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path)
+  )
     return 'POST'
   return /^\/api\/v1\/silences\/[^/]+$/.test(path) ? 'DELETE' : undefined
 }
@@ -51,6 +66,8 @@ function checkWrite(access: Access, { method, headers }: IncomingMessage, path: 
     return { code: 'forbidden', message: `${path.slice(0, 200)}: expected http.token where other hosts can connect, came none: nothing can be changed` }
   const origin = access.checkOrigin(headers)
   if (origin !== undefined || method === 'DELETE') return origin
+  // `curl -X POST` sends neither body nor type. A form always has a type, and whatever else a browser sends has an Origin.
+  if (path === RELOAD_PATH && headers['content-type'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
   const type = headers['content-type'] ?? 'none'
   if (/^application\/json *(?:;|$)/i.test(type)) return undefined
   return { code: 'unsupported_media_type', message: `Content-Type: expected application/json, came ${type.slice(0, 100)}` }
@@ -68,6 +85,7 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
   const { headers, method } = request
   const host = access.checkHost(headers)
   if (host !== undefined) return { refusal: host }
+  if (!PATH.test(path)) return { refusal: { code: 'bad_request', message: `expected a path in its plain spelling, came ${path.slice(0, 200)}` } }
   const cors = corsHeaders(access, headers.origin)
   if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && Object.keys(cors).length > 0)
     return { path, preflight: true, cors: { ...cors, ...preflightHeaders(path) } }

@@ -15,16 +15,24 @@ const STALE_AFTER_MS = 5_000
 /** Sources that tell of the agent and its findings, not of what it watches: they go on speaking when nothing is sampled any more. */
 const OWN_SOURCES: ReadonlySet<string> = new Set(['agent', 'incidents', 'notifications', 'container-logs', 'kernel-log', 'log-files', 'journald', 'targets'])
 
-/** Ready while a scrape of something outside the agent is younger than 5 s. Remembers the newest time, since old groups leave the store. */
+/** More than a scrape is ahead of the clock that it was timed by. */
+const AHEAD_MS = 2_000
+
+/**
+ * Ready while a scrape of something outside the agent is younger than 5 s. Remembers the newest time, since old groups leave the store; one that lies
+ * ahead was told before the clock was set back, and says nothing any more.
+ */
 export function createReadiness(latest: Pick<LatestStore, 'groups'>, now: () => number = Date.now): () => Readiness {
   let newest: number | undefined
   return () => {
+    const t = now()
+    if (newest !== undefined && newest - t > AHEAD_MS) newest = undefined
     for (const group of latest.groups()) {
-      if (OWN_SOURCES.has(group.source) || group.readings.length === 0) continue
+      if (OWN_SOURCES.has(group.source) || group.readings.length === 0 || group.t - t > AHEAD_MS) continue
       if (newest === undefined || group.t > newest) newest = group.t
     }
     if (newest === undefined) return { ready: false, reason: 'no GPU or host sample has come yet' }
-    const age = Math.max(0, now() - newest)
+    const age = Math.max(0, t - newest)
     if (age <= STALE_AFTER_MS) return { ready: true, newest_sample_age_ms: age }
     return {
       ready: false,

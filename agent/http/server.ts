@@ -1,19 +1,21 @@
 // The port: guards in front, /metrics straight from the shared page, the live stream on /ws, all else through the app.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Log } from '../model/source.ts'
 import { acceptsGzip, metricsFormat } from './accept.ts'
 import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
-import { errorBody, STATUS, type Refusal } from './errors.ts'
+import { errorBody, NO_SNIFF, STATUS, type Refusal } from './errors.ts'
 import type { Exposition } from './exposition.ts'
-import { guard, pathOf } from './guards.ts'
+import { guard, MAX_BODY_BYTES, pathOf } from './guards.ts'
 
 /** What the server needs of the live stream; sinks/live.ts is it. */
 export type Upgrader = {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
   readonly maxReaders: number
+  readonly revoke: () => void
   readonly close: () => void | Promise<void>
 }
 
@@ -28,6 +30,8 @@ export type HttpServerOptions = AccessOptions &
 export type HttpServer = {
   /** Resolves with the base URL, such as http://127.0.0.1:9839. */
   readonly listen: () => Promise<string>
+  /** Who may read from now on. Readers of the stream stay, unless the token changed. */
+  readonly setAccess: (options: AccessOptions) => void
   /** Ends within a second: open requests may finish, idle connections are closed. */
   readonly close: () => Promise<void>
   /** Open connections, those of the live stream included. */
@@ -37,13 +41,30 @@ export type HttpServer = {
 /** Connections beside those of the live stream: scrapers, API readers, a browser's six per page. */
 const OTHER_CONNECTIONS = 512
 const CLOSE_WITHIN_MS = 800
+/** Requests of one connection whose answers were not taken. Browsers and scrapers wait for each answer; who sends more would have all of them made at once. */
+const MAX_UNANSWERED = 8
+/** A reader that takes nothing of its answer for so long is gone, and what it was sent is freed. The slowest answer (a notifier's test) takes half of that. */
+const TAKEN_WITHIN_MS = 60_000
 /** Compressing costs more than sending where the reader is on this machine. */
 const isLocal = (address: string | undefined): boolean => address === undefined || /^(::1$|(::ffff:)?127\.)/.test(address)
 
+/** Errors of Node's parser that have a status of their own (`_http_server.js`, socketOnError). */
+const BROKEN: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+const plainAnswer = (status: string): string =>
+  `HTTP/1.1 ${status}\r\nConnection: close\r\n${Object.entries(NO_SNIFF)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}Content-Length: 0\r\n\r\n`
+
 function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const body = errorBody(refusal)
-  // A body that was announced is not read any more, so the connection cannot be used again.
-  const connection = refusal.code === 'too_large' ? { Connection: 'close' } : {}
+  const { headers } = response.req
+  // A body that is refused is not read, so the connection cannot be used again.
+  const unread = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES
+  const connection = unread || refusal.code === 'too_large' ? { Connection: 'close' } : {}
   response.writeHead(STATUS[refusal.code], { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...connection, ...refusal.headers })
   response.end(body)
 }
@@ -83,14 +104,30 @@ function listenError(error: NodeJS.ErrnoException, listen: string): Error {
 
 export function createHttpServer({ exposition, live, log, now = Date.now, ...options }: HttpServerOptions): HttpServer {
   checkBind(options)
-  const access = createAccess(options)
-  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir } = options
+  let access = createAccess(options)
+  let { token } = options
+  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
   const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  const app = createApp({ views, history, incidents, maintenance, notifiers, containerSettings, doctor, ready, dashboardDir, runbooksDir, now, onError })
+  const app = createApp({
+    views,
+    history,
+    incidents,
+    maintenance,
+    notifiers,
+    containerSettings,
+    doctor,
+    reload,
+    ready,
+    dashboardDir,
+    runbooksDir,
+    now,
+    onError,
+  })
   // The adapter's own Request and Response cost 0.5 MiB; Node's, through undici, cost 14 MiB and half as much CPU again (measured, Node 24).
   const toApp = getRequestListener(app.fetch)
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    for (const [name, value] of Object.entries(NO_SNIFF)) response.setHeader(name, value)
     const guarded = guard(access, request)
     if ('refusal' in guarded) return sendRefusal(response, guarded.refusal)
     for (const header in guarded.cors) response.setHeader(header, guarded.cors[header] ?? '')
@@ -110,10 +147,38 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     else sendRefusal(response, { code: 'internal', message: 'the agent failed on this request; its log says why' })
   }
 
+  const unanswered = new WeakMap<Socket, number>()
+  /** Counts the requests of a connection; false: it has sent too many and is closed. */
+  const admit = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+    const count = (unanswered.get(socket) ?? 0) + 1
+    if (count > MAX_UNANSWERED) {
+      socket.destroy()
+      return false
+    }
+    unanswered.set(socket, count)
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
+    return true
+  }
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!admit(request, response)) return
+    answers.set(request.socket, response)
+    void handle(request, response).catch((error: unknown) => failed(response, error))
+  }
   const server = createServer(
     { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5_000 },
-    (request, response) => void handle(request, response).catch((error: unknown) => failed(response, error)),
+    onRequest,
   )
+  server.timeout = TAKEN_WITHIN_MS
+  // What Node would answer by itself, without our headers: an Expect that it does not know, and what is no HTTP at all.
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // In the middle of an answer a second one would be read as a part of it.
+    const answer = answers.get(socket)
+    const midway = answer?.headersSent === true && !answer.writableFinished
+    if (socket.writable && !midway) socket.end(plainAnswer(BROKEN[error.code ?? ''] ?? '400 Bad Request'))
+    else socket.destroy()
+  })
   server.maxConnections = live.maxReaders + OTHER_CONNECTIONS
   const sockets = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -121,11 +186,17 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy()) // a peer that is gone before it is answered must not end the agent
     if (pathOf(request.url) === '/ws') live.upgrade(request, socket, head, access)
-    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    else socket.end(plainAnswer('404 Not Found'))
   })
 
   return {
     listen: () => listenOn(server, options.listen),
+    setAccess(next) {
+      checkBind(next)
+      access = createAccess(next)
+      if (next.token !== '' && next.token !== token) live.revoke()
+      token = next.token
+    },
     connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
     async close() {
       // Readers of the stream get their good-bye first; they would hold the port open else.

@@ -18,11 +18,14 @@ export function editDistance(a: string, b: string): number {
   return previous[b.length] ?? 0
 }
 
+/** A name that is longer is no slip of the fingers; what may come from anybody is not compared to its end. */
+const LONGEST = 100
+
 /** The candidate that is fewest edits away; the first of several. Undefined only when there is none. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let found: string | undefined
   let fewest = Infinity
-  const wanted = name.toLowerCase()
+  const wanted = name.slice(0, LONGEST).toLowerCase()
   for (const candidate of candidates) {
     const edits = editDistance(wanted, candidate.toLowerCase())
     if (edits < fewest) [found, fewest] = [candidate, edits]

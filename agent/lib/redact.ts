@@ -5,7 +5,7 @@ export const REDACTED = '[redacted]'
 type Rule = { readonly pattern: RegExp; readonly replace: string }
 
 /** Words that name a secret, as they stand before `=` or `:`; `tokens` and `tokenizer` are not among them. */
-const SECRET_NAME = String.raw`(?:[a-z0-9]{1,40}[_.-]){0,6}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|auth[_-]?key|account[_-]?key|client[_-]?secret|credentials?)`
+const SECRET_NAME = String.raw`(?:[a-z0-9]{1,40}[_.-]){0,6}(?:[a-z0-9]{0,24}(?:password|passwd|passphrase)|pwd|secret|token|(?:access|auth|api|bearer|bot|csrf|hub|id|refresh|security|session|user)token|(?:app|client|consumer|shared|webhook)secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret[_-]?(?:access[_-]?)?key|private[_-]?key|auth[_-]?key|account[_-]?key|client[_-]?secret|credentials?|(?:wandb|hf|openai|anthropic|aws|s3|azure|comet|neptune|ngc|encryption|signing|license|master|session|deploy|webhook)[_-]key|(?:db|redis|mysql|postgres|pg|smtp|admin|root|user)[_-]?pass)`
 
 // Every quantifier is bounded, or runs over a class that cannot match what follows it: no line can make these backtrack.
 const RULES: readonly Rule[] = [
@@ -19,9 +19,11 @@ const RULES: readonly Rule[] = [
   { pattern: /\b((?:https?|git|ssh|redis|amqp):\/\/)([^\s/:@'"]{16,500})@/gi, replace: `$1${REDACTED}@` },
   // Signed URLs.
   { pattern: /([?&](?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-signature)=)([^\s&"'<>]{4,3000})/gi, replace: `$1${REDACTED}` },
+  { pattern: /([?&]key=)([^\s&"'<>]{16,3000})/gi, replace: `$1${REDACTED}` },
   // Authorization headers, with and without the header's name.
   {
-    pattern: /\b((?:proxy-)?authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token|digest|negotiate)?\s{0,4})([^\s"',;]{4,4000})/gi,
+    pattern:
+      /\b((?:proxy-)?authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token|digest|negotiate|ntlm|api-?key|key|ssws|bot)?\s{0,4})([^\s"',;]{4,4000})/gi,
     replace: `$1${REDACTED}`,
   },
   { pattern: /\b(bearer\s{1,4})([A-Za-z0-9._~+/-]{8,4000}=*)/gi, replace: `$1${REDACTED}` },
@@ -37,6 +39,20 @@ const RULES: readonly Rule[] = [
   { pattern: /\bnvapi-[A-Za-z0-9_-]{20,200}/g, replace: REDACTED },
   { pattern: /\bpypi-[A-Za-z0-9_-]{20,400}/g, replace: REDACTED },
   { pattern: /\bdop_v1_[a-f0-9]{40,80}/g, replace: REDACTED },
+  { pattern: /\b(?:npm|gsk|r8|tgp_v1)_[A-Za-z0-9_-]{24,200}/g, replace: REDACTED },
+  { pattern: /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,200}/g, replace: REDACTED },
+  { pattern: /\b(?:xai|pplx|tskey|dckr_pat|dckr_oat)-[A-Za-z0-9_-]{20,200}/g, replace: REDACTED },
+  { pattern: /\b(?:dckr_[po]at_|dapi|lin_api_|hv[sb]\.|ya29\.)[A-Za-z0-9_.-]{24,400}/g, replace: REDACTED },
+  { pattern: /\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}/g, replace: REDACTED },
+  // Webhooks whose path is the secret, and Telegram's, which begins with the bot's number.
+  { pattern: /(https:\/\/(?:[\w-]{1,40}\.)?discord(?:app)?\.com\/api\/webhooks\/)[A-Za-z0-9/_-]{10,200}/gi, replace: `$1${REDACTED}` },
+  { pattern: /(https:\/\/[\w.-]{1,100}office\.com\/webhook)[\w/@-]{10,400}/gi, replace: `$1/${REDACTED}` },
+  { pattern: /\b(bot\d{5,16}:)[A-Za-z0-9_-]{20,80}/g, replace: `$1${REDACTED}` },
+  // Command lines that take a secret without naming it.
+  { pattern: /\b(wandb login (?:--?\w{1,30} ){0,4})([A-Za-z0-9-]{20,100})/g, replace: `$1${REDACTED}` },
+  { pattern: /\b(curl [^\n]{0,300}?(?:-u|--user)[ =]{1,3}["']?[^\s:"']{1,100}:)([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
+  { pattern: /\b((?:sshpass|docker login|podman login)[^\n]{0,200}?\s-p ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
+  { pattern: /\b(redis-cli[^\n]{0,200}?\s-a ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
   { pattern: /https:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/_-]{10,200}/g, replace: `https://hooks.slack.com/services/${REDACTED}` },
   { pattern: /\beyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{4,4000}(?:\.[A-Za-z0-9_-]{0,4000})?/g, replace: REDACTED },
   // name=value, "name": "value", --name value. A value in quotes may hold spaces.
@@ -51,7 +67,7 @@ const RULES: readonly Rule[] = [
 
 /** A text without any of these cannot hold what the rules look for; most log lines end here. */
 const QUICK =
-  /pass|pwd|secret|token|key|credential|sig|auth|bearer|cookie|BEGIN|:\/\/|hf_|api_org|sk-|gh[pousr]_|github_pat|glpat|AKIA|ASIA|AGPA|AIDA|AROA|xox|AIza|nvapi|pypi|dop_v1|eyJ/i
+  /pass|pwd|secret|token|key|credential|sig|auth|bearer|cookie|BEGIN|:\/\/|hf_|api_org|sk-|gh[pousr]_|github_pat|glpat|AKIA|ASIA|AGPA|AIDA|AROA|xox|AIza|nvapi|pypi|dop_v1|eyJ|npm_|gsk_|r8_|tgp_|[srp]k_|xai-|pplx|dckr|dapi|lin_api|hv[sb]\.|ya29|SG\.|bot\d|wandb login|curl |sshpass|docker login|podman login|redis-cli/i
 
 /** The same text with its secrets replaced by `[redacted]`; redacting twice changes nothing more. */
 export function redact(text: string): string {

@@ -1,6 +1,9 @@
 // Timers on the wall clock's grid, so that the samples of all sources carry the same times.
 import type { Every, Log } from '../model/source.ts'
 
+/** More than a timer of Node's fires early. */
+const EARLY_MS = 100
+
 export type Scheduler = { readonly every: Every; readonly stop: () => void }
 
 /**
@@ -34,7 +37,11 @@ export function createScheduler(log: Log, phaseMs = 0): Scheduler {
         failed(error)
       }
     }
-    const fire = (due: number): void => {
+    const fire = (armedFor: number): void => {
+      const now = Date.now()
+      const lateMs = now - phaseMs - armedFor
+      // The clock was set, or this process stood still: what is read now must not carry the time of then.
+      const due = lateMs < -EARLY_MS || lateMs >= periodMs ? Math.floor((now - phaseMs) / periodMs) * periodMs : armedFor
       last = due
       if (!busy) start(due)
       if (!stopped) arm()

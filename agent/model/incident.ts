@@ -130,3 +130,9 @@ export type IncidentFigures = {
 }
 
 export type IncidentMessage = { readonly type: 'incident'; readonly incident: IncidentSummary }
+
+/** The number that an alert of kind xid names, as labels; other kinds may have an Xid among their facts, which is not what they are about. */
+export function xidLabels(kind: IncidentKind, { xid, sxid }: Facts): Readonly<Record<string, string>> {
+  if (kind !== 'xid') return {}
+  return { ...(xid === undefined ? {} : { xid: String(xid) }), ...(sxid === undefined ? {} : { sxid: String(sxid) }) }
+}

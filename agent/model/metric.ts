@@ -10,6 +10,9 @@ export type DcgmName = {
   readonly scale: number
   /** Only the series whose labels carry these values have this name (one of our families can hold several of theirs). */
   readonly when?: Readonly<Record<string, string>>
+  /** Labels of ours that this name carries too, and further ones that always say the same. */
+  readonly labels?: readonly string[]
+  readonly fixed?: Readonly<Record<string, string>>
 }
 
 /** A name of the same quantity in OpenTelemetry's semantic conventions, with the same value and the same unit. */

@@ -25,15 +25,21 @@ export type OutgoingIncident = IncidentSummary & { readonly spark?: Spark }
 
 export type MessageItem = { readonly event: NotificationEvent; readonly reason: NotificationReason; readonly incident: OutgoingIncident }
 
+/** How the readers of a message reach the dashboard. */
+export type Reach = {
+  /** Where links begin, without a slash at the end. Absent: readers on other machines cannot open the dashboard. */
+  readonly base_url?: string
+  /** On the agent's own host, such as `http://127.0.0.1:9839`. */
+  readonly local_url: string
+}
+
 /** One message to one receiver. It is put together once; retries send the same. */
-export type Message = {
+export type Message = Reach & {
   /** Stays the same over retries. */
   readonly key: string
   /** When it was put together, Unix ms. */
   readonly t: number
   readonly host: string
-  /** Where the dashboard is reached, without a slash at its end. */
-  readonly base_url: string
   /** The worst root first; one incident may stand here twice, firing before resolved. Never empty. */
   readonly items: readonly MessageItem[]
   /** Distinct incidents that it is about. */

@@ -3,6 +3,8 @@ import type { Event } from './event.ts'
 import type { MetricDef } from './metric.ts'
 
 export type Log = {
+  /** For whoever looks for the cause of something; absent while it is switched off: `log.debug?.(…)`. */
+  readonly debug?: ((text: string) => void) | undefined
   /** The operator need not act. */
   readonly info: (text: string) => void
   /** Something is missing or degraded; the rest goes on. */

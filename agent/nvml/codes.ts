@@ -14,6 +14,8 @@ export const FUNCTION_NOT_FOUND = 13
 export const GPU_IS_LOST = 15
 export const RESET_REQUIRED = 16
 export const LIB_RM_VERSION_MISMATCH = 18
+/** Also ours, for an answer that cannot be: a number of all ones says "not available", though the call itself succeeds. */
+export const NO_DATA = 21
 export const ARGUMENT_VERSION_MISMATCH = 25
 export const DEPRECATED = 26
 export const GPU_NOT_FOUND = 28

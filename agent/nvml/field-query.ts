@@ -1,19 +1,17 @@
 // nvmlDeviceGetFieldValues: many values in one call, each with its own code and type.
-import { INVALID_ARGUMENT, NOT_SUPPORTED, SUCCESS, failureOf, isPermanent } from './codes.ts'
+import { INVALID_ARGUMENT, NO_DATA, NOT_SUPPORTED, SUCCESS, failureOf, isPermanent } from './codes.ts'
 import type { FieldQuery, FieldSpec } from './device.ts'
 import { FIELD_VALUE } from './layouts.ts'
 import type { Library } from './library.ts'
-import { bind, remembering, wide } from './query.ts'
+import { bind, narrow, remembering, wide } from './query.ts'
 
 const FUNCTION = 'nvmlDeviceGetFieldValues'
-/** Told by neither code nor value: an all-ones 64-bit number. */
-const NO_DATA = 21
 
 /** nvmlValueType_t: 0 double, 1 unsigned int, 2 unsigned long (8 bytes), 3 unsigned long long, 4 signed long long, 5 signed int, 6 unsigned short. */
 function decodeValue(view: DataView, at: number, type: number): number {
   const value = at + FIELD_VALUE.value
   if (type === 0) return view.getFloat64(value, true)
-  if (type === 1) return view.getUint32(value, true)
+  if (type === 1) return narrow(view.getUint32(value, true))
   if (type === 4) return view.getInt32(value + 4, true) * 2 ** 32 + view.getUint32(value, true)
   if (type === 5) return view.getInt32(value, true)
   if (type === 6) return view.getUint16(value, true)

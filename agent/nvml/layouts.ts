@@ -16,7 +16,7 @@ const u64 = (name: string, offset: number) => ({ name, offset, type: 'u64' }) as
 export const LAYOUTS = {
   nvmlMemory_t: { size: 24, fields: [u64('total', 0), u64('free', 8), u64('used', 16)] },
   nvmlMemory_v2_t: { size: 40, version: 0x02000028, fields: [u64('total', 8), u64('free', 24), u64('used', 32), u64('reserved', 16)] },
-  nvmlBAR1Memory_t: { size: 24, fields: [u64('bar1Total', 0), u64('bar1Used', 16)] },
+  nvmlBAR1Memory_t: { size: 24, fields: [u64('bar1Total', 0), u64('bar1Used', 16), u64('bar1Free', 8)] },
   nvmlUtilization_t: { size: 8, fields: [u32('gpu', 0), u32('memory', 4)] },
   nvmlTemperature_v1_t: { size: 12, version: 0x0100000c, fields: [i32('temperature', 8)] },
   nvmlDeviceAttributes_t: { size: 40, fields: [u32('multiprocessorCount', 0), u32('gpuInstanceSliceCount', 24), u64('memorySizeMB', 32)] },

@@ -9,6 +9,8 @@ export type Native = (...args: readonly Argument[]) => number
 
 export type Library = {
   readonly path: string
+  /** Functions that this driver does not have. */
+  readonly missing: readonly string[]
   /** undefined: this driver does not have the function. */
   readonly native: (name: FunctionName) => Native | undefined
   /** Leaves word of the call that comes next, see last-words.ts. */
@@ -50,7 +52,8 @@ export async function loadLibrary(paths: readonly string[], format: (gpu: number
           failed.push(`${path}: no nvmlInit_v2 in it`)
           continue
         }
-        return { path, native: (name) => functions[functionOrdinal(name)], say: createLastWords(koffi, format) }
+        const missing = FUNCTIONS.flatMap(([name], ordinal) => (functions[ordinal] === undefined ? [name] : []))
+        return { path, missing, native: (name) => functions[functionOrdinal(name)], say: createLastWords(koffi, format) }
       } catch (error) {
         failed.push(`${path}: ${message(error)}`)
       }

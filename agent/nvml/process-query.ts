@@ -1,5 +1,5 @@
 // Process lists of a GPU or MIG instance: newest version of the function first, growing lists, and the 32-byte entries of early R535.
-import { ARGUMENT_VERSION_MISMATCH, FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, SUCCESS, isPermanent } from './codes.ts'
+import { ARGUMENT_VERSION_MISMATCH, FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, NO_DATA, SUCCESS, isPermanent } from './codes.ts'
 import type { ProcessEntry, ProcessKind, ProcessQuery } from './device.ts'
 import { NONE, PROCESS_INFO } from './layouts.ts'
 import type { Library } from './library.ts'
@@ -95,6 +95,11 @@ export function processQuery(library: Library, gpu: number, handle: bigint, kind
       return code
     }
     const found = count[0] ?? 0
+    // More than there was room for: a driver that answers nonsense (all ones), and four billion entries to read.
+    if (found * strides.v1 > scratch.words.byteLength) {
+      entries = []
+      return NO_DATA
+    }
     if (found === 0) {
       entries = []
       return SUCCESS

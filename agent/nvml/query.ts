@@ -1,13 +1,11 @@
 // Prepared calls: arguments and buffers are made once, answers are decoded into plain numbers.
-import { FUNCTION_NOT_FOUND, SUCCESS, isPermanent } from './codes.ts'
+import { FUNCTION_NOT_FOUND, NO_DATA, SUCCESS, isPermanent } from './codes.ts'
 import type { Out, Query } from './device.ts'
 import type { Layout } from './layouts.ts'
 import type { Argument, Library } from './library.ts'
 import { functionOrdinal } from './names.ts'
 import type { FunctionName } from './names.ts'
 
-/** NO_DATA: what a 64-bit answer of all ones says ("not available"), though the call itself succeeds. */
-const NO_DATA = 21
 const TWO32 = 2 ** 32
 
 /** A call with fixed arguments that leaves its last words first; FUNCTION_NOT_FOUND where the driver lacks it. */
@@ -36,11 +34,14 @@ export function remembering(call: () => number): () => number {
 /** A 64-bit number of two words; exact below 2^53, NaN for all ones. */
 export const wide = (low: number, high: number): number => (low === 0xffffffff && high === 0xffffffff ? Number.NaN : low + high * TWO32)
 
+/** A 32-bit number; NaN for all ones: NVML_VALUE_NOT_AVAILABLE (-1), and what registers behind a dead PCIe link read as. */
+export const narrow = (low: number): number => (low === 0xffffffff ? Number.NaN : low)
+
 function decode(words: Uint32Array, offset: number, type: Out): number {
-  const low = words[offset / 4] ?? 0
+  const low = narrow(words[offset / 4] ?? 0)
   if (type === 'u32') return low
-  if (type === 'i32') return low | 0
-  return wide(low, words[offset / 4 + 1] ?? 0)
+  if (type === 'i32') return Number.isNaN(low) ? low : low | 0
+  return wide(words[offset / 4] ?? 0, words[offset / 4 + 1] ?? 0)
 }
 
 export function scalarQuery(

@@ -1,5 +1,5 @@
 // A session with NVML: start, stop, count and open GPUs. Codes come back, nothing is thrown.
-import { FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, SUCCESS, failureOf, isPermanent } from './codes.ts'
+import { FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, NO_DATA, SUCCESS, failureOf, isPermanent } from './codes.ts'
 import type { Failure } from './codes.ts'
 import type { Device, Handle, MigInstance, Out, Query } from './device.ts'
 import { watchXids } from './events.ts'
@@ -11,13 +11,15 @@ import { loadLibrary } from './library.ts'
 import type { Library } from './library.ts'
 import { createProcessScratch, processQuery } from './process-query.ts'
 import type { ProcessScratch } from './process-query.ts'
-import { bind, readText, scalarQuery, structQuery, textUntilNul } from './query.ts'
+import { bind, narrow, readText, scalarQuery, structQuery, textUntilNul } from './query.ts'
 import { readMig } from './mig.ts'
 
 export type OpenedGpu = { readonly device: Device; readonly handle: bigint; readonly migSignature: () => string }
 
 export type Session = {
   readonly library: string
+  /** Functions of NVML that this driver's library does not have. */
+  readonly missing: readonly string[]
   /** nvmlInit_v2; a code. */
   readonly start: () => number
   readonly stop: () => void
@@ -58,7 +60,9 @@ function retiredPages(library: Library, gpu: number, handle: bigint, cause: 0 | 
       count[0] = 0
       const code = call()
       if (isPermanent(code)) permanent = code
-      values[0] = count[0] ?? 0
+      const pages = narrow(count[0] ?? 0)
+      if (Number.isNaN(pages)) return NO_DATA
+      values[0] = pages
       return code === INSUFFICIENT_SIZE ? SUCCESS : code // INSUFFICIENT_SIZE tells the number, which is all that is asked
     },
   }
@@ -123,6 +127,7 @@ export async function openSession(paths: readonly string[], lastWords: (gpu: num
   }
   return {
     library: library.path,
+    missing: library.missing,
     start: () => {
       scratch = createProcessScratch()
       const code = bind(library, undefined, 'nvmlInit_v2', [])()

@@ -74,6 +74,8 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     env: { ...options.env, MALLOC_ARENA_MAX: '1' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'json',
+    // A session of its own: what a terminal sends to all of its programs (SIGHUP when it closes, SIGINT) is the parent's to answer.
+    detached: true,
   })
   const { pid } = child
 

@@ -53,6 +53,8 @@ export type Hello = {
   readonly type: 'hello'
   readonly driverVersion: string
   readonly library: string
+  /** Functions that the agent asks for and this driver does not have; absent when there are none. */
+  readonly missing?: readonly string[]
   readonly gpus: readonly GpuSummary[]
   /** GPUs that NVML counts but does not open, such as one that fell off the bus. */
   readonly lost: readonly { readonly index: number; readonly reason: Gap['reason']; readonly code: number; readonly detail: string }[]

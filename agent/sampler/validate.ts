@@ -62,6 +62,7 @@ function faultOf(message: Fields): string | undefined {
       return isArrayOf(message['series'], isAnnouncement) ? undefined : 'announcements of [number, metric, labels]'
     case 'hello':
       if (!isText(message['driverVersion']) || !isText(message['library'])) return 'driverVersion and library'
+      if (!isOptional(message['missing'], (names) => isArrayOf(names, isText))) return 'names of missing functions'
       if (!isArrayOf(message['gpus'], isSummary)) return 'gpus with index, uuid, name and pciBusId'
       return isArrayOf(message['lost'], isLost) ? undefined : 'lost GPUs with index, reason, code and detail'
     case 'failed':

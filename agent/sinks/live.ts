@@ -1,13 +1,13 @@
 // The live stream: a sink that tells every reader on /ws the present, when it comes and once per tick. Builds nothing while nobody listens.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type WebSocket } from 'ws'
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
 import { readSubprotocol, type Access } from '../http/auth.ts'
 import type { Views } from '../http/views.ts'
 import type { IncidentMessage, IncidentSummary } from '../model/incident.ts'
 import type { FrameMessage, HelloMessage } from '../model/live.ts'
 import type { Sink } from '../model/sink.ts'
-import { AUTH_WITHIN_MS, awaitToken, judge, refuseUpgrade } from './live/handshake.ts'
+import { AUTH_WITHIN_MS, awaitToken, CLOSE_REFUSED, judge, refuseUpgrade } from './live/handshake.ts'
 import { createReader, MAX_BUFFERED_BYTES, type Reader } from './live/reader.ts'
 
 export type LiveSinkOptions = {
@@ -29,6 +29,8 @@ export type LiveSink = Sink & {
   readonly incident: (incident: IncidentSummary) => void
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
   readonly maxReaders: number
+  /** Closes every connection: the token under which it was opened does not hold any more. */
+  readonly revoke: () => void
   /** Readers that are being told. */
   readonly readers: () => number
   /** Connections, those that have yet to say their token included. */
@@ -41,6 +43,10 @@ export type LiveSink = Sink & {
 
 /** The only thing that a reader may say is its token. */
 const MAX_MESSAGE_BYTES = 4 * 1024
+/** For the answer to a close; ws waits 30 s, in which a reader that was refused would hold its place. */
+const CLOSE_WITHIN_MS = 2_000
+/** Connections that have yet to say their token; strangers must not take the places of all readers. */
+const MAX_UNKNOWN = 100
 
 function messageOf(incident: IncidentSummary): Buffer {
   const message: IncidentMessage = { type: 'incident', incident }
@@ -51,13 +57,16 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   const { views, hostname, simulated, maxReaders, intervalMs = 1_000, pingEveryMs = 30_000, authWithinMs = AUTH_WITHIN_MS } = options
   const maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES
   // Deflate costs ten times the CPU and four times the memory at 1,000 readers (shared reference runtime-facts, section 6).
-  const server = new WebSocketServer({
+  // @types/ws does not know `closeTimeout` yet.
+  const settings: ServerOptions & { readonly closeTimeout: number } = {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
+    closeTimeout: CLOSE_WITHIN_MS,
     handleProtocols: (_offered, request) => readSubprotocol(request.headers['sec-websocket-protocol']).chosen ?? false,
-  })
+  }
+  const server = new WebSocketServer(settings)
   const readers = new Map<WebSocket, Reader>()
   const sockets = new Set<WebSocket>()
   let skipped = 0
@@ -111,7 +120,16 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
       if (sockets.size >= maxReaders) {
         return refuseUpgrade(socket, { code: 'too_many_readers', message: `expected at most ${maxReaders} readers (http.max_readers), came one more` })
       }
+      if (!verdict.authenticated && sockets.size - readers.size >= MAX_UNKNOWN) {
+        return refuseUpgrade(socket, {
+          code: 'too_many_readers',
+          message: `expected at most ${MAX_UNKNOWN} readers that have not said their token, came one more`,
+        })
+      }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
+    },
+    revoke() {
+      for (const socket of sockets) socket.close(CLOSE_REFUSED, 'http.token has changed: connect again with the new one')
     },
     incident(incident) {
       if (readers.size === 0) return

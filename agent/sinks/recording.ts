@@ -1,5 +1,5 @@
 // Writes every event to a recording: JSON Lines, appended in batches, never in the way of the pipeline.
-import { closeSync, fstatSync, openSync, readSync, write } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, openSync, readSync, write } from 'node:fs'
 import type { Sink } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { eventLine, metaLine } from './recording/line.ts'
@@ -26,6 +26,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
   let fd: number
   try {
     fd = openSync(path, 'a+', 0o600)
+    makePrivate(fd)
   } catch (error) {
     throw new Error(`--record: expected a file that can be written, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
@@ -101,6 +102,12 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
       closeSync(fd)
     },
   }
+}
+
+/** One that was there before, empty or from an earlier version, too. Of another user's file, or a pipe, the rights are theirs to set. */
+function makePrivate(fd: number): void {
+  const info = fstatSync(fd)
+  if (info.isFile() && info.uid === process.getuid?.() && (info.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
 }
 
 /** A recording that was cut off (the agent was killed, the disk was full) ends without a newline. */

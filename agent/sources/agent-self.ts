@@ -1,7 +1,10 @@
 // The agent about itself: what each source did, what was dropped, what it all costs. Every five seconds, from /proc and its own books.
 import { readFileSync, readdirSync } from 'node:fs'
+import type { Signal } from '../lib/signal.ts'
+import { COMMIT, NODE_VERSION, VERSION } from '../lib/version.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
+import type { ReloadState } from '../model/reload.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { Ledger } from '../store/ledger.ts'
@@ -14,6 +17,8 @@ export type AgentSelfOptions = {
   readonly reports: readonly (() => readonly SelfFigure[])[]
   /** Sources that say only that they are switched off: that is not down. */
   readonly off?: readonly string[]
+  /** What came of reading the configuration; each change is told within a second. */
+  readonly reloads?: Signal<ReloadState>
 }
 
 /** The slowest source, nvidia-smi, speaks each 5 s; three of its periods. */
@@ -22,10 +27,11 @@ const UP_WITHIN_MS = 15_000
 const EVERY_MS = 5_000
 /** At first each second: what is wrong from the start is told soon. */
 const OFTEN_MS = 5_000
+const BUILD: Labels = { version: VERSION, commit: COMMIT, node: NODE_VERSION }
 /** Counting descriptors walks a directory, so it is done seldom. */
 const FDS_EVERY_MS = 10_000
 
-export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOptions): Source {
+export function createAgentSelfSource({ ledger, reports, off = [], reloads }: AgentSelfOptions): Source {
   const known = new Map<MetricDef, Map<string, Series>>()
   const reading = (metric: MetricDef, labels: Labels, value: number): Reading => {
     let ofMetric = known.get(metric)
@@ -46,7 +52,7 @@ export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOp
     try {
       // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
-      if (t - fdsAt >= FDS_EVERY_MS) {
+      if (Math.abs(t - fdsAt) >= FDS_EVERY_MS) {
         fds = readdirSync('/proc/self/fd').length
         fdsAt = t
       }
@@ -74,6 +80,7 @@ export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOp
     metrics: figures.selfMetrics,
     start({ emit, every }) {
       let [begunAt, saidAt] = [0, 0]
+      reloads?.watch(() => (saidAt = 0))
       every(1_000, (t) => {
         if (begunAt === 0) begunAt = t
         // A clock that was set back is no reason to fall silent.
@@ -83,6 +90,8 @@ export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOp
         const readings: Reading[] = []
         books(t, readings)
         ownProcess(t, readings)
+        readings.push(reading(figures.buildInfo, BUILD, 1))
+        if (reloads !== undefined) for (const { metric, labels, value } of figures.reloadFigures(reloads.get())) readings.push(reading(metric, labels, value))
         for (const report of reports) for (const { metric, labels, value } of report()) readings.push(reading(metric, labels, value))
         emit({ type: 'scrape', t, source: 'agent', group: '', ttlMs: 2 * EVERY_MS + 2_000, durationMs: performance.now() - begun, readings, gaps: [] })
       })
@@ -94,9 +103,10 @@ export function createAgentSelfSource({ ledger, reports, off = [] }: AgentSelfOp
 export const agentSelf: SourceDefinition = {
   id: 'agent',
   metrics: figures.selfMetrics,
-  create: ({ ledger, selfReports, config }) =>
+  create: ({ ledger, selfReports, reloads, config }) =>
     createAgentSelfSource({
       ledger,
+      reloads,
       reports: selfReports,
       ...(config.gpu.source === 'off' && config.simulate.scenario === 'off' ? { off: ['gpu'] } : {}),
     }),

@@ -60,7 +60,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
       if (/^10*$/.test(String(++failures)))
         log.error(`a probe's words could not be taken in (${failures} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
     }
-    const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure })
+    const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure, log })
     const listener =
       options.socket === undefined
         ? undefined

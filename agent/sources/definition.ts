@@ -7,6 +7,7 @@ import type { IdentifyProcess } from '../model/identity.ts'
 import type { IncidentFigures } from '../model/incident.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { NotificationFigures } from '../model/notification.ts'
+import type { ReloadState } from '../model/reload.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
@@ -39,7 +40,9 @@ export type Services = {
   readonly settings: ContainerSettingsBook
   readonly incidents: () => IncidentFigures
   /** undefined: nobody is notified. */
-  readonly notifications: (() => NotificationFigures) | undefined
+  readonly notifications: () => NotificationFigures | undefined
+  /** What came of reading the configuration, the start included. */
+  readonly reloads: Signal<ReloadState>
   /** What the engines say of containers' lives, from the source that asks them. */
   readonly roster: ContainerRoster
   /** How far each log was read. */
@@ -55,9 +58,14 @@ export type Services = {
   readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }
 
+/** What a source can take of a new configuration while it runs, without losing anything. */
+export type ReloadableSource = Source & {
+  readonly reload?: { readonly takes: readonly string[]; readonly apply: (next: Config) => void }
+}
+
 export type SourceDefinition = {
   readonly id: string
   readonly metrics: readonly MetricDef[]
   /** undefined: the configuration does not want it. */
-  readonly create: (services: Services) => Source | undefined
+  readonly create: (services: Services) => ReloadableSource | undefined
 }

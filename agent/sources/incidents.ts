@@ -1,6 +1,6 @@
 // What the agent says of incidents on /metrics: what fires, how many there were of each kind, when the last was seen.
 import type { MetricDef } from '../model/metric.ts'
-import type { IncidentFigures } from '../model/incident.ts'
+import { xidLabels, type IncidentFigures } from '../model/incident.ts'
 import { INCIDENT_KINDS, type IncidentKind } from '../model/kinds.ts'
 import { defineMetric } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
@@ -14,8 +14,8 @@ export const incidentActive = defineMetric({
   name: 'warpwatch_incident_active',
   kind: 'gauge',
   unit: '1',
-  help: '1 for each subject that has a firing incident of this kind.',
-  labels: ['kind', 'severity', 'gpu', 'uuid', 'container'],
+  help: '1 for each subject that has a firing incident of this kind; of kind xid also the number of the Xid, or of the SXid of an NVSwitch.',
+  labels: ['kind', 'severity', 'gpu', 'uuid', 'container', 'xid', 'sxid'],
   history: false,
 })
 export const incidentsTotal = defineMetric({
@@ -62,15 +62,16 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
 
   const activeSeries = (firing: IncidentFigures['firing']): readonly Series[] => {
     if (active.of === firing) return active.series
-    // Two incidents of one kind on one subject (two Xids, say) are one series.
+    // Two incidents of one kind on one subject (two services that are down, say) are one series.
     const made = new Map<string, Series>()
-    for (const { kind, severity, subject } of firing) {
+    for (const { kind, severity, subject, facts } of firing) {
       const { gpu, container } = subject
       const series = makeSeries(incidentActive, {
         kind,
         severity,
         ...(gpu?.uuid === undefined ? {} : { uuid: gpu.uuid, ...(gpu.index === undefined ? {} : { gpu: String(gpu.index) }) }),
         ...(container === undefined ? {} : { container: container.name }),
+        ...xidLabels(kind, facts),
       })
       made.set(series.key, series)
     }

@@ -46,7 +46,7 @@ const metrics: readonly MetricDef[] = [notificationsTotal, notificationsWaiting,
 
 const EVERY_MS = 5_000
 
-export function createNotificationsSource(figures: () => NotificationFigures): Source {
+export function createNotificationsSource(figures: () => NotificationFigures | undefined): Source {
   const known = new Map<string, Series>()
   const reading = (metric: MetricDef, labels: Labels, value: number): Reading => {
     const key = `${metric.name} ${labels['notifier'] ?? ''} ${labels['result'] ?? ''}`
@@ -67,13 +67,18 @@ export function createNotificationsSource(figures: () => NotificationFigures): S
       ...(row.last_delivered_at === undefined ? [] : [reading(notificationLastSuccess, notifier, row.last_delivered_at / 1_000)]),
     ]
   }
+  let said = false
   return {
     id: 'notifications',
     metrics,
     start({ emit, every }) {
       every(EVERY_MS, (t) => {
         const begun = performance.now()
-        const { notifiers, heartbeat } = figures()
+        const found = figures()
+        // A reload can bring the first notifier, and take the last.
+        if (found === undefined && !said) return
+        said = found !== undefined
+        const { notifiers, heartbeat }: NotificationFigures = found ?? { notifiers: [] }
         const readings = notifiers.flatMap((row) => ofRow(row, t))
         if (heartbeat !== undefined)
           readings.push(
@@ -90,5 +95,5 @@ export function createNotificationsSource(figures: () => NotificationFigures): S
 export const notifications: SourceDefinition = {
   id: 'notifications',
   metrics,
-  create: ({ notifications: figures }) => (figures === undefined ? undefined : createNotificationsSource(figures)),
+  create: ({ notifications: figures }) => createNotificationsSource(figures),
 }

@@ -54,7 +54,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   const scenario = SCENARIOS.get(options.scenario)
   if (scenario === undefined)
     throw new Error(`simulation: expected a scenario of ${[...SCENARIOS.keys()].join(', ')}, came ${JSON.stringify(options.scenario)}`)
-  const world = createWorld({ seed, gpus, processes, containers, mig: scenario.mig ?? false })
+  const world = createWorld({ seed, gpus, processes, containers, mig: scenario.mig ?? false, cluster: scenario.cluster })
   const stage = createStage(world)
   const teller = createTeller(options.metricNamed)
   const gpuScrapes = createGpuScraper(world, teller)

@@ -1,9 +1,13 @@
 // Services beside the GPUs: each target is asked by HTTP on the scheduler's grid, and what came of it is a scrape of its own.
+import { isDeepStrictEqual } from 'node:util'
 import type { TargetConfig } from '../config/sections/targets.ts'
+import { createHttpClient, type HttpClient } from '../lib/http-client.ts'
+import { proxyRules, type ProxyFor } from '../lib/proxy.ts'
 import { shownUrl } from '../lib/shown-url.ts'
+import type { Scrape } from '../model/event.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
-import type { Source } from '../model/source.ts'
+import type { Source, SourceContext } from '../model/source.ts'
 import type { SourceDefinition } from './definition.ts'
 import { checkTarget, type Checked } from './targets/check.ts'
 import { targetFailedChecks, targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
@@ -45,48 +49,94 @@ function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly 
   }
 }
 
-export function createTargetsSource(targets: readonly TargetConfig[]): Source {
-  const stops: (() => void)[] = []
-  const infos = targets.map(infoOf)
-  let ending = new AbortController()
+/** Asks one target on the scheduler's grid until it is stopped. */
+function watchTarget(target: TargetConfig, client: HttpClient, { emit, every, log }: SourceContext): () => void {
+  const ending = new AbortController()
+  const { signal } = ending
+  const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
+  const tell = createTeller(target)
+  const options = { client, url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
+  let before: string | undefined
+  let busy = false
+  const check = async (): Promise<void> => {
+    if (busy) return // the first one, which no grid knows of
+    busy = true
+    const begunAt = performance.now()
+    const checked = await checkTarget(options)
+    busy = false
+    if (signal.aborted) return
+    const state = checked.up === true ? 'up' : checked.up === undefined ? checked.detail : `${checked.reason}: ${checked.detail}`
+    if (checked.up !== true && state !== before) log.warn(`target ${name} is not well: ${state}`)
+    else if (checked.up === true && before !== undefined && before !== 'up') log.info(`target ${name} is well again`)
+    before = state
+    // The second in which the answer came: a time of the past would move the judges back.
+    emit({ type: 'scrape', t: second(), source: ID, group: name, ttlMs: 3 * intervalMs, durationMs: performance.now() - begunAt, ...tell(checked) })
+  }
+  const stop = every(intervalMs, check)
+  // The first answer must not wait for the grid.
+  void check()
+  return () => {
+    ending.abort()
+    stop()
+  }
+}
+
+const second = (): number => Math.floor(Date.now() / 1_000) * 1_000
+const scrapeOf = (t: number, group: string, readings: readonly Reading[]): Scrape => ({
+  type: 'scrape',
+  t,
+  source: ID,
+  group,
+  ttlMs: 3 * RENEW_MS,
+  durationMs: 0,
+  readings,
+  gaps: [],
+})
+
+export type TargetsSource = Source & { readonly configure: (targets: readonly TargetConfig[]) => void }
+
+export function createTargetsSource(initial: readonly TargetConfig[], proxyFor?: ProxyFor): TargetsSource {
+  let targets = initial
+  // A check says whether a new connection would be taken, so none is kept.
+  const client = createHttpClient(proxyFor === undefined ? {} : { proxyFor })
+  let context: SourceContext | undefined
+  let stopRenewing: (() => void) | undefined
+  const watched = new Map<string, { readonly target: TargetConfig; readonly stop: () => void }>()
+
+  const apply = (): void => {
+    if (context === undefined) return
+    const { emit, every } = context
+    for (const [name, { target, stop }] of watched) {
+      if (targets.some((wanted) => isDeepStrictEqual(wanted, target))) continue
+      stop()
+      watched.delete(name)
+      // What it said last is nobody's state any more.
+      emit(scrapeOf(second(), name, []))
+    }
+    const renew = (t: number): void => emit(scrapeOf(t, '', targets.map(infoOf)))
+    // Which there are, before the first answer; also that there are none any more.
+    if (targets.length > 0 || stopRenewing !== undefined) renew(second())
+    stopRenewing?.()
+    stopRenewing = targets.length > 0 ? every(RENEW_MS, renew) : undefined
+    for (const target of targets) if (!watched.has(target.name)) watched.set(target.name, { target, stop: watchTarget(target, client, context) })
+  }
   return {
     id: ID,
     metrics: targetMetrics,
-    start({ emit, every, log }) {
-      ending = new AbortController()
-      const { signal } = ending
-      const renew = (t: number): void => emit({ type: 'scrape', t, source: ID, group: '', ttlMs: 3 * RENEW_MS, durationMs: 0, readings: infos, gaps: [] })
-      stops.push(every(RENEW_MS, renew))
-      renew(Math.floor(Date.now() / 1_000) * 1_000)
-      for (const target of targets) {
-        const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
-        const tell = createTeller(target)
-        const options = { url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
-        let before: string | undefined
-        let busy = false
-        const check = async (): Promise<void> => {
-          if (busy) return // the first one, which no grid knows of
-          busy = true
-          const begunAt = performance.now()
-          const checked = await checkTarget(options)
-          busy = false
-          if (signal.aborted) return
-          const state = checked.up === true ? 'up' : checked.up === undefined ? checked.detail : `${checked.reason}: ${checked.detail}`
-          if (checked.up !== true && state !== before) log.warn(`target ${name} is not well: ${state}`)
-          else if (checked.up === true && before !== undefined && before !== 'up') log.info(`target ${name} is well again`)
-          before = state
-          // The second in which the answer came: a time of the past would move the judges back.
-          const t = Math.floor(Date.now() / 1_000) * 1_000
-          emit({ type: 'scrape', t, source: ID, group: name, ttlMs: 3 * intervalMs, durationMs: performance.now() - begunAt, ...tell(checked) })
-        }
-        stops.push(every(intervalMs, check))
-        // The first answer must not wait for the grid.
-        void check()
-      }
+    start(given) {
+      context = given
+      apply()
+    },
+    configure(next) {
+      targets = next
+      apply()
     },
     stop() {
-      ending.abort()
-      for (const stop of stops.splice(0)) stop()
+      context = undefined
+      stopRenewing?.()
+      stopRenewing = undefined
+      for (const { stop } of watched.values()) stop()
+      watched.clear()
     },
   }
 }
@@ -94,6 +144,10 @@ export function createTargetsSource(targets: readonly TargetConfig[]): Source {
 export const targets: SourceDefinition = {
   id: ID,
   metrics: targetMetrics,
-  // A simulated host has no services of its own.
-  create: ({ config }) => (config.targets.length > 0 && config.simulate.scenario === 'off' ? createTargetsSource(config.targets) : undefined),
+  create({ config }) {
+    // A simulated host has no services of its own.
+    if (config.simulate.scenario !== 'off') return undefined
+    const source = createTargetsSource(config.targets, proxyRules(config.http_client))
+    return { ...source, reload: { takes: ['targets'], apply: (next) => source.configure(next.targets) } }
+  },
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { makeDirectory } from '../lib/make-directory.ts'
 import type { Log } from '../model/source.ts'
-import { isCorrupt, setAside } from './history/open.ts'
+import { BUSY_MS, checkTable, FileMovedError, isCorrupt, keepIndexSafe, setAside, watchFile, type FileWatch } from './database-file.ts'
 
 export type CursorStore = {
   readonly get: (key: string) => string | undefined
@@ -17,21 +17,27 @@ export type CursorStore = {
 
 const WRITE_EVERY_MS = 1_000
 /** A disk that refused is tried again at this pace. */
-const RETRY_MS = 30_000
+const RETRY_MS = 10_000
 /** A log that nobody read for so long has gone. */
 const KEPT_MS = 30 * 24 * 3_600_000
 const MAX_CURSORS = 20_000
 
-type Disk = { readonly write: (dirty: ReadonlyMap<string, string | undefined>, now: number) => void; readonly close: () => void }
+type Disk = {
+  readonly watch: FileWatch
+  readonly write: (dirty: ReadonlyMap<string, string | undefined>, now: number) => void
+  readonly close: () => void
+}
 type Entry = { readonly value: string; readonly t: number }
 
 function openDisk(file: string, now: number): { readonly disk: Disk; readonly entries: ReadonlyMap<string, Entry> } {
-  const db = new Sqlite(file, { timeout: 200 })
+  const db = new Sqlite(file, { timeout: BUSY_MS })
   try {
+    keepIndexSafe(db, file)
     db.pragma('journal_mode = WAL')
     // The death of the process loses nothing; a power failure at most the newest second.
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -128')
+    checkTable(db, 'cursors')
     db.exec('CREATE TABLE IF NOT EXISTS cursors (key TEXT PRIMARY KEY, value TEXT NOT NULL, t INTEGER NOT NULL) WITHOUT ROWID')
     db.prepare('DELETE FROM cursors WHERE t < ?').run(now - KEPT_MS)
     const entries = new Map<string, Entry>()
@@ -45,7 +51,7 @@ function openDisk(file: string, now: number): { readonly disk: Disk; readonly en
         else put.run(key, value, t)
       }
     })
-    return { disk: { write, close: () => db.close() }, entries }
+    return { disk: { watch: watchFile(file), write, close: () => db.close() }, entries }
   } catch (error) {
     db.close()
     throw error
@@ -64,6 +70,24 @@ export function createCursorStore(options: { readonly directory: string; readonl
   let timer: NodeJS.Timeout | undefined
 
   const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+  /** The file is another one: nothing of what is known stands in it. */
+  const allDirty = (): void => {
+    for (const [key, value] of values) if (!dirty.has(key)) dirty.set(key, value)
+  }
+  /** Notices that the file was removed, replaced or emptied, and begins with what stands there now. */
+  const checkFile = (): void => {
+    const before = disk
+    try {
+      before?.watch.check()
+    } catch (error) {
+      disk = undefined
+      before?.close()
+      if (error instanceof FileMovedError) before?.watch.clean()
+      else setAside(file, now())
+      log.warn(`${reason(error)}: begun anew with what is known`)
+      allDirty()
+    }
+  }
   const open = (): void => {
     makeDirectory(directory, 0o700)
     let opened
@@ -74,6 +98,7 @@ export function createCursorStore(options: { readonly directory: string; readonl
       const aside = setAside(file, now())
       log.error(`${file} is broken (${reason(error)}): set aside as ${aside}; logs are read again from ten minutes ago`)
       opened = openDisk(file, now())
+      allDirty()
     }
     disk = opened.disk
     for (const [key, { value }] of opened.entries) if (!values.has(key) && !dirty.has(key)) values.set(key, value)
@@ -84,6 +109,7 @@ export function createCursorStore(options: { readonly directory: string; readonl
     lastWrite = performance.now()
     if (dirty.size === 0) return
     try {
+      checkFile()
       if (disk === undefined) open()
       disk?.write(dirty, now())
       dirty.clear()
@@ -98,15 +124,19 @@ export function createCursorStore(options: { readonly directory: string; readonl
         // It is given up either way.
       }
       disk = undefined
+      // Also where nothing changes any more: what is known must be on disk before the agent ends.
+      writeLater(RETRY_MS)
     }
+  }
+  const writeLater = (ms: number): void => {
+    timer ??= setTimeout(write, ms).unref()
   }
   const changed = (key: string, value: string | undefined): void => {
     dirty.set(key, value)
     if (timer !== undefined) return
     const dueMs = lastWrite + (degraded ? RETRY_MS : WRITE_EVERY_MS) - performance.now()
-    if (dueMs <= 0) return write()
-    timer = setTimeout(write, dueMs)
-    timer.unref()
+    if (dueMs <= 0) write()
+    else writeLater(dueMs)
   }
   try {
     open()

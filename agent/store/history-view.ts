@@ -24,4 +24,13 @@ export type HistorySeries = {
   readonly max: readonly (number | null)[]
 }
 
-export type HistoryView = { readonly query: (query: HistoryQuery) => readonly HistorySeries[] }
+/** Steps of all series of one answer together. An answer of that size is some 25 MB of JSON; without a bound 4,000 processes at 5,000 points are 600 MB. */
+export const MAX_ANSWER_STEPS = 1_000_000
+
+/** The answer would hold more than MAX_ANSWER_STEPS. */
+export class AnswerTooLargeError extends Error {}
+
+export type HistoryView = {
+  /** Throws AnswerTooLargeError where the series that fit have too many steps together. */
+  readonly query: (query: HistoryQuery) => readonly HistorySeries[]
+}

@@ -222,6 +222,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     },
     maintain(at) {
       ticks++
+      link.check(at)
       if (link.degraded() !== undefined && link.retry(at)) resume()
       sealDue()
       commit(BLOCKS_PER_TICK)

@@ -1,9 +1,9 @@
 // Keeps incidents, longer than raw history: on disk as soon as they fire, in memory while the disk cannot be written.
-import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../lib/error-words.ts'
 import { summaryOf, type Incident, type IncidentsView } from '../model/incident.ts'
 import type { Log } from '../model/source.ts'
+import { FileMovedError, isCorrupt, setAside } from './database-file.ts'
 import { INCIDENTS_FILE, openIncidentFile, type IncidentFile } from './incidents/file.ts'
 
 export type IncidentStoreOptions = {
@@ -40,37 +40,73 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
   const waiting = new Map<string, Incident>()
   /** Whoever is told of an incident asks for the whole of it at once; in a storm reading it back would be half of the work. */
   let newest: Incident | undefined
+  const path = join(directory, INCIDENTS_FILE)
 
   const lost = (error: unknown): void => {
+    if (isCorrupt(error)) return replaceBroken(error)
     const text = `${codeOf(error)} ${messageOf(error)}`.trim()
     if (reason !== text)
       log.error(
         `incidents cannot be written to ${directory} and are kept in memory only (${text}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
       )
     reason = text
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) setAside()
   }
-  const setAside = (): void => {
-    close()
-    const path = join(directory, INCIDENTS_FILE)
+  /** Throws what the system says where that cannot be done. */
+  const putAside = (error: unknown): void =>
+    log.error(`incidents: ${path} is broken (${messageOf(error)}) and set aside as ${setAside(path, Date.now())}; a new one begins`)
+  const opened = (): IncidentFile => {
     try {
-      renameSync(path, `${path}.broken`)
-      log.error(`incidents: ${path} is broken and set aside as ${path}.broken; a new one begins`)
+      return openIncidentFile(directory)
     } catch (error) {
-      log.error(`incidents: ${path} is broken and cannot be set aside: ${messageOf(error)}`)
+      if (!isCorrupt(error)) throw error
+      putAside(error)
+      return openIncidentFile(directory)
     }
   }
-  const close = (): void => {
+  /** Goes on with the file that stands there now, or a new one, and with what can still be read of the one before. */
+  const beginAnew = (before: IncidentFile | undefined): void => {
+    file = undefined
     try {
-      file?.close()
+      file = opened()
+      reason = undefined
+      if (before !== undefined) log.info(`incidents: ${file.takeOver(before)} were taken over into the new file`)
+    } catch (error) {
+      lost(error)
+    }
+    close(before)
+  }
+  const replaceBroken = (error: unknown): void => {
+    try {
+      putAside(error)
+    } catch (failed) {
+      close(file)
+      file = undefined
+      return lost(new Error(`${path} is broken (${messageOf(error)}) and cannot be set aside: ${messageOf(failed)}`))
+    }
+    beginAnew(file)
+  }
+  /** Notices that the file was removed, replaced or emptied. */
+  const checkFile = (): void => {
+    const before = file
+    try {
+      before?.watch.check()
+    } catch (error) {
+      if (!(error instanceof FileMovedError)) return lost(error)
+      log.error(`incidents: ${error.message}`)
+      before?.watch.clean()
+      beginAnew(before)
+    }
+  }
+  const close = (which: IncidentFile | undefined): void => {
+    try {
+      which?.close()
     } catch {
       // What matters is in memory or on disk already.
     }
-    file = undefined
   }
   const connect = (): void => {
     try {
-      file ??= openIncidentFile(directory)
+      file ??= opened()
     } catch (error) {
       lost(error)
     }
@@ -121,6 +157,8 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
     },
     get: (id) => waiting.get(id) ?? (newest?.id === id ? newest : undefined) ?? read((from) => from.get(id), undefined),
     maintain(now) {
+      checkFile()
+      if (reason === undefined) flush()
       // A clock set back must not put the next try off.
       if (reason !== undefined && (now - triedAt >= RETRY_MS || now < triedAt)) {
         triedAt = now
@@ -136,7 +174,8 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
     degraded: () => reason,
     close() {
       flush()
-      close()
+      close(file)
+      file = undefined
     },
   }
 }

@@ -1,10 +1,10 @@
 // Keeps what people say of incidents: silences until they run out, acknowledgements, what was declared healthy. On disk before it is answered.
 import { randomBytes } from 'node:crypto'
-import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../lib/error-words.ts'
 import type { Accepted, Acknowledgement, NewSilence, Silence } from '../model/maintenance.ts'
 import type { Log } from '../model/source.ts'
+import { FileMovedError, isCorrupt, setAside } from './database-file.ts'
 import { MAINTENANCE_FILE, openMaintenanceFile, type ListName, type Lists, type MaintenanceFile } from './maintenance/file.ts'
 import { decorated, silenceOf, type Silenceable } from './maintenance/match.ts'
 
@@ -31,16 +31,22 @@ const MAX_ACKNOWLEDGED = 2_000
 const RETRY_MS = 10_000
 const NONE: readonly Silence[] = []
 
-const isBroken = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof SyntaxError
+const isBroken = (error: unknown): boolean => isCorrupt(error) || error instanceof SyntaxError
+const LISTS: readonly ListName[] = ['silences', 'acknowledged', 'accepted']
 
 export function createMaintenanceStore({ directory, log }: { readonly directory: string; readonly log: Log }): MaintenanceStore {
   const silences = new Map<string, Silence>()
   const acknowledged = new Map<string, Acknowledgement>()
   let accepted: readonly Accepted[] = []
   const dirty = new Set<ListName>()
+  const allDirty = (): void => {
+    for (const name of LISTS) dirty.add(name)
+  }
   let file: MaintenanceFile | undefined
   let failing: string | undefined
   let triedAt = 0
+  /** What stood on disk is in memory. */
+  let loaded = false
 
   const close = (): void => {
     try {
@@ -58,9 +64,10 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
     failing = text
     if (!isBroken(error)) return
     const path = join(directory, MAINTENANCE_FILE)
+    // What is known of it must be written anew.
+    if (loaded) allDirty()
     try {
-      renameSync(path, `${path}.broken`)
-      log.error(`${path} is broken and set aside as ${path}.broken; a new one begins`)
+      log.error(`${path} is broken and set aside as ${setAside(path, Date.now())}; a new one begins`)
     } catch (cause) {
       log.error(`${path} is broken and cannot be set aside: ${messageOf(cause)}`)
     }
@@ -77,6 +84,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       if (file === undefined) {
         file = openMaintenanceFile(directory)
         load(file)
+        loaded = true
       }
       const lists: Lists = { silences: [...silences.values()], acknowledged: [...acknowledged], accepted }
       if (dirty.size > 0) file.write(lists, dirty)
@@ -85,6 +93,26 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       failing = undefined
     } catch (error) {
       failed(error)
+    }
+  }
+  /** Notices that the file was removed, replaced or emptied: what is in memory is newer than what stands there. */
+  const checkFile = (): void => {
+    if (file === undefined) return
+    const { watch } = file
+    try {
+      watch.check()
+    } catch (error) {
+      if (!(error instanceof FileMovedError)) {
+        failed(error)
+        return write()
+      }
+      log.error(`silences and acknowledgements: ${error.message}; written anew with what is known`)
+      close()
+      watch.clean()
+      allDirty()
+      write()
+      // What was put there in its place may be broken; it is out of the way now.
+      if (failing !== undefined) write()
     }
   }
   const changed = (name: ListName): void => {
@@ -126,6 +154,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       changed('accepted')
     },
     maintain(now) {
+      checkFile()
       // A clock set back must not put the next try off.
       if (failing !== undefined && (now - triedAt >= RETRY_MS || now < triedAt)) {
         triedAt = now

@@ -1,10 +1,10 @@
 // Keeps what is to be told to whom until it is delivered: on disk in one transaction with what was told, in memory while the disk cannot be used.
-import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { codeOf, messageOf } from '../lib/error-words.ts'
 import type { ToldState } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
+import { FileMovedError, isCorrupt, setAside, watchFile, type FileWatch } from './database-file.ts'
 import { copyOutbox, OUTBOX_FILE, openOutboxFile } from './outbox/file.ts'
 import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
 import { messagesIn, type Messages } from './outbox/messages.ts'
@@ -43,7 +43,6 @@ const TOLD_KEPT_MS = 7 * 24 * 3_600_000
 type Parts = { readonly db: Database; readonly waiting: Waiting; readonly messages: Messages; readonly told: Told; readonly figures: Figures }
 const partsOf = (db: Database): Parts => ({ db, waiting: waitingIn(db), messages: messagesIn(db), told: toldIn(db), figures: figuresIn(db) })
 
-const isBroken = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
 /** Not what only a fault of ours can cause. */
 const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error))
 
@@ -54,6 +53,8 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
   let reason: string | undefined
   /** Memory began with all that was on disk, so it is what the disk should hold. */
   let seeded = false
+  let watch: FileWatch | undefined
+  const path = join(directory, OUTBOX_FILE)
   let triedAt = now()
   let trimmedAt = 0
   /** Not less than what is there; counted again when it seems too much. */
@@ -64,14 +65,11 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     told = parts.told.all()
     atMost.clear()
   }
-  const setAside = (): void => {
-    const path = join(directory, OUTBOX_FILE)
+  const replaceBroken = (error: unknown): void => {
     try {
-      renameSync(path, `${path}.broken`)
-      for (const more of ['-wal', '-shm']) rmSync(`${path}${more}`, { force: true })
-      log.error(`notifications: ${path} is broken and set aside as ${path}.broken; a new one begins`)
-    } catch (error) {
-      log.error(`notifications: ${path} is broken and cannot be set aside: ${messageOf(error)}`)
+      log.error(`notifications: ${path} is broken (${messageOf(error)}) and set aside as ${setAside(path, now())}; a new one begins`)
+    } catch (failed) {
+      log.error(`notifications: ${path} is broken (${messageOf(error)}) and cannot be set aside: ${messageOf(failed)}`)
     }
   }
   const closed = (db: Database | undefined): void => {
@@ -81,10 +79,12 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       // What can be kept of it is kept.
     }
   }
-  /** Goes on in memory, with what the disk still gives. */
+  /** Goes on in memory, with what the disk still gives; where another file can be begun at once, only for a moment. */
   const lost = (error: unknown, disk: Database | undefined): void => {
     const text = `${codeOf(error)} ${messageOf(error)}`.trim()
-    if (reason !== text)
+    const moved = error instanceof FileMovedError
+    if (moved) log.error(`notifications: ${text}`)
+    else if (reason !== text && !isCorrupt(error))
       log.error(
         `notifications that wait cannot be written to ${directory} and are kept in memory only (${text}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
       )
@@ -95,7 +95,8 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     try {
       if (disk !== undefined) {
         copyOutbox(disk, memory, { replace: true })
-        seeded = true
+        // What stands in another file is none of what memory began with.
+        seeded = !moved
       }
     } catch {
       memory.close()
@@ -104,25 +105,39 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       toldIn(memory).restore(told)
     }
     closed(disk)
-    if (isBroken(error)) setAside()
+    if (moved) watch?.clean()
+    watch = undefined
+    if (isCorrupt(error)) replaceBroken(error)
     use(memory)
-    if (isBroken(error)) reconnect()
+    if (moved || isCorrupt(error)) reconnect()
   }
-  const reconnect = (): void => {
+  const reconnect = (again = true): void => {
     let disk: Database | undefined
     try {
       disk = openOutboxFile(directory)
       copyOutbox(parts.db, disk, { replace: seeded })
     } catch (error) {
       closed(disk)
-      if (isBroken(error)) setAside()
+      if (isCorrupt(error)) {
+        replaceBroken(error)
+        if (again) return reconnect(false)
+      }
       reason = `${codeOf(error)} ${messageOf(error)}`.trim()
       return
     }
     closed(parts.db)
     use(disk)
+    watch = watchFile(path)
     reason = undefined
     log.info(`notifications that wait are written to ${directory} again`)
+  }
+  /** Notices that the file was removed, replaced or emptied. */
+  const checkFile = (): void => {
+    try {
+      watch?.check()
+    } catch (error) {
+      lost(error, parts.db)
+    }
   }
   /** Once more in memory where the disk fails. */
   const run = <T>(act: (on: Parts) => T): T => {
@@ -149,6 +164,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
 
   try {
     use(openOutboxFile(directory))
+    watch = watchFile(path)
   } catch (error) {
     lost(error, undefined)
   }
@@ -213,6 +229,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       }
     },
     maintain(t) {
+      checkFile()
       // A clock set back must not put the next try off.
       if (reason !== undefined && Math.abs(t - triedAt) >= RETRY_MS) {
         triedAt = t

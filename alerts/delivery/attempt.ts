@@ -1,4 +1,5 @@
 // One try to deliver one message: put into words, sent, and the answer judged.
+import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import { boundedWait, retryAfterMs } from '../../agent/lib/retry-after.ts'
 import type { Message } from '../../agent/model/notification.ts'
 import type { Notifier, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
@@ -14,6 +15,8 @@ export type AttemptOptions = {
   readonly threads?: ReadonlyMap<string, string>
   readonly now: () => number
   readonly signal?: AbortSignal
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
 }
 export type Attempt = Verdict & {
   /** Of the receiver's answer, where one came. */
@@ -32,7 +35,7 @@ export function judgeByStatus({ status }: ReceiverAnswer): Verdict {
   return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `expected status 200 to 299, came ${status}` }
 }
 
-export async function attempt({ notifier, options, message, threads = new Map(), now, signal }: AttemptOptions): Promise<Attempt> {
+export async function attempt({ notifier, options, message, threads = new Map(), now, signal, proxyFor }: AttemptOptions): Promise<Attempt> {
   let request
   try {
     request = notifier.request(message, threads)
@@ -43,6 +46,7 @@ export async function attempt({ notifier, options, message, threads = new Map(),
     timeoutMs: options.timeout_ms,
     ...(options.ca_file === '' ? {} : { caFile: options.ca_file }),
     ...(signal === undefined ? {} : { signal }),
+    ...(proxyFor === undefined ? {} : { proxyFor }),
   })
   if ('failed' in sent) {
     const { failed: why, heard, afterMs } = sent

@@ -1,5 +1,6 @@
 // Delivery to all notifiers: a sender for each, which work side by side and do not wait for each other.
-import type { NotifierRow, OutgoingIncident } from '../../agent/model/notification.ts'
+import type { NotifierRow, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
+import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
 import { systemClock, type Clock } from './clock.ts'
@@ -11,7 +12,9 @@ export type DeliveryParts = {
   readonly outbox: Outbox
   readonly notifiers: readonly DeliveredNotifier[]
   readonly host: string
-  readonly baseUrl: string
+  readonly reach: Reach
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
   readonly log: Log
   readonly clock?: Clock
   readonly random?: () => number
@@ -31,8 +34,9 @@ export type Delivery = {
   readonly stop: () => Promise<void>
 }
 
-export function createDelivery({ outbox, notifiers, host, baseUrl, log, clock = systemClock, random = Math.random }: DeliveryParts): Delivery {
-  const senders = new Map(notifiers.map((one) => [one.name, createSender({ ...one, outbox, host, baseUrl, log, clock, random })]))
+export function createDelivery({ notifiers, clock = systemClock, random = Math.random, ...parts }: DeliveryParts): Delivery {
+  const { outbox } = parts
+  const senders = new Map(notifiers.map((one) => [one.name, createSender({ ...one, ...parts, clock, random })]))
   const all = async (act: 'settled' | 'stop'): Promise<void> => void (await Promise.all([...senders.values()].map(async (sender) => sender[act]())))
   return {
     start() {

@@ -1,6 +1,6 @@
 // Puts a message together from what the outbox keeps of it.
 import { SEVERITIES } from '../../agent/model/severity.ts'
-import type { Message, MessageItem } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, Reach } from '../../agent/model/notification.ts'
 import type { StoredMessage } from '../../agent/store/outbox/messages.ts'
 
 const rankOf = ({ incident }: MessageItem): number => SEVERITIES.indexOf(incident.severity)
@@ -14,7 +14,7 @@ function inOrder(items: readonly MessageItem[]): readonly MessageItem[] {
     .flatMap(({ said }) => said)
 }
 
-export function messageOf({ key, at, items, expired }: Omit<StoredMessage, 'threads'>, host: string, baseUrl: string): Message {
+export function messageOf({ key, at, items, expired }: Omit<StoredMessage, 'threads'>, host: string, reach: Reach): Message {
   const count = new Set(items.map(({ incident }) => incident.id)).size
-  return { key, t: at, host, base_url: baseUrl, items: inOrder(items), count, ...(expired === undefined ? {} : { expired }) }
+  return { key, t: at, host, ...reach, items: inOrder(items), count, ...(expired === undefined ? {} : { expired }) }
 }

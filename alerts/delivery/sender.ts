@@ -1,7 +1,8 @@
 // Brings what waits for one notifier to its receiver: one message at a time, in order, again and again until it is delivered, refused or too old.
 import { randomUUID } from 'node:crypto'
 import { durationText } from '../../agent/lib/duration.ts'
-import type { Message, NotifierRow, OutgoingIncident } from '../../agent/model/notification.ts'
+import type { Message, NotifierRow, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
+import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
 import type { Notifier } from '../notifiers/definition.ts'
@@ -15,7 +16,9 @@ export type DeliveredNotifier = { readonly name: string; readonly type: string; 
 export type SenderOptions = DeliveredNotifier & {
   readonly outbox: Outbox
   readonly host: string
-  readonly baseUrl: string
+  readonly reach: Reach
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
   readonly log: Log
   readonly clock: Clock
   readonly random: () => number
@@ -43,7 +46,7 @@ const FAILING_MS = 300_000
 const MOST_REFUSALS = 10
 
 export function createSender(options: SenderOptions): Sender {
-  const { name, type, notifier, outbox, host, baseUrl, log, clock, random } = options
+  const { name, type, notifier, outbox, host, reach, log, clock, random, proxyFor } = options
   const { max_messages_per_minute: perMinute, expire_ms: expireMs } = options.options
   const limited = notifier.refreshMs === undefined
   const budget = createBudget(limited ? perMinute : 0)
@@ -123,6 +126,7 @@ export function createSender(options: SenderOptions): Sender {
   }
   const settle = (key: string, count: number, came: Attempt): void => {
     const now = clock.now()
+    log.debug?.(`${name}: ${notifier.host}: message ${key} with ${count} ${came.result}${came.result === 'delivered' ? '' : `: ${came.why}`}`)
     if (came.result === 'delivered') {
       outbox.delivered(name, key, now, came.thread)
       suspects.passed(key)
@@ -146,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
   const tryOne = async (message: Message, threads: ReadonlyMap<string, string>): Promise<Attempt> =>
-    attempt({ notifier, options: options.options, message, threads, now: clock.now, signal: abort.signal })
+    attempt({ notifier, options: options.options, message, threads, now: clock.now, signal: abort.signal, ...(proxyFor === undefined ? {} : { proxyFor }) })
   const fly = (act: () => Promise<void>): void => {
     awake()
     flight = act()
@@ -162,7 +166,7 @@ export function createSender(options: SenderOptions): Sender {
   const deliver = async (key: string): Promise<void> => {
     const stored = outbox.load(key)
     if (stored === undefined) return
-    const came = await tryOne(messageOf(stored, host, baseUrl), stored.threads)
+    const came = await tryOne(messageOf(stored, host, reach), stored.threads)
     if (!abort.signal.aborted || came.result === 'delivered') settle(key, stored.items.length, came)
   }
   const tellAgain = async (now: number): Promise<void> => {
@@ -172,7 +176,7 @@ export function createSender(options: SenderOptions): Sender {
       .filter(({ id }) => outbox.told(name, id)?.event === 'firing')
       .map((incident) => ({ event: 'firing' as const, reason: 'repeat' as const, incident }))
     if (items.length === 0) return
-    const came = await tryOne(messageOf({ key: randomUUID(), at: now, items }, host, baseUrl), new Map())
+    const came = await tryOne(messageOf({ key: randomUUID(), at: now, items }, host, reach), new Map())
     if (came.result === 'delivered') return arrived()
     refreshes.clear()
     if (!abort.signal.aborted) failed({ ...came, result: 'retry' }, clock.now())

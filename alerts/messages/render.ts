@@ -2,7 +2,8 @@
 import type { Message } from '../../agent/model/notification.ts'
 import { clean } from './clean.ts'
 import { escapeHtml, escapeMarkdown, fitted, linkTarget, markdownBlock } from './escape.ts'
-import type { Link, Story } from './story.ts'
+import type { Link } from './links.ts'
+import type { Story } from './story.ts'
 import { wordsOf, type Extent, type MessageWords } from './words.ts'
 
 export type Markup = {
@@ -35,7 +36,7 @@ export const HTML: Markup = {
 
 /** One paragraph each, what matters most first, so that a short message can end after any of them. */
 export function storyParts(story: Story, { text, strong, block, link }: Markup): readonly string[] {
-  const { resolved, why, when, where, remedies, moreRemedies, log, spark, figures, followed, began, links, command } = story
+  const { resolved, why, when, where, remedies, moreRemedies, log, spark, figures, followed, began, links, directions } = story
   const line = (label: string, words: string): string => `${strong(`${label}:`)} ${text(words)}`
   return [
     line(resolved ? 'Over' : 'Why', why),
@@ -51,7 +52,11 @@ export function storyParts(story: Story, { text, strong, block, link }: Markup):
     ...(log.length === 0 ? [] : [`${strong('Log:')}\n${block(log.join('\n'))}`]),
     ...(followed.length === 0 ? [] : [line('What followed', followed.join('; '))]),
     ...(began === undefined ? [] : [line('It began with', began)]),
-    [...links.map(link), ...(command === undefined ? [] : [text(command)])].join('\n'),
+    ...(directions === undefined
+      ? [links.map(link).join('\n')]
+      : [
+          `${strong('Dashboard:')} ${text(`${directions.place} only. From your machine:`)}\n${block(directions.lines.join('\n'))}\n${text(`Or ${directions.place}: ${directions.command}`)}`,
+        ]),
   ]
 }
 

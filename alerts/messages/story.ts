@@ -1,15 +1,15 @@
 // One incident as plain, format-free parts, for somebody who knows nothing of Warpwatch: which job on which card died, why, what to change.
 import type { Facts } from '../../agent/model/facts.ts'
 import type { Remedy } from '../../agent/model/fault.ts'
-import { LOG_KINDS, runbookPath } from '../../agent/model/kinds.ts'
+import { LOG_KINDS } from '../../agent/model/kinds.ts'
 import type { Severity } from '../../agent/model/severity.ts'
 import type { Consequence, IncidentLink } from '../../agent/model/incident.ts'
-import type { Message, MessageItem, NotificationReason, OutgoingIncident } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, NotificationReason, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
 import { clean, clip, oneLine } from './clean.ts'
 import { clockText, figureText, sparkText, spanText, timeText } from './figures.ts'
+import { directionsOf, linksOf, type Directions, type Link } from './links.ts'
 import { headlineOf, whereOf } from './subject.ts'
 
-export type Link = { readonly text: string; readonly url: string }
 export type Story = {
   /** The incident's own, with why it is told in front: `Still firing: …`. */
   readonly headline: string
@@ -28,8 +28,8 @@ export type Story = {
   /** The incident with which its story began. */
   readonly began?: string
   readonly links: readonly Link[]
-  /** Where a link would lead nobody anywhere: what to type on the host. */
-  readonly command?: string
+  /** Where a link would lead nobody anywhere. */
+  readonly directions?: Directions
 }
 
 const PREFIX: Readonly<Record<NotificationReason, string>> = {
@@ -39,13 +39,6 @@ const PREFIX: Readonly<Record<NotificationReason, string>> = {
   held: 'During quiet hours: ',
   resolved: '',
   test: 'Test, nothing happened: ',
-}
-
-/** Where the dashboard shows it. */
-export const incidentUrl = (baseUrl: string, id: string): string => `${baseUrl}/#/incidents/${encodeURIComponent(id)}`
-export function linksOf({ id, kind }: Pick<OutgoingIncident, 'id' | 'kind'>, baseUrl: string): readonly Link[] {
-  const runbook = runbookPath(kind)
-  return [{ text: 'Open incident', url: incidentUrl(baseUrl, id) }, ...(runbook === undefined ? [] : [{ text: 'Runbook', url: `${baseUrl}${runbook}` }])]
 }
 
 const lasted = ({ started_at: from, resolved_at: to }: OutgoingIncident, t: number): string => spanText((to ?? t) - from)
@@ -122,19 +115,13 @@ function followedLines(consequences: readonly Consequence[]): readonly string[] 
 }
 const linkText = ({ kind, id }: IncidentLink): string => `incident ${kind} (${id})`
 
-/** Links of the agent's own address lead from a phone to the phone. */
-function onHost(id: string, { base_url: url, host }: Pick<Message, 'base_url' | 'host'>): string | undefined {
-  const loopback = /^https?:\/\/(?:127\.|localhost\b|\[::1\])/.test(url)
-  return loopback ? `On ${oneLine(host)}: warpwatch incidents ${id}` : undefined
-}
-
 const MOST_REMEDIES = 3
 
-export function storyOf(item: MessageItem, message: Pick<Message, 'host' | 't' | 'base_url'>): Story {
+export function storyOf(item: MessageItem, message: Reach & Pick<Message, 'host' | 't'>): Story {
   const { incident } = item
   const resolved = item.event === 'resolved'
   const remedies = resolved ? [] : incident.remedies
-  const command = onHost(incident.id, message)
+  const directions = directionsOf(incident, message)
   return {
     headline: headline(item, message),
     resolved,
@@ -151,7 +138,7 @@ export function storyOf(item: MessageItem, message: Pick<Message, 'host' | 't' |
     figures: resolved ? [] : figuresOf(incident.facts),
     followed: [...followedLines(incident.consequences), ...(incident.led_to ?? []).slice(0, 3).map(linkText)],
     ...(incident.part_of === undefined ? {} : { began: linkText(incident.part_of) }),
-    links: linksOf(incident, message.base_url),
-    ...(command === undefined ? {} : { command }),
+    links: linksOf(incident, message),
+    ...(directions === undefined ? {} : { directions }),
   }
 }

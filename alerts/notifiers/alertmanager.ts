@@ -1,9 +1,10 @@
 // Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
 import { onOff, text, texts } from '../../agent/config/field.ts'
+import { xidLabels } from '../../agent/model/incident.ts'
 import { alertName } from '../../agent/model/kinds.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
-import { incidentUrl } from '../messages/story.ts'
-import { hostOf, receiverUrl, runbookUrl, secretText, type OptionProblem } from './common.ts'
+import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
+import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 /** Alertmanager asks its clients to send what still fires each 30 s to 3 min. */
@@ -23,20 +24,21 @@ type Alert = {
 }
 
 const isoTime = (t: number): string => new Date(t).toISOString()
-const OWN_LABELS: ReadonlySet<string> = new Set(['alertname', 'kind', 'severity', 'gpu', 'uuid', 'container', 'incident'])
+const OWN_LABELS: ReadonlySet<string> = new Set(['alertname', 'kind', 'severity', 'gpu', 'uuid', 'container', 'xid', 'sxid', 'incident'])
 const isLabel = (name: string, value: string): boolean => /^[a-zA-Z_]\w*$/.test(name) && !name.startsWith('__') && !OWN_LABELS.has(name) && value !== ''
 
 /**
  * As `warpwatch_incident_active` has them, so that rules for inhibition fit both ways; and the incident, since Alertmanager takes alerts with equal labels
- * for one: two Xids of a card, or two services that are down, would hide each other, and the first that is over would end both.
+ * for one: two services that are down, say, would hide each other, and the first that is over would end both.
  */
-function labelsOf({ id, kind, severity, subject: { gpu, container } }: OutgoingIncident): Texts {
+function labelsOf({ id, kind, severity, facts, subject: { gpu, container } }: OutgoingIncident): Texts {
   return {
     alertname: alertName(kind),
     kind,
     severity,
     ...(gpu?.uuid === undefined ? {} : { uuid: gpu.uuid, ...(gpu.index === undefined ? {} : { gpu: String(gpu.index) }) }),
     ...(container === undefined ? {} : { container: container.name }),
+    ...xidLabels(kind, facts),
     incident: id,
   }
 }
@@ -74,20 +76,23 @@ export const alertmanager = defineNotifier({
     const alertOf = (message: Message, { event, incident }: MessageItem): Alert => {
       const { kind, verdict, title, remedies, started_at, fired_at = started_at, resolved_at } = incident
       const [remedy] = remedies
-      const link = incidentUrl(message.base_url, incident.id)
+      const link = incidentUrl(message, incident.id)
+      const runbook = runbookUrl(message, kind)
+      const dashboard = link ?? directionsOf(incident, message)?.text
       return {
         labels: { instance: message.host, ...added, ...labelsOf(incident) },
         annotations: {
           summary: title,
           description: verdict,
           ...(remedy === undefined ? {} : { remedy: remedy.command === undefined ? remedy.text : `${remedy.text}\n${remedy.command}` }),
-          runbook_url: runbookUrl(message, kind),
-          dashboard: link,
+          ...(runbook === undefined ? {} : { runbook_url: runbook }),
+          // Words without a URL where there is no link: Alertmanager's page makes a link of each URL.
+          ...(dashboard === undefined ? {} : { dashboard }),
         },
         // Not when its first sign was seen: what began longer ago than group_wait is sent at once, before the rest of its group is there.
         startsAt: isoTime(fired_at),
         endsAt: isoTime(event === 'resolved' ? (resolved_at ?? message.t) : message.t + TURNS * REFRESH_MS),
-        generatorURL: link,
+        ...(link === undefined ? {} : { generatorURL: link }),
       }
     }
     return {
@@ -103,7 +108,7 @@ export const alertmanager = defineNotifier({
                   labels: { instance: host, ...added, alertname: HEARTBEAT_ALERT, severity: 'none' },
                   annotations: { summary: `Warpwatch watches ${host}`, description: 'It fires for as long as all is well: be told when it stays away.' },
                   endsAt: isoTime(t + TURNS * REFRESH_MS),
-                  generatorURL: base_url,
+                  ...(base_url === undefined ? {} : { generatorURL: base_url }),
                 },
               ]),
           }

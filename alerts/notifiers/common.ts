@@ -1,8 +1,6 @@
 // What all notifiers have: the options beside those of their type, and the small parts that their options share.
 import { httpUrl, text, texts, wholeNumber, type Field, type Fields, type ValuesOf } from '../../agent/config/field.ts'
 import { isHeader } from '../../agent/config/sections/targets.ts'
-import { runbookPath, type IncidentKind } from '../../agent/model/kinds.ts'
-import type { Message } from '../../agent/model/notification.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -55,5 +53,3 @@ export function headerProblems(headers: Readonly<Record<string, string>>, own: r
 
 /** All that people may be shown of a receiver's URL. */
 export const hostOf = (url: string): string => new URL(url).host
-
-export const runbookUrl = ({ base_url }: Pick<Message, 'base_url'>, kind: IncidentKind): string => `${base_url}${runbookPath(kind)}`

@@ -1,6 +1,6 @@
 // What a notifier is: how a message becomes a request to one kind of receiver, and what its answer means. It sends nothing itself.
 import type { Fields, ValuesOf } from '../../agent/config/field.ts'
-import type { Message } from '../../agent/model/notification.ts'
+import type { Message, Reach } from '../../agent/model/notification.ts'
 
 export type OutgoingRequest = {
   readonly method: 'POST' | 'PUT'
@@ -30,7 +30,7 @@ export type Notifier = {
    */
   readonly request: (message: Message, threads: ReadonlyMap<string, string>) => OutgoingRequest
   /** An alert that always fires, for receivers that notice when it stays away; sent while the agent samples. Absent where it was not asked for. */
-  readonly heartbeat?: (about: Pick<Message, 't' | 'host' | 'base_url'>) => OutgoingRequest
+  readonly heartbeat?: (about: Reach & Pick<Message, 't' | 'host'>) => OutgoingRequest
   /** Without it: 2xx is delivered, 408, 425, 429 and 5xx are tried again, all else is rejected. */
   readonly judge?: (answer: ReceiverAnswer) => Verdict
 }

@@ -1,8 +1,8 @@
 // The generic webhook: the incident as JSON, signed, with a key by which the receiver knows a repeated message.
 import { createHmac } from 'node:crypto'
 import type { MessageItem } from '../../agent/model/notification.ts'
-import { incidentUrl } from '../messages/story.ts'
-import { headerProblems, headersOption, hostOf, receiverUrl, runbookUrl, secretText } from './common.ts'
+import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
+import { headerProblems, headersOption, hostOf, receiverUrl, secretText } from './common.ts'
 import { defineNotifier } from './definition.ts'
 
 const SIGNATURE = 'X-Warpwatch-Signature'
@@ -34,8 +34,10 @@ export const webhook = defineNotifier({
         // Signed with the rest, so that nobody can send a message again under another key.
         key: message.key,
         t: message.t,
-        url: incidentUrl(message.base_url, first.incident.id),
+        // Without alerts.base_url there are no links, but words that say how to get there.
+        url: incidentUrl(message, first.incident.id),
         runbook: runbookUrl(message, first.incident.kind),
+        directions: directionsOf(first.incident, message)?.text,
         count: message.count,
         others: others.length === 0 ? undefined : others.map(({ event, reason, incident }: MessageItem) => ({ event, reason, incident })),
         expired: message.expired,

@@ -19,11 +19,16 @@ function expression(kind: IncidentKind): string {
 
 export const SUBJECT: Texts = { container: 'container', gpu: 'GPU' }
 
+/** Titles that name what the labels say: the number of an Xid decides what is to be done. */
+const TITLES: Partial<Record<IncidentKind, string>> = {
+  xid: 'The driver reports {{ if $labels.xid }}Xid {{ $labels.xid }}{{ else if $labels.sxid }}SXid {{ $labels.sxid }}{{ else }}an Xid{{ end }}',
+}
+
 /** What every alert of a kind says, whoever judges. */
 export function annotationsOf(kind: IncidentKind, pages: KindPages, links: Links, { title, subject = SUBJECT }: Words = {}): AlertRule['annotations'] {
   const page = pages.get(kind)
   return {
-    summary: `${literal(title ?? page?.title ?? kind)}${whereText(subject)}`,
+    summary: `${title === undefined && TITLES[kind] !== undefined ? TITLES[kind] : literal(title ?? page?.title ?? kind)}${whereText(subject)}`,
     ...(page === undefined ? {} : { description: literal(page.lead) }),
     runbook_url: `${links.runbooks}/${kind}`,
     dashboard: links.dashboard,
@@ -36,7 +41,7 @@ export function incidentGroup(kinds: readonly IncidentKind[], pages: KindPages, 
   return {
     name: 'warpwatch-incidents',
     comment: [
-      "One alert for each kind of incident, as the agent judges it; severity, gpu, uuid and container are those of the incident. None has a 'for':",
+      "One alert for each kind of incident, as the agent judges it; severity, gpu, uuid, container and xid are those of the incident. None has a 'for':",
       'the agent tells an incident when it has lasted long enough. While the agent is down (or tells nothing) what fired goes on firing, by the',
       "alert's own state of the evaluation before; that works while Prometheus evaluates at least every five minutes.",
     ].join('\n'),

@@ -87,7 +87,11 @@ export const daemonSet = new DaemonSet({
         priorityClassName: NAME,
         hostPID: true,
         nodeSelector: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
-        tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists' }],
+        tolerations: [
+          { key: 'nvidia.com/gpu', operator: 'Exists' },
+          { key: 'sku', operator: 'Equal', value: 'gpu' },
+          { key: 'kubernetes.azure.com/scalesetpriority', operator: 'Equal', value: 'spot' },
+        ],
         containers: [agent],
         volumes: MOUNTED.map(({ name, source }) => ({ name, ...source })),
       },
@@ -109,7 +113,10 @@ export const reasons: readonly Reason[] = [
     why: 'The driver translates the pids that hold GPU memory into the namespace of whoever asks, and leaves out those that are not visible there.',
   },
   { at: [...POD, 'nodeSelector'], why: 'The image is for these; components/gpu-nodes narrows it down to nodes with GPUs.' },
-  { at: [...POD, 'tolerations'], why: 'GPU nodes are commonly tainted with this key, whatever its effect.' },
+  {
+    at: [...POD, 'tolerations'],
+    why: 'Taints that GPU nodes usually have: of the device plugin and GKE, of AKS, and of spot nodes in AKS. components/every-node tolerates all taints.',
+  },
   {
     at: [...CONTAINER, 'env', 2],
     why: 'All GPUs of the node, to look at: no resource limit, so none is taken from the scheduler; utility is NVML without CUDA.',

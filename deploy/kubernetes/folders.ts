@@ -2,9 +2,10 @@
 import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { namespace, networkPolicy, priorityClass, service, serviceAccount } from './around.ts'
 import { daemonSet, reasons, type Reason } from './daemon-set.ts'
-import { podMonitor, prometheusRule, type RuleGroups } from './monitoring.ts'
-import { NAMESPACE, TOKEN_SECRET } from './names.ts'
-import { gpuNodes, nvidiaRuntime, privileged, simulated, type DaemonSetPatch } from './patches.ts'
+import { dashboardConfigMap } from './dashboards.ts'
+import { podMonitor, prometheusRule, serviceMonitor, type RuleGroups } from './monitoring.ts'
+import { NAME, NAMESPACE, TOKEN_SECRET } from './names.ts'
+import { everyNode, gpuNodes, nvidiaRuntime, privileged, simulated, type DaemonSetPatch } from './patches.ts'
 
 export type Folder = {
   readonly path: string
@@ -21,7 +22,10 @@ export type Folder = {
 
 const component = (name: string, about: string, patch: DaemonSetPatch): Folder => ({ path: `components/${name}`, kind: 'Component', about, patch })
 
-export const folders = (rules: RuleGroups): readonly Folder[] => [
+/** Grafana's dashboards, by the names of their files without the ending. */
+export type Dashboards = ReadonlyMap<string, unknown>
+
+export const folders = (rules: RuleGroups, dashboards: Dashboards): readonly Folder[] => [
   {
     path: 'base',
     about: `One agent on each node. Before: a Secret "${TOKEN_SECRET.name}" with the key "${TOKEN_SECRET.key}" (docs/kubernetes.md).`,
@@ -37,12 +41,23 @@ export const folders = (rules: RuleGroups): readonly Folder[] => [
     more: { configMapGenerator: [{ name: 'warpwatch-config', namespace: NAMESPACE, files: ['warpwatch.yaml'] }] },
   },
   component('gpu-nodes', 'Only nodes that gpu-feature-discovery (or the GPU operator) found a GPU on.', gpuNodes),
+  component('every-node', 'Every node, whatever its taints, control planes too.', everyNode),
   component('nvidia-runtime', `For nodes whose default runtime is not NVIDIA's: the RuntimeClass "nvidia", as the GPU operator makes it.`, nvidiaRuntime),
   component(
     'privileged',
     "The kernel's log (Xids with their process, OOM kills as they happen), MIG instances, and toolkits that ignore NVIDIA_VISIBLE_DEVICES of unprivileged pods.",
     privileged,
   ),
+  {
+    path: 'components/dashboards',
+    kind: 'Component',
+    about: "Grafana's dashboards as ConfigMaps, for the sidecar that loads what has the label grafana_dashboard.",
+    objects: Array.from(dashboards, ([name, json]) => ({
+      file: name,
+      object: dashboardConfigMap(name, json),
+      about: `grafana/dashboards/${name}.json`,
+    })),
+  },
   {
     path: 'overlays/prometheus-operator',
     about: 'With what prometheus-operator scrapes and evaluates.',
@@ -51,6 +66,20 @@ export const folders = (rules: RuleGroups): readonly Folder[] => [
       { file: 'pod-monitor', object: podMonitor, about: 'The job is "warpwatch", the instance is the node.' },
       { file: 'prometheus-rule', object: prometheusRule(rules), about: "From alerts/prometheus/warpwatch.rules.yml, without links to the agent's own port." },
     ],
+  },
+  {
+    path: 'overlays/service-monitor',
+    about: 'The same for a Prometheus that selects ServiceMonitors only: a ServiceMonitor in place of the PodMonitor. Both at once would scrape twice.',
+    on: ['../prometheus-operator'],
+    objects: [{ file: 'service-monitor', object: serviceMonitor, about: 'The job is "warpwatch", the instance is the node.' }],
+    more: {
+      patches: [
+        {
+          target: { kind: 'PodMonitor', name: NAME },
+          patch: `$patch: delete\napiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata:\n  name: ${NAME}\n`,
+        },
+      ],
+    },
   },
   {
     path: 'overlays/simulate',

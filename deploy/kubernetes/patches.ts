@@ -23,6 +23,9 @@ const ofContainer = (container: Patch<IContainer>): DaemonSetPatch => ofPod({ co
 
 export const gpuNodes = ofPod({ nodeSelector: { 'nvidia.com/gpu.present': 'true' } })
 
+/** Control planes too, and nodes under pressure: where a node is in trouble, its agent says why. A list of tolerations is replaced as a whole. */
+export const everyNode = ofPod({ tolerations: [{ operator: 'Exists' }] })
+
 export const nvidiaRuntime = ofPod({ runtimeClassName: 'nvidia' })
 
 /** A privileged container has all capabilities and devices, and runs without seccomp; the API refuses it together with allowPrivilegeEscalation: false. */

@@ -1,10 +1,11 @@
 """Warpwatch's probe: tells the agent of this host what PyTorch's CUDA allocator holds, once a second, and all it can say when memory runs out.
 
-Active by import (see ../README.md for ways without code). It waits until the program itself has brought up torch and CUDA and never does so
+What it may never do to the program, why, and which test holds that: ../SAFETY.md. Active by import (see ../README.md for ways without code). It waits until the program itself has brought up torch and CUDA and never does so
 itself, makes no CUDA call that could create a context, never blocks, logs or raises, and never resets a statistic. One file, no dependency,
 Python 3.8 and later, Linux. The format of what it sends is ../PROTOCOL.md.
 """
 # Only modules that are built in or loaded before any program: the import costs every interpreter that the probe is switched on for.
+import _signal
 import _thread
 import atexit
 import itertools
@@ -18,8 +19,9 @@ __version__ = "0.1.0"
 _PERIOD_S = 1.0
 _RETRY_S = 10.0  # between two looks for the agent ...
 _EAGER_S = 30.0  # ... and each period in this time after the start and after a loss
-_EXIT_WAIT_S = 0.25
-_SEND_WAIT_S = 0.02  # of a thread that ran out of memory, for the probe's thread to finish a send: the process may end at once
+_EXIT_WAIT_S = 0.25  # for the thread to end, unless all that it lacks is a processor ...
+_STARVED_WAIT_S = 5.0  # ... because the machine is overloaded, as the end of Python itself then is
+_LEADER_S = 0.2  # between two looks whether the program's own threads are gone, where that can be
 _LINE_BYTES = 64 * 1024
 _HELLO_BYTES = 16 * 1024  # before the agent knows who speaks
 _TEXT_BYTES = 8 * 1024
@@ -49,9 +51,17 @@ def _original(module, name):
 _start_thread = _original("_thread", "start_new_thread")
 _allocate_lock = _original("_thread", "allocate_lock")
 _get_ident = _original("_thread", "get_ident")
+_allocate_rlock = _original("_thread", "RLock")  # re-entrant: a signal's handler may bring up CUDA in the middle of _begin
 _wall, _monotonic, _thread_cpu = _original("time", "time"), _original("time", "monotonic"), _original("time", "thread_time")
+_sleep = _original("time", "sleep")
+_FAULTS = {getattr(_signal, "SIG" + name) for name in ("SEGV", "BUS", "FPE", "ILL", "TRAP", "SYS", "ABRT")}
 
 _probe = None  # this process's _Probe once CUDA is there
+_gate = _allocate_rlock()  # held to start the thread, and to close: whatever starts has started before it is closed
+_closed = False  # for good: Python is ending and no thread is started any more
+_hooked = False
+_main_ident = None  # of the main thread at the last fork
+_forked_by_main = True  # this process, if it was forked after the probe was loaded
 _finder = None  # while torch is awaited
 _fractions = {}  # device -> the memory fraction last set
 _settings = []  # the allocator settings last set by call
@@ -98,6 +108,8 @@ def _message(error):
         try:
             text = str(error)
         except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             text = "no text: %s in __str__" % type(failure).__name__
         lines.append(text if seen == 0 else "%s: %s" % (type(error).__name__, text))
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
@@ -156,7 +168,11 @@ def _pools(segments, device, request):
 
 
 class _Link:
-    """The connection to the agent: through the mounted socket, or to whom connects to the probe's own. Only the probe's thread opens and closes."""
+    """The connection to the agent: through the mounted socket, or to whom connects to the probe's own.
+
+    Only the probe's thread opens. The program's threads send too, so `lock` is held for what changes or uses the connection, and never during a call that
+    can wait (a path on a file system that hangs). It is taken by `with` alone: Python runs no signal handler between taking it and seeing to its release.
+    """
 
     def __init__(self, identity):
         import _socket  # not socket, which costs more and which gevent replaces
@@ -165,6 +181,7 @@ class _Link:
         self.mounted_path = os.environ.get("WARPWATCH_PROBE_SOCKET") or "/run/warpwatch/probe.sock"
         self.own_path = "%s/.warpwatch-%d-%d.sock" % (_OWN_DIR, identity["pid"], identity["start_ticks"])
         self.conn = self.listener = self.trying = self.bound = None
+        self.lock = _allocate_rlock()
         self.mounted = False
         self.number = 0  # of the connection; what was sent is remembered by it
         self.next_try = self.next_listen = 0.0
@@ -190,8 +207,9 @@ class _Link:
     def look(self):
         """Sees that there is a connection, if there can be one."""
         now = _monotonic()
-        if self.conn is not None and self.is_closed():
-            self.lose()
+        with self.lock:
+            if self.conn is not None and self.is_closed():
+                self.lose()
         if self.mounted:
             return
         if now >= self.next_try:
@@ -214,9 +232,10 @@ class _Link:
             self.take(sock, False)
 
     def take(self, sock, mounted):
-        self.lose()
-        self.conn, self.mounted = sock, mounted
-        self.number += 1
+        with self.lock:
+            self.lose()
+            self.conn, self.mounted = sock, mounted
+            self.number += 1
 
     def is_closed(self):
         try:
@@ -246,18 +265,20 @@ class _Link:
                 return True
         except BlockingIOError:
             return False
-        except OSError:
-            pass
+        except OSError as failure:  # TimeoutError is one, which handlers like to raise
+            if _raised_by_handler(failure) is not None:
+                raise
         self.lose()
         return False
 
     def lose(self):
-        sock, self.conn = self.conn, None
-        if sock is None:
-            return
-        if self.mounted:
-            self.mounted, self.next_try, self.eager_until = False, 0.0, _monotonic() + _EAGER_S
-        sock.close()
+        with self.lock:
+            sock, self.conn = self.conn, None
+            if sock is None:
+                return
+            if self.mounted:
+                self.mounted, self.next_try, self.eager_until = False, 0.0, _monotonic() + _EAGER_S
+            sock.close()
 
     def listen(self):
         sock = None
@@ -340,21 +361,49 @@ class _Probe:
     def __init__(self, torch):
         self.torch, self.cuda = torch, torch.cuda
         self.pid = os.getpid()
-        self.started = self.stopping = False
-        self.wake, self.done, self.sending = _allocate_lock(), _allocate_lock(), _allocate_lock()
-        self.wake.acquire()
-        self.done.acquire()
-        self.link = None
+        self.launched = self.started = self.stopping = self.said_last = False
+        self.wake, self.begun, self.done = _allocate_lock(), _allocate_lock(), _allocate_lock()
+        for lock in (self.wake, self.begun, self.done):
+            lock.acquire()
+        self.task = self.end_by = self.link = None
         self.used = {}  # device -> what hello says of it
         self.totals = {}  # device -> its memory
         self.kept = deque()  # of oom and exc: [line, number of the connection that it was sent on, seq then]
         self.numbers = itertools.count(1)
         self.seq = self.drop = self.greeted = self.turn = 0
         self.told_pools_at = -_POOLS_EACH_S
-        self.in_summary = self.interrupted = False
+        self.in_summary = self.in_observer = False
+        self.interrupted = None  # the number of the signal
         self.reported = None
 
+    def launch(self):
+        """Starts the thread; _begin then waits until it runs, and the exit function until it has ended.
+
+        start_new_thread() returns before the new thread has run. Python 3.9 and 3.10 free the state of every other thread when they begin to
+        finalise (_PyThreadState_DeleteExcept, called by Py_FinalizeEx): a thread that first runs after that reads freed memory
+        (_PyThreadState_Init in thread_run) and ends the process with SIGSEGV. Others (3.8, 3.11) write to it. Once it has run it can be joined.
+        """
+        self.launched = True
+        try:
+            _start_thread(self.run, ())
+        except RuntimeError as error:
+            if not _raised_by_handler(error):  # no thread can be had
+                self.launched = False
+                self.begun.release()
+                self.done.release()
+                raise
+
     def run(self):
+        try:
+            # The program's signals are its own threads': one that waits in sigwait() for what it has blocked would find it gone, or the process ended.
+            # What the processor raises stays, for faulthandler.
+            _signal.pthread_sigmask(_signal.SIG_BLOCK, set(_signal.valid_signals()) - _FAULTS)
+        except BaseException:
+            pass
+        try:
+            self.task = "/proc/self/task/%d" % _thread.get_native_id()
+        finally:
+            self.begun.release()
         try:
             self.wait_for_cuda()
             if not self.stopping and self.begin():
@@ -376,13 +425,21 @@ class _Probe:
         while not self.stopping:
             if not getattr(getattr(self.torch, "__spec__", None), "_initializing", False) and self.cuda.is_initialized():
                 return
-            self.wake.acquire(True, pause)
+            self.rest(pause)
             pause = min(pause * 2, _PERIOD_S)
 
-    def begin(self):
+    def load(self):
+        """In the thread that brings up CUDA: a thread that imports holds locks, which a child of a fork would wait for without end."""
+        import _socket  # noqa: F401
+        import fcntl  # noqa: F401
+        import inspect
         import json  # torch has loaded it
+        import termios  # noqa: F401
 
         self.encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+        self.signature = inspect.signature
+
+    def begin(self):
         self.identity = _identity()
         if self.identity is None:
             return False
@@ -400,15 +457,11 @@ class _Probe:
             self.devices = 1
         self.can_leave_out_traces = False
         try:
-            import inspect
-
-            self.can_leave_out_traces = "include_traces" in inspect.signature(self.cuda.memory_snapshot).parameters
+            self.can_leave_out_traces = "include_traces" in self.signature(self.cuda.memory_snapshot).parameters
         except Exception:
             pass
         self.link = _Link(self.identity)
         self.started = True
-        atexit.register(_at_exit)  # so late that it runs before what the program and torch registered
-        _hook_exceptions()
         self.attach()
         return True
 
@@ -434,32 +487,37 @@ class _Probe:
                     self.flush()
             except Exception:
                 self.drop += 1
-            if self.interrupted:
-                self.interrupted = False
-                _thread.interrupt_main()
-            self.wake.acquire(True, max(0.001, self.due - _monotonic()))
+            if self.interrupted is not None and not self.in_observer:
+                number, self.interrupted = self.interrupted, None
+                _interrupt(number)
+            self.rest(0.001 if self.interrupted is not None else max(0.001, self.due - _monotonic()))
+
+    def rest(self, seconds):
+        self.wake.acquire(True, seconds if _forked_by_main else min(seconds, _LEADER_S))
+        if not _forked_by_main and _has_leader_ended():
+            self.stopping = True
 
     def part(self):
         """The last words: what is still kept, if need be on a connection made for it, and bye."""
         link = self.link
-        if link.conn is None or link.is_closed():
+        with link.lock:
+            is_lost = link.conn is None or link.is_closed()
+        if is_lost:
             link.next_try, link.next_listen = 0.0, _monotonic() + _RETRY_S
-            with self.sending:
-                link.look()
+            link.look()
         self.flush()
         if link.conn is not None and self.greeted == link.number:
             link.send(self.line({"type": "bye", "t": _wall()}))
 
     def tick(self):
-        with self.sending:
-            self.link.look()
+        self.link.look()
         if self.link.conn is None:
             return
         began = _monotonic()
         devices = self.read()
         took = _monotonic() - began
         self.seq += 1
-        with self.sending:
+        with self.link.lock:
             if self.kept and self.link.conn is not None and self.link.is_read():
                 for item in list(self.kept):
                     if item[1] == self.link.number and item[2] + 2 <= self.seq:
@@ -467,8 +525,9 @@ class _Probe:
         self.flush()
         sample = {"type": "sample", "seq": self.seq, "t": _wall(), "took_ms": round(took * 1000, 3), "drop": self.drop, "cpu_s": round(_thread_cpu(), 4)}
         sample["devices"] = devices
-        with self.sending:
-            if self.greeted != self.link.number or not self.link.send(self.line(sample)):
+        line = self.line(sample)
+        with self.link.lock:
+            if self.greeted != self.link.number or not self.link.send(line):
                 self.drop += 1
 
     def read(self):
@@ -498,7 +557,9 @@ class _Probe:
         """The statistics of a device as they are sent, and whether it has ever reserved memory."""
         try:
             nested = self.cuda.memory_stats_as_nested_dict(i)
-        except Exception:
+        except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             self.drop += 1
             return None, False
         stats, bad = {}, False
@@ -512,7 +573,9 @@ class _Probe:
                     stats[name] = [current, peak]
             except KeyError:
                 pass
-            except Exception:
+            except Exception as failure:
+                if _raised_by_handler(failure) is not None:
+                    raise
                 bad = True
         for name in self.counts:
             try:
@@ -523,7 +586,9 @@ class _Probe:
                     stats[name] = count
             except KeyError:
                 pass
-            except Exception:
+            except Exception as failure:
+                if _raised_by_handler(failure) is not None:
+                    raise
                 bad = True
         if bad:
             self.drop += 1
@@ -617,15 +682,15 @@ class _Probe:
         while len(self.kept) > _KEPT:
             if self.kept.popleft()[1] == 0:
                 self.drop += 1
-        self.flush(_SEND_WAIT_S)
+        self.flush()
         self.rouse()
 
-    def flush(self, wait_s=-1):
-        """Greets, and sends what was kept and this connection has not had. Nobody waits for the other side while holding the lock."""
-        if self.link is None or not self.sending.acquire(True, wait_s):
+    def flush(self):
+        """Greets, and sends what was kept and this connection has not had: at once, since the process may end the next moment."""
+        link = self.link
+        if link is None:
             return
-        try:
-            link = self.link
+        with link.lock:
             if link.conn is None:
                 return
             if self.greeted != link.number:
@@ -637,8 +702,6 @@ class _Probe:
                     if not link.send(item[0]):
                         return
                     item[1], item[2] = link.number, self.seq
-        finally:
-            self.sending.release()
 
     def rouse(self):
         try:
@@ -661,6 +724,8 @@ class _Probe:
                 said["pools"] = self.summary(device, request)
                 del said["skipped"]
         except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
             said["skipped"] = "the snapshot failed: %s" % type(failure).__name__
         self.keep(said)
 
@@ -688,8 +753,8 @@ class _Probe:
         return None
 
     def summary(self, device, request):
-        self.in_summary = True
         try:
+            self.in_summary = True
             snapshot = self.cuda.memory_snapshot
             return _pools(snapshot(include_traces=False) if self.can_leave_out_traces else snapshot(), device, request)
         finally:
@@ -703,10 +768,44 @@ class _Probe:
         self.keep({"type": "exc", "t": _wall(), "name": kind.__name__[:200], "text": _message(error)})
 
     def finish(self):
+        """Ends the thread and waits until the kernel has none of it left; called again after an interruption it goes on waiting.
+
+        One that hangs in a call is left alone after _EXIT_WAIT_S, since the program must not hang with it. When its call returns, Python ends it
+        where it asks for the interpreter (take_gil). All such calls are Python's own, in C: none of torch's that this thread makes lets go
+        of the interpreter, so no frame of C++ is unwound by pthread_exit().
+        """
         self.stopping = True
         self.rouse()
-        if not self.done.acquire(True, _EXIT_WAIT_S) and self.link is not None:
-            self.link.unlink()
+        if self.end_by is None:
+            self.end_by = _monotonic() + _EXIT_WAIT_S
+        while not self.is_gone():
+            late = _monotonic() - self.end_by
+            if late >= _STARVED_WAIT_S or (late >= 0 and not self.is_starved()):
+                if self.link is not None:
+                    self.link.unlink()
+                return
+            if self.done.acquire(True, 0.02):
+                self.done.release()
+                _sleep(0.0002)  # what is left of it is in C: thread_run clears its state, and the kernel takes it off the list
+
+    def is_gone(self):
+        if self.task is None:
+            return not self.launched
+        try:
+            os.stat(self.task)
+            return False
+        except OSError:
+            return True
+
+    def is_starved(self):
+        """Whether it could go on if it had a processor: it has never run, or is not asleep."""
+        if self.task is None:
+            return True
+        try:
+            with open(self.task + "/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[0] == b"R"
+        except (OSError, IndexError):
+            return False
 
 
 def _mine():
@@ -715,16 +814,60 @@ def _mine():
     return probe if probe is not None and probe.started and probe.pid == os.getpid() else None
 
 
+def _handlers():
+    """The code of the program's own signal handlers, and the number of the signal of each."""
+    codes = {}
+    for number in _signal.valid_signals():
+        try:
+            handler = _signal.getsignal(number)
+        except ValueError:
+            continue
+        for found in (handler, getattr(handler, "__func__", None), getattr(type(handler), "__call__", None)):
+            if hasattr(found, "__code__"):
+                codes[found.__code__] = number
+    return codes
+
+
+def _raised_by_handler(error):
+    """The number of the signal whose handler raised this, or None: Python runs handlers in the main thread between any two instructions, the probe's too.
+
+    Such an exception (an interrupt, a deadline by SIGALRM) is the program's and must reach it.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return _signal.SIGINT
+    codes, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals is not globals():
+            codes = _handlers() if codes is None else codes
+            if trace.tb_frame.f_code in codes:
+                return codes[trace.tb_frame.f_code]
+        trace = trace.tb_next
+    return None
+
+
+def _interrupt(number):
+    """Has the main thread run the handler of a signal once more: what it raised in the observer would have taken the place of the OutOfMemoryError."""
+    if number == _signal.SIGINT:
+        _thread.interrupt_main()
+    elif sys.version_info >= (3, 10):
+        _thread.interrupt_main(number)  # does nothing where the program has taken its handler away
+
+
 def _on_oom(device, request, limit, free):
+    probe = None
     try:
         probe = _mine()
         if probe is not None:
+            probe.in_observer = True
             probe.out_of_memory(device, request, limit, free)
-    except KeyboardInterrupt:  # here it would take the place of the OutOfMemoryError: raised again a moment later
-        probe.interrupted = True
-        probe.rouse()
-    except BaseException:  # the same holds for every other
-        pass
+    except BaseException as error:  # any would take the place of the OutOfMemoryError
+        number = _raised_by_handler(error)
+        if probe is not None and number is not None:  # raised again a moment later
+            probe.interrupted = number
+            probe.rouse()
+    finally:
+        if probe is not None:
+            probe.in_observer = False
 
 
 def _hook_exceptions():
@@ -733,37 +876,91 @@ def _hook_exceptions():
     previous, previous_thread = sys.excepthook, threading.excepthook
 
     def excepthook(kind, error, trace):
-        _note(kind, error)
-        previous(kind, error, trace)
+        try:
+            _note(error)
+        finally:
+            previous(kind, error, trace)
 
     def thread_excepthook(args):
-        _note(args.exc_type, args.exc_value)
-        previous_thread(args)
+        try:
+            _note(args.exc_value)
+        finally:
+            previous_thread(args)
 
     sys.excepthook, threading.excepthook = excepthook, thread_excepthook
 
 
-def _note(kind, error):
+def _note(error):
     try:
         probe = _mine()
         if probe is not None and error is not None:
-            probe.note(kind, error)
-    except Exception:
-        pass
+            probe.note(type(error), error)
+    except Exception as failure:
+        if _raised_by_handler(failure) is not None:
+            raise
 
 
 def _at_exit():
-    probe = _mine()
-    if probe is None:
+    """Python is about to end: from here on no thread is started, and the one there is has ended before this returns.
+
+    Py_FinalizeEx calls exit functions after threading._shutdown() has waited for the program's own threads, which are watched until then, and
+    before the interpreter is marked as finalising: whatever runs later than this function finds no thread of the probe's.
+    """
+    raised = None
+    for _ in range(100):
+        try:
+            _close()
+            break
+        except BaseException as error:  # a signal's handler
+            raised = error
+    if raised is not None:
+        raise raised
+
+
+def _close():
+    global _closed
+    with _gate:
+        _closed = True
+    probe = _probe
+    if probe is None or probe.pid != os.getpid():
         return
-    try:
+    if not probe.said_last:
+        probe.said_last = True
         # Where the program's own excepthook does not call ours, Python still leaves the exception here; in a shell it may be an old one.
-        error = getattr(sys, "last_value", None)
-        if error is not None and not hasattr(sys, "ps1"):
-            _note(type(error), error)
-        probe.finish()
-    except BaseException:
-        pass
+        if not hasattr(sys, "ps1"):
+            _note(getattr(sys, "last_value", None))
+    probe.finish()
+
+
+def _is_ending():
+    """Whether Python may be calling its exit functions already, so that one of ours would not be called.
+
+    The main thread has then ended for threading, where the program had loaded that. Without it there is one sign: what Python called first is
+    neither a module nor the import of one, but a function.
+    """
+    if sys.is_finalizing():
+        return True
+    threading = sys.modules.get("threading")
+    if threading is not None and not threading.main_thread().is_alive():
+        return True
+    frame = sys._getframe() if threading is None else sys._current_frames().get(threading.main_thread().ident)
+    if frame is None:
+        return False
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return not (frame.f_code.co_name in ("<module>", "_run_module_as_main") or frame.f_code.co_filename.startswith("<frozen importlib"))
+
+
+def _is_main_interpreter():
+    """Another may have no thread when it ends (Py_EndInterpreter: "not the last thread", a fatal error), and has the main thread of its own only."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # since 3.13, before it
+        try:
+            interpreters = __import__(name)
+            current, main = interpreters.get_current(), interpreters.get_main()
+            return current == main
+        except (ImportError, AttributeError):
+            pass
+    return True
 
 
 def _watch(owner, name, note):
@@ -776,8 +973,9 @@ def _watch(owner, name, note):
         result = original(*args, **kwargs)
         try:
             note(*args)
-        except Exception:
-            pass
+        except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
         return result
 
     watched.__name__, watched.__doc__ = name, getattr(original, "__doc__", None)
@@ -799,18 +997,59 @@ def _on_torch(torch):
 
 
 def _begin(torch):
+    """Starts the probe's thread, if Python is not about to end."""
     global _probe
+    probe = None
     try:
-        if _probe is None:
-            _probe = probe = _Probe(torch)
-            _start_thread(probe.run, ())
-    except Exception:
-        _probe = None
+        with _gate:
+            if _probe is None and not _closed and _is_main_interpreter():
+                _probe = probe = _Probe(torch)
+                probe.load()
+                _hook()
+                probe.launch()
+    except Exception as failure:
+        if probe is not None and not probe.launched:
+            _probe = None
+        if _raised_by_handler(failure) is not None:
+            raise
+    if probe is not None and probe.launched:
+        probe.begun.acquire(True, _STARVED_WAIT_S)
+
+
+def _hook():
+    """In the thread that brings up CUDA and once: from the probe's own thread it could undo what the program sets at the same moment."""
+    global _hooked
+    if _hooked:
+        return
+    _hooked = True
+    atexit.register(_at_exit)  # so late that it runs before what torch and most of the program registered; the one of _install stays behind it
+    _hook_exceptions()
+    try:  # once more when the main thread has ended, for programs that clear atexit's list; Python 3.9 and later
+        sys.modules["threading"]._register_atexit(atexit.register, _at_exit)
+    except (AttributeError, RuntimeError):
+        pass
+
+
+def _before_fork():
+    global _main_ident
+    main_thread = getattr(sys.modules.get("threading"), "main_thread", None)
+    _main_ident = None if main_thread is None else main_thread().ident
+
+
+def _has_leader_ended():
+    """In a child that another thread than the main one has forked: that thread just ends, Python does not, and the process stays for the probe's."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"Z"
+    except (OSError, IndexError):
+        return True
 
 
 def _in_child():
     """After a fork: nothing is shared with the parent. CUDA that was up there cannot be used here, so there is nothing to watch."""
-    global _probe
+    global _probe, _gate, _forked_by_main
+    _forked_by_main = _forked_by_main and _main_ident in (None, _get_ident())
+    _gate = _allocate_rlock()  # another thread may have held it
     probe, _probe = _probe, None
     try:
         if probe is None:
@@ -856,24 +1095,33 @@ class _Finder:
                 run(module)
                 self.seen(module)
 
+            # Under this name Python leaves it out of the traceback of an import that fails (remove_importlib_frames), as it does without the probe.
+            disguise = dict(co_filename="<frozen importlib._bootstrap>", co_name="_call_with_frames_removed")
+            exec_module.__code__ = exec_module.__code__.replace(**disguise)
             loader.exec_module = exec_module  # of this one object; importing it takes this attribute away again
-        except Exception:
-            pass
+        except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
 
     def seen(self, module):
         try:
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
                 _on_torch(module)
-        except Exception:
-            pass
+        except Exception as failure:
+            if _raised_by_handler(failure) is not None:
+                raise
 
 
 def _install():
     global _finder
     if not sys.platform.startswith("linux") or os.environ.get("WARPWATCH_PROBE") == "0":
         return
-    os.register_at_fork(after_in_child=_in_child)
+    if not globals().get("_exit_function_is_set") and _is_ending():  # the folder sitecustomize has set one when Python started
+        return
+    # Before anything else, and last therefore: even where the one of _hook comes too late, because CUDA is brought up by an exit function.
+    atexit.register(_at_exit)
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)
     torch = sys.modules.get("torch")
     if torch is None:
         _finder = _Finder()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
 import { fakeUuid, withGpu } from '../fakes/nvml/scenario.ts'
 import { startAgent, type Page, type RunningAgent } from '../setup/agent.ts'
-import { ALL, DCGM, NOT_IN_MIG, OWN, mixedHost, powerOf, valueOf } from '../setup/agent-scenes.ts'
+import { ALL, DCGM, NOT_IN_MIG, OF_INSTANCES, OWN, allBut, mixedHost, powerOf, valueOf } from '../setup/agent-scenes.ts'
 import { poll } from '../setup/poll.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
 
@@ -43,8 +43,29 @@ describe.skipIf(compiler === undefined)('readings of the built agent (needs a C 
 
   test.each(DCGM)('%s %j is %s of each GPU, under the labels of dcgm-exporter', (metric, labels, key, factor) => {
     const whose = { ...labels, modelName: 'NVIDIA H100 80GB HBM3', Hostname: 'gpu-07', GPU_I_ID: '' }
-    const found = ALL.map((gpu) => rounded(page.value(metric, { ...whose, gpu: String(gpu), UUID: fakeUuid(gpu), device: `nvidia${gpu}` })))
-    expect(found).toEqual(expected(key, factor))
+    const found = allBut(7).map((gpu) => rounded(page.value(metric, { ...whose, gpu: String(gpu), UUID: fakeUuid(gpu), device: `nvidia${gpu}` })))
+    expect(found).toEqual(expected(key, factor).slice(0, 7))
+    // The card that is cut into MIG instances has no series of its own.
+    const instances = page.samples.filter(({ name, labels: its }) => name === metric && its['gpu'] === '7')
+    const ids = instances.map(({ labels: its }) => `${its['GPU_I_ID']} ${its['GPU_I_PROFILE']}`)
+    expect(ids).toEqual(NOT_IN_MIG.has(key) ? [] : ['1 3g.40gb', '2 3g.40gb'])
+    const ofCard = OF_INSTANCES.has(key) ? [] : instances.map(({ value }) => rounded(value))
+    expect(new Set(ofCard)).toEqual(new Set(ofCard.map(() => expected(key, factor)[7])))
+  })
+
+  test('what dcgm-exporter computes: share of memory in use, free BAR1, number of GPUs, Xids of the last minutes', () => {
+    const of = (name: string, gpu: number, instance = '') => page.value(name, { gpu: String(gpu), UUID: fakeUuid(gpu), GPU_I_ID: instance })
+    for (const gpu of allBut(7)) {
+      const [total, used, reserved] = ['mem_total', 'mem_used', 'mem_reserved'].map((key) => valueOf(scene.gpus[gpu], key))
+      expect(of('DCGM_FI_DEV_FB_USED_PERCENT', gpu)).toBeCloseTo((used ?? 0) / ((total ?? 0) - (reserved ?? 0)), 6)
+      expect(of('DCGM_FI_DEV_BAR1_FREE', gpu)).toBe((valueOf(scene.gpus[gpu], 'bar1_total') - valueOf(scene.gpus[gpu], 'bar1_used')) / 1024 ** 2)
+      expect(of('DCGM_FI_DEV_COUNT', gpu)).toBe(8)
+      expect(of('DCGM_EXP_XID_ERRORS_COUNT', gpu)).toBe(0)
+    }
+    // 10 of 40 GiB less 64 MiB; BAR1: three eighths of 128 GiB.
+    expect(of('DCGM_FI_DEV_FB_USED_PERCENT', 7, '1')).toBeCloseTo(10_240 / (40_960 - 64), 6)
+    expect(of('DCGM_FI_DEV_BAR1_TOTAL', 7, '2')).toBe(48 * 1024)
+    expect(of('DCGM_FI_DEV_FB_USED_PERCENT', 7)).toBeUndefined()
   })
 
   test('every GPU says who it is', () => {

@@ -1,6 +1,7 @@
 // The example for Alertmanager: valid, in line with the agent's own table of what follows from what, and a real Alertmanager makes one message of a dying host.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
@@ -20,6 +21,7 @@ const texts = z.array(z.string())
 const route = z.looseObject({ receiver: z.string(), group_wait: z.optional(z.string()) })
 const example = z.looseObject({
   route: z.looseObject({ ...route.shape, routes: z.array(route) }),
+  time_intervals: z.optional(z.unknown()),
   inhibit_rules: z.array(z.object({ source_matchers: texts, target_matchers: texts, equal: texts })),
   receivers: z.array(z.looseObject({ name: z.string(), webhook_configs: z.optional(z.array(z.looseObject({ url: z.string() }))) })),
 })
@@ -36,6 +38,38 @@ const pairs = config.inhibit_rules.flatMap(({ source_matchers: source, target_ma
 function canFollow(effect: IncidentKind, cause: IncidentKind): boolean {
   return causesOf(effect).some((between) => between === cause || canFollow(between, cause))
 }
+
+describe('what is muted', () => {
+  test('is nothing, at any time of the day', () => {
+    expect(config.time_intervals).toBeUndefined()
+    const all: readonly object[] = [config.route, ...config.route.routes]
+    expect(all.flatMap((one) => Object.keys(one).filter((key) => key.endsWith('time_intervals')))).toEqual([])
+  })
+
+  // Who takes away the "#" of the example must get what it says.
+  test.skipIf(monitoringMissing !== undefined)('is warnings at night and on weekends where somebody asks for it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'warpwatch-muted-'))
+    try {
+      const file = join(folder, 'alertmanager.yml')
+      writeFileSync(
+        file,
+        readFileSync(FILE, 'utf8').replaceAll(
+          /^( *)# (- matchers: \[severity="warning"\]|  receiver: people$|  mute_time_intervals|time_intervals:|  - name: nights|    time_intervals:|      - |        location)/gm,
+          '$1$2',
+        ),
+      )
+      const { status, stdout, stderr } = spawnSync('amtool', ['check-config', file], { encoding: 'utf8' })
+      expect([status, stderr]).toEqual([0, ''])
+      expect(stdout).toContain('SUCCESS')
+      expect(parse(readFileSync(file, 'utf8'))).toMatchObject({
+        route: { routes: expect.arrayContaining([{ matchers: ['severity="warning"'], receiver: 'people', mute_time_intervals: ['nights-and-weekends'] }]) },
+        time_intervals: [{ name: 'nights-and-weekends', time_intervals: [{ location: 'UTC' }, { weekdays: ['saturday', 'sunday'] }] }],
+      })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
 
 describe('what silences what', () => {
   test('is what follows from what, by the table of stories', () => {
@@ -105,7 +139,7 @@ const byAgents: Way = {
           return { event: 'firing', reason: 'new', incident: { ...sampleIncident({ kind, t }), id: `${kind}-${n}`, severity, subject } }
         })
       const { url, headers, body } = request(
-        { key: 'k', t, host: byAgents.host(host), base_url: 'http://127.0.0.1:9839', items, count: items.length },
+        { key: 'k', t, host: byAgents.host(host), local_url: 'http://127.0.0.1:9839', items, count: items.length },
         new Map(),
       )
       await post(url, headers, body)

@@ -63,7 +63,13 @@ const notifier = {
     body: JSON.stringify(items.map(({ event, incident: { id } }) => `${id}${event === 'firing' ? '+' : '-'}`)),
   }),
 }
-const delivery = createDelivery({ outbox, notifiers: [{ name: 'ops', type: 'test', notifier, options }], host: 'gpu-01', baseUrl: '', log })
+const delivery = createDelivery({
+  outbox,
+  notifiers: [{ name: 'ops', type: 'test', notifier, options }],
+  host: 'gpu-01',
+  reach: { local_url: 'http://127.0.0.1:9839' },
+  log,
+})
 const route = { to: ['ops'], match: {}, groupBy: ['container' as const], waitMs: 3, quiet: [], resolved: true }
 const announcer = createAnnouncer({
   router: createRouter([route], [{ name: 'ops' }]),

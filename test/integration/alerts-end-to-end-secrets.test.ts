@@ -36,7 +36,7 @@ describe('with every type of notifier, to receivers that take it, refuse it, red
     config = `
 logs: { files: ["${directory}/*.log"], kernel: false }
 gpu: { source: "off" }
-alerts: { heartbeat_url: "${at('refuse-beat')}", heartbeat_interval: 10s }
+alerts: { base_url: https://gpu-01.example.com, heartbeat_url: "${at('refuse-beat')}", heartbeat_interval: 10s }
 notifiers:
   - { name: slack-hook, type: slack, url: "${at('slack')}", compatible: true }
   - { name: hook, type: webhook, url: "${at('hook')}", secret: ${MARK}, headers: { X-Key: ${MARK} } }

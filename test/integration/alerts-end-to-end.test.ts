@@ -14,6 +14,9 @@ const told = z.object({
   version: z.literal(1),
   event: z.string(),
   host: z.string(),
+  url: z.optional(z.string()),
+  runbook: z.optional(z.string()),
+  directions: z.optional(z.string()),
   incident: z.object({ id: z.string(), kind: z.string(), verdict: z.string(), subject }),
 })
 const alerts = z.object({
@@ -73,6 +76,11 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
       },
     )
     const { kind, verdict, subject } = own.incident
+    // It listens on loopback: the message has no link, and the agent said so once, with the key to set.
+    const { port } = new URL(agent.url)
+    expect([own.url, own.runbook]).toEqual([undefined, undefined])
+    expect(own.directions).toContain(`ssh -L ${port}:127.0.0.1:${port} `)
+    expect(agent.stderr().match(/alerts\.base_url is not set, so messages have no links.*such as https:/g)).toHaveLength(1)
     const alert = await poll(
       () =>
         bodies(around)

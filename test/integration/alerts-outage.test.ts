@@ -24,7 +24,7 @@ async function scene(options: Partial<DeliveryOptions> = {}, get?: (id: string) 
     outbox,
     notifiers: [{ name: 'ops', type: 'plain', notifier: plainNotifier(at.url), options: deliveryOptions({ max_messages_per_minute: 20, ...options }) }],
     host: 'gpu-01',
-    baseUrl: 'http://gpu-01:9839',
+    reach: { base_url: 'http://gpu-01:9839', local_url: 'http://127.0.0.1:9839' },
     log,
     clock,
   })

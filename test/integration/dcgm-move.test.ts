@@ -131,6 +131,35 @@ describe.skipIf(monitoringMissing !== undefined).each(HOSTS.filter(({ options })
   },
 )
 
+describe.skipIf(monitoringMissing !== undefined)(`a card in MIG instances (${monitoringMissing ?? 'real Prometheus'})`, () => {
+  test.each(['classic', '4.9', 'both'])('is counted once: metrics.dcgm %s', async (mode) => {
+    await using agent = await startAgent({ args: ['run', '--simulate=mig'], env: { WARPWATCH_METRICS__DCGM: mode } })
+    await using prometheus = await startPrometheus({
+      global: { scrape_interval: '1s', scrape_timeout: '1s' },
+      scrape_configs: [{ job_name: 'gpus', static_configs: [{ targets: [new URL(agent.url).host] }] }],
+    })
+    const query = async (text: string) =>
+      answer.parse(await (await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)).json()).data.result
+    const used = mode === '4.9' ? 'DCGM_FI_DEV_FB_USED_BYTES / 1048576' : 'DCGM_FI_DEV_FB_USED'
+    // What stands between the card's own figure and its instances' is what no instance holds: 4 MiB on the simulated card, and what MiB round off.
+    const sums = await poll(
+      async () => {
+        const found = await query(`sum(${used.replace(/(\w+)/, '$1{gpu="7"}')}) - on () warpwatch_gpu_memory_used_bytes{gpu="7", gi=""} / 1048576`)
+        return found.length > 0 ? found : undefined
+      },
+      { what: `${used} of GPU 7`, deadlineMs: 30_000, everyMs: 100 },
+    )
+    const [difference = Number.NaN] = sums.map(({ value }) => Number(value[1]))
+    expect(difference).toBeGreaterThan(-7)
+    expect(difference).toBeLessThanOrEqual(0)
+    const instances = (await query('count by (GPU_I_ID, GPU_I_PROFILE) ({__name__=~"DCGM_FI_DEV_GPU_TEMP.*", gpu="7"})')).map(({ metric }) => metric)
+    expect(instances.toSorted((a, b) => Number(a['GPU_I_ID']) - Number(b['GPU_I_ID']))).toEqual([
+      { GPU_I_ID: '1', GPU_I_PROFILE: '3g.40gb' },
+      { GPU_I_ID: '2', GPU_I_PROFILE: '3g.40gb' },
+    ])
+  })
+})
+
 describe.skipIf(monitoringMissing !== undefined)(`both names at once (${monitoringMissing ?? 'real Prometheus'})`, () => {
   test('the page says how to go from a card of dcgm-exporter to the containers on it', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/dcgm-exporter.md'), 'utf8')

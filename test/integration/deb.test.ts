@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { VERSION } from '../../agent/lib/version.ts'
 import { pack } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
@@ -29,6 +30,13 @@ describe.skipIf(missing !== undefined)(`the Debian package${missing === undefine
     expect(ask('--field', made, 'Package', 'Version', 'Architecture', 'Depends')).toBe(
       `Package: warpwatch\nVersion: ${VERSION}\nArchitecture: amd64\nDepends: libc6 (>= 2.34), libgcc-s1, libstdc++6 (>= 11)\n`,
     )
+    // Nobody's name is made up while the owner has not given one.
+    const { maintainer, homepage } = z
+      .record(z.string(), z.string())
+      .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../deploy/owner.json'), 'utf8')))
+    const given = (value: string | undefined): string | undefined => (value?.startsWith('FILL IN') ? undefined : value)
+    expect(ask('--field', made, 'Maintainer')).toBe(`${given(maintainer) ?? 'Local build <nobody@local-build.invalid>'}\n`)
+    expect(ask('--field', made, 'Homepage')).toBe(`${given(homepage) ?? ''}\n`)
     const listed = ask('--contents', made).trim().split('\n')
     expect(listed.filter((line) => !line.includes(' root/root '))).toEqual([])
     const paths = listed.map((line) => line.split(/\s+/).slice(5).join(' '))

@@ -1,13 +1,13 @@
 // What `kubectl apply -k` would send, and what Prometheus makes of the PodMonitor: kustomize and Prometheus are real, a cluster is not at hand.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1'
 import { DaemonSet } from 'kubernetes-models/apps/v1'
 import { ConfigMap, Namespace, Secret, Service, ServiceAccount } from 'kubernetes-models/v1'
-import { PodMonitor, PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
+import { PodMonitor, PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import * as z from 'zod'
@@ -21,7 +21,7 @@ import { poll } from '../setup/poll.ts'
 
 const KUBECTL = programPath('kubectl')
 const root = join(import.meta.dirname, '../..')
-const MODELS = { Namespace, ServiceAccount, ConfigMap, Secret, Service, DaemonSet, PriorityClass, NetworkPolicy, PodMonitor, PrometheusRule }
+const MODELS = { Namespace, ServiceAccount, ConfigMap, Secret, Service, DaemonSet, PriorityClass, NetworkPolicy, PodMonitor, PrometheusRule, ServiceMonitor }
 const CLUSTER_WIDE = ['Namespace', 'PriorityClass']
 const isKnown = (kind: string): kind is keyof typeof MODELS => kind in MODELS
 
@@ -45,7 +45,7 @@ function build(folder: string) {
   // The API server's own rule, which no schema tells.
   const { privileged, allowPrivilegeEscalation, capabilities } = pod?.containers[0]?.securityContext ?? {}
   expect(privileged === true && (allowPrivilegeEscalation === false || capabilities !== undefined)).toBe(false)
-  expect(pod?.volumes?.find(({ name }) => name === 'config')?.configMap?.name).toBe(named('ConfigMap')[0]?.metadata.name)
+  expect(named('ConfigMap').map(({ metadata }) => metadata.name)).toContain(pod?.volumes?.find(({ name }) => name === 'config')?.configMap?.name)
   return { kinds: documents.map(({ kind }) => kind).toSorted(), named, pod, container: pod?.containers[0] }
 }
 
@@ -64,6 +64,17 @@ describe.skipIf(KUBECTL === undefined)('kubectl kustomize (needs kubectl)', () =
 
   test('with prometheus-operator', () => {
     expect(build(join(FOLDER, 'overlays/prometheus-operator')).kinds).toEqual([...BASE, 'PodMonitor', 'PrometheusRule'].toSorted())
+  })
+
+  test('with a ServiceMonitor in place of the PodMonitor: both would scrape twice', () => {
+    expect(build(join(FOLDER, 'overlays/service-monitor')).kinds).toEqual([...BASE, 'PrometheusRule', 'ServiceMonitor'].toSorted())
+  })
+
+  test('on every node, whatever its taints', () => {
+    mkdirSync(join(folder, 'every'))
+    const at = (path: string): string => relative(join(realpathSync(folder), 'every'), join(FOLDER, path))
+    writeFileSync(join(folder, 'every/kustomization.yaml'), `resources: [${at('base')}]\ncomponents: [${at('components/every-node')}]\n`)
+    expect(build(join(folder, 'every')).pod?.tolerations).toEqual([{ operator: 'Exists' }])
   })
 
   test('simulated, with its token', () => {
@@ -92,7 +103,11 @@ describe.skipIf(KUBECTL === undefined)('kubectl kustomize (needs kubectl)', () =
     expect(container?.securityContext).toMatchObject({ privileged: true, allowPrivilegeEscalation: true })
     expect(container?.env).toContainEqual({ name: 'WARPWATCH_LOGS__KERNEL', value: 'true' })
     expect(container?.image).toMatch(/^registry\.example\.org\/warpwatch:/)
-    expect(named('ConfigMap')).toMatchObject([{ data: { 'warpwatch.yaml': 'log: {level: warn}\n' } }])
+    const isDashboard = ({ metadata }: { readonly metadata: { readonly name: string } }): boolean => metadata.name.includes('-dashboard-')
+    const dashboards = named('ConfigMap').filter(isDashboard)
+    expect(named('ConfigMap').find((one) => !isDashboard(one))).toMatchObject({ data: { 'warpwatch.yaml': 'log: {level: warn}\n' } })
+    expect(dashboards.length).toBeGreaterThan(5)
+    for (const { metadata } of dashboards) expect(metadata['labels']).toMatchObject({ grafana_dashboard: '1' })
     expect(named('PodMonitor')).toMatchObject([{ metadata: { labels: { release: 'kube-prometheus-stack' } } }])
   })
 })

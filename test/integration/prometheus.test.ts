@@ -141,7 +141,7 @@ describe.skipIf(!existsSync(PROMETHEUS)).each<ExpositionFormat>(['openmetrics', 
     ['DCGM_FI_DEV_FB_USED{gpu="0"}', [11_773]],
     // What alerting rules that go round ask.
     ['DCGM_FI_DEV_XID_ERRORS{err_code="79"} > 0', [79]],
-    ['DCGM_FI_DEV_FB_USED{GPU_I_ID=""} / (DCGM_FI_DEV_FB_USED{GPU_I_ID=""} + DCGM_FI_DEV_FB_FREE) > 0.1', [0.144_66, 0.144_66]],
+    ['DCGM_FI_DEV_FB_USED{GPU_I_ID=""} / (DCGM_FI_DEV_FB_USED{GPU_I_ID=""} + DCGM_FI_DEV_FB_FREE) > 0.1', [0.144_66]],
     ['count by (Hostname, modelName) (DCGM_FI_DEV_GPU_UTIL)', [2]],
     ['DCGM_FI_DEV_FB_USED{GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"}', [1_024]],
     ['sum by (UUID) (DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION)', [123_456_789, 123_456_789]],

@@ -79,6 +79,25 @@ describe('a reader', () => {
     await listen(running.wsUrl).heard(1)
   })
 
+  test('that has yet to say its token takes no place of those who may read', async () => {
+    await using running = await runServer({ http: { token: 'correct-horse' }, live: { maxReaders: 1_000, authWithinMs: 60_000 } })
+    const strangers = Array.from({ length: 100 }, () => listen(running.wsUrl))
+    await poll(() => running.live.connections() === 100, { what: 'a hundred strangers' })
+    expect(await listen(running.wsUrl).failure()).toContain('503')
+    expect((await listen(running.wsUrl, { protocols: 'warpwatch.token.correct-horse' }).heard(1))[0]?.['type']).toBe('hello')
+    for (const { socket } of strangers) socket.terminate()
+  })
+
+  test('that was refused and does not close its side is forgotten soon all the same', async () => {
+    await using running = await runServer({ http: { token: 'correct-horse' }, live: { authWithinMs: 100 } })
+    // The raw socket reads, but never answers the close.
+    const mute = await deafReader(running.url)
+    await poll(() => running.live.connections() === 1, { what: 'the stranger' })
+    await once(mute.resume(), 'close')
+    await poll(() => running.live.connections() === 0, { what: 'no connection' })
+    expect(running.live.readers()).toBe(0)
+  }, 15_000)
+
   test('is told when the agent stops', async () => {
     const running = await runServer()
     const reader = listen(running.wsUrl)

@@ -152,6 +152,15 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
     expect(series).toContain(UUID)
   })
 
+  test('keeps its folder private, and reads its configuration again on systemctl reload', async () => {
+    expect((await host.must('sh', '-c', 'stat -c %a /var/lib/warpwatch; find /var/lib/warpwatch -name "*.db*" -perm /077')).trim()).toBe('700')
+    const before = await show('MainPID')
+    writeFileSync(host.path('/etc/warpwatch/warpwatch.yaml'), 'log: {level: debug}\n')
+    await host.must('systemctl', 'reload', 'warpwatch')
+    await poll(async () => (await journal()).includes('log.level changed'), { what: 'the reload in the journal' })
+    expect([await show('MainPID'), await show('ActiveState')]).toEqual([before, 'active'])
+  })
+
   test('ends with what is wrong in its configuration, and is not started again and again', async () => {
     writeFileSync(host.path('/etc/warpwatch/warpwatch.yaml'), 'http:\n  lisen: 127.0.0.1:1\n')
     await host.run('systemctl', 'restart', 'warpwatch')

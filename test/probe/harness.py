@@ -23,7 +23,7 @@ w._PERIOD_S = 0.03
 w._RETRY_S = 0.1
 w._POOLS_EACH_S = 0.0
 w._OWN_DIR = os.environ["TEST_OWN_DIR"]
-w._EXIT_WAIT_S = w._SEND_WAIT_S = 30.0  # a busy machine may not let its thread run for longer than in life
+w._EXIT_WAIT_S = 30.0  # a busy machine may not let its thread run for longer than in life
 def threads():
     return len(os.listdir("/proc/self/task"))
 def until(condition, what="a condition", clock=time.monotonic, sleep=time.sleep):

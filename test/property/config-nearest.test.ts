@@ -51,3 +51,13 @@ test('every key is found again after any of its letters is doubled', () => {
   for (const path of KEYS.keys())
     for (let at = path.lastIndexOf('.') + 1; at < path.length; at++) expect(nearestKey(path.slice(0, at + 1) + path.slice(at))).toBe(path)
 })
+
+test('a name as long as a line of outside text costs no more than one of 100 characters', () => {
+  const cost = (name: string): number => {
+    const before = process.cpuUsage()
+    for (let round = 0; round < 20; round += 1) expect(nearest(name, KEYS.keys())).toBeDefined()
+    return process.cpuUsage(before).user / 1_000
+  }
+  cost('http.listn')
+  expect(cost('x'.repeat(65_536))).toBeLessThan(8 * Math.max(cost('x'.repeat(100)), 5))
+})

@@ -30,6 +30,27 @@ const FORMS: readonly Form[] = [
   ['YAML', random(8, 40), (s) => `password: ${s}`],
   ['flag', random(8, 40), (s) => `--api-key ${s}`],
   ['header of an API', random(12, 40), (s) => `x-api-key: ${s}`],
+  ['npm token', random(36, 36), (s) => `npm_${s}`],
+  ['Groq key', random(40, 52), (s) => `gsk_${s}`],
+  ['Stripe key', random(24, 60), (s) => `sk_live_${s}`],
+  ['xAI key', random(40, 80), (s) => `xai-${s}`],
+  ['Docker token', random(27, 40), (s) => `dckr_pat_${s}`],
+  ['Vault token', random(24, 90), (s) => `hvs.${s}`],
+  ['Google access token', random(40, 90), (s) => `ya29.${s}`],
+  ['SendGrid key', random(22, 22), (s) => `SG.${s}.${s}`],
+  ['webhook of Discord', random(60, 68), (s) => `POST https://discord.com/api/webhooks/123456/${s}`],
+  ['webhook of Teams', random(36, 60), (s) => `https://acme.webhook.office.com/webhookb2/${s}@x/IncomingWebhook/${s}`],
+  ['URL of a Telegram bot', random(35, 35), (s) => `https://api.telegram.org/bot123456789:${s}/sendMessage`],
+  ['wandb login', random(40, 40), (s) => `+ wandb login --relogin ${s}`],
+  ['curl -u', random(8, 40), (s) => `curl -sS -u ann:${s} https://x.example/`],
+  ['docker login', random(8, 40), (s) => `docker login -u ann -p ${s} registry.example`],
+  ['redis-cli', random(8, 40), (s) => `redis-cli -h db -a ${s} ping`],
+  ['password without a gap in its name', random(8, 40), (s) => `PGPASSWORD=${s} psql`],
+  ['camel case', random(8, 40), (s) => `{"accessToken":"${s}","SecretAccessKey": "${s}","clientSecret":'${s}'}`],
+  ['key of a service', random(8, 40), (s) => `--wandb_key=${s}`],
+  ['pass', random(8, 40), (s) => `DB_PASS=${s}`],
+  ['header of Elastic', random(20, 60), (s) => `Authorization: ApiKey ${s}`],
+  ['key in a query', random(24, 39), (s) => `https://maps.example/v1?x=1&key=${s}&y=2`],
   ['private key', random(60, 200), (s) => `-----BEGIN RSA PRIVATE KEY-----\n${s}\n-----END RSA PRIVATE KEY-----`],
 ]
 
@@ -84,9 +105,10 @@ describe('redact', () => {
       'pass.',
     ]
     const timed = (text: string): number => {
-      const begun = performance.now()
+      // CPU: what else the machine does is no matter of the rules.
+      const before = process.cpuUsage()
       redact(text)
-      return performance.now() - begun
+      return process.cpuUsage(before).user / 1_000
     }
     for (const seed of seeds) timed(seed.repeat(1_000)) // warm
     const slow: string[] = []

@@ -60,6 +60,19 @@ export const DCGM: readonly Row[] = [
   ['DCGM_FI_DEV_MEM_CLOCK', {}, 'clock_mem', 1],
   ['DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION', {}, 'energy', 1],
   ['DCGM_FI_DEV_PCIE_REPLAY_COUNTER', {}, 'pcie_replay', 1],
+  ['DCGM_FI_DEV_MAX_SM_CLOCK', {}, 'clock_max_sm', 1],
+  ['DCGM_FI_DEV_MAX_MEM_CLOCK', {}, 'clock_max_mem', 1],
+  ['DCGM_FI_DEV_POWER_MGMT_LIMIT_MIN', {}, 'limit_min', 1e-3],
+  ['DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX', {}, 'limit_max', 1e-3],
+  ['DCGM_FI_DEV_POWER_MGMT_LIMIT_DEF', {}, 'limit_default', 1e-3],
+  ['DCGM_FI_DEV_SLOWDOWN_TEMP', {}, 'temp_slowdown', 1],
+  ['DCGM_FI_DEV_SHUTDOWN_TEMP', {}, 'temp_shutdown', 1],
+  ['DCGM_FI_DEV_BAR1_TOTAL', {}, 'bar1_total', 1 / 1024 ** 2],
+  ['DCGM_FI_DEV_BAR1_USED', {}, 'bar1_used', 1 / 1024 ** 2],
+  ['DCGM_FI_DEV_COMPUTE_MODE', {}, 'compute_mode', 1],
+  ['DCGM_FI_DEV_PERSISTENCE_MODE', {}, 'persistence', 1],
 ]
+/** Of which DCGM has figures of each MIG instance; the others are of the card, and stand on each of its instances. */
+export const OF_INSTANCES: ReadonlySet<string> = new Set(['mem_used', 'mem_reserved', 'bar1_total', 'bar1_used'])
 /** What the driver does not tell of a card in MIG mode: utilization, encoder and decoder. */
 export const NOT_IN_MIG: ReadonlySet<string> = new Set(['util', 'util_mem', 'enc', 'dec'])

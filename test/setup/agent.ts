@@ -25,6 +25,8 @@ export type AgentOptions = {
   readonly uid?: number
   /** Another build's main.js. */
   readonly main?: string
+  /** A program with its arguments that becomes the agent, such as `['prlimit', '--nofile=64']`. */
+  readonly through?: readonly string[]
 }
 export type Answer = { readonly status: number; readonly text: string; readonly ms: number }
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stderr: string; readonly stdout: string }
@@ -46,6 +48,8 @@ export type RunningAgent = {
   /** Writes what the fake library tells from now on. */
   readonly tell: (scenario: FakeScenario) => void
   readonly pssBytes: () => number
+  /** Whoever reads what the agent says goes away: its pipes have no reader any more. */
+  readonly closeOutput: () => void
   readonly kill: () => Promise<Ended>
   readonly terminate: () => Promise<Ended>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -123,7 +127,13 @@ function launch(options: AgentOptions): Launched {
   const wanted = options.args ?? ['run']
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
   const args = [main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
-  const child = spawn(process.execPath, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'], ...(options.uid === undefined ? {} : { uid: options.uid }) })
+  const [program, ...before] = options.through === undefined ? [process.execPath] : [...options.through, process.execPath]
+  const child = spawn(program ?? process.execPath, [...before, ...args], {
+    cwd: home,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+  })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(-100_000)))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-100_000)))
@@ -181,6 +191,10 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
     },
     metrics: async () => readPage((await get(`${url}/metrics`)).text),
     pssBytes: () => familyOf(child.pid ?? 0).reduce((sum, pid) => sum + pssOf(pid), 0),
+    closeOutput() {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    },
     kill: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
     [Symbol.asyncDispose]: dispose,

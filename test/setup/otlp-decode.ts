@@ -65,16 +65,13 @@ const metric = z.strictObject({
   sum: z.strictObject({ dataPoints: points, aggregationTemporality: z.string(), isMonotonic: z.boolean().default(false) }).optional(),
 })
 const schemaUrl = z.string().default('')
-/** One of each: there is one agent, and it has one scope. */
-const metricsRequest = z.strictObject({
-  resourceMetrics: z.tuple([
-    z.strictObject({
-      resource: z.strictObject(about),
-      schemaUrl,
-      scopeMetrics: z.tuple([z.strictObject({ scope, schemaUrl, metrics: z.array(metric).default([]) })]),
-    }),
-  ]),
+/** The agent's own resource, then one for each container; each has the one scope. */
+const resourceMetrics = z.strictObject({
+  resource: z.strictObject(about),
+  schemaUrl,
+  scopeMetrics: z.tuple([z.strictObject({ scope, schemaUrl, metrics: z.array(metric).default([]) })]),
 })
+const metricsRequest = z.strictObject({ resourceMetrics: z.array(resourceMetrics).min(1) })
 const logRecord = z.strictObject({
   timeUnixNano: nanos,
   observedTimeUnixNano: nanos,
@@ -116,6 +113,7 @@ export type SentMetrics = {
   readonly schemaUrl: string
   readonly scope: { readonly name: string; readonly version: string }
   readonly metrics: readonly SentMetric[]
+  readonly containers: readonly { readonly resource: Attributes; readonly metrics: readonly SentMetric[] }[]
 }
 export type SentRecord = z.infer<typeof logRecord>
 export type SentLogs = { readonly resource: Attributes; readonly records: readonly SentRecord[] }
@@ -133,11 +131,14 @@ function metricOf({ name, unit, description, gauge, sum }: z.infer<typeof metric
 }
 
 export function decodeMetrics(bytes: Uint8Array): SentMetrics {
-  const [{ resource, schemaUrl: schema, scopeMetrics }] = metricsRequest.parse(decode('MetricsRequest', bytes)).resourceMetrics
-  const [inner] = scopeMetrics
-  if (inner.schemaUrl !== schema) throw new Error('expected the schema of the resource on its scope')
-  const { name, version } = inner.scope
-  return { resource: resource.attributes, schemaUrl: schema, scope: { name, version }, metrics: inner.metrics.map(metricOf) }
+  const [first, ...others] = metricsRequest.parse(decode('MetricsRequest', bytes)).resourceMetrics.map((one) => {
+    const [inner] = one.scopeMetrics
+    if (inner.schemaUrl !== one.schemaUrl) throw new Error('expected the schema of the resource on its scope')
+    const { name, version } = inner.scope
+    return { resource: one.resource.attributes, schemaUrl: one.schemaUrl, scope: { name, version }, metrics: inner.metrics.map(metricOf) }
+  })
+  if (first === undefined) throw new Error('expected a resource, came none')
+  return { ...first, containers: others.map(({ resource, metrics }) => ({ resource, metrics })) }
 }
 export function decodeLogs(bytes: Uint8Array): SentLogs {
   const [{ resource, scopeLogs }] = logsRequest.parse(decode('LogsRequest', bytes)).resourceLogs

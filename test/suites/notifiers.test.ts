@@ -126,7 +126,7 @@ describe.each(each)('%s', (type) => {
 
   test('sends its heartbeat where it sends all else', () => {
     const { heartbeat } = notifierOf(type)
-    const request = heartbeat?.({ t: T, host: 'gpu-node-07', base_url: 'http://gpu-node-07:9839' })
+    const request = heartbeat?.({ t: T, host: 'gpu-node-07', base_url: 'http://gpu-node-07:9839', local_url: 'http://127.0.0.1:9839' })
     expect(request === undefined ? [] : problemsOf(request)).toEqual([])
     expect(heartbeat !== undefined).toBe(type === 'alertmanager')
   })

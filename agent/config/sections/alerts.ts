@@ -8,7 +8,8 @@ export const alerts = {
       default: '',
       empty: true,
       expected: 'a URL such as https://gpu-01.example.com, or nothing',
-      description: 'Where people who read a message reach the dashboard; empty = made of http.listen and host_name.',
+      description:
+        'Where people who read a message open the dashboard: links begin with it. Empty = the address of http.listen; where that is loopback, messages have no links and say how to reach the page.',
     }),
     heartbeat_url: httpUrl({
       default: '',

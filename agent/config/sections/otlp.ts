@@ -35,36 +35,43 @@ function pairs(about: { readonly expected: string; readonly description: string;
   return { kind: 'parts', schema, default: {}, secret: false, expected: about.expected, description: about.description }
 }
 
-const endpoint: Field<string> = {
-  ...httpUrl({
-    default: '',
-    empty: true,
-    secret: true,
-    expected: 'a URL such as http://collector:4318 (http/protobuf) or https://collector:4317 (grpc)',
-    description: 'Where to; empty = nowhere. For http/protobuf /v1/metrics and /v1/logs are put behind it. http:// is without TLS.',
-  }),
+const endpoint = (description: string, expected: string): Field<string> => ({
+  ...httpUrl({ default: '', empty: true, secret: true, expected, description }),
   shown: (value) => (value === '' ? '' : shownUrl(value)),
-}
-const headers: Field<Texts> = {
-  ...pairs({
-    valid: isHeader,
-    expected: 'header names and their values, or NAME=VALUE,NAME=VALUE',
-    description:
-      'Sent with each request, such as {Authorization: "Bearer TOKEN"}. {file: PATH} and {env: NAME} take all of them from there as NAME=VALUE,NAME=VALUE.',
-  }),
+})
+const headers = (description: string): Field<Texts> => ({
+  ...pairs({ valid: isHeader, expected: 'header names and their values, or NAME=VALUE,NAME=VALUE', description }),
   secret: true,
   shown: (found) => Object.fromEntries(Object.keys(found).map((name) => [name, HIDDEN])),
-}
+})
+const TIMEOUT = { min: 100, max: 60_000 }
+
+const WHOLE_URL = 'a URL such as https://collector.example.com/v1/metrics'
+/** Of one signal alone. */
+const ownProtocol = choice(['same', 'http/protobuf', 'grpc'], { default: 'same', description: 'How; same = as protocol says.' })
+const ownCompression = choice(['same', 'gzip', 'none'], { default: 'same', description: 'Of what is sent; same = as compression says.' })
+const ownTimeout = wholeNumber({
+  default: 0,
+  min: 0,
+  max: TIMEOUT.max,
+  description: 'The whole answer must be there within this time; 0 = as timeout_ms says.',
+})
+const ownCa = text({ default: '', description: 'PEM file of the certificates that are believed; empty = as ca_file says.' })
 
 export const otlp = {
   description: 'Metrics and incidents to an OpenTelemetry collector, or whoever else speaks OTLP (docs/otlp.md).',
   fields: {
-    endpoint,
+    endpoint: endpoint(
+      'Where to; empty = nowhere. For http/protobuf /v1/metrics and /v1/logs are put behind it. http:// is without TLS.',
+      'a URL such as http://collector:4318 (http/protobuf) or https://collector:4317 (grpc)',
+    ),
     protocol: choice(['http/protobuf', 'grpc'], { default: 'http/protobuf', description: 'How; the port differs, as a rule 4318 and 4317.' }),
-    headers,
+    headers: headers(
+      'Sent with each request, such as {Authorization: "Bearer TOKEN"}. {file: PATH} and {env: NAME} take all of them from there as NAME=VALUE,NAME=VALUE.',
+    ),
     compression: choice(['gzip', 'none'], { default: 'gzip', description: 'Of what is sent.' }),
     interval_ms: wholeNumber({ default: 60_000, min: 1_000, max: 3_600_000, description: 'How often metrics are sent. Incidents are sent at once.' }),
-    timeout_ms: wholeNumber({ default: 10_000, min: 100, max: 60_000, description: 'The whole answer must be there within this time.' }),
+    timeout_ms: wholeNumber({ default: 10_000, ...TIMEOUT, description: 'The whole answer must be there within this time.' }),
     ca_file: text({ default: '', description: "PEM file of the certificates that are believed; empty = the system's." }),
     metrics: onOff({ default: true, description: 'Send metrics.' }),
     incidents: onOff({ default: true, description: 'Send incidents, as log records.' }),
@@ -73,5 +80,17 @@ export const otlp = {
       expected: 'attribute names and their values, or NAME=VALUE,NAME=VALUE',
       description: 'Who speaks, beside host.name, host.id and service.*; what is set here goes before those.',
     }),
+    metrics_endpoint: endpoint('Where metrics go in place of endpoint, used as it is; empty = as endpoint says.', WHOLE_URL),
+    metrics_protocol: ownProtocol,
+    metrics_headers: headers('Sent with metrics in place of headers; empty = those.'),
+    metrics_compression: ownCompression,
+    metrics_timeout_ms: ownTimeout,
+    metrics_ca_file: ownCa,
+    logs_endpoint: endpoint('Where incidents go in place of endpoint, used as it is; empty = as endpoint says.', WHOLE_URL),
+    logs_protocol: ownProtocol,
+    logs_headers: headers('Sent with incidents in place of headers; empty = those.'),
+    logs_compression: ownCompression,
+    logs_timeout_ms: ownTimeout,
+    logs_ca_file: ownCa,
   },
 }

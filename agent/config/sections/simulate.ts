@@ -6,11 +6,13 @@ export const SCENARIO_CHOICES = [
   'off',
   'healthy',
   'hung-driver',
+  'kubernetes',
   'lost-gpu',
   'mig',
   'oom-fragmentation',
   'oom-leak',
   'oom-neighbour',
+  'slurm',
   'throttling',
   'xid',
 ] as const

@@ -1,5 +1,5 @@
 // A MIG instance that is full, so that programs in it are refused memory, while the card's other instances have plenty.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -50,7 +50,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const uuids = new Set<string>()
         for (const metric of [TOTAL, USED]) {
           for (const { series, value } of present.of(metric)) {

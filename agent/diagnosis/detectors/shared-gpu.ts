@@ -1,6 +1,6 @@
 // Jobs of different containers on one GPU while another GPU, which they could use as well, stands empty: mostly everybody took the first one.
 import type { Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -71,7 +71,7 @@ export const sharedGpu = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const all = rows.read()
         const listed = holders.read(t)
         const grants = grantsOf(present)

@@ -1,5 +1,5 @@
 // A container that was given a GPU and uses none: it works on the CPU instead, or keeps a GPU that stands empty.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, type GpuHolders } from './parts/holders.ts'
@@ -52,7 +52,7 @@ export const unusedGpu = defineDetector({
       const works = cores !== undefined && cores >= options.busy_cores
       return { faulty: works || empty ? true : cores === undefined ? undefined : false, cores, empty }
     }
-    const tell = (t: number, state: State, cores: number | undefined, empty: boolean): Finding => {
+    const tell = (t: number, state: State, cores: number | undefined, empty: boolean): TypedFinding => {
       const { container, containerId, gpus } = state.grant
       const works = cores !== undefined && cores >= options.busy_cores
       const span = spanText(Math.max(1, t - (state.sinceT ?? t)))
@@ -87,7 +87,7 @@ export const unusedGpu = defineDetector({
         ],
       }
     }
-    const healthy = (found: Finding[], state: State, why: string): void => {
+    const healthy = (found: TypedFinding[], state: State, why: string): void => {
       if (state.toldHealthy) return
       state.toldHealthy = true
       const { container, containerId } = state.grant
@@ -96,7 +96,7 @@ export const unusedGpu = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const gpus = holders.read(t)
         const running = new Set<string>()
         for (const { series, value } of present.of(CPU)) {

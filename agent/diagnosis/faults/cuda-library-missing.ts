@@ -1,6 +1,7 @@
 // A CUDA library that a program needs is not found, too short, or of another version than the one it was built for.
 import type { Remedy } from '../../model/fault.ts'
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
+import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 
@@ -27,6 +28,17 @@ const DRIVER_REMEDIES: readonly Remedy[] = [
     command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
   },
 ]
+const tensorRtRemedies = (library: string): readonly Remedy[] => {
+  const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
+  return [
+    {
+      text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
+      command: major === undefined ? 'pip install tensorrt' : `pip install 'tensorrt==${major}.*'`,
+    },
+    { text: 'If it is installed, name its folder to the loader.', command: "ldconfig -p | grep libnvinfer; find / -name 'libnvinfer*' 2>/dev/null" },
+  ]
+}
+const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda|nvidia-|nvcuvid)/
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
@@ -35,13 +47,14 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
   const library = ({ match }: Seen): string => file(match[1] ?? '')
   return {
     pattern: new RegExp(pattern),
-    severity: 'critical',
+    severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen)} ${how}, so the program cannot use the GPU${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
-    remedies: (seen) => (DRIVERS_OWN.test(library(seen)) ? DRIVER_REMEDIES : REMEDIES),
+      `${library(seen)} ${how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+    remedies: (seen) => (DRIVERS_OWN.test(library(seen)) ? DRIVER_REMEDIES : TENSORRT.test(library(seen)) ? tensorRtRemedies(library(seen)) : REMEDIES),
     facts: (seen) => known({ library: library(seen) }),
     ...more,
+    unless: (seen) => isNotice(library(seen), seen) || more.unless?.(seen) === true,
   }
 }
 
@@ -86,8 +99,9 @@ export const cudaLibraryMissing = ruleFamily({
     "CUDA wasn't able to be loaded",
   ],
   rules: [
-    missing(`${L}"?'?: cannot open shared object file`, 'is not installed, or not where the loader looks', { unless: toolkit }),
-    missing(`Could not load dynamic library '?${L}`, 'is not installed, or not where the loader looks', { severity: 'warning' }),
+    missing(TENSORFLOW_NOTICE, 'is not installed, or not where the loader looks', { severity: (seen) => (skipsGpu(seen) ? 'critical' : 'warning') }),
+    missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'is not installed, or not where the loader looks', { severity: 'warning' }),
+    missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'is not installed, or not where the loader looks', { unless: toolkit }),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'is not installed, or not where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'is not installed in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'is not installed, or not where the loader looks'),
@@ -118,7 +132,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing('No (libcudart\\.so) found', 'is not installed'),
     {
       pattern: /Cannot dlopen some GPU libraries/,
-      severity: 'warning',
+      severity: 'critical',
       title: 'CUDA libraries cannot be loaded',
       verdict: 'TensorFlow did not find all CUDA libraries that it was built for, so it leaves the GPU out and computes on the CPU.',
       remedies: [{ text: 'Install TensorFlow with its CUDA libraries.', command: "pip install 'tensorflow[and-cuda]'" }, ...REMEDIES],

@@ -8,6 +8,21 @@ const EXIT_CODE = /"?Exit ?Code"?: {0,20}(\d{1,3})\b|exit(?:ed with)? (?:code|st
 /** After a run that ended well its workers are killed too; that is no fault. */
 const TEARDOWN = /Exception ignored in|__del__|shutting down|KeyboardInterrupt|resource_tracker|DataLoader worker \(\.{3}\)/
 
+/**
+ * The shell's "Killed" says who ended the program in none of these cases: it had failed already and was cleared away (by torchrun, a
+ * watchdog, a container's stop), or the lines above name the one who killed it. Looked for in this many lines above.
+ */
+const LINES_ABOVE = 24
+const EXPLAINED =
+  /Traceback \(most recent call last\)|^.{0,40} File "[^"\n]{1,300}", line \d{1,7}, in |terminate called (?:after throwing|without an active)|Fatal Python error|Watchdog caught collective|\(core dumped\)|Segmentation fault|CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|KeyboardInterrupt|(?:^|[\s$#;])(?:sudo )?(?:kill (?:-9|-KILL|-SIGKILL|-s KILL)|pkill|killall|timeout (?:-s|--signal)) ?|[Rr]eceived (?:signal )?(?:SIGTERM|15\b)/m
+/** A failure that itself says that a process was killed, or that host memory ran out, makes the kernel more likely and not less. */
+const OF_HOST_MEMORY =
+  /SIGKILL|[Ss]ignal:? 9\b|exitcode ?: ?-9\b|MemoryError|Cannot allocate memory|terminated abruptly|is killed by signal: Killed|std::bad_alloc/
+const explained = (text: LogText, at: number): boolean => {
+  const above = around(text, at - 1, LINES_ABOVE, 0)
+  return EXPLAINED.test(above) && !OF_HOST_MEMORY.test(above)
+}
+
 const titleOf = 'Killed for want of host memory'
 
 function said(verdict: string, facts: Facts, lines: readonly number[], remedies = LIMIT_REMEDIES, severity: Recognised['severity'] = 'critical'): Recognised {
@@ -91,6 +106,7 @@ function recognise(text: LogText, at: number): Recognised | undefined {
     )
   }
   if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,3}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(line) && /^\s*(?:Killed\b|\S+: line)/.test(line)) {
+    if (explained(text, at)) return undefined
     return said(
       'The shell says that the program was killed with SIGKILL and nobody says by whom: most often the kernel, because host memory ran out. Look in its log.',
       {},

@@ -64,7 +64,8 @@ export function parseAllocConf(text: string): Conf {
     const judge = Object.hasOwn(OPTIONS, key) ? OPTIONS[key] : undefined
     if (judge === undefined) {
       const meant = nearest(key, Object.keys(OPTIONS))
-      if (meant !== undefined && editDistance(key.toLowerCase(), meant) <= 3) refuse(`"${key}" is no option; "${meant}" is`)
+      if (meant !== undefined && Math.abs(key.length - meant.length) <= 3 && editDistance(key.toLowerCase(), meant) <= 3)
+        refuse(`"${key}" is no option; "${meant}" is`)
       else problems.push({ level: 'unknown', words: `"${key}" is not among the options that Warpwatch knows (PyTorch refuses those that it does not know)` })
       continue
     }

@@ -33,7 +33,7 @@ export function parseCdiSpec(path: string, text: string): CdiSpec {
   let value: unknown
   try {
     // JSON is YAML too.
-    value = parse(text, { maxAliasCount: 100, logLevel: 'silent' })
+    value = parse(text, { maxAliasCount: 100, logLevel: 'silent', prettyErrors: false })
   } catch (error) {
     return failed(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
   }

@@ -1,5 +1,5 @@
 // Reads one compose file: parsed by the rules of YAML that Compose follows, with anchors and merge keys put in and the line of each part.
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Alias, type Document, type Node } from 'yaml'
 import { errnoName } from '../../attribution/small-file.ts'
 import type { HostFiles } from './host-files.ts'
 import type { Part, Scalar } from './compose-part.ts'
@@ -36,8 +36,23 @@ const scalarOf = (value: unknown, source: string | undefined): Scalar => {
 const tagOf = (tag: string | undefined): Pick<Part, 'tag'> => (tag === '!reset' ? { tag: 'reset' } : tag === '!override' ? { tag: 'override' } : {})
 const isMergeKey = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
 
+/** What each alias stands for: the last anchor of its name before it. In one pass, as the library's own answer walks the whole file for each. */
+function targetsOf(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Value: (_, node) => void (node.anchor === undefined ? undefined : anchors.set(node.anchor, node)),
+    Alias(_, alias) {
+      const target = anchors.get(alias.source)
+      if (target !== undefined) targets.set(alias, target)
+    },
+  })
+  return targets
+}
+
 function partsOf(document: Document, counter: LineCounter, file: string): Part {
   let count = 0
+  const targets = targetsOf(document)
   const lineAt = (node: unknown): number | undefined => {
     const offset = isNode(node) ? node.range?.[0] : undefined
     return offset === undefined ? undefined : counter.linePos(offset).line
@@ -49,7 +64,7 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
     if (++count > MAX_PARTS) return refuse(`expected at most ${MAX_PARTS} values with aliases (*name) put in, came more`, node)
     if (depth > MAX_DEPTH) return refuse(`expected at most ${MAX_DEPTH} levels, came more: an alias (*name) that holds itself?`, node)
     if (isAlias(node)) {
-      const target = node.resolve(document)
+      const target = targets.get(node)
       return target === undefined
         ? refuse(`expected an anchor &${node.source} before the alias *${node.source}, found none`, node)
         : build(target, line, depth + 1)

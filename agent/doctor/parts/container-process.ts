@@ -36,7 +36,7 @@ export function parseLimits(text: string): ReadonlyMap<string, Limit> {
   const number = (word: string): number => (word === 'unlimited' ? Number.POSITIVE_INFINITY : Number(word))
   return new Map(
     text.split('\n').flatMap((line) => {
-      const match = /^Max (.+?)\s{2,}(unlimited|\d+)\s+(unlimited|\d+)/.exec(line)
+      const match = /^Max (.{1,40}?) {2,40}(unlimited|\d{1,20}) {1,40}(unlimited|\d{1,20})/.exec(line)
       return match?.[1] === undefined ? [] : [[match[1], { soft: number(match[2] ?? ''), hard: number(match[3] ?? '') }] as const]
     }),
   )

@@ -26,8 +26,9 @@ export function fitPath({ json, refTo }: Describe): unknown {
     '401': json(refTo(error), 'A token is needed'),
   }
   return {
-    get: { summary: 'Does a model fit, by its size', parameters: PARAMETERS, responses },
+    get: { operationId: 'fitModel', summary: 'Does a model fit, by its size', parameters: PARAMETERS, responses },
     post: {
+      operationId: 'fitModelConfig',
       summary: 'Does a model fit, by its config.json',
       parameters: PARAMETERS,
       requestBody: { required: true, content: { 'application/json': { schema: refTo(config) } } },

@@ -9,35 +9,50 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
+import { RELOAD_PATH } from '../guards.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
 import * as schemas from './schemas.ts'
 import { seriesQuery } from './series-query.ts'
 
-type Endpoint = { readonly path: string; readonly summary: string; readonly schema: z.ZodType; readonly list?: true; readonly status?: readonly number[] }
+type Endpoint = {
+  readonly path: string
+  /** Generated clients name their functions by it: unique, and never changed. */
+  readonly operationId: string
+  readonly summary: string
+  readonly schema: z.ZodType
+  readonly list?: true
+  readonly status?: readonly number[]
+}
 
 /** Every JSON path with the schema of its answer; arrays are lists of it. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/v1/host', summary: 'The host now', schema: schemas.host },
-  { path: '/api/v1/gpus', summary: 'The GPUs now, those that are lost too', schema: schemas.gpu, list: true },
-  { path: '/api/v1/containers', summary: 'The containers now', schema: schemas.container, list: true },
-  { path: '/api/v1/containers/{id}/settings', summary: 'What a container was started with, as its engine told it', schema: settings },
-  { path: '/api/v1/processes', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
-  { path: '/api/v1/allocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
-  { path: '/api/v1/gaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
-  { path: '/api/v1/sources', summary: 'What each source said last', schema: schemas.source, list: true },
-  { path: '/api/v1/series', summary: 'History of a metric', schema: schemas.series, list: true },
-  { path: '/api/v1/incidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
-  { path: '/api/v1/incidents/{id}', summary: 'One incident with its evidence', schema: incident },
-  { path: '/api/v1/silences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
-  { path: '/api/v1/notifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
+  { path: '/api/v1/host', operationId: 'getHost', summary: 'The host now', schema: schemas.host },
+  { path: '/api/v1/gpus', operationId: 'listGpus', summary: 'The GPUs now, those that are lost too', schema: schemas.gpu, list: true },
+  { path: '/api/v1/containers', operationId: 'listContainers', summary: 'The containers now', schema: schemas.container, list: true },
+  {
+    path: '/api/v1/containers/{id}/settings',
+    operationId: 'getContainerSettings',
+    summary: 'What a container was started with, as its engine told it',
+    schema: settings,
+  },
+  { path: '/api/v1/processes', operationId: 'listProcesses', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
+  { path: '/api/v1/allocators', operationId: 'listAllocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
+  { path: '/api/v1/gaps', operationId: 'listGaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
+  { path: '/api/v1/sources', operationId: 'listSources', summary: 'What each source said last', schema: schemas.source, list: true },
+  { path: '/api/v1/series', operationId: 'querySeries', summary: 'History of a metric', schema: schemas.series, list: true },
+  { path: '/api/v1/incidents', operationId: 'listIncidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
+  { path: '/api/v1/incidents/{id}', operationId: 'getIncident', summary: 'One incident with its evidence', schema: incident },
+  { path: '/api/v1/silences', operationId: 'listSilences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
+  { path: '/api/v1/notifiers', operationId: 'listNotifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
   {
     path: '/api/v1/doctor',
+    operationId: 'runDoctor',
     summary: 'What is wrong with driver, toolkit, engines and containers, and how to mend it; at most ten seconds old',
     schema: doctorReport,
   },
-  { path: '/api/v1/fit/gpus', summary: 'What each GPU has left for a model', schema: room, list: true },
-  { path: '/healthz', summary: 'The process lives', schema: schemas.health },
-  { path: '/readyz', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
+  { path: '/api/v1/fit/gpus', operationId: 'listFitGpus', summary: 'What each GPU has left for a model', schema: room, list: true },
+  { path: '/healthz', operationId: 'checkLiveness', summary: 'The process lives', schema: schemas.health },
+  { path: '/readyz', operationId: 'checkReadiness', summary: 'It samples (503 and the reason when not)', schema: schemas.readiness, status: [503] },
 ]
 
 const json = (schema: unknown, description: string): unknown => ({ description, content: { 'application/json': { schema } } })
@@ -111,6 +126,7 @@ function addWrites(paths: Record<string, unknown>): void {
   paths['/api/v1/silences'] = {
     ...(typeof silences === 'object' ? silences : {}),
     post: {
+      operationId: 'createSilence',
       summary: 'Silence incidents for a time',
       requestBody: body(newSilence),
       responses: { '201': json(refTo(silence), 'The silence'), ...refused(bad, ['409', 'There are too many']) },
@@ -118,10 +134,16 @@ function addWrites(paths: Record<string, unknown>): void {
   }
   const silenceId = { ...ID, schema: { type: 'string' } }
   paths['/api/v1/silences/{id}'] = {
-    delete: { summary: 'End a silence', parameters: [silenceId], responses: { '204': { description: 'It is over' }, ...refused(none) } },
+    delete: {
+      operationId: 'deleteSilence',
+      summary: 'End a silence',
+      parameters: [silenceId],
+      responses: { '204': { description: 'It is over' }, ...refused(none) },
+    },
   }
   paths['/api/v1/incidents/{id}/ack'] = {
     post: {
+      operationId: 'acknowledgeIncident',
       summary: 'Acknowledge an incident',
       parameters: [ID],
       requestBody: body(word),
@@ -130,6 +152,7 @@ function addWrites(paths: Record<string, unknown>): void {
   }
   paths['/api/v1/incidents/{id}/resolve'] = {
     post: {
+      operationId: 'resolveIncident',
       summary: 'Declare healthy what was repaired; a fault that still shows, unchanged, does not fire again',
       parameters: [ID],
       requestBody: body(word),
@@ -138,14 +161,26 @@ function addWrites(paths: Record<string, unknown>): void {
   }
   paths['/api/v1/notifiers/{name}/test'] = {
     post: {
+      operationId: 'testNotifier',
       summary: 'Send a test message, and wait for what the receiver says',
       parameters: [notifierName],
       requestBody: body(testWanted),
       responses: { '200': json(refTo(notifierTest), 'What came of it, well or not'), ...refused(bad, none) },
     },
   }
+  paths[RELOAD_PATH] = {
+    post: {
+      operationId: 'reloadConfig',
+      summary: 'Read the configuration again, as on SIGHUP',
+      responses: {
+        '200': json(refTo(schemas.reloaded), 'What is in effect now, and what needs a restart'),
+        ...refused(['422', 'The configuration is wrong; the old one stays in force']),
+      },
+    },
+  }
   paths['/api/v1/notifiers/{name}/retry'] = {
     post: {
+      operationId: 'retryNotifier',
       summary: 'Try again what was set aside',
       parameters: [notifierName],
       requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
@@ -156,7 +191,7 @@ function addWrites(paths: Record<string, unknown>): void {
 
 export function createOpenApi(): unknown {
   const paths: Record<string, unknown> = {}
-  for (const { path, summary, schema, list, status } of ENDPOINTS) {
+  for (const { path, operationId, summary, schema, list, status } of ENDPOINTS) {
     const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
@@ -164,10 +199,11 @@ export function createOpenApi(): unknown {
     if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)
-    paths[path] = { get: { summary, ...(parameters === undefined ? {} : { parameters }), responses } }
+    paths[path] = { get: { operationId, summary, ...(parameters === undefined ? {} : { parameters }), responses } }
   }
   paths['/api/v1/incidents/{id}/report'] = {
     get: {
+      operationId: 'getIncidentReport',
       summary: 'One incident as Markdown, to paste into a ticket',
       parameters: [ID],
       responses: {
@@ -180,9 +216,12 @@ export function createOpenApi(): unknown {
   paths['/api/v1/fit'] = fitPath({ json, refTo })
   addWrites(paths)
   const page = { 'text/markdown': { schema: { type: 'string' } } }
-  paths['/runbooks'] = { get: { summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } } }
+  paths['/runbooks'] = {
+    get: { operationId: 'listRunbooks', summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } },
+  }
   paths['/runbooks/{kind}'] = {
     get: {
+      operationId: 'getRunbook',
       summary: 'What a kind of incident means, and what to do',
       parameters: [{ name: 'kind', in: 'path', required: true, schema: { type: 'string', enum: INCIDENT_KINDS } }],
       responses: { '200': { description: 'The page', content: page }, '404': json(refTo(schemas.error), 'There is no such page') },
@@ -190,6 +229,7 @@ export function createOpenApi(): unknown {
   }
   paths['/metrics'] = {
     get: {
+      operationId: 'getMetrics',
       summary: 'Prometheus text, or OpenMetrics when asked for',
       responses: {
         '200': {

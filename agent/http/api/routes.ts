@@ -1,7 +1,7 @@
 // The JSON API under /api/v1: the present from the shared rows, the past from the history.
 import type { Context, Hono } from 'hono'
 import { errorBody, STATUS, type Refusal } from '../errors.ts'
-import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
+import { AnswerTooLargeError, type HistorySeries, type HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
 import { addContainerSettings, type ContainerSettingsOf } from './container-settings.ts'
 import { addDoctor, type DoctorApi } from './doctor.ts'
@@ -9,6 +9,7 @@ import { addFit } from './fit.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
 import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
 import { addNotifiers, type NotifierApi } from './notifiers.ts'
+import { addReload, type ReloadApi } from './reload.ts'
 
 export type ApiOptions = {
   readonly views: Views
@@ -24,6 +25,8 @@ export type ApiOptions = {
   readonly containerSettings?: ContainerSettingsOf | undefined
   /** undefined: nobody looks at the host. */
   readonly doctor?: DoctorApi | undefined
+  /** undefined: there is nothing to read the configuration from. */
+  readonly reload?: ReloadApi | undefined
   readonly now: () => number
 }
 
@@ -33,18 +36,30 @@ export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBo
 
 const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
 
+const rendered = new WeakMap<object, Uint8Array<ArrayBuffer>>()
+/** Rows of a tick as bytes, made once and shared: hundreds of readers that take nothing then hold one copy. */
+function answerRows(c: Context, rows: object): Response {
+  let bytes = rendered.get(rows)
+  if (bytes === undefined) {
+    bytes = new TextEncoder().encode(JSON.stringify(rows))
+    rendered.set(rows, bytes)
+  }
+  return c.body(bytes, 200, NO_STORE)
+}
+
 const NO_NOTIFIERS: NotifierApi = {
   rows: () => [],
   test: (name) => Promise.reject(new Error(`no notifier ${name}`)),
   retry: () => 0,
 }
 
-export function addApi(app: Hono, { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, now }: ApiOptions): void {
-  app.get('/api/v1/host', (c) => answer(c, views.rows().host))
-  app.get('/api/v1/gpus', (c) => answer(c, views.rows().gpus))
-  app.get('/api/v1/containers', (c) => answer(c, views.rows().containers))
-  app.get('/api/v1/processes', (c) => answer(c, views.rows().processes))
-  app.get('/api/v1/allocators', (c) => answer(c, views.rows().allocators))
+export function addApi(app: Hono, options: ApiOptions): void {
+  const { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, reload, now } = options
+  app.get('/api/v1/host', (c) => answerRows(c, views.rows().host))
+  app.get('/api/v1/gpus', (c) => answerRows(c, views.rows().gpus))
+  app.get('/api/v1/containers', (c) => answerRows(c, views.rows().containers))
+  app.get('/api/v1/processes', (c) => answerRows(c, views.rows().processes))
+  app.get('/api/v1/allocators', (c) => answerRows(c, views.rows().allocators))
   app.get('/api/v1/gaps', (c) => answer(c, views.gaps()))
   app.get('/api/v1/sources', (c) => answer(c, views.sources()))
   app.get('/api/v1/series', async (c) => {
@@ -56,9 +71,14 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, noti
     // Either spelling names the metric; the agent's own `process_*` have no prefix at all.
     const names = metric.startsWith('warpwatch_') ? [metric] : [`warpwatch_${metric}`, metric]
     let found: readonly HistorySeries[] = []
-    for (const name of names) {
-      found = history.query({ ...parsed.query, metric: name })
-      if (found.length > 0) break
+    try {
+      for (const name of names) {
+        found = history.query({ ...parsed.query, metric: name })
+        if (found.length > 0) break
+      }
+    } catch (error) {
+      if (error instanceof AnswerTooLargeError) return refuse(c, { code: 'bad_request', message: error.message })
+      throw error
     }
     return answer(c, found)
   })
@@ -68,6 +88,7 @@ export function addApi(app: Hono, { views, history, incidents, maintenance, noti
   addContainerSettings(app, containerSettings ?? (() => undefined), () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })
   if (doctor !== undefined) addDoctor(app, doctor, answer)
+  if (reload !== undefined) addReload(app, reload, { answer, refuse })
   let openApi: string | undefined
   app.get('/api/v1/openapi.json', async (c) => {
     if (openApi === undefined) {

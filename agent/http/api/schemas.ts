@@ -146,3 +146,12 @@ export const readiness = z
   .object({ status: z.enum(['ready', 'not_ready']), reason: z.string().optional(), newest_sample_age_ms: z.number().optional() })
   .meta({ id: 'Readiness' })
 export const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) }).meta({ id: 'Error' })
+
+const keys = z.array(z.string().describe('Such as log.level; spelled as in the file.'))
+export const reloaded = z
+  .object({
+    changed: keys.describe('Keys that were set otherwise before, and are in effect now.'),
+    needs_restart: keys.describe('Keys that are set otherwise than what is in force, which only the next start takes.'),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'Reloaded' })

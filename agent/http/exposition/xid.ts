@@ -1,14 +1,17 @@
-// DCGM_FI_DEV_XID_ERRORS: the code of the last Xid of each GPU, made from our counters by code.
+// DCGM_FI_DEV_XID_ERRORS, the code of the last Xid of each GPU, made from our counters by code; and the zero of DCGM_EXP_XID_ERRORS_COUNT.
 import type { Reading } from '../../model/reading.ts'
 import type { LatestGroup } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
+import { XID_COUNT, XID_WINDOW_LABEL } from '../../model/xid-count.ts'
 import { createRow, enterRow, type Family, type FamilyText, type Row } from './row.ts'
-import { XID_NAMES, type DcgmNames, type Generation } from './dcgm.ts'
+import { XID_NAMES } from './dcgm.ts'
+import type { DcgmLabels, Generation } from './dcgm-labels.ts'
 import { xidMessage } from './xid-messages.ts'
 
 const CODE = 'warpwatch_gpu_xid_last_code'
 const LAST = 'warpwatch_gpu_xid_last_timestamp_seconds'
 const TOTAL = 'warpwatch_gpu_xid_errors_total'
+const RECENT = 'warpwatch_gpu_xid_errors_recent'
 const INFO = 'warpwatch_gpu_info'
 const HELP = 'Value of the last XID error encountered.'
 /** Sources that know GPUs but never hear of an Xid: from them no GPU is said to have had none. */
@@ -23,27 +26,52 @@ export type XidRows = {
   readonly end: (groups: Iterable<LatestGroup>, generation: number) => void
 }
 
-export function createXidRows(dcgm: DcgmNames, familyOf: (def: FamilyText) => Family): XidRows {
-  const rows = new Map<string, Row>()
+export function createXidRows(generations: readonly Generation[], dcgm: DcgmLabels, familyOf: (def: FamilyText) => Family): XidRows {
+  /** By GPU and code, made at `version` of the labels. */
+  const rows = new Map<string, readonly Row[]>()
   const last = new Map<string, Last>()
+  const recent = new Set<string>()
   const unseen = new Set<string>()
+  let version = -1
 
-  const rowOf = (generation: Generation, labels: string, xid: number): Row => {
-    const key = `${XID_NAMES[generation]}{${labels}${labels === '' ? '' : ','}err_code="${xid}",err_msg="${xidMessage(xid)}"}`
-    let row = rows.get(key)
-    if (row === undefined) {
-      row = createRow(familyOf({ name: XID_NAMES[generation], kind: 'gauge', unit: '', help: HELP }), key)
-      rows.set(key, row)
+  const rowsOf = (gpu: Labels, xid: number): readonly Row[] => {
+    const key = `${gpu['uuid']}|${gpu['gpu']}|${xid}`
+    let found = rows.get(key)
+    if (found === undefined) {
+      const more = { err_code: String(xid), err_msg: xidMessage(xid) }
+      found = generations.flatMap((generation) => {
+        const name = XID_NAMES[generation]
+        const family = familyOf({ name, kind: 'gauge', unit: '', help: HELP })
+        return dcgm.texts(gpu, generation, false, more).map((text) => createRow(family, `${name}{${text}}`))
+      })
+      rows.set(key, found)
     }
-    return row
+    return found
+  }
+  /** As dcgm-exporter has it: no Xid within the window is one series of 0 without a code. */
+  const zeroRows = (gpu: Labels): readonly Row[] => {
+    const key = `${gpu['uuid']}|${gpu['gpu']}|none`
+    let found = rows.get(key)
+    const generation = generations[0]
+    if (found === undefined && generation !== undefined) {
+      const family = familyOf({ ...XID_COUNT, unit: '' })
+      found = dcgm.texts(gpu, generation, false, XID_WINDOW_LABEL).map((text) => createRow(family, `${XID_COUNT.name}{${text}}`))
+      rows.set(key, found)
+    }
+    return found ?? []
   }
 
   return {
-    begin: () => last.clear(),
+    begin() {
+      last.clear()
+      recent.clear()
+    },
     see({ series, value }, group) {
       const { name } = series.metric
       const uuid = series.labels['uuid']
-      if (uuid === undefined || (name !== CODE && name !== LAST && name !== INFO)) return
+      if (uuid === undefined) return
+      if (name === RECENT) recent.add(uuid)
+      if (name !== CODE && name !== LAST && name !== INFO) return
       if (name === INFO && BLIND.has(group.source)) return
       const known = last.get(uuid)
       // The source's own word first; else the code with the newest time; else, for a GPU that is there, none.
@@ -51,6 +79,8 @@ export function createXidRows(dcgm: DcgmNames, familyOf: (def: FamilyText) => Fa
       if (known === undefined || at > known.at) last.set(uuid, { labels: series.labels, t: group.t, xid, at })
     },
     end(groups, generation) {
+      if (version !== dcgm.version()) rows.clear()
+      version = dcgm.version()
       unseen.clear()
       for (const group of groups) {
         for (const gap of group.gaps) {
@@ -61,10 +91,9 @@ export function createXidRows(dcgm: DcgmNames, familyOf: (def: FamilyText) => Fa
       for (const [uuid, { labels, t, xid, at }] of last) {
         if (at < 0 && unseen.has(uuid)) continue
         const gpu: Labels = { uuid, gpu: labels['gpu'] ?? '' }
-        for (const { generation: names, text } of dcgm.gpuLabels(gpu)) enterRow(rowOf(names, text, xid), xid, t, generation)
+        for (const row of rowsOf(gpu, xid)) enterRow(row, xid, t, generation)
+        if (!recent.has(uuid)) for (const row of zeroRows(gpu)) enterRow(row, 0, t, generation)
       }
-      // Label texts change rarely (a new driver); rows of the old ones are dropped then.
-      if (rows.size > 16 * (last.size + 1)) for (const [key, row] of rows) if (row.generation !== generation) rows.delete(key)
     },
   }
 }

@@ -69,7 +69,15 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
       const { index, uuid, name, pciBusId, computeCapability } = device
       return { index, uuid, name, pciBusId, ...(computeCapability === undefined ? {} : { computeCapability }), ...(xidGap === undefined ? {} : { xidGap }) }
     })
-    send({ type: 'hello', driverVersion: session.driverVersion(), library: session.library, gpus: summaries.sort((a, b) => a.index - b.index), lost })
+    const missing = session.missing.length === 0 ? {} : { missing: session.missing }
+    send({
+      type: 'hello',
+      driverVersion: session.driverVersion(),
+      library: session.library,
+      ...missing,
+      gpus: summaries.sort((a, b) => a.index - b.index),
+      lost,
+    })
   }
   const start = (): Failure | undefined => {
     startedAt = performance.now()

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { readSubprotocol, type Access } from '../../http/auth.ts'
-import { errorBody, STATUS, type Refusal } from '../../http/errors.ts'
+import { errorBody, NO_SNIFF, STATUS, type Refusal } from '../../http/errors.ts'
 
 export const AUTH_WITHIN_MS = 5_000
 /** Close code of a refused token: policy violation (RFC 6455 section 7.4.1). */
@@ -13,7 +13,7 @@ export const CLOSE_REFUSED = 1008
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const body = errorBody(refusal)
   const status = STATUS[refusal.code]
-  const headers = Object.entries(refusal.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
+  const headers = Object.entries({ ...NO_SNIFF, ...refusal.headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${status} ${refusal.code}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers.join('')}\r\n${body}`,
   )
@@ -44,7 +44,8 @@ function textOf(data: RawData): string {
   return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString()
 }
 
-function tokenIn(data: RawData): string | undefined {
+/** The token of a first message; undefined for whatever is none. */
+export function tokenIn(data: RawData): string | undefined {
   try {
     const message: unknown = JSON.parse(textOf(data))
     if (typeof message !== 'object' || message === null || !('type' in message) || !('token' in message)) return undefined

@@ -2,33 +2,40 @@
 // Made from the latest values, not by the SDK's instruments: those keep on telling a series that has gone.
 import { ValueType } from '@opentelemetry/api'
 import { AggregationTemporality, DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
+import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import type { Reading } from '../../model/reading.ts'
+import type { Labels } from '../../model/series.ts'
 import type { LatestStore } from '../../store/latest.ts'
 import { createAttributeBook } from './attributes.ts'
+import { containerOf, containerResource, withoutIdentity } from './container-resources.ts'
 import { otlpNameOf, type OtlpName } from './names.ts'
 import { SCOPE, type Resource } from './resource.ts'
 import { createStarts } from './starts.ts'
 
 export type MetricsCollection = {
-  readonly request: ResourceMetrics
+  /** The agent's own first, then one for each container. */
+  readonly resources: readonly ResourceMetrics[]
   readonly points: number
   /** The receiver has it: what follows goes on from here. */
   readonly delivered: () => void
 }
 export type MetricsCollector = { readonly collect: (t: number) => MetricsCollection }
 
+/** Requests that follow one another are one request: their lists of resources are joined (protobuf, "Last One Wins"; repeated fields are appended). */
+export const serializeMetrics = (resources: readonly ResourceMetrics[]): Uint8Array =>
+  Buffer.concat(resources.map((resource) => ProtobufMetricsSerializer.serializeRequest(resource) ?? new Uint8Array()))
+
+type Families = Map<string, Family>
 type Family = { readonly name: OtlpName; readonly points: DataPoint<number>[] }
 
 export const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
-/** Bytes and counts are whole; should one not be, none of its metric is told as whole in this export. */
-function valueType({ unit }: OtlpName, points: readonly DataPoint<number>[]): ValueType {
-  const whole = unit === 'By' || unit.startsWith('{')
-  return whole && points.every(({ value }) => Number.isSafeInteger(value)) ? ValueType.INT : ValueType.DOUBLE
-}
+/** Bytes and counts are whole; should one not be, none of its metric is told as whole in this export, whichever its resource (`broken`: their names). */
+const isWhole = ({ unit }: OtlpName): boolean => unit === 'By' || unit.startsWith('{')
 
-function metricOf({ name, points }: Family): MetricData {
-  const descriptor = { name: name.name, description: name.description, unit: name.unit, valueType: valueType(name, points) }
+function metricOf({ name, points }: Family, broken: ReadonlySet<string>): MetricData {
+  const valueType = isWhole(name) && !broken.has(name.name) ? ValueType.INT : ValueType.DOUBLE
+  const descriptor = { name: name.name, description: name.description, unit: name.unit, valueType }
   const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE, dataPoints: points }
   if (name.instrument === 'gauge') return { ...common, dataPointType: DataPointType.GAUGE }
   return { ...common, dataPointType: DataPointType.SUM, isMonotonic: name.instrument === 'counter' }
@@ -54,19 +61,39 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups'>, reso
   return {
     collect(t) {
       starts.begin(t)
-      const families = new Map<string, Family>()
+      const own: Families = new Map()
+      const containers = new Map<string, { readonly families: Families; readonly labels: Labels[] }>()
+      const containerFor = (id: string, labels: Labels): Families => {
+        let found = containers.get(id)
+        if (found === undefined) containers.set(id, (found = { families: new Map(), labels: [] }))
+        found.labels.push(labels)
+        return found.families
+      }
+      const broken = new Set<string>()
       let points = 0
       for (const { series, value } of present()) {
         const name = otlpNameOf(series.metric, series.labels)
+        if (!Number.isSafeInteger(value)) broken.add(name.name)
+        const container = containerOf(series)
+        const families = container === undefined ? own : containerFor(container, series.labels)
         let family = families.get(name.name)
         if (family === undefined) families.set(name.name, (family = { name, points: [] }))
         const start = name.instrument === 'gauge' ? 0 : starts.of(series.key, value, name.instrument === 'counter')
         // A reading holds until it is replaced or its time is up, so its time is now.
-        family.points.push({ attributes: book.of(series.labels, name), startTime: hrTime(start), endTime: hrTime(t), value })
+        family.points.push({
+          attributes: book.of(container === undefined ? series.labels : withoutIdentity(series.labels), name),
+          startTime: hrTime(start),
+          endTime: hrTime(t),
+          value,
+        })
         points += 1
       }
-      const metrics = Array.from(families.values(), metricOf)
-      return { request: { resource, scopeMetrics: [{ scope: SCOPE, metrics }] }, points, delivered: starts.delivered }
+      const metricsOf = (about: Resource, families: Families): ResourceMetrics => ({
+        resource: about,
+        scopeMetrics: [{ scope: SCOPE, metrics: Array.from(families.values(), (family) => metricOf(family, broken)) }],
+      })
+      const measured = Array.from(containers.values(), ({ families, labels }) => metricsOf(containerResource(resource, labels), families))
+      return { resources: [metricsOf(resource, own), ...measured], points, delivered: starts.delivered }
     },
   }
 }

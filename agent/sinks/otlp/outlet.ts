@@ -1,6 +1,6 @@
 // One signal's way to the receiver: one request at a time, pauses that grow while it does not arrive, counts of what became of it.
 import type { Log } from '../../model/source.ts'
-import { shortened, type Signal, type Transport } from './transport.ts'
+import { shortened, type Transport } from './transport.ts'
 
 export type Parcel = {
   readonly request: Uint8Array
@@ -12,7 +12,6 @@ export type Parcel = {
 export type Refusal = { readonly items: number; readonly words: string }
 
 export type OutletOptions = {
-  readonly signal: Signal
   /** For people: `metrics`, `incidents`. */
   readonly what: string
   /** Where it goes, for people: a host, no URL. */
@@ -43,7 +42,7 @@ export function pauseMs(failures: number, askedMs = 0): number {
   return Math.max(own, Math.min(askedMs, LONGEST_ASKED_MS)) * (1 + Math.random() / 2)
 }
 
-export function createOutlet({ signal, what, to, transport, next, refusalOf, log }: OutletOptions): Outlet {
+export function createOutlet({ what, to, transport, next, refusalOf, log }: OutletOptions): Outlet {
   const counts = { delivered: 0, retry: 0, rejected: 0, refused: 0 }
   let underWay: Promise<void> | undefined
   let failures = 0
@@ -63,7 +62,7 @@ export function createOutlet({ signal, what, to, transport, next, refusalOf, log
     else tell(`${refusal.items} refused out of a request that was taken${refusal.words === '' ? '' : `: ${shortened(refusal.words)}`}`)
   }
   const send = async ({ request, delivered, failed }: Parcel): Promise<void> => {
-    const answer = await transport.send(signal, request)
+    const answer = await transport.send(request)
     counts[answer.result] += 1
     if (answer.result === 'delivered') {
       failures = 0

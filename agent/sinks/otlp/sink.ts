@@ -1,33 +1,25 @@
-// The OTLP sink: the present as metrics each interval, incidents as log records, to one receiver. The agent never waits for it.
+// The OTLP sink: the present as metrics each interval, incidents as log records, to one receiver or one each. The agent never waits for it.
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufLogsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
+import type { ProxyFor } from '../../lib/proxy.ts'
 import type { IncidentSummary } from '../../model/incident.ts'
 import type { Sink } from '../../model/sink.ts'
 import type { Log } from '../../model/source.ts'
 import type { LatestStore } from '../../store/latest.ts'
 import { createIncidentQueue } from './incident-queue.ts'
 import { createHttpTransport } from './http.ts'
-import { createMetricsCollector } from './metrics.ts'
+import { createMetricsCollector, serializeMetrics } from './metrics.ts'
 import { createOutlet, type OutletCounts, type Parcel, type Refusal } from './outlet.ts'
 import { recordOf } from './records.ts'
 import { createResource, type ResourceOptions } from './resource.ts'
-import type { Transport, TransportOptions } from './transport.ts'
+import { signalSettings, type OtlpSettings, type SignalSettings } from './settings.ts'
+import type { Signal, Transport, TransportOptions } from './transport.ts'
 
-/** `otlp` in the configuration. */
-export type OtlpSettings = {
-  readonly endpoint: string
-  readonly protocol: 'http/protobuf' | 'grpc'
-  readonly headers: Readonly<Record<string, string>>
-  readonly compression: 'gzip' | 'none'
-  readonly interval_ms: number
-  readonly timeout_ms: number
-  readonly ca_file: string
-  readonly metrics: boolean
-  readonly incidents: boolean
-}
 export type OtlpSinkOptions = {
   readonly settings: OtlpSettings
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
   readonly resource: ResourceOptions
   readonly latest: Pick<LatestStore, 'groups'>
   /** Ids of incidents that fired before this start. */
@@ -45,14 +37,19 @@ const RECORDS_A_REQUEST = 100
 /** For what still waits when the agent stops. */
 const LAST_WORDS_MS = 2_000
 
-async function transportFor({ endpoint, protocol, headers, timeout_ms, ca_file, compression }: OtlpSettings): Promise<Transport> {
+/** Of a signal that is not sent: nothing is ever handed to it. */
+const NOWHERE: Transport = { send: async () => ({ result: 'rejected', why: 'no endpoint' }), close: () => {} }
+
+async function transportFor(signal: Signal, found: SignalSettings | undefined, proxyFor?: ProxyFor): Promise<Transport> {
+  if (found === undefined) return NOWHERE
+  const { protocol, caFile, caKey, ...rest } = found
   let ca: Buffer | undefined
   try {
-    if (ca_file !== '') ca = readFileSync(ca_file)
+    if (caFile !== '') ca = readFileSync(caFile)
   } catch (error) {
-    throw new Error(`otlp.ca_file: expected a file of certificates, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${caKey}: expected a file of certificates, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
-  const options: TransportOptions = { endpoint: new URL(endpoint), headers, timeoutMs: timeout_ms, compression, ...(ca === undefined ? {} : { ca }) }
+  const options: TransportOptions = { signal, ...rest, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) }
   if (protocol === 'http/protobuf') return createHttpTransport(options)
   const { createGrpcTransport } = await import('./grpc.ts')
   return createGrpcTransport(options)
@@ -69,12 +66,13 @@ function refusalOf(read: () => { readonly items?: number | undefined; readonly w
 }
 
 /** Throws when the settings cannot be used; a receiver that is not there is none of these. */
-export async function createOtlpSink({ settings, resource: about, latest, known, log }: OtlpSinkOptions): Promise<OtlpSink> {
-  const transport = await transportFor(settings)
+export async function createOtlpSink({ settings, proxyFor, resource: about, latest, known, log }: OtlpSinkOptions): Promise<OtlpSink> {
+  const to = { metrics: signalSettings(settings, 'metrics'), logs: signalSettings(settings, 'logs') }
+  const transports = { metrics: await transportFor('metrics', to.metrics, proxyFor), logs: await transportFor('logs', to.logs, proxyFor) }
+  const sent = { metrics: settings.metrics && to.metrics !== undefined, incidents: settings.incidents && to.logs !== undefined }
   const resource = createResource(about)
   const collector = createMetricsCollector(latest, resource)
   const queue = createIncidentQueue(known)
-  const to = new URL(settings.endpoint).host
   let dueAt: number | undefined
   /** An export that was due and has not been delivered. It is not kept: the next one carries the whole present again. */
   let owed = false
@@ -92,13 +90,13 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
   }
   const nextMetrics = (t: number): Parcel | undefined => {
     if (!owed) return undefined
-    const { request, points, delivered } = collector.collect(t)
+    const { resources, points, delivered } = collector.collect(t)
     if (points === 0) {
       owed = false
       return undefined
     }
     return {
-      request: ProtobufMetricsSerializer.serializeRequest(request) ?? new Uint8Array(),
+      request: serializeMetrics(resources),
       delivered() {
         owed = false
         delivered()
@@ -124,10 +122,9 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
     }
   }
   const metrics = createOutlet({
-    signal: 'metrics',
     what: 'metrics',
-    to,
-    transport,
+    to: to.metrics?.url.host ?? '',
+    transport: transports.metrics,
     next: nextMetrics,
     refusalOf: (answer) =>
       refusalOf(() => {
@@ -137,10 +134,9 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
     log,
   })
   const incidents = createOutlet({
-    signal: 'logs',
     what: 'incidents',
-    to,
-    transport,
+    to: to.logs?.url.host ?? '',
+    transport: transports.logs,
     next: nextRecords,
     refusalOf: (answer) =>
       refusalOf(() => {
@@ -160,14 +156,14 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
     accepts: () => false,
     write: () => {},
     tick(t) {
-      if (settings.metrics) {
+      if (sent.metrics) {
         schedule(t)
         metrics.maintain(t)
       }
       incidents.maintain(t)
     },
     incident(incident) {
-      if (settings.incidents) queue.put(incident)
+      if (sent.incidents) queue.put(incident)
     },
     dropped: () => missed + rejectedRecords + queue.dropped(),
     counts: () => ({ metrics: metrics.counts(), incidents: incidents.counts() }),
@@ -175,7 +171,8 @@ export async function createOtlpSink({ settings, resource: about, latest, known,
       const given = new AbortController()
       await Promise.race([lastWords(), delay(LAST_WORDS_MS, undefined, { signal: given.signal }).catch(() => undefined)])
       given.abort()
-      transport.close()
+      transports.metrics.close()
+      transports.logs.close()
     },
   }
 }

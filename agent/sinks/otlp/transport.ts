@@ -1,4 +1,5 @@
-// How a request reaches the receiver, and what its answer means; one file for each protocol.
+// How the requests of one signal reach their receiver, and what its answers mean; one file for each protocol.
+import type { ProxyFor } from '../../lib/proxy.ts'
 import { redact } from '../../lib/redact.ts'
 
 export type Signal = 'metrics' | 'logs'
@@ -11,18 +12,22 @@ export type Answer =
 
 export type Transport = {
   /** Ends within the time-out, never throws. */
-  readonly send: (signal: Signal, request: Uint8Array) => Promise<Answer>
+  readonly send: (request: Uint8Array) => Promise<Answer>
   /** Ends what is on its way. */
   readonly close: () => void
 }
 
 export type TransportOptions = {
-  readonly endpoint: URL
+  readonly signal: Signal
+  /** Of http/protobuf the whole URL; of gRPC scheme, host and port count. */
+  readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   /** Certificates that are believed in place of the system's, PEM. */
   readonly ca?: Buffer
   readonly compression: 'gzip' | 'none'
+  /** Without it: what the environment says. */
+  readonly proxyFor?: ProxyFor
 }
 
 /** Of a receiver's answer; partial successes are some hundred bytes. */

@@ -1,4 +1,5 @@
 // One event as one line of a recording. `group`, `ttl_ms` and `cursor` are ours; readers of the published format pass over them.
+import { redactDeep } from '../../lib/redact.ts'
 import type { Event, Scrape } from '../../model/event.ts'
 import type { Series } from '../../model/series.ts'
 
@@ -30,6 +31,7 @@ export function metaLine(host: string): string {
   return `${JSON.stringify({ type: 'meta', format: 'warpwatch-recording', version: 1, host })}\n`
 }
 
+/** Recordings are handed on, so what a program or a person said loses its secrets; a scrape holds figures and the names of things. */
 export function eventLine(event: Event): string {
-  return event.type === 'scrape' ? scrapeLine(event) : `${JSON.stringify(event)}\n`
+  return event.type === 'scrape' ? scrapeLine(event) : `${JSON.stringify(redactDeep(event))}\n`
 }

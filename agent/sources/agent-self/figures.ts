@@ -1,5 +1,6 @@
 // What the agent says of its own parts, and of its own process.
 import { defineMetric, type MetricDef } from '../../model/metric.ts'
+import type { ReloadState } from '../../model/reload.ts'
 import type { Labels } from '../../model/series.ts'
 
 /** One figure of one part, as the composition root hands it in. */
@@ -136,7 +137,39 @@ export const openFds = defineMetric({
   otel: [{ name: 'process.unix.file_descriptor.count', unit: '{file_descriptor}', upDown: true }],
 })
 
+export const buildInfo = defineMetric({
+  name: 'warpwatch_build_info',
+  kind: 'info',
+  unit: '1',
+  help: 'The version of the agent, the commit that it was built from (unknown where the build had none), and the version of Node that runs it.',
+  labels: ['version', 'commit', 'node'],
+  history: false,
+})
+export const reloadSuccessful = defineMetric({
+  name: 'warpwatch_config_last_reload_successful',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 when the configuration that was read last is in force, 0 when it was refused and the one before stays in force.',
+  labels: [],
+  history: false,
+})
+export const reloadTimestamp = defineMetric({
+  name: 'warpwatch_config_last_reload_success_timestamp_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'When the configuration in force was read, Unix time.',
+  labels: [],
+  history: false,
+})
+export const reloadFigures = ({ successful, succeededAt }: ReloadState): readonly SelfFigure[] => [
+  { metric: reloadSuccessful, labels: {}, value: successful ? 1 : 0 },
+  { metric: reloadTimestamp, labels: {}, value: succeededAt / 1_000 },
+]
+
 export const selfMetrics: readonly MetricDef[] = [
+  buildInfo,
+  reloadSuccessful,
+  reloadTimestamp,
   sourceUp,
   sourceDuration,
   gapsTotal,

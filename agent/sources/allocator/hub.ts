@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Event } from '../../model/event.ts'
 import type { IdentifyProcess, ProcessIdentity } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
+import type { Log } from '../../model/source.ts'
 import { createBudget, IN_ALL } from './budget.ts'
 import { createConnection, type Connection } from './connection.ts'
 import type { DriverView } from './driver-view.ts'
@@ -40,6 +41,7 @@ export type HubOptions = {
   readonly emit: (event: Event) => void
   readonly interesting: (text: string) => boolean
   readonly onFailure: (error: unknown) => void
+  readonly log?: Pick<Log, 'debug'>
   readonly now?: () => number
   readonly clock?: () => number
 }
@@ -57,7 +59,7 @@ type Entry = {
 }
 
 export function createHub(options: HubOptions): Hub {
-  const { identify, ownership, view, refusals, emit, interesting, onFailure, now = () => Date.now(), clock = () => performance.now() } = options
+  const { identify, ownership, view, refusals, emit, interesting, onFailure, log, now = () => Date.now(), clock = () => performance.now() } = options
   /** In the order in which they were served last. */
   const connections = new Set<Connection>()
   const processes = new Map<string, Entry>()
@@ -87,6 +89,11 @@ export function createHub(options: HubOptions): Hub {
   }
 
   const admit = async (claim: Claim, connection: Connection, ownerUid: number | undefined): Promise<Probed | Refusal> => {
+    const found = await judge(claim, connection, ownerUid)
+    log?.debug?.(`probe of pid ${claim.pid} (its own number): ${typeof found === 'string' ? `refused, ${found}` : `connected, host pid ${found.pid}`}`)
+    return found
+  }
+  const judge = async (claim: Claim, connection: Connection, ownerUid: number | undefined): Promise<Probed | Refusal> => {
     const pid = await ownership.find(claim)
     const who = pid === undefined ? undefined : identify(pid)
     if (pid === undefined || who?.startTicks !== claim.startTicks) return 'not_owned'

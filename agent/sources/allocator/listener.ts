@@ -94,7 +94,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     const uid = process.getuid?.()
     if (uid !== undefined && directory.uid !== uid && directory.uid !== 0)
       throw new Error(`${dirname(path)}: expected a directory of this user or root, came one of uid ${directory.uid}`)
-    // What umask took away; a directory with a sticky bit such as /tmp is nobody's to change.
+    // One that was there before, with other rights; a directory with a sticky bit such as /tmp is nobody's to change.
     if (directory.uid === uid && (directory.mode & 0o7777) !== 0o755 && (directory.mode & 0o1000) === 0) chmodSync(dirname(path), 0o755)
     const there = statOf(path)
     if (there !== undefined && !there.isSocket()) throw new Error(`${path}: expected a socket or nothing, came something else; it is left alone`)

@@ -117,7 +117,10 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     if (warned.size > 0) log.info(`${socketPath}: the container engine answers again`)
     warned.clear()
     failure = undefined
-    if (!answering) options.onAnswering?.()
+    if (!answering) {
+      log.debug?.(`${socketPath}: connected, ${known.size} containers`)
+      options.onAnswering?.()
+    }
     answering = true
     options.onState()
   }
@@ -183,6 +186,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
         down(toEngineError(error, socketPath))
       }
       const pauseMs = retryMs
+      log.debug?.(`${socketPath}: ${failure?.message ?? 'not connected'}; tried again in ${pauseMs} ms`)
       retryMs = Math.min(retryMs * 2, maxRetryMs)
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }

@@ -1,8 +1,7 @@
 // A small client of the Docker Engine API (and Podman's compatible one) over its unix socket: list, inspect, events. Reads only.
-import { Agent, request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type * as z from 'zod/mini'
+import { createHttpClient, readBody, type HttpAnswer, type HttpCall } from '../../lib/http-client.ts'
 import { EngineError, toEngineError } from './engine-error.ts'
 import { describeIssues, eventSchema, inspectSchema, listSchema } from './engine-schema.ts'
 import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
@@ -39,77 +38,42 @@ export type EngineClient = {
 
 export function createEngineClient(options: EngineClientOptions): EngineClient {
   const { socketPath, timeoutMs = 5_000, maxBodyBytes = 16 * 1024 * 1024, maxEventBytes = 256 * 1024 } = options
-  const keepAlive = new Agent({ keepAlive: true, maxSockets: 4, maxFreeSockets: 1 })
-
-  /** Calls `onAnswer` with the answer's head and settles with what it settles with; a deadline or abort tears the connection down. */
-  const get = async <T>(
-    path: string,
-    deadlineMs: number | undefined,
-    signal: AbortSignal | undefined,
-    onAnswer: (answer: IncomingMessage) => Promise<T>,
-  ): Promise<T> => {
-    const doing = `GET ${path.split('?')[0]} on ${socketPath}`
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    // Without a version in the path the daemon uses its own: Docker 29 refuses clients below 1.44, 20.10 those above 1.41.
-    const call = request({ socketPath, path, agent: deadlineMs === undefined ? false : keepAlive, headers: { Host: 'docker', Accept: 'application/json' } })
-    const abort = (error: EngineError): void => {
-      reject(error)
-      call.destroy(error)
-    }
-    const timer =
-      deadlineMs === undefined
-        ? undefined
-        : setTimeout(() => abort(new EngineError('timeout', `${doing}: no complete answer within ${deadlineMs} ms`)), deadlineMs)
-    const onAbort = (): void => abort(new EngineError('timeout', `${doing}: given up`))
-    signal?.addEventListener('abort', onAbort, { once: true })
-    if (signal?.aborted === true) onAbort()
-    call.on('error', (error) => reject(toEngineError(error, doing)))
-    call.on('response', (answer) => {
-      onAnswer(answer).then(resolve, (error: unknown) => {
-        reject(toEngineError(error, doing))
-        call.destroy()
-      })
-    })
-    call.end()
-    try {
-      return await promise
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-  }
-
-  const readBody = async (answer: IncomingMessage): Promise<string> => {
-    const chunks: Buffer[] = []
-    let length = 0
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      length += chunk.length
-      if (length > maxBodyBytes) throw new EngineError('parse_error', `GET on ${socketPath}: the answer is longer than ${maxBodyBytes} bytes`)
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks).toString('utf8')
-  }
+  const asking = createHttpClient({ socketPath, keep: 4 })
+  const following = createHttpClient({ socketPath })
+  // Without a version in the path the daemon uses its own: Docker 29 refuses clients below 1.44, 20.10 those above 1.41.
+  const callOf = (path: string): HttpCall => ({ url: new URL(path, 'http://docker'), headers: { accept: 'application/json' } })
+  const doing = (path: string): string => `GET ${path.split('?')[0]} on ${socketPath}`
 
   const refuse = (path: string, status: number, body: string): EngineError => {
     const reason = status === 401 || status === 403 ? 'no_permission' : status === 404 || status === 400 ? 'not_supported' : 'driver_error'
     return new EngineError(reason, `GET ${path} on ${socketPath}: expected status 200, got ${status} ${body.slice(0, 200).trim()}`, { code: status })
   }
 
-  const getJson = async <Schema extends z.core.$ZodType>(path: string, schema: Checks<Schema>): Promise<z.output<Schema> | undefined> =>
-    await get(path, timeoutMs, undefined, async (answer) => {
-      const body = await readBody(answer)
-      if (answer.statusCode === 404 && /no such container/i.test(body)) return undefined
-      if (answer.statusCode !== 200) throw refuse(path, answer.statusCode ?? 0, body)
-      let parsed: unknown
-      try {
-        parsed = JSON.parse(body)
-      } catch (cause) {
-        throw new EngineError('parse_error', `GET ${path} on ${socketPath}: expected JSON, got ${JSON.stringify(body.slice(0, 80))}`, { cause })
-      }
-      const checked = schema.safeParse(parsed)
-      if (!checked.success) throw new EngineError('parse_error', `GET ${path} on ${socketPath}: ${describeIssues(checked.error)}`, { cause: checked.error })
-      return checked.data
-    })
+  const textOf = ({ body, cut }: Pick<HttpAnswer, 'body' | 'cut'>): string => {
+    if (cut) throw new EngineError('parse_error', `GET on ${socketPath}: the answer is longer than ${maxBodyBytes} bytes`)
+    return body.toString('utf8')
+  }
+  const getJson = async <Schema extends z.core.$ZodType>(path: string, schema: Checks<Schema>): Promise<z.output<Schema> | undefined> => {
+    const result = await asking.exchange({ ...callOf(path), timeoutMs, maxBytes: maxBodyBytes })
+    if ('failure' in result) {
+      const { kind, error } = result.failure
+      if (kind === 'timeout') throw new EngineError('timeout', `${doing(path)}: no complete answer within ${timeoutMs} ms`)
+      throw toEngineError(error, doing(path))
+    }
+    const { status } = result.answer
+    const body = textOf(result.answer)
+    if (status === 404 && /no such container/i.test(body)) return undefined
+    if (status !== 200) throw refuse(path, status, body)
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(body)
+    } catch (cause) {
+      throw new EngineError('parse_error', `GET ${path} on ${socketPath}: expected JSON, got ${JSON.stringify(body.slice(0, 80))}`, { cause })
+    }
+    const checked = schema.safeParse(parsed)
+    if (!checked.success) throw new EngineError('parse_error', `GET ${path} on ${socketPath}: ${describeIssues(checked.error)}`, { cause: checked.error })
+    return checked.data
+  }
 
   return {
     async list() {
@@ -133,8 +97,9 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         if (checked.success) onEvent(checked.data)
         else onMalformed(describeIssues(checked.error))
       }
-      await get(path, undefined, signal, async (answer) => {
-        if (answer.statusCode !== 200) throw refuse('/events', answer.statusCode ?? 0, await readBody(answer))
+      try {
+        const answer = await following.open({ ...callOf(path), signal })
+        if (answer.statusCode !== 200) throw refuse('/events', answer.statusCode ?? 0, textOf(await readBody(answer, maxBodyBytes)))
         const decoder = new StringDecoder('utf8')
         let rest = ''
         for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -144,8 +109,11 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
           if (rest.length > maxEventBytes) throw new EngineError('parse_error', `GET /events on ${socketPath}: an event is longer than ${maxEventBytes} bytes`)
           for (const line of lines) handle(line)
         }
-      })
+      } catch (error) {
+        if (signal.aborted) throw new EngineError('timeout', `${doing(path)}: given up`)
+        throw toEngineError(error, doing(path))
+      }
     },
-    close: () => keepAlive.destroy(),
+    close: () => asking.close(),
   }
 }

@@ -49,7 +49,8 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
   let nextTry = 0
 
   const locate = (t: number): CgroupReader | undefined => {
-    if (t < nextTry) return undefined
+    // A clock set back must not put the next try off.
+    if (t < nextTry && nextTry - t <= RETRY_MS) return undefined
     const ofProcess = facts.pid === undefined ? undefined : hierarchy().ofProcess(facts.pid, id)
     const cgroup = ofProcess ?? (tracked.seenAt === undefined ? undefined : hierarchy().at(tracked.seenAt))
     if (cgroup !== undefined && (cgroup.memory ?? cgroup.cpu ?? cgroup.pids) !== undefined) return createCgroupReader(cgroup)

@@ -2,14 +2,19 @@
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 import { RESTART_REASONS, type RestartReason } from '../../sampler/supervisor.ts'
-import { samplerAbandoned, samplerHangs, samplerRestarts, xidErrors, xidLastCode, xidLastTimestamp } from './metrics.ts'
+import { XID_WINDOW_MS } from '../../model/xid-count.ts'
+import { samplerAbandoned, samplerHangs, samplerRestarts, xidErrors, xidErrorsRecent, xidLastCode, xidLastTimestamp } from './metrics.ts'
 
 export type XidCounts = {
   readonly add: (labels: Labels, uuid: string, xid: number, t: number) => void
-  readonly readings: () => readonly Reading[]
+  /** At Unix time `t` in milliseconds. */
+  readonly readings: (t: number) => readonly Reading[]
 }
-type XidEntry = { readonly errors: Series; readonly last: Series; count: number; t: number }
+type XidEntry = { readonly errors: Series; readonly recent: Series; readonly last: Series; readonly times: number[]; count: number; t: number }
 type XidGpu = { readonly code: Series; lastCode: number; readonly byXid: Map<number, XidEntry> }
+
+/** A GPU that raises one Xid without end must not cost memory: three a second, for the whole window. */
+const MOST_RECENT = 1_000
 
 /** Kept for GPUs that are gone too: an Xid is often the last that is heard of one, and its alert needs the increase to stay. */
 export function createXidCounts(): XidCounts {
@@ -20,16 +25,29 @@ export function createXidCounts(): XidCounts {
       gpus.set(uuid, gpu)
       gpu.lastCode = xid
       const numbered = { ...labels, xid: String(xid) }
-      const entry: XidEntry = gpu.byXid.get(xid) ?? { errors: makeSeries(xidErrors, numbered), last: makeSeries(xidLastTimestamp, numbered), count: 0, t }
+      const entry: XidEntry = gpu.byXid.get(xid) ?? {
+        errors: makeSeries(xidErrors, numbered),
+        recent: makeSeries(xidErrorsRecent, numbered),
+        last: makeSeries(xidLastTimestamp, numbered),
+        times: [],
+        count: 0,
+        t,
+      }
       gpu.byXid.set(xid, entry)
       entry.count++
       entry.t = t
+      entry.times.push(t)
+      if (entry.times.length > MOST_RECENT) entry.times.shift()
     },
-    readings() {
+    readings(now) {
       const readings: Reading[] = []
       for (const gpu of gpus.values()) {
         readings.push({ series: gpu.code, value: gpu.lastCode })
-        for (const { errors, last, count, t } of gpu.byXid.values()) readings.push({ series: errors, value: count }, { series: last, value: t / 1_000 })
+        for (const { errors, recent, last, times, count, t } of gpu.byXid.values()) {
+          readings.push({ series: errors, value: count }, { series: last, value: t / 1_000 })
+          while (times[0] !== undefined && times[0] <= now - XID_WINDOW_MS) times.shift()
+          if (times.length > 0) readings.push({ series: recent, value: times.length })
+        }
       }
       return readings
     },

@@ -1,5 +1,6 @@
 // Metrics that the agent itself keeps about its GPUs: ages, Xid events, the sampler's own health.
 import { defineMetric } from '../../model/metric.ts'
+import { XID_COUNT } from '../../model/xid-count.ts'
 
 const GPU = ['gpu', 'uuid'] as const
 
@@ -16,6 +17,19 @@ export const xidErrors = defineMetric({
   unit: '{event}',
   help: 'Xid events of the driver since the agent started, by number.',
   labels: [...GPU, 'xid'],
+  dcgm: {
+    classic: [{ name: 'DCGM_EXP_XID_ERRORS_TOTAL', kind: 'counter', help: 'Count of XID errors since the agent started.', scale: 1, labels: ['xid'] }],
+    current: [{ name: 'DCGM_EXP_XID_ERRORS_TOTAL', kind: 'counter', help: 'Count of XID errors since the agent started.', scale: 1, labels: ['xid'] }],
+  },
+})
+export const xidErrorsRecent = defineMetric({
+  name: 'warpwatch_gpu_xid_errors_recent',
+  kind: 'gauge',
+  unit: '{event}',
+  help: 'Xid events of the last five minutes, by number; absent without any.',
+  labels: [...GPU, 'xid'],
+  dcgm: { classic: [XID_COUNT], current: [XID_COUNT] },
+  history: false,
 })
 export const xidLastTimestamp = defineMetric({
   name: 'warpwatch_gpu_xid_last_timestamp_seconds',
@@ -57,4 +71,4 @@ export const samplerHangs = defineMetric({
   help: 'Native calls that did not return in time or crashed, by GPU and function.',
   labels: [...GPU, 'function'],
 })
-export const gpuSourceMetrics = [sampleAge, xidErrors, xidLastTimestamp, xidLastCode, samplerRestarts, samplerAbandoned, samplerHangs] as const
+export const gpuSourceMetrics = [sampleAge, xidErrors, xidErrorsRecent, xidLastTimestamp, xidLastCode, samplerRestarts, samplerAbandoned, samplerHangs] as const

@@ -33,6 +33,8 @@ export type GpuSource = Source & { readonly state: () => GpuSourceState; readonl
 const VANISHED_TTL_MS = 600_000
 /** Counters change seldom: told when they change, and again every so often. */
 const RENEW_MS = 10_000
+/** More than an answer is late, less than any clock is set back by hand. */
+const CLOCK_SET_BACK_MS = 60_000
 const USED = 'warpwatch_gpu_memory_used_bytes'
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
@@ -64,13 +66,14 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
 
   const emitAges = (t: number): void => {
-    if (t <= agesT) return
+    // What lies far ahead was told before the clock was set back.
+    if (t <= agesT && agesT - t <= CLOCK_SET_BACK_MS) return
     agesT = t
     emit(t, 'age', 3 * RATE_MS.fast, roster.ages(now()), [])
   }
   const emitXids = (t: number): void => {
     xidsT = t
-    emit(t, 'xid', 3 * RENEW_MS, xids.readings(), xidGaps)
+    emit(t, 'xid', 3 * RENEW_MS, xids.readings(t), xidGaps)
   }
   const emitSelf = (t: number): void => {
     selfT = t
@@ -119,6 +122,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       emit(t, 'nvml', ttlMs.fast, [], downGap === undefined ? [] : [downGap])
     }
     const { gpus, driverVersion, library } = hello
+    context?.log.debug?.(`NVML ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
     if (none) context?.log.warn(noGpu(hello))
     else context?.log.info(`sampling ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
@@ -210,15 +214,15 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
 
   const tick = (t: number): void => {
     tickT = t
-    const due = RATES.filter((rate) => t - askedAt[rate] >= RATE_MS[rate] - RATE_MS.fast / 2)
+    const due = RATES.filter((rate) => Math.abs(t - askedAt[rate]) >= RATE_MS[rate] - RATE_MS.fast / 2)
     for (const rate of due) askedAt[rate] = t
     const asked = supervisor?.ask(due, t) ?? false
     // With an answer to come the ages wait for it, so that a healthy GPU's age is not always one second.
     if (!asked) emitAges(t)
     for (const gpu of roster.all()) if (gpu.gap !== undefined) tellGap(gpu, t)
     if (downGap !== undefined) emit(t, 'nvml', ttlMs.fast, [], [downGap])
-    if (t - selfT >= RENEW_MS) emitSelf(t)
-    if (t - xidsT >= RENEW_MS) emitXids(t)
+    if (Math.abs(t - selfT) >= RENEW_MS) emitSelf(t)
+    if (Math.abs(t - xidsT) >= RENEW_MS) emitXids(t)
   }
 
   return {

@@ -1,5 +1,5 @@
 // Follows one file by its name: what is appended, renamed away (logrotate), truncated in place (copytruncate), and goes on after a restart.
-import { closeSync, fstatSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { addLine, createBatch, BATCH_LINES, type LineBatch } from '../logs/batch.ts'
 import { MAX_LINE_BYTES } from '../logs/flow.ts'
@@ -47,9 +47,12 @@ export function createTail(options: TailOptions): Tail {
   let restSince = 0
 
   const openAt = (name: string, position: number): File => {
-    const fd = openSync(name, 'r')
+    // A pipe under a log's name would hold up the whole agent until somebody writes into it; O_NONBLOCK changes nothing for a file.
+    const fd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
-      const { dev, ino } = fstatSync(fd)
+      const stat = fstatSync(fd)
+      if (!stat.isFile()) throw new Error(`${name}: expected a file, came a pipe, a device, a socket or a directory`)
+      const { dev, ino } = stat
       return { fd, device: dev, inode: ino, position, beginning: fingerprint(fd) }
     } catch (error) {
       closeSync(fd)
@@ -184,6 +187,7 @@ export function createTail(options: TailOptions): Tail {
       if (turned) {
         finish()
         close(file)
+        file = undefined // what has its name now may be no file, or not ours to read
         file = openAt(path, 0)
         onTurned()
         return true

@@ -1,6 +1,8 @@
 // The readings of one simulated card, by rate.
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
+import { XID_WINDOW_MS } from '../../model/xid-count.ts'
+import { GIB, MIB } from './allocator.ts'
 import { capacityOf, CARD_NAME, MEMORY_HERTZ, POWER_LIMIT_WATTS, SM_MAX_HERTZ, THROTTLE_REASONS, type Card, type ThrottleReason } from './card.ts'
 import type { Tell, Teller } from './teller.ts'
 import { instanceUsedBytes, usedBytes, type World } from './world.ts'
@@ -11,7 +13,8 @@ export type CardReader = {
   readonly slow: () => CardAnswer
   readonly rare: () => CardAnswer
   readonly age: Tell
-  readonly xids: (readings: Reading[]) => void
+  /** At Unix time `t` in milliseconds. */
+  readonly xids: (readings: Reading[], t: number) => void
 }
 
 /** nvmlClocksEventReason*; all reasons are told, also those that the simulation never sets. */
@@ -23,6 +26,15 @@ const REASON_BITS: Readonly<Record<ThrottleReason, number>> = {
   hw_power_brake_slowdown: 0x80,
 }
 
+/** As an H100 80GB HBM3 tells them: temperatures at which it protects itself, and its window to the CPU. */
+const THRESHOLDS = [
+  ['shutdown', 92],
+  ['slowdown', 89],
+  ['memory_max', 95],
+] as const
+const BAR1_BYTES = 128 * GIB
+const BAR1_USED_BYTES = 3 * MIB
+
 const gap = (metric: string, labels: Labels, detail: string): Gap => ({ metric: `warpwatch_${metric}`, labels, reason: 'not_supported', code: 3, detail })
 
 export function cardSeries(world: World, card: Card, teller: Teller): CardReader {
@@ -30,12 +42,12 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
   const of = (name: string, further: Labels = {}): Tell => teller.series(name, { ...labels, ...further })
   const memory = memorySeries(world, card, of)
   const fast = fastSeries(card, of)
-  const slow = slowSeries(card, of)
+  const slow = slowSeries(world, card, of)
   const rare = rareSeries(card, of)
   const utilizationGaps = ['gpu_utilization_ratio', 'gpu_memory_utilization_ratio'].map((name) => gap(name, labels, 'not told while MIG is on (simulated)'))
   const slowGaps = [gap('gpu_fan_speed_ratio', labels, 'this card has no fan of its own (simulated)')]
   const rareGaps = [gap('gpu_retired_pages', labels, 'this card remaps rows instead (simulated)')]
-  const xids = new Map<number, readonly [total: Tell, last: Tell]>()
+  const xids = new Map<number, readonly [total: Tell, last: Tell, recent: Tell]>()
   const lastCode = of('gpu_xid_last_code')
   return {
     fast() {
@@ -55,17 +67,20 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
       return { readings, gaps: rareGaps }
     },
     age: of('gpu_sample_age_seconds'),
-    xids(readings) {
+    xids(readings, now) {
       let newest = 0
       let newestAt = 0
-      for (const [xid, { count, lastAt }] of card.xids) {
+      for (const [xid, { count, lastAt, times }] of card.xids) {
         let tells = xids.get(xid)
         if (tells === undefined) {
-          tells = [of('gpu_xid_errors_total', { xid: String(xid) }), of('gpu_xid_last_timestamp_seconds', { xid: String(xid) })]
+          const numbered = { xid: String(xid) }
+          tells = [of('gpu_xid_errors_total', numbered), of('gpu_xid_last_timestamp_seconds', numbered), of('gpu_xid_errors_recent', numbered)]
           xids.set(xid, tells)
         }
         tells[0](readings, count)
         tells[1](readings, lastAt / 1000)
+        const recent = times.filter((t) => t > now - XID_WINDOW_MS).length
+        if (recent > 0) tells[2](readings, recent)
         if (lastAt >= newestAt) [newest, newestAt] = [xid, lastAt]
       }
       if (newest > 0) lastCode(readings, newest)
@@ -75,11 +90,14 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
 
 type Of = (name: string, further?: Labels) => Tell
 
+const share = (used: number, all: number): number => Math.round((used / all) * 1e6) / 1e6
+
 function memorySeries(world: World, card: Card, of: Of): (readings: Reading[]) => void {
   const place = (further: Labels) => ({
     total: of('gpu_memory_total_bytes', further),
     used: of('gpu_memory_used_bytes', further),
     free: of('gpu_memory_free_bytes', further),
+    ratio: of('gpu_memory_used_ratio', further),
   })
   const whole = place({})
   const reserved = of('gpu_memory_reserved_bytes')
@@ -90,13 +108,15 @@ function memorySeries(world: World, card: Card, of: Of): (readings: Reading[]) =
     whole.total(readings, card.totalBytes)
     whole.used(readings, used)
     whole.free(readings, capacityOf(card) - used)
+    whole.ratio(readings, share(used, capacityOf(card)))
     reserved(readings, card.reservedBytes)
     peak(readings, Math.max(used, ...card.usedHistory))
-    for (const { instance, total, used: usedTell, free } of instances) {
+    for (const { instance, total, used: usedTell, free, ratio } of instances) {
       const inside = instanceUsedBytes(world, card, instance)
       total(readings, instance.totalBytes)
       usedTell(readings, inside)
       free(readings, instance.totalBytes - inside)
+      ratio(readings, share(inside, instance.totalBytes))
     }
   }
 }
@@ -139,7 +159,7 @@ function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
   }
 }
 
-function slowSeries(card: Card, of: Of): (readings: Reading[]) => void {
+function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => void {
   const limit = of('gpu_power_limit_watts')
   const max = [
     [of('gpu_clock_max_hertz', { domain: 'sm' }), SM_MAX_HERTZ],
@@ -154,6 +174,17 @@ function slowSeries(card: Card, of: Of): (readings: Reading[]) => void {
     of('gpu_nvlink_bytes_total', { direction: 'tx' }),
     of('gpu_nvlink_bytes_total', { direction: 'rx' }),
   ]
+  const [nvlinkOut, nvlinkIn] = [
+    of('gpu_nvlink_direction_bytes_per_second', { direction: 'tx' }),
+    of('gpu_nvlink_direction_bytes_per_second', { direction: 'rx' }),
+  ]
+  const bar1 = [{}, ...card.mig.map(({ gi, ci }) => ({ gi, ci }))].map((place) => ({
+    total: of('gpu_bar1_total_bytes', place),
+    used: of('gpu_bar1_used_bytes', place),
+    free: of('gpu_bar1_free_bytes', place),
+    bytes: 'gi' in place ? BAR1_BYTES / 2 : BAR1_BYTES,
+  }))
+  const profiling = world.cluster === undefined ? undefined : profilingSeries(card, of)
   const ecc = ['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => of('gpu_ecc_errors_total', { type, scope })))
   return (readings) => {
     limit(readings, card.powerLimitWatts)
@@ -167,7 +198,33 @@ function slowSeries(card: Card, of: Of): (readings: Reading[]) => void {
     nvlink(readings, Math.round(card.nvlinkBytesPerSecond * 2))
     nvlinkSent(readings, Math.round(card.nvlinkBytes))
     nvlinkReceived(readings, Math.round(card.nvlinkBytes))
+    nvlinkOut(readings, Math.round(card.nvlinkBytesPerSecond))
+    nvlinkIn(readings, Math.round(card.nvlinkBytesPerSecond))
+    for (const { total, used, free, bytes } of bar1) {
+      total(readings, bytes)
+      used(readings, BAR1_USED_BYTES)
+      free(readings, bytes - BAR1_USED_BYTES)
+    }
+    profiling?.(readings)
     for (const tell of ecc) tell(readings, 0)
+  }
+}
+
+/** GPM's ratios as shares of how busy the card is, of a job in half precision: shapes, not measurements. */
+function profilingSeries(card: Card, of: Of): (readings: Reading[]) => void {
+  const shares = [
+    [of('gpu_gpm_engine_active_ratio'), 1],
+    [of('gpu_gpm_sm_active_ratio'), 0.82],
+    [of('gpu_gpm_sm_occupancy_ratio'), 0.38],
+    [of('gpu_gpm_tensor_active_ratio'), 0.46],
+    [of('gpu_gpm_fp64_active_ratio'), 0],
+    [of('gpu_gpm_fp32_active_ratio'), 0.09],
+    [of('gpu_gpm_fp16_active_ratio'), 0.04],
+  ] as const
+  const memory = of('gpu_gpm_memory_active_ratio')
+  return (readings) => {
+    for (const [tell, part] of shares) tell(readings, Math.round(card.utilization * part * 1e4) / 1e4)
+    memory(readings, Math.round(card.memoryUtilization * 1e4) / 1e4)
   }
 }
 
@@ -188,6 +245,7 @@ function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
     [of('gpu_power_limit_min_watts'), 200],
     [of('gpu_pcie_link_generation_max'), 5],
     [of('gpu_pcie_link_width_max'), 16],
+    ...THRESHOLDS.map(([threshold, celsius]) => [of('gpu_temperature_threshold_celsius', { threshold }), celsius] as const),
     [of('gpu_persistence_mode'), 1],
     [of('gpu_compute_mode'), 0],
     [of('gpu_ecc_enabled'), 1],

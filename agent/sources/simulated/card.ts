@@ -35,7 +35,8 @@ export type Card = {
   nvlinkBytes: number
   readonly throttling: Set<ThrottleReason>
   readonly throttleSeconds: Map<ThrottleReason, number>
-  readonly xids: Map<number, { count: number; lastAt: number }>
+  /** `times`: Unix milliseconds of those of the last minutes, as warpwatch_gpu_xid_errors_recent counts them. */
+  readonly xids: Map<number, { count: number; lastAt: number; times: readonly number[] }>
   /** Use at each step of the last minute by the wall clock, newest last: a faster story takes more steps. */
   readonly usedHistory: number[]
 }
@@ -90,7 +91,7 @@ export function createCard(index: number, random: Random, mig: boolean): Card {
     nvlinkBytes: 0,
     throttling: new Set<ThrottleReason>(),
     throttleSeconds: new Map<ThrottleReason, number>(THROTTLE_REASONS.map((reason) => [reason, 0])),
-    xids: new Map<number, { count: number; lastAt: number }>(),
+    xids: new Map(),
     usedHistory: [],
   }
 }

@@ -90,7 +90,7 @@ export function createGpuScraper(world: World, teller: Teller): GpuScraper {
       }
       gpu.answered = gpu.card.fault === undefined
       gpu.reader.age(age, (t - gpu.seenAt) / 1000)
-      gpu.reader.xids(age)
+      gpu.reader.xids(age, t)
     }
     scrapes.push(scrape(t, 'agent', 1, age))
     return scrapes

@@ -19,17 +19,20 @@ const scrape = (source: string, t: number, readings: readonly Reading[]): Scrape
 })
 
 function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]) => void {
+  const { identity } = box
   const labels = {
-    container: box.name,
+    container: identity.name,
     container_id: box.id.slice(0, 12),
     image: box.image,
-    compose_project: box.project ?? '',
-    compose_service: box.service ?? '',
+    compose_project: identity.composeProject ?? '',
+    compose_service: identity.composeService ?? '',
+    namespace: identity.namespace ?? '',
+    pod: identity.pod ?? '',
   }
   const its = world.processes.filter((process) => process.owner === box)
   const info = teller.series('container_info', {
     ...labels,
-    runtime: 'docker',
+    runtime: world.cluster === 'kubernetes' ? 'containerd' : 'docker',
     state: 'running',
   })
   const [cpu, memory, oomKills] = ['container_cpu_seconds_total', 'container_memory_bytes', 'container_oom_kills_total'].map((name) =>
@@ -37,7 +40,12 @@ function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]
   )
   const [limit, restarts, pids] = ['container_memory_limit_bytes', 'container_restarts_total', 'container_pids'].map((name) => teller.series(name, labels))
   const requested = [...new Set(its.map((process) => process.card))].map((card) =>
-    teller.series('container_gpu_requested', { ...labels, gpu: String(card.index), uuid: card.uuid, by: 'device_request' }),
+    teller.series('container_gpu_requested', {
+      ...labels,
+      gpu: String(card.index),
+      uuid: card.uuid,
+      by: world.cluster === 'kubernetes' ? 'device_nodes' : 'device_request',
+    }),
   )
   return (readings) => {
     if (!box.running) return

@@ -1,4 +1,5 @@
 // What a scenario is: a healthy host, and what goes wrong on it.
+import type { Cluster } from './cluster.ts'
 import type { Stage } from './stage.ts'
 
 export type Scenario = {
@@ -7,6 +8,8 @@ export type Scenario = {
   readonly shows: string
   /** The last GPU is split into MIG instances. */
   readonly mig?: boolean
+  /** The host is a node of it. */
+  readonly cluster?: Cluster
   /** Called once; the result runs each second of the story, counted from the start. */
   readonly begin: (stage: Stage) => (second: number) => void
 }

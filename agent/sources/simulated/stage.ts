@@ -1,4 +1,5 @@
 // Moves the simulated host on, second by second, and tells what happens on it as events.
+import { XID_WINDOW_MS } from '../../model/xid-count.ts'
 import type { Event } from '../../model/event.ts'
 import type { AllocatorFailure } from './allocator.ts'
 import { capacityOf, moveCard, type Card, type Load } from './card.ts'
@@ -152,7 +153,9 @@ export function createStage(world: World): Stage {
     crash,
     restart: (process) => restartProcess(process, world.nextPid(), second),
     xid(card, xid, text, process) {
-      card.xids.set(xid, { count: (card.xids.get(xid)?.count ?? 0) + 1, lastAt: now })
+      const known = card.xids.get(xid)
+      const times = [...(known?.times ?? []).filter((t) => t > now - XID_WINDOW_MS), now]
+      card.xids.set(xid, { count: (known?.count ?? 0) + 1, lastAt: now, times })
       const bus = card.pciBusId.slice(4, -2).toLowerCase()
       const who = process === undefined ? '' : `pid=${process.pid}, name=${process.name}, `
       kernel(`NVRM: Xid (PCI:${bus}): ${xid}, ${who}${text}`)

@@ -2,6 +2,7 @@
 import type { ContainerIdentity, ProcessIdentity } from '../../model/identity.ts'
 import { createAllocator, MIB, type SimulatedAllocator } from './allocator.ts'
 import { capacityOf, createCard, type Card, type MigInstance } from './card.ts'
+import { asJob, asPod, type Cluster } from './cluster.ts'
 import { BOXES, planFor, type BoxPlan, type ProcessPlan } from './jobs.ts'
 import { createRandom, hexDigits, type Random } from './random.ts'
 
@@ -34,7 +35,13 @@ export type Process = ProcessPlan & {
   strandedBytes: number
 }
 
-export type World = { readonly cards: readonly Card[]; readonly boxes: readonly Box[]; readonly processes: readonly Process[]; readonly nextPid: () => number }
+export type World = {
+  readonly cluster: Cluster | undefined
+  readonly cards: readonly Card[]
+  readonly boxes: readonly Box[]
+  readonly processes: readonly Process[]
+  readonly nextPid: () => number
+}
 
 export const isAlive = (process: Process): boolean => process.owner?.running !== false && process.card.fault !== 'lost'
 export const heldBytes = (process: Process): number => (isAlive(process) ? process.contextBytes + process.allocator.reserved() : 0)
@@ -67,7 +74,7 @@ export function restartProcess(process: Process, pid: number, startedAt: number)
   process.strandedBytes = 0
 }
 
-function createBox(plan: BoxPlan, random: Random): Box {
+function createBox(plan: BoxPlan, random: Random, cluster: Cluster | undefined): Box {
   const id = hexDigits(random, 64)
   const identity: ContainerIdentity = {
     id,
@@ -79,7 +86,7 @@ function createBox(plan: BoxPlan, random: Random): Box {
   return {
     ...plan,
     id,
-    identity,
+    identity: cluster === 'kubernetes' ? asPod(plan.name, identity) : identity,
     random,
     running: true,
     restartAt: undefined,
@@ -90,17 +97,25 @@ function createBox(plan: BoxPlan, random: Random): Box {
   }
 }
 
-export type WorldOptions = { readonly seed: number; readonly gpus: number; readonly processes: number; readonly containers: number; readonly mig: boolean }
+export type WorldOptions = {
+  readonly seed: number
+  readonly gpus: number
+  readonly processes: number
+  readonly containers: number
+  readonly mig: boolean
+  readonly cluster?: Cluster | undefined
+}
 
 export function createWorld(options: WorldOptions): World {
-  const { seed, gpus, mig } = options
+  const { seed, gpus, mig, cluster } = options
   const cards = Array.from({ length: gpus }, (_, index) => createCard(index, createRandom(seed, `card ${index}`), mig && index === gpus - 1))
   const plans = Array.from({ length: options.containers }, (_, index) => {
     const plan = BOXES[index % BOXES.length]
     if (plan === undefined) throw new Error('agent/sources/simulated/jobs.ts names no containers')
     return index < BOXES.length ? plan : { ...plan, name: `${plan.name.replace(/-1$/, '')}-${Math.floor(index / BOXES.length) + 1}` }
   })
-  const boxes = plans.map((plan) => createBox(plan, createRandom(seed, `box ${plan.name}`)))
+  // Slurm's jobs run without containers.
+  const boxes = cluster === 'slurm' ? [] : plans.map((plan) => createBox(plan, createRandom(seed, `box ${plan.name}`), cluster))
   const pids = createRandom(seed, 'pids')
   let pid = 2_000
   const nextPid = (): number => (pid += 1 + Math.floor(pids() * 90))
@@ -128,7 +143,7 @@ export function createWorld(options: WorldOptions): World {
         random,
         contextBytes,
         pid: first,
-        identity,
+        identity: cluster === 'slurm' ? asJob(plan.box, identity) : identity,
         allocator: createAllocator(),
         startedAt: 0,
         cpuCores: 0,
@@ -137,5 +152,5 @@ export function createWorld(options: WorldOptions): World {
       },
     ]
   })
-  return { cards, boxes, processes, nextPid }
+  return { cluster, cards, boxes, processes, nextPid }
 }

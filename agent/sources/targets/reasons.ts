@@ -29,6 +29,8 @@ const BY_CODE: Readonly<Record<string, ErrorMeaning>> = {
   EADDRNOTAVAIL: 'own',
   EACCES: 'own',
   EPERM: 'own',
+  // Of the agent's configuration: no such proxy can be used.
+  ERR_PROXY_CONFIG: 'own',
 }
 /** OpenSSL's verification errors and handshake alerts as Node names them (tls.md, "X509 certificate error codes"). */
 const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|EPROTO$)/

@@ -1,8 +1,9 @@
 // Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
 import { codeOf, messageOf } from '../../lib/error-words.ts'
 import type { Log } from '../../model/source.ts'
+import { FileMovedError, isCorrupt, setAside } from '../database-file.ts'
 import type { Disk } from './disk.ts'
-import { HistoryLockedError, isCorrupt, openDatabase, setAside } from './open.ts'
+import { HistoryLockedError, openDatabase, type Opened } from './open.ts'
 import { NewerSchemaError } from './schema.ts'
 
 /** Between two tries to reach a disk that is full, read-only or gone. */
@@ -17,6 +18,8 @@ export type Link = {
   readonly degraded: () => string | undefined
   /** Runs a transaction; false when it did not happen. */
   readonly attempt: (run: (disk: Disk) => void) => boolean
+  /** Notices that the files were removed or replaced; the next `retry` begins with what is there now. */
+  readonly check: (now: number) => void
   /** True when the disk, lost before, is there again. `all` that a new database does not know must then be written anew. */
   readonly retry: (now: number) => boolean
   /** Reading failed. Throws the error again when it is none of the disk's. */
@@ -26,7 +29,7 @@ export type Link = {
 
 /** Throws only what the operator must solve: a directory in use, a database of a newer version. */
 export function createLink(directory: string, log: Log, startedAt: number): Link {
-  let open: { readonly disk: Disk; readonly release: () => void } | undefined
+  let open: Opened | undefined
   let reason: string | undefined
   let retryAt = 0
   let told = ''
@@ -57,6 +60,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
       // Nothing more can be done for it; what matters is in memory or on disk already.
     }
     was?.release()
+    if (lost instanceof FileMovedError) for (const watch of was?.watches ?? []) watch.clean()
   }
 
   try {
@@ -97,6 +101,18 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
       }
     },
     fail,
+    check(now) {
+      if (open === undefined || lost instanceof FileMovedError) return
+      try {
+        for (const watch of open.watches) watch.check()
+      } catch (error) {
+        if (!(error instanceof FileMovedError)) return fail(error)
+        log.error(`history: ${error.message}: begun again with the last minutes, which are still in memory`)
+        reason = error.message
+        lost = error
+        retryAt = now
+      }
+    },
     retry(now) {
       lastNow = now
       // A clock set back must not put the next try off.
@@ -109,6 +125,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
         }
         open?.disk.probe()
         reason = undefined
+        lost = undefined
         told = ''
         return true
       } catch (error) {

@@ -1,10 +1,11 @@
 // Opens the history's database: one writer, our schema, a broken file set aside.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { codeOf } from '../../lib/error-words.ts'
+import { codeOf, messageOf } from '../../lib/error-words.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
+import { BUSY_MS, checkOwner, isCorrupt, keepIndexSafe, setAside, watchFile, type FileWatch } from '../database-file.ts'
 import { createDisk } from './disk.ts'
 import type { Disk } from './disk.ts'
 import { APPLICATION_ID, migrate } from './schema.ts'
@@ -15,16 +16,12 @@ const CACHE_KIB = 1024
 const CHECKPOINT_PAGES = 1000
 const WAL_LIMIT_BYTES = 4 * 1024 * 1024
 
+const LOCK_FILE = 'lock.db'
+
 /** Another agent writes to the same directory. */
 export class HistoryLockedError extends Error {
   override readonly name = 'HistoryLockedError'
 }
-
-/** The file is a database, but none of ours. */
-class ForeignFileError extends Error {
-  override readonly name = 'ForeignFileError'
-}
-export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof ForeignFileError
 
 /**
  * Takes the directory for this process: an exclusive lock on a small database, which the kernel gives back however the process ends.
@@ -32,7 +29,7 @@ export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/
  */
 export function lockDirectory(directory: string): () => void {
   const holder = join(directory, 'lock.pid')
-  const lock = new Sqlite(join(directory, 'lock.db'), { timeout: 0 })
+  const lock = new Sqlite(join(directory, LOCK_FILE), { timeout: 0 })
   try {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -55,8 +52,9 @@ export function lockDirectory(directory: string): () => void {
 }
 
 function openFile(file: string): Disk {
-  const db = new Sqlite(file, { timeout: 1000 })
+  const db = new Sqlite(file, { timeout: BUSY_MS })
   try {
+    keepIndexSafe(db, file)
     // Both hold only for a database without tables.
     db.pragma('page_size = 4096')
     db.pragma('auto_vacuum = INCREMENTAL')
@@ -67,9 +65,7 @@ function openFile(file: string): Disk {
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`)
     db.pragma('temp_store = MEMORY')
-    const owner = Number(db.pragma('application_id', { simple: true }))
-    const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
-    if (tables > 0 && owner !== APPLICATION_ID) throw new ForeignFileError(`expected application id ${APPLICATION_ID}, found ${owner}`)
+    checkOwner(db, APPLICATION_ID)
     migrate(db, file)
     return createDisk(db)
   } catch (error) {
@@ -78,35 +74,37 @@ function openFile(file: string): Disk {
   }
 }
 
-/** Renames a database and what belongs to it, so that it can still be looked at. Returns the new name. */
-export function setAside(file: string, now: number): string {
-  const aside = `${file}.broken-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`
-  for (const suffix of ['', '-wal', '-shm']) {
-    try {
-      renameSync(file + suffix, aside + suffix)
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error
-    }
+/** The lock holds nothing, so a file that is none costs nothing but its name. */
+function lockAnyway(directory: string, log: Log, now: number): () => void {
+  try {
+    return lockDirectory(directory)
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    const file = join(directory, LOCK_FILE)
+    log.error(`${file} is broken (${messageOf(error)}): set aside as ${setAside(file, now)}`)
+    return lockDirectory(directory)
   }
-  return aside
 }
+
+export type Opened = { readonly disk: Disk; readonly release: () => void; readonly watches: readonly FileWatch[] }
 
 /**
  * Throws HistoryLockedError and NewerSchemaError, which only the operator can solve, and whatever the disk says; a corrupt database is
  * set aside and a new one begun.
  */
-export function openDatabase(directory: string, log: Log, now: number): { readonly disk: Disk; readonly release: () => void } {
+export function openDatabase(directory: string, log: Log, now: number): Opened {
   makeDirectory(directory, 0o700)
-  const release = lockDirectory(directory)
+  const release = lockAnyway(directory, log, now)
   const file = join(directory, 'history.db')
+  const opened = (): Opened => ({ disk: openFile(file), release, watches: [watchFile(file), watchFile(join(directory, LOCK_FILE))] })
   try {
     try {
-      return { disk: openFile(file), release }
+      return opened()
     } catch (error) {
       if (!isCorrupt(error)) throw error
       const aside = setAside(file, now)
-      log.error(`history ${file} is broken (${error instanceof Error ? error.message : String(error)}): set aside as ${aside}, a new one begins`)
-      return { disk: openFile(file), release }
+      log.error(`history ${file} is broken (${messageOf(error)}): set aside as ${aside}, a new one begins`)
+      return opened()
     }
   } catch (error) {
     release()

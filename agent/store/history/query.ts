@@ -1,5 +1,5 @@
 // Answers a question about the past: picks step and resolution, and adds blocks, waiting blocks and open windows up into steps.
-import type { HistoryQuery, HistorySeries } from '../history-view.ts'
+import { AnswerTooLargeError, MAX_ANSWER_STEPS, type HistoryQuery, type HistorySeries } from '../history-view.ts'
 import type { Labels } from '../../model/series.ts'
 import { createRawScratch, decodeRaw, unpackBlock } from './block.ts'
 import type { Disk, Resolution } from './disk.ts'
@@ -60,6 +60,7 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
   const resolution: Resolution = grid.step >= 3_600 ? 'hours' : grid.step >= 60 ? 'minutes' : 'raw'
 
   const bins = new Map<string, Bins>()
+  let steps = 0
   const binsFor = (key: string, labels: Labels): Bins | undefined => {
     const known = bins.get(key)
     if (known !== undefined) return known
@@ -72,6 +73,11 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
     const i = Math.floor((second - grid.start) / grid.step)
     if (!(i >= 0 && i < grid.length)) return
     if (into.count === NONE) {
+      steps += grid.length
+      if (steps > MAX_ANSWER_STEPS)
+        throw new AnswerTooLargeError(
+          `${query.metric}: expected at most ${MAX_ANSWER_STEPS} points of all series together, came more; ask for fewer points than ${grid.length}, or name a label such as uuid`,
+        )
       into.min = new Float64Array(grid.length).fill(Number.POSITIVE_INFINITY)
       into.max = new Float64Array(grid.length).fill(Number.NEGATIVE_INFINITY)
       into.sum = new Float64Array(grid.length)

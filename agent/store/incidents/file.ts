@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { BUSY_MS, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
 import { prepareSchema, type Schema } from '../schema.ts'
 import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
 
@@ -28,6 +29,7 @@ CREATE INDEX incidents_by_status ON incidents (status, started_at);
 }
 
 type Row = { readonly summary: string; readonly evidence: Uint8Array }
+type WholeRow = Row & { readonly id: string; readonly kind: string; readonly status: string; readonly started_at: number; readonly last_seen_at: number }
 /** Evidence of the longest log lines and 64 series is about a megabyte as text. */
 const MAX_EVIDENCE_BYTES = 64 << 20
 
@@ -36,6 +38,10 @@ export type IncidentFile = {
   readonly list: (filter: IncidentFilter) => readonly IncidentSummary[]
   readonly get: (id: string) => Incident | undefined
   readonly unresolved: () => readonly Incident[]
+  readonly watch: FileWatch
+  readonly rows: () => IterableIterator<WholeRow>
+  /** Adds what another file holds, but for incidents that stand here, as far as it can be read; returns how many. */
+  readonly takeOver: (from: IncidentFile) => number
   /** Deletes the oldest resolved ones beyond either bound. */
   readonly trim: (maxCount: number, maxBytes: number) => void
   readonly close: () => void
@@ -52,10 +58,11 @@ const whole = ({ summary, evidence }: Row): Incident => ({
 /** Throws when the directory or the file cannot be used. */
 export function openIncidentFile(directory: string, { readonly = false } = {}): IncidentFile {
   const file = join(directory, INCIDENTS_FILE)
-  if (!readonly) makeDirectory(directory, 0o750)
-  const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: 1_000 })
+  if (!readonly) makeDirectory(directory, 0o700)
+  const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
   try {
     if (!readonly) {
+      keepIndexSafe(db, file)
       db.pragma('auto_vacuum = INCREMENTAL')
       db.pragma('journal_mode = WAL')
       // The death of the process costs nothing; a power failure may cost the last seconds.
@@ -64,14 +71,14 @@ export function openIncidentFile(directory: string, { readonly = false } = {}): 
       db.pragma('journal_size_limit = 1048576')
       prepareSchema(db, file, SCHEMA)
     }
-    return statements(db)
+    return statements(db, watchFile(file))
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-function statements(db: Database): IncidentFile {
+function statements(db: Database, watch: FileWatch): IncidentFile {
   const upsert = db.prepare<[string, string, string, number, number, string, Uint8Array]>(
     'INSERT INTO incidents (id, kind, status, started_at, last_seen_at, summary, evidence) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status, last_seen_at = excluded.last_seen_at, summary = excluded.summary, evidence = excluded.evidence',
@@ -82,6 +89,10 @@ function statements(db: Database): IncidentFile {
   )
   const get = db.prepare<[string], Row>('SELECT summary, evidence FROM incidents WHERE id = ?')
   const unresolved = db.prepare<[], Row>("SELECT summary, evidence FROM incidents WHERE status = 'firing' ORDER BY started_at LIMIT 500")
+  const rows = db.prepare<[], WholeRow>('SELECT id, kind, status, started_at, last_seen_at, summary, evidence FROM incidents ORDER BY started_at DESC')
+  const add = db.prepare<[WholeRow]>(
+    'INSERT INTO incidents VALUES (:id, :kind, :status, :started_at, :last_seen_at, :summary, :evidence) ON CONFLICT (id) DO NOTHING',
+  )
   const size = db.prepare<[], { count: number; bytes: number }>(
     'SELECT count(*) AS count, coalesce(sum(length(summary) + length(evidence)), 0) AS bytes FROM incidents',
   )
@@ -102,6 +113,25 @@ function statements(db: Database): IncidentFile {
       return row === undefined ? undefined : whole(row)
     },
     unresolved: () => unresolved.all().map(whole),
+    watch,
+    rows: () => rows.iterate(),
+    takeOver(from) {
+      let taken = 0
+      db.transaction(() => {
+        const others = from.rows()
+        for (;;) {
+          let next
+          try {
+            next = others.next()
+          } catch {
+            return // the rest of it is broken
+          }
+          if (next.done === true) return
+          taken += add.run(next.value).changes
+        }
+      }).immediate()
+      return taken
+    },
     trim(maxCount, maxBytes) {
       for (let round = 0; round < 100; round++) {
         const now = size.get()

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { BUSY_MS, checkTable, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
 import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
 
 export const MAINTENANCE_FILE = 'maintenance.db'
@@ -13,6 +14,7 @@ export type Lists = {
 }
 export type ListName = keyof Lists
 export type MaintenanceFile = {
+  readonly watch: FileWatch
   readonly read: () => Lists
   readonly write: (lists: Lists, names: Iterable<ListName>) => void
   readonly close: () => void
@@ -25,19 +27,23 @@ const acceptedIn = (text: string): Lists['accepted'] => JSON.parse(text)
 
 /** Throws when the directory or the file cannot be used. */
 export function openMaintenanceFile(directory: string, { readonly = false } = {}): MaintenanceFile {
-  if (!readonly) makeDirectory(directory, 0o750)
-  const db = new Sqlite(join(directory, MAINTENANCE_FILE), { readonly, fileMustExist: readonly, timeout: 500 })
+  if (!readonly) makeDirectory(directory, 0o700)
+  const path = join(directory, MAINTENANCE_FILE)
+  const db = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
   try {
     if (!readonly) {
+      keepIndexSafe(db, path)
       db.pragma('journal_mode = WAL')
       db.pragma('synchronous = NORMAL')
       db.pragma('cache_size = -64')
+      checkTable(db, 'lists')
       db.exec('CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT')
     }
     const get = db.prepare<[ListName], { body: string }>('SELECT body FROM lists WHERE name = ?')
     const put = readonly ? undefined : db.prepare<[ListName, string]>('INSERT INTO lists VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body')
     const body = (name: ListName): string => get.get(name)?.body ?? '[]'
     return {
+      watch: watchFile(path),
       read: () => ({ silences: silencesIn(body('silences')), acknowledged: acknowledgedIn(body('acknowledged')), accepted: acceptedIn(body('accepted')) }),
       write(lists, names) {
         db.transaction(() => {

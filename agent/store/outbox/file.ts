@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { BUSY_MS, keepIndexSafe } from '../database-file.ts'
 import { prepareSchema, type Schema } from '../schema.ts'
 
 export const OUTBOX_FILE = 'outbox.db'
@@ -72,9 +73,10 @@ export type Row = Readonly<Record<string, string | number | null>>
 /** Throws when the directory or the file cannot be used; without a directory it is in memory. */
 export function openOutboxFile(directory: string | undefined): Database {
   const file = directory === undefined ? ':memory:' : join(directory, OUTBOX_FILE)
-  if (directory !== undefined) makeDirectory(directory, 0o750)
-  const db = new Sqlite(file, { timeout: 1_000 })
+  if (directory !== undefined) makeDirectory(directory, 0o700)
+  const db = new Sqlite(file, { timeout: BUSY_MS })
   try {
+    if (directory !== undefined) keepIndexSafe(db, file)
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
     // The death of the process costs nothing; a power failure may cost the last seconds.

@@ -50,7 +50,7 @@ function printed(value: unknown): string {
 type Escape = (text: string) => string
 /** A whole message in this form, in at most so many characters. */
 type Whole = (message: Message, most: number) => string
-const isMessage = (value: unknown): value is Message => typeof value === 'object' && value !== null && 'items' in value && 'base_url' in value
+const isMessage = (value: unknown): value is Message => typeof value === 'object' && value !== null && 'items' in value && 'local_url' in value
 
 /** `{{ message | markdown: 1900 }}` is the message in words, `{{ item.title | markdown: 200 }}` a text escaped; neither is longer than that. */
 const marking =

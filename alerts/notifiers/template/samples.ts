@@ -1,6 +1,6 @@
 // Messages on which a template is tried before the first real one comes: one with all that there can be, one with next to nothing, an end, a storm.
 import type { Incident } from '../../../agent/model/incident.ts'
-import type { Message, MessageItem } from '../../../agent/model/notification.ts'
+import type { Message, MessageItem, Reach } from '../../../agent/model/notification.ts'
 import { outgoing } from '../../messages/outgoing.ts'
 import { sampleIncident } from '../../sample.ts'
 
@@ -24,11 +24,12 @@ const item = (incident: Incident): MessageItem => {
   const resolved = incident.status === 'resolved'
   return { event: resolved ? 'resolved' : 'firing', reason: resolved ? 'resolved' : 'new', incident: outgoing(incident) }
 }
-const message = (items: readonly MessageItem[]): Message => ({
+const LOCAL: Reach = { local_url: 'http://127.0.0.1:9839' }
+const message = (items: readonly MessageItem[], reach: Reach = { ...LOCAL, base_url: 'http://host:9839' }): Message => ({
   key: 'sample',
   t: T,
   host: 'host',
-  base_url: 'http://host:9839',
+  ...reach,
   items,
   count: new Set(items.map(({ incident }) => incident.id)).size,
 })
@@ -40,6 +41,7 @@ export function sampleMessages(most: number): readonly (readonly [name: string, 
     ['an incident of a container on a GPU', message([item(whole)])],
     ['an incident of the host', message([item(host)])],
     ['the end of an incident', message([item(over)])],
+    ['an incident without links, as alerts.base_url is not set', message([item(whole)], LOCAL)],
     [`${most} incidents`, { ...message(many), expired: { count: 3, from: T - 1_000, to: T } }],
   ]
 }

@@ -2,9 +2,9 @@
 import { SEVERITIES, type Severity } from '../../../agent/model/severity.ts'
 import { alertName } from '../../../agent/model/kinds.ts'
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
-import { headline, incidentUrl } from '../../messages/story.ts'
+import { directionsOf, incidentUrl, runbookUrl } from '../../messages/links.ts'
+import { headline } from '../../messages/story.ts'
 import { wordsOf } from '../../messages/words.ts'
-import { runbookUrl } from '../common.ts'
 
 const isoTime = (t: number | undefined): string | null => (t === undefined ? null : new Date(t).toISOString())
 
@@ -36,8 +36,9 @@ function itemView(message: Message, item: MessageItem): object {
     resolved_at: isoTime(resolved_at),
     resolution: resolution ?? null,
     remedies: remedies.map(({ text, command }) => ({ text, command: command ?? null })),
-    url: incidentUrl(message.base_url, id),
-    runbook: runbookUrl(message, kind),
+    url: incidentUrl(message, id) ?? null,
+    runbook: runbookUrl(message, kind) ?? null,
+    directions: directionsOf(incident, message)?.text ?? null,
     facts,
     incident,
     message: { ...message, items: [item], count: 1 },
@@ -57,7 +58,7 @@ export function viewOf(message: Message, secrets: Readonly<Record<string, string
     key,
     time: isoTime(t),
     host,
-    dashboard: base_url,
+    dashboard: base_url ?? null,
     event: items.some(({ event }) => event === 'firing') ? 'firing' : 'resolved',
     test: items.every(({ reason }) => reason === 'test'),
     severity: worst(items),

@@ -1,5 +1,6 @@
 """With this folder on PYTHONPATH every Python program that imports torch loads Warpwatch's probe; others do not even load the probe's file.
 Then runs the sitecustomize that this one hides, if there is one."""
+import atexit
 import os
 import sys
 from _frozen_importlib import module_from_spec
@@ -32,6 +33,7 @@ def _load_probe():
         if os.path.isfile(path):
             spec = spec_from_file_location("warpwatch_probe", path)
             sys.modules["warpwatch_probe"] = module = module_from_spec(spec)
+            module._exit_function_is_set = True
             spec.loader.exec_module(module)
             return module
     return None
@@ -46,6 +48,16 @@ def _run_hidden():
     spec.loader.exec_module(module)  # what it raises is reported as without this folder
 
 
+def _at_exit():
+    """Set before any of the program's, so called after them: a probe that one of them has loaded would set its own too late to be called."""
+    _waiting.done = True
+    module = sys.modules.get("warpwatch_probe")
+    if getattr(module, "_exit_function_is_set", False):
+        module._at_exit()
+
+
 if os.environ.get("WARPWATCH_PROBE") != "0":
-    sys.meta_path.insert(0, _Waiting())
+    _waiting = _Waiting()
+    sys.meta_path.insert(0, _waiting)
+    atexit.register(_at_exit)
 _run_hidden()

@@ -1,6 +1,7 @@
 /* Plain readings of a GPU: one scenario key each, in NVML's own units (mW, MHz, percent, mJ). */
 #include "fake.h"
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define U32(fn, key) API ret_t fn(void *h, u32 *out) { DEVICE(h); return give_u32(g, key, out); }
@@ -41,6 +42,7 @@ API ret_t nvmlDeviceGetMemoryInfo(void *h, memory_t *out) {
   u64 total = m ? m->total : number_or(&g->table, "mem_total", 0), used = m ? m->used : number_or(&g->table, "mem_used", 0);
   u64 reserved = m ? m->reserved : number_or(&g->table, "mem_reserved", 0);
   if (!total) return NOT_SUPPORTED;
+  if (ones(g)) { memset(out, 0xff, sizeof *out); return OK; }
   *out = (memory_t){ total, total - used - reserved, used + reserved }; /* v1: used includes reserved */
   return OK;
 }
@@ -50,6 +52,7 @@ API ret_t nvmlDeviceGetMemoryInfo_v2(void *h, memory2_t *out) {
   u64 total = m ? m->total : number_or(&g->table, "mem_total", 0), used = m ? m->used : number_or(&g->table, "mem_used", 0);
   u64 reserved = m ? m->reserved : number_or(&g->table, "mem_reserved", 0);
   if (!total) return NOT_SUPPORTED;
+  if (ones(g)) { out->total = out->reserved = out->free = out->used = ~0ULL; return OK; }
   *out = (memory2_t){ out->version, total, reserved, total - used - reserved, used };
   return OK;
 }
@@ -57,6 +60,8 @@ API ret_t nvmlDeviceGetBAR1MemoryInfo(void *h, bar1_t *out) {
   DEVICE(h);
   u64 total = number_or(&g->table, "bar1_total", 0), used = number_or(&g->table, "bar1_used", 0);
   if (!total) return NOT_SUPPORTED;
+  if (ones(g)) { memset(out, 0xff, sizeof *out); return OK; }
+  if (m) total = total / 8 * m->slices, used = used / 8 * m->slices; /* an instance has its slices' share */
   *out = (bar1_t){ total, total - used, used };
   return OK;
 }
@@ -126,6 +131,7 @@ API ret_t nvmlDeviceGetRetiredPages_v2(void *h, u32 cause, u32 *count, u64 *addr
   if (r != OK) return r;
   u32 room = *count;
   *count = n;
+  if (ones(g)) return OK; /* four billion pages, and none of them written */
   if (room < n || (n && !addresses)) return INSUFFICIENT_SIZE;
   for (u32 i = 0; i < n && addresses; i++) { addresses[i] = 0x1000 * i; if (times) times[i] = i; }
   return OK;
@@ -141,6 +147,7 @@ API ret_t nvmlDeviceGetRowRemapperHistogram(void *h, histogram_t *out) {
   DEVICE(h);
   const char *s = text(&g->table, "remap_histogram");
   if (!s) return NOT_SUPPORTED;
+  if (ones(g)) { memset(out, 0xff, sizeof *out); return OK; }
   return sscanf(s, "%u,%u,%u,%u,%u", &out->max, &out->high, &out->partial, &out->low, &out->none) == 5 ? OK : 999;
 }
 API ret_t nvmlDeviceGetNvLinkState(void *h, u32 link, u32 *out) {
@@ -148,6 +155,7 @@ API ret_t nvmlDeviceGetNvLinkState(void *h, u32 link, u32 *out) {
   u64 links;
   if (!number(&g->table, "nvlinks", &links)) return NOT_SUPPORTED;
   if (link >= links) return INVALID_ARGUMENT;
+  if (ones(g)) { *out = ~0u; return OK; }
   *out = !((number_or(&g->table, "nvlinks_down", 0) >> link) & 1);
   return OK;
 }

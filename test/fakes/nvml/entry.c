@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 int initialized;
 static struct { const char *fn; u32 calls; } counts[256]; /* __func__ pointers are unique per function */
@@ -49,6 +50,16 @@ ret_t rules(const char *fn, const gpu_t *g) {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
   }
+  /* `odds.FUNCTION=N` or `odds.device=N`: one call in N dies, by SIGSEGV or abort(). */
+  if ((rule(g, "odds", fn, &n) || (g && rule(g, "odds", "device", &n))) && n) {
+    static unsigned seed;
+    if (!seed) seed = (unsigned)getpid() * 2654435761u ^ (unsigned)begun;
+    if (rand_r(&seed) % n == 0) {
+      if (rand_r(&seed) & 1) abort();
+      signal(SIGSEGV, SIG_DFL);
+      raise(SIGSEGV);
+    }
+  }
   if (rule(g, "ret", fn, &n)) return (ret_t)n;
   if (g && rule(g, "ret", "device", &n)) return (ret_t)n;
   return OK;
@@ -89,11 +100,15 @@ ret_t give_text(const char *value, char *out, u32 length) {
   if (!value) return NOT_SUPPORTED;
   if (strlen(value) + 1 > length) return INSUFFICIENT_SIZE;
   strcpy(out, value);
+  for (; *out; out++) if (*out == 1) *out = '\n'; /* a scenario has one line a value */
   return OK;
 }
 
+int ones(const gpu_t *g) { return number_or(&g->table, "ones", 0) != 0; }
+
 ret_t give_u64(const gpu_t *g, const char *key, u64 *out) {
   if (!out) return INVALID_ARGUMENT;
+  if (ones(g)) { *out = ~0ULL; return OK; }
   return number(&g->table, key, out) ? OK : NOT_SUPPORTED;
 }
 

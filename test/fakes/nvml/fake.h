@@ -38,7 +38,7 @@ typedef struct { u32 version, count; void *sample1, *sample2; gpm_metric_t metri
 /* The scenario: text values by key. A key that is missing means that the GPU does not support it. */
 #define MAX_GPU 16
 #define MAX_MIG 8
-#define MAX_PROC 512
+#define MAX_PROC 4096
 #define MAX_KEYS 512 /* a power of two, at most half filled */
 #define MAX_XID 64
 typedef struct { char *key, *value; } entry_t;
@@ -69,6 +69,8 @@ ret_t rules(const char *fn, const gpu_t *g);
 
 #define SYSTEM do { ret_t r_ = enter_system(__func__); if (r_ != OK) return r_; } while (0)
 #define DEVICE(h) gpu_t *g; mig_t *m; do { ret_t r_ = enter_device(__func__, (h), &g, &m); if (r_ != OK) return r_; } while (0); (void)m
+/* `ones=1`: every figure of the GPU comes back with all bits set, as registers do behind a dead PCIe link. */
+int ones(const gpu_t *g);
 ret_t give_text(const char *value, char *out, u32 length);
 ret_t give_u32(const gpu_t *g, const char *key, u32 *out);
 ret_t give_u64(const gpu_t *g, const char *key, u64 *out);

@@ -16,6 +16,7 @@ static void fill(const gpu_t *g, field_t *f) {
   const char *colon = strchr(s, ':');
   const char *v = colon ? colon + 1 : s;
   f->ret = OK;
+  if (ones(g)) { f->type = 3; memset(&f->value, 0xff, sizeof f->value); return; }
   if (colon && !strncmp(s, "ret:", 4)) f->ret = (ret_t)strtoul(v, NULL, 0);
   else if (colon && !strncmp(s, "d:", 2)) { f->type = 0; f->value.d = strtod(v, NULL); }
   else if (colon && !strncmp(s, "u:", 2)) { f->type = 1; f->value.u = (u32)strtoul(v, NULL, 0); }

@@ -2,6 +2,7 @@
 #include "fake.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct { u32 gpu, gi; int filled; } sample_t;
 
@@ -31,6 +32,7 @@ API ret_t nvmlGpmMetricsGet(gpm_get_t *get) {
     snprintf(key, sizeof key, a->gi == ~0u ? "gpm.%u" : "gpm.%u.%u", m->id, a->gi);
     const char *s = text(&gpus[a->gpu].table, key);
     m->ret = s ? OK : NOT_SUPPORTED;
+    if (ones(&gpus[a->gpu])) { m->ret = OK; memset(&m->value, 0xff, sizeof m->value); continue; }
     m->value = s ? strtod(s, NULL) : 0;
   }
   return OK;

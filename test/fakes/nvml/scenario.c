@@ -27,7 +27,7 @@ static void put(table_t *t, char *key, char *value) {
   if (!t->slot[i].key) t->count++;
   t->slot[i].key = key;
   t->slot[i].value = value;
-  if (!strncmp(key, "ret.", 4) || !strncmp(key, "delay.", 6) || !strncmp(key, "crash.", 6)) t->rules = 1;
+  if (!strncmp(key, "ret.", 4) || !strncmp(key, "delay.", 6) || !strncmp(key, "crash.", 6) || !strncmp(key, "odds.", 5)) t->rules = 1;
 }
 
 const char *text(const table_t *t, const char *key) {

@@ -30,7 +30,7 @@ export type FakeMig = {
 export type FakeXid = { readonly sequence: number; readonly xid: number; readonly gi?: number; readonly ci?: number }
 
 export type FakeGpu = {
-  /** Also rules of this GPU: `ret.FUNCTION`, `delay.FUNCTION` (ms), `crash.FUNCTION`, `lost`, `reset`, `grow`, `field.ID[.SCOPE]`, `gpm.ID[.GI]`. */
+  /** Also rules of this GPU: `ret.FUNCTION`, `delay.FUNCTION` (ms), `crash.FUNCTION`, `odds.FUNCTION` or `odds.device` (one call in N crashes), `ones` (every figure has all bits set), `lost`, `reset`, `grow`, `field.ID[.SCOPE]`, `gpm.ID[.GI]`. */
   readonly values: Values
   readonly processes?: readonly FakeProcess[]
   readonly mig?: readonly FakeMig[]
@@ -42,7 +42,9 @@ export type FakeScenario = {
   readonly gpus: readonly FakeGpu[]
 }
 
-const lines = (values: Values): string[] => Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]))
+/** A line break in a value goes as the byte 1, and comes out of the library as a line break. */
+const lines = (values: Values): string[] =>
+  Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${String(value).replaceAll('\n', '\x01')}`]))
 
 /** The scenario as the text that the library reads. */
 export function scenarioText(scenario: FakeScenario): string {

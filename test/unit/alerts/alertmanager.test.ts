@@ -119,6 +119,7 @@ describe('the heartbeat', () => {
       t: T,
       host: 'gpu-node-07',
       base_url: 'http://gpu-node-07:9839',
+      local_url: 'http://127.0.0.1:9839',
     })
     expect(request?.headers['Authorization']).toBe('Bearer T')
     expect(alertsOf(request?.body ?? '')).toMatchObject([

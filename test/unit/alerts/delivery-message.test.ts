@@ -20,7 +20,10 @@ test('the worst first, roots before what followed, what is said of one incident 
     item('warning', { severity: 'warning' }),
     item('grew', { severity: 'critical' }, 'resolved'),
   ]
-  const message = messageOf({ key: 'k', at: T, items, expired: { count: 1, from: T, to: T } }, 'gpu-01', 'http://gpu-01')
+  const message = messageOf({ key: 'k', at: T, items, expired: { count: 1, from: T, to: T } }, 'gpu-01', {
+    base_url: 'http://gpu-01',
+    local_url: 'http://127.0.0.1:9839',
+  })
   expect(message.items.map(({ event, incident: { id } }) => `${id} ${event}`)).toEqual([
     'grew firing',
     'grew resolved',

@@ -1,13 +1,12 @@
 // One request to a receiver: answers, time-outs, redirects, certificates and proxies; and never a secret in what is said of them.
-import { createServer } from 'node:http'
-import { connect } from 'node:net'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { send, type Sent, type SendOptions } from '../../../alerts/delivery/request.ts'
+import { proxyRules } from '../../../agent/lib/proxy.ts'
 import { folder } from '../../setup/alert-scene.ts'
 import { selfSigned } from '../../setup/certificate.ts'
+import { startProxy } from '../../setup/proxy-server.ts'
 import { startReceiver, type Answer, type Receiver, type ReceiverOptions } from '../../setup/receiver.ts'
 import { webServer } from '../../setup/web-server.ts'
 
@@ -26,7 +25,7 @@ const post = async (url: string, more: Partial<SendOptions> = {}): Promise<Sent>
       headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'text/plain' },
       body: 'hello, ä',
     },
-    { timeoutMs: 10_000, env: {}, ...more },
+    { timeoutMs: 10_000, ...more },
   )
 async function failure(sent: Promise<Sent>): Promise<Extract<Sent, { failed: string }>> {
   const found = await sent
@@ -131,42 +130,18 @@ test.skipIf(certificate === undefined)('trusts what it is told to trust, and not
 
 test('goes through the proxy that the environment names, unless the receiver is on this host or left out', async () => {
   const at = await receiver()
-  const asked: string[] = []
-  const proxy = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    response.end()
-  })
-  // To wherever it is asked for: our receiver.
-  proxy.on('connect', (request, socket) => {
-    asked.push(`CONNECT ${request.url}`)
-    if (request.url?.startsWith('refused') === true) {
-      socket.end('HTTP/1.1 403 No\r\n\r\n')
-      return
-    }
-    const to = connect(at.port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      to.pipe(socket).pipe(to)
-    })
-    to.on('error', () => socket.destroy())
-    socket.on('error', () => to.destroy())
-  })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  onTestFinished(() => {
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-  const address = proxy.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address')
-  const url = `http://user:${SECRET}@127.0.0.1:${address.port}`
-  const env = { HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: 'left.example' }
-  expect(await post('http://hooks.example', { env })).toMatchObject({ answer: { status: 200 } })
-  expect((await failure(post('https://refused.example', { env }))).failed).toContain('403')
-  expect(asked).toEqual([`POST http://hooks.example/services/${SECRET}?token=${SECRET}`, 'CONNECT refused.example:443'])
-  expect(await post(at.url, { env })).toMatchObject({ answer: { status: 200 } })
-  expect((await failure(post('http://left.example', { env }))).failed).toMatch(/ENOTFOUND|EAI_AGAIN/)
-  expect(asked).toHaveLength(2)
-  expect((await failure(post('https://hooks.example', { env: { HTTPS_PROXY: `nonsense://${SECRET}` } }))).failed).not.toBe('')
+  const proxy = await startProxy({ to: at.port })
+  onTestFinished(proxy.close)
+  const through = (env: Record<string, string>) => ({ proxyFor: proxyRules({ proxy: 'environment', no_proxy: [] }, env) })
+  const url = `http://user:${SECRET}@127.0.0.1:${proxy.port}`
+  const options = through({ HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: 'left.example' })
+  expect(await post('http://hooks.example', options)).toMatchObject({ answer: { status: 200 } })
+  expect((await failure(post('https://refused.example', options))).failed).toContain('403')
+  expect(proxy.asked).toEqual([`POST http://hooks.example/services/${SECRET}?token=${SECRET}`, 'CONNECT refused.example:443'])
+  expect(await post(at.url, options)).toMatchObject({ answer: { status: 200 } })
+  expect((await failure(post('http://left.example', options))).failed).toMatch(/ENOTFOUND|EAI_AGAIN/)
+  expect(proxy.asked).toHaveLength(2)
+  expect((await failure(post('https://hooks.example', through({ HTTPS_PROXY: `nonsense://${SECRET}` })))).failed).toMatch(/^HTTPS_PROXY: expected/)
 })
 
 test('is ended when the agent ends', async () => {

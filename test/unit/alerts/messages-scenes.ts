@@ -96,7 +96,7 @@ export const item = (incident: Incident, reason: MessageItem['reason'] = 'new'):
 })
 export function messageOf(items: readonly MessageItem[], more: Partial<Message> = {}): Message {
   const count = new Set(items.map(({ incident }) => incident.id)).size
-  return { key: 'wn-1', t: T + 400, host: HOST, base_url: 'http://gpu-node-07:9839', items, count, ...more }
+  return { key: 'wn-1', t: T + 400, host: HOST, base_url: 'http://gpu-node-07:9839', local_url: 'http://127.0.0.1:9839', items, count, ...more }
 }
 
 /** Ten jobs die of want of memory again and again, cards fall off the bus, the driver hangs. */

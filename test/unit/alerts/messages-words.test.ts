@@ -77,9 +77,10 @@ test('what could not be delivered, and quiet hours, are told', () => {
   expect(notes[1]).toBe('Some of this was held back by quiet hours.')
 })
 
-test('an address of this machine is no link for a phone, so what to type stands beside it', () => {
-  expect(plainText(messageOf([item(oom())], { base_url: 'http://127.0.0.1:9839' }))).toContain('On gpu-node-07: warpwatch incidents 00000000000000aa')
-  expect(plainText(messageOf([item(oom())]))).not.toContain('warpwatch incidents')
+test('with alerts.base_url a message has links and no commands to reach the page', () => {
+  const said = plainText(messageOf([item(oom())]))
+  expect(said).toContain('Open incident: http://gpu-node-07:9839/#/incidents/00000000000000aa')
+  expect(said).not.toMatch(/warpwatch incidents|ssh/)
 })
 
 test.each([

@@ -12,7 +12,7 @@ import type { Message } from '../../../agent/model/notification.ts'
 import { buildNotifier } from '../../../alerts/build.ts'
 import type { Notifier } from '../../../alerts/notifiers/definition.ts'
 import { viewOf } from '../../../alerts/notifiers/template/view.ts'
-import { bare, full, hostile, item, message, storm } from './notifier-messages.ts'
+import { bare, full, hostile, item, message, storm, withoutLinks } from './notifier-messages.ts'
 
 const doc = readFileSync(join(import.meta.dirname, '../../../docs/notifications.md'), 'utf8')
 /** Blocks inside of lists are indented. */
@@ -38,6 +38,8 @@ async function load(text: string) {
   const local = text.replaceAll('/etc/warpwatch/', `${folder}/`)
   for (const [, path = ''] of local.matchAll(/file: (\S+)/g)) writeFileSync(path, 'https://from-a-file.example.com/x\n', { mode: 0o600 })
   writeFileSync(join(folder, 'example.yaml'), local)
+  // Without it each example is asked for it.
+  if (!/^ +base_url:/m.test(text)) env['WARPWATCH_ALERTS__BASE_URL'] = 'https://gpu-01.example.com'
   return loadConfig({ file: join(folder, 'example.yaml'), cwd: folder, env, judges: { detectors: judgeDetectors, notifiers: judgeNotifiers } })
 }
 
@@ -52,7 +54,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   mattermost: z.strictObject({ text: text(16_383) }),
   ops: z.looseObject({ version: z.literal(1), event: z.string(), incident: z.looseObject({}), host: z.string() }),
   night: z.looseObject({ version: z.literal(1) }),
-  alertmanager: z.array(z.looseObject({ labels: z.record(z.string(), z.string().min(1)), generatorURL: url })),
+  alertmanager: z.array(z.looseObject({ labels: z.record(z.string(), z.string().min(1)), generatorURL: z.optional(url) })),
   discord: z.strictObject({ content: text(2_000), allowed_mentions: z.strictObject({ parse: z.tuple([]) }), flags: z.literal(4) }),
   teams: z.strictObject({
     type: z.literal('message'),
@@ -83,7 +85,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
     message: bytes(4_096),
     priority: z.int().min(1).max(5),
     tags: z.array(z.string().min(1)),
-    click: url,
+    click: z.optional(url),
   }),
   pagerduty: z.strictObject({
     routing_key: z.literal(KEY),
@@ -99,8 +101,8 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
       custom_details: z.looseObject({ why: z.string(), gpu: z.nullable(z.int()), container: z.nullable(z.string()) }),
     }),
     client: z.string(),
-    client_url: url,
-    links: z.array(z.strictObject({ href: url, text: z.string() })),
+    client_url: z.optional(url),
+    links: z.optional(z.array(z.strictObject({ href: url, text: z.string() }))),
   }),
   telegram: z.strictObject({
     chat_id: z.literal('-100123'),
@@ -114,6 +116,7 @@ const messages = (most: number): readonly Message[] => [
   message(item(bare())),
   message(item(full(), 'resolved')),
   message(item(hostile())),
+  withoutLinks(message(item(full()))),
   storm(most),
   // As long as incidents come.
   message(

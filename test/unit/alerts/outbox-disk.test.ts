@@ -1,5 +1,5 @@
 // The outbox without its disk: in memory with all that it had, back on disk when it can be used again, and never twice.
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
@@ -86,7 +86,7 @@ test('a broken file is set aside, a new one begins at once, and nobody is told a
   const { lines, log } = kept()
   const outbox = createOutbox({ directory, log, now: () => T })
   expect(outbox.degraded()).toBeUndefined()
-  expect(existsSync(join(directory, 'outbox.db.broken'))).toBe(true)
+  expect(readdirSync(directory).filter((file) => file.startsWith('outbox.db.broken-'))).toHaveLength(1)
   expect(lines.join('\n')).toContain('set aside')
   fires(outbox, 'a')
   outbox.close()
@@ -111,4 +111,58 @@ test('a folder that cannot be made: works in memory, within bounds, and writes w
   expect(readdirSync(blocked)).toContain('outbox.db')
   const again = createOutbox({ directory: blocked, log, now: () => T })
   expect(again.figures('ops')).toMatchObject({ waiting, expired })
+})
+
+test('a folder that is removed while it is in use: what waited stands in the new file, what was told stays told', () => {
+  const directory = join(folder(), 'data')
+  const { lines, log } = kept()
+  const outbox = createOutbox({ directory, log, now: () => T })
+  fires(outbox, 'a')
+  form(outbox, 'k1')
+  outbox.delivered('ops', 'k1', T, 'thread')
+  fires(outbox, 'b')
+  outbox.maintain(T + 1_000)
+  rmSync(directory, { recursive: true })
+  outbox.maintain(T + 2_000)
+  expect(outbox.degraded()).toBeUndefined()
+  expect(lines.join('\n')).toContain('was removed while it was in use')
+  outbox.close()
+  const again = createOutbox({ directory, log, now: () => T })
+  expect(again.told('ops', 'a')).toBeDefined()
+  expect(form(again, 'k2')).toBe(true)
+  expect(ids(again, 'k2')).toEqual(['b'])
+  again.close()
+})
+
+test('a file that is replaced by that of another time, while its log still lies there: both are told, none is taken for the other', () => {
+  const [directory, other] = [folder(), folder()]
+  const { log } = kept()
+  const older = createOutbox({ directory: other, log, now: () => T })
+  fires(older, 'old')
+  older.close()
+  const outbox = createOutbox({ directory, log, now: () => T })
+  fires(outbox, 'new')
+  outbox.maintain(T + 1_000)
+  renameSync(join(other, 'outbox.db'), join(directory, 'outbox.db'))
+  outbox.maintain(T + 2_000)
+  expect(outbox.degraded()).toBeUndefined()
+  outbox.close()
+  const db = new Sqlite(join(directory, 'outbox.db'), { readonly: true })
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+  expect(db.prepare('SELECT incident FROM items ORDER BY incident').pluck().all()).toEqual(['new', 'old'])
+  db.close()
+})
+
+test('another program’s database is set aside, not written into', () => {
+  const directory = folder()
+  const db = new Sqlite(join(directory, 'outbox.db'))
+  db.exec('CREATE TABLE theirs (a)')
+  db.close()
+  const outbox = createOutbox({ directory, log: kept().log, now: () => T })
+  expect(outbox.degraded()).toBeUndefined()
+  outbox.close()
+  const [aside = ''] = readdirSync(directory).filter((file) => file.startsWith('outbox.db.broken-'))
+  const found = new Sqlite(join(directory, aside), { readonly: true })
+  expect(found.prepare('SELECT name FROM sqlite_master').pluck().all()).toEqual(['theirs'])
+  found.close()
 })

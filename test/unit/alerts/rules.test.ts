@@ -57,7 +57,7 @@ describe('every kind', () => {
       const kind = INCIDENT_KINDS[at]
       expect(annotations['runbook_url']).toBe(`http://{{ $labels.instance }}/runbooks/${kind}`)
       expect(annotations['description']).toMatch(/\. First \S/)
-      expect(annotations['summary']).toMatch(/^[^{]{8,}\{\{ with .*, on \{\{ \$labels\.instance \}\}$/)
+      expect(annotations['summary']).toMatch(/^[^{]{8,}\{\{ (?:with|if) .*, on \{\{ \$labels\.instance \}\}$/)
     }
   })
   test('is judged by Prometheus, or it is said why not', () => {

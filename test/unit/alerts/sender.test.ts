@@ -43,7 +43,15 @@ async function scene({ options, notifier, directory = folder(), at: given }: Wis
   const { lines, log } = kept()
   const outbox = createOutbox({ directory, log, now: clock.now })
   const notifiers = [{ name: 'ops', type: 'plain', notifier: plainNotifier(`${at.url}/hook/s3cret`, notifier), options: deliveryOptions(options) }]
-  const delivery = createDelivery({ outbox, notifiers, host: 'gpu-01', baseUrl: 'http://gpu-01:9839', log, clock, random: () => 0.5 })
+  const delivery = createDelivery({
+    outbox,
+    notifiers,
+    host: 'gpu-01',
+    reach: { base_url: 'http://gpu-01:9839', local_url: 'http://127.0.0.1:9839' },
+    log,
+    clock,
+    random: () => 0.5,
+  })
   const put = (event: OutboxPlan['event'], id: string, more: Partial<OutboxPlan> = {}): void => {
     const about = event === 'firing' ? incident(id) : resolved(id, clock.now())
     const reason = event === 'firing' ? 'new' : 'resolved'
@@ -201,7 +209,7 @@ test('what cannot be put into words is set aside; the rest goes on', async () =>
     outbox,
     notifiers: [{ name: 'ops', type: 'plain', notifier: broken, options: deliveryOptions() }],
     host: 'gpu-01',
-    baseUrl: '',
+    reach: { local_url: 'http://127.0.0.1:9839' },
     log: kept().log,
     clock,
   })

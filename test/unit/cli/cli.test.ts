@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { COMMANDS } from '../../../agent/cli/index.ts'
 import { runCli, startCli } from './run-cli.ts'
 
@@ -30,10 +31,39 @@ describe('help and version', () => {
   })
 })
 
+describe('the commands help and version', () => {
+  test.each([
+    [['help'], ['--help'], /^warpwatch \[command\]/],
+    [['help', 'replay'], ['replay', '--help'], /^warpwatch replay FILE/],
+  ])('%j prints what %j prints', async (named, flagged, start) => {
+    const [answer, expected] = await Promise.all([runCli(named), runCli(flagged)])
+    expect(answer).toEqual(expected)
+    expect([answer.code, answer.stdout]).toEqual([0, expect.stringMatching(start)])
+  })
+
+  test('help --json lists every command with its flags', async () => {
+    const { code, stdout } = await runCli(['help', '--json'])
+    const { commands } = z
+      .object({ commands: z.array(z.object({ name: z.string(), flags: z.array(z.object({ name: z.string() })) })) })
+      .parse(JSON.parse(stdout))
+    expect([code, commands.map(({ name }) => name)]).toEqual([0, Object.keys(COMMANDS)])
+    expect(commands.find(({ name }) => name === 'run')?.flags.map(({ name }) => name)).toContain('--simulate')
+  })
+
+  test('version tells commit and Node, --version stays the number', async () => {
+    const text = await runCli(['version'])
+    expect([text.code, text.stderr]).toEqual([0, ''])
+    expect(text.stdout).toBe(`warpwatch ${String(version)} (commit unknown, Node ${process.versions.node}, ${process.platform} ${process.arch})\n`)
+    const json = await runCli(['version', '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ version, commit: 'unknown', node: process.versions.node })
+  })
+})
+
 describe('wrong usage costs one line on stderr and exit code 2', () => {
   test.each([
-    [['confg'], 'unknown command confg; the nearest valid one is config'],
-    [['constructor'], 'unknown command constructor; the nearest valid one is doctor'],
+    [['confg'], 'unknown command confg. Did you mean config? List them: warpwatch help'],
+    [['constructor'], 'unknown command constructor. Did you mean doctor? List them: warpwatch help'],
+    [['help', 'confg'], 'unknown command confg. Did you mean config? List them: warpwatch help'],
     [['--simulat'], 'unknown flag --simulat; the nearest valid one is --simulate'],
     [['config', '--chekc'], 'unknown flag --chekc; the nearest valid one is --check'],
     [['config', '--check=yes'], '--check: expected no value, came "yes"'],

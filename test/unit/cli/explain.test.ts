@@ -34,6 +34,18 @@ describe('explain', () => {
       faults: [{ kind: 'cuda_oom', severity: 'critical', facts: { gpu_index: 0 }, evidence: [{ line: 1, text: OOM }] }],
     })
   })
+  test('secrets of the log are in no form of the answer', async () => {
+    const secret = 'abcdefgh12345678'
+    const text = `huggingface_hub.errors.HfHubHTTPError: 429 Client Error: Too Many Requests for url: https://huggingface.co/api/x?token=${secret}`
+    const outputs = await Promise.all([
+      runCli(['explain', file(text)]),
+      runCli(['explain', '--json', file(text)]),
+      runCli(['explain', '--jsonl', file(JSON.stringify({ id: 1, text }))]),
+    ])
+    for (const { code, stdout } of outputs) {
+      expect([code, stdout.includes('token=[redacted]'), stdout.includes(secret)]).toEqual([1, true, false])
+    }
+  })
   test('--jsonl answers each log in the order of the input', async () => {
     const input = ['{"id":"b","text":"fine"}', '', JSON.stringify({ id: 7, text: OOM })].join('\n')
     const { code, stdout } = await runCli(['explain', '--jsonl', file(input)])

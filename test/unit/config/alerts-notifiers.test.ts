@@ -5,7 +5,8 @@ import { load, problems } from './configured.ts'
 
 const SLACK = 'https://hooks.slack.com/services/T000/B000/s3cret'
 const HOOK = '{name: hook, type: webhook, url: "https://ops.example.com/in/s3cret"}'
-const after = (entry: string): string => `notifiers:\n  - ${HOOK}\n  - ${entry}\n`
+/** With links, so that there is no warning about them. */
+const after = (entry: string): string => `notifiers:\n  - ${HOOK}\n  - ${entry}\nalerts: {base_url: "https://gpu-01.example.com"}\n`
 
 describe('a notifier', () => {
   test('has what was set, and the defaults of its type and of all', async () => {

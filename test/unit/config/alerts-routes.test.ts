@@ -89,17 +89,37 @@ describe('what is wrong', () => {
 test('a notifier that no route names is told of, unless there are no routes', async () => {
   expect((await load(routes('{to: team}'))).warnings).toEqual([
     { where: 'warpwatch.yaml:3', text: 'notifiers[1]: no route names pager, so it is told nothing' },
+    expect.objectContaining({ where: 'warpwatch.yaml:1', text: expect.stringMatching(/^alerts\.base_url is not set/) }),
   ])
-  expect((await load(NOTIFIERS)).warnings).toEqual([])
+  expect((await load(`${NOTIFIERS}alerts: {base_url: "https://gpu-01.example.com"}\n`)).warnings).toEqual([])
+})
+
+describe('a notifier without alerts.base_url', () => {
+  const warned = async (yaml: string) => (await load(yaml)).warnings
+  test.each([
+    ['host_name: gpu-01\n', /have no links.*ssh.*such as https:\/\/gpu-01\.example\.com$/],
+    ['host_name: gpu-01\nhttp: {listen: "127.0.0.1:0"}\n', /no links/],
+    ['host_name: gpu-01\nhttp: {listen: ":80", insecure: true}\n', /links in messages begin with http:\/\/gpu-01:80, a guess/],
+  ])('%j is asked for one', async (yaml, text) => {
+    expect(await warned(`${NOTIFIERS}${yaml}`)).toEqual([{ where: 'warpwatch.yaml:1', text: expect.stringMatching(text) }])
+  })
+  test('is not where links are right, and nobody is asked where no notifier is', async () => {
+    expect(await warned(`${NOTIFIERS}http: {listen: "10.1.2.3:82", insecure: true}\n`)).toEqual([])
+    expect(await warned(`${NOTIFIERS}alerts: {base_url: "http://127.0.0.1:9839"}\n`)).toEqual([])
+    expect(await warned('host_name: gpu-01\n')).toEqual([])
+  })
 })
 
 describe('where links point', () => {
   test.each([
-    ['', 'http://127.0.0.1:9839'],
+    // Loopback is the reader's own machine to a reader elsewhere.
+    ['', ''],
     ['http: {listen: "0.0.0.0:80", insecure: true}\nhost_name: gpu-01\n', 'http://gpu-01:80'],
     ['http: {listen: ":81", insecure: true}\nhost_name: a b\n', `http://${hostname()}:81`],
     ['http: {listen: "10.1.2.3:82", insecure: true}\n', 'http://10.1.2.3:82'],
-    ['http: {listen: "[::1]:83"}\n', 'http://[::1]:83'],
+    ['http: {listen: "[::1]:83"}\n', ''],
+    ['http: {listen: "localhost:83"}\n', ''],
+    ['alerts: {base_url: "http://127.0.0.1:9839"}\n', 'http://127.0.0.1:9839'],
     // Only known when it is taken.
     ['http: {listen: "127.0.0.1:0"}\n', ''],
     ['alerts: {base_url: "https://gpu.example.com/w/"}\n', 'https://gpu.example.com/w'],

@@ -128,6 +128,14 @@ describe('what is wrong', () => {
     expect((await problems('gpu:\n  peak_hz: 1\n  peak_hz: 2\n'))[0]).toMatch(/^warpwatch\.yaml:3: not valid YAML: .*unique/)
   })
 
+  test('an alias without its anchor, and aliases that multiply, are told with their line', async () => {
+    expect(await problems('http:\n  allowed_hosts: [*hosts]\n')).toEqual([
+      'warpwatch.yaml:2: not valid YAML: expected an anchor &hosts before the alias *hosts, found none',
+    ])
+    expect(await problems(`targets: &a [1]\nroutes: [${'*a, '.repeat(200)}]\n`)).toContainEqual(
+      expect.stringMatching(/^warpwatch\.yaml:2: not valid YAML: Excessive alias count/),
+    )
+  })
   test('everything is told at once, from the file, the environment and flags', async () => {
     const all = await problems('http:\n  lisen: x\nlog:\n  level: loud\n', { WARPWATCH_GPU__PEAK_HZ: 'fast' }, [
       { path: 'simulate.scenario', value: 'oom', where: '--simulate' },

@@ -1,6 +1,6 @@
 // Timers on the clock's grid: aligned, never doubled, stopped when stopped.
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createScheduler } from '../../../agent/lib/scheduler.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
@@ -26,6 +26,28 @@ describe('scheduler', () => {
     scheduler.every(100, (t) => resolve(Date.now() - t))
     expect(await promise).toBeGreaterThanOrEqual(29) // a timer may fire a millisecond early
     scheduler.stop()
+  })
+
+  test.each([
+    ['set back by an hour', -3_600_000],
+    ['set forward by a day', 86_400_000],
+    ['gone on while this process stood still', 61_000],
+  ])('a clock that was %s: the time that is told is that of now, on the grid', (_, jumpMs) => {
+    const start = 1_763_596_800_000
+    vi.useFakeTimers({ now: start })
+    onTestFinished(() => void vi.useRealTimers())
+    const scheduler = createScheduler(quiet)
+    const times: number[] = []
+    scheduler.every(10_000, (t) => void times.push(t))
+    vi.advanceTimersByTime(12_000)
+    vi.setSystemTime(start + 12_000 + jumpMs)
+    vi.advanceTimersByTime(10_000)
+    scheduler.stop()
+    expect(times[0]).toBe(start + 10_000)
+    expect(times.length).toBeGreaterThan(1)
+    for (const t of times.slice(1)) expect(Math.abs(t - (start + 12_000 + jumpMs))).toBeLessThanOrEqual(10_000)
+    expect(times.every((t) => t % 10_000 === 0)).toBe(true)
+    expect(new Set(times).size).toBe(times.length)
   })
 
   test('a task that is still running is not started again', async () => {

@@ -3,17 +3,23 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { loadConfig } from '../../../agent/config/load.ts'
 import { networkPolicy, priorityClass, service, serviceAccount } from '../../../deploy/kubernetes/around.ts'
 import { daemonSet } from '../../../deploy/kubernetes/daemon-set.ts'
 import { folders } from '../../../deploy/kubernetes/folders.ts'
-import { podMonitor, prometheusRule } from '../../../deploy/kubernetes/monitoring.ts'
-import { committedRules, FOLDER, kubernetesFiles } from '../../../scripts/kubernetes.ts'
+import { podMonitor, prometheusRule, serviceMonitor } from '../../../deploy/kubernetes/monitoring.ts'
+import { committedDashboards, committedRules, FOLDER, kubernetesFiles } from '../../../scripts/kubernetes.ts'
 
-const all = folders(committedRules())
+const all = folders(committedRules(), committedDashboards())
 const objects = all.flatMap(({ path, objects = [] }) => objects.map(({ file, object }) => ({ what: `${path}/${file}`, object })))
 const pod = daemonSet.spec?.template.spec
 const container = pod?.containers[0]
+
+const configMap = z.object({
+  metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+  data: z.record(z.string(), z.string()),
+})
 
 type Path = readonly (string | number)[]
 /** Maps whose keys are the author's: any text is as good as another there, and a schema still wants text. */
@@ -74,6 +80,8 @@ describe('what a schema cannot tell', () => {
       networkPolicy.spec?.podSelector?.matchLabels,
       podMonitor.spec.selector.matchLabels,
     ]
+    expect(service.metadata?.labels).toMatchObject(serviceMonitor.spec.selector.matchLabels ?? {})
+    expect(Object.keys(serviceMonitor.spec.selector.matchLabels ?? {})).not.toEqual([])
     for (const selector of selectors) {
       expect(Object.keys(selector ?? {}).length).toBeGreaterThan(0)
       expect(labels).toMatchObject(selector ?? {})
@@ -94,6 +102,9 @@ describe('what a schema cannot tell', () => {
     expect(used.filter((port) => !ports.has(String(port)))).toEqual([])
     const token = container?.env?.find(({ name }) => name === 'WARPWATCH_HTTP__TOKEN')?.valueFrom?.secretKeyRef
     expect(podMonitor.spec.podMetricsEndpoints?.[0]?.authorization?.credentials).toEqual(token)
+    expect(serviceMonitor.spec.endpoints[0]?.authorization?.credentials).toEqual(token)
+    // Of the Service, which a ServiceMonitor names its port by.
+    expect(serviceMonitor.spec.endpoints.map(({ port }) => port)).toEqual(service.spec?.ports?.map(({ name }) => name))
   })
 
   test('no GPU is taken from the scheduler, and no right is there without a reason', () => {
@@ -121,6 +132,29 @@ describe('what a schema cannot tell', () => {
     expect(config.logs.container_files.map((file) => paths.find((path) => file.startsWith(`${path}/`)))).not.toContain(undefined)
     expect(config.http.listen).toBe(`0.0.0.0:${container?.ports?.[0]?.containerPort}`)
     await expect(loadConfig({ file: join(FOLDER, 'base/warpwatch.yaml'), env: {}, cwd: '/' }), 'without the token').rejects.toThrow('http.token')
+  })
+
+  test('dashboards are those of grafana/, and fit where kubectl apply keeps its copy', () => {
+    const found = all.find(({ path }) => path === 'components/dashboards')?.objects ?? []
+    const written = readdirSync(join(FOLDER, '../../grafana/dashboards'))
+    expect(found.map(({ file }) => `${file}.json`)).toEqual(written.toSorted())
+    expect(found.length).toBeGreaterThan(5)
+    for (const { file, object } of found) {
+      const { metadata, data } = configMap.parse(JSON.parse(JSON.stringify(object)))
+      expect(metadata.labels['grafana_dashboard']).toBe('1')
+      const [[name, text] = ['', ''], ...others] = Object.entries(data)
+      expect([name, others]).toEqual([`warpwatch-${file}.json`, []])
+      expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(join(FOLDER, `../../grafana/dashboards/${file}.json`), 'utf8')))
+      // The annotation last-applied-configuration holds the whole object as JSON; all annotations together have 256 KiB.
+      expect(Buffer.byteLength(JSON.stringify(object))).toBeLessThan(256 * 1_024)
+    }
+  })
+
+  test('usual taints of GPU nodes are tolerated, those of the control plane by a component alone', () => {
+    const tolerated = pod?.tolerations ?? []
+    expect(tolerated.map(({ key, value }) => `${key}=${value ?? '*'}`)).toEqual(['nvidia.com/gpu=*', 'sku=gpu', 'kubernetes.azure.com/scalesetpriority=spot'])
+    expect(tolerated.some(({ effect }) => effect !== undefined)).toBe(false)
+    expect(all.find(({ path }) => path === 'components/every-node')?.patch?.spec?.template?.spec?.tolerations).toEqual([{ operator: 'Exists' }])
   })
 
   test('alerts of nodes carry no link to a port that is not there, and lose nothing else', () => {

@@ -90,6 +90,14 @@ describe('its incident', () => {
     ])
   })
 
+  test('ends when its target is taken out of the configuration, and no other does', () => {
+    const { scene, pass, firing } = host()
+    pass(0, { a: '----', b: '----' })
+    scene.feed({ ...checked(40, 'unknown', 'a'), gaps: [] }, checked(41, 'well', 'clock'))
+    expect(firing()).toEqual(['b'])
+    expect(scene.incidents()[0]).toMatchObject({ status: 'resolved', resolution: 'removed or changed in the configuration' })
+  })
+
   test('is found again after a restart of the agent, each its own', () => {
     const before = host()
     before.pass(0, { a: '----', b: '----' })

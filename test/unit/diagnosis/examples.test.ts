@@ -6,8 +6,9 @@ import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Facts } from '../../../agent/model/facts.ts'
 import { factsOf, LOG_KINDS, type LogKind } from '../../../agent/model/kinds.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 
-type Example = { readonly name: string; readonly text: string; readonly kinds: readonly LogKind[]; readonly facts?: Facts }
+type Example = { readonly name: string; readonly text: string; readonly kinds: readonly LogKind[]; readonly facts?: Facts; readonly severity?: Severity }
 const folder = join(import.meta.dirname, 'examples')
 const tables = await Promise.all(
   readdirSync(folder).map(async (file) => {
@@ -29,11 +30,12 @@ const within = (wanted: Facts, got: Facts): Facts =>
   )
 
 describe.each(tables)('$kind', ({ kind, examples }) => {
-  test.each(examples)('$name', ({ text, kinds, facts }) => {
+  test.each(examples)('$name', ({ text, kinds, facts, severity }) => {
     const faults = explainText(logScanner(), text)
     expect(faults.map((fault) => fault.kind)).toEqual(kinds)
     const root = faults[0]?.facts ?? {}
     expect(root).toMatchObject(within(facts ?? {}, root))
+    expect(faults[0]?.severity).toBe(severity ?? faults[0]?.severity)
     for (const fault of faults) {
       expect(fault.verdict.length).toBeGreaterThan(20)
       expect(fault.remedies.length).toBeGreaterThan(0)

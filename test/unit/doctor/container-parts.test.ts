@@ -68,6 +68,13 @@ test('limits of a process', () => {
   expect(limits.get('locked memory')?.soft).toBe(Number.POSITIVE_INFINITY)
 })
 
+test('limits: a line of blanks costs no more than another', () => {
+  const before = process.cpuUsage()
+  expect(parseLimits(`Max locked memory ${' '.repeat(65_536)} x`).size).toBe(0)
+  // It took seconds while the blanks could be divided in many ways.
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(100)
+})
+
 test('mounts: the longest that covers a path, the last of those over each other', () => {
   const mounts = parseMounts(
     '1 0 0:50 / / rw - overlay overlay rw\n2 1 8:1 / /models rw,relatime shared:1 master:2 - ext4 /dev/sda1 rw\n3 1 0:52 / /my\\040models ro - 9p C:\\134 rw,aname=drvfs\n4 1 0:51 / /models ro - nfs4 server:/x rw\nnonsense\n',

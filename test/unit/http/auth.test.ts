@@ -37,6 +37,41 @@ describe('the token', () => {
   })
 })
 
+describe('a second spelling of a protected path', () => {
+  test.each([
+    'http://localhost/api/v1/gpus',
+    'http://evil.example/api/v1/gpus',
+    'http://localhost/%61pi/v1/gpus',
+    '/%61pi/v1/gpus',
+    '/%41pi/v1/gpus',
+    '/api/v1/%67pus',
+    '/%2e/api/v1/gpus',
+    '/./api/v1/gpus',
+    '/x/../api/v1/gpus',
+    '/x/%2E%2e/api/v1/gpus',
+    '/x/.%2e/api/v1/gpus',
+    '/x/..',
+    '/\u005capi/v1/gpus',
+    '/api/v1/gpus#x',
+    '/api/v1/"gpus"',
+    '*',
+  ])('%s is refused, with and without the token', async (path) => {
+    await using running = await runServer({ http: { token: 's3cret-token' } })
+    for (const headers of [{}, { authorization: 'Bearer s3cret-token' }]) {
+      const answer = await get(running.url, headers, 'GET', undefined, path)
+      expect([answer.status, answer.text.includes('GPU-604ac76c')]).toEqual([400, false])
+    }
+  })
+  test.each(['/api/v1/notifiers/team%20a/test', '/api/v1/notifiers/%C3%A4/test', '/api/v1/incidents/a%2Fb', '/api/v1/incidents/..%2f'])(
+    '%s: what must be encoded may be, and needs the token',
+    async (path) => {
+      await using running = await runServer({ http: { token: 's3cret-token' } })
+      const statuses = [{}, { authorization: 'Bearer s3cret-token' }].map(async (headers) => (await get(running.url, headers, 'GET', undefined, path)).status)
+      expect(await Promise.all(statuses)).toEqual([401, 404])
+    },
+  )
+})
+
 describe('Host', () => {
   test.each([
     ['localhost:9839', 200],

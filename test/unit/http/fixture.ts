@@ -20,7 +20,9 @@ const dcgmGauge = (name: string, help: string, scale: number, when?: Labels): Dc
   ...(when === undefined ? {} : { when }),
 })
 
-const GPU_LABELS = ['gpu', 'uuid', 'gi', 'ci']
+/** Of whole cards, and of what MIG instances have too. */
+const GPU_LABELS = ['gpu', 'uuid']
+const MIG_LABELS = [...GPU_LABELS, 'gi', 'ci']
 const CONTAINER_LABELS = ['container', 'container_id', 'image', 'compose_project', 'compose_service', 'namespace', 'pod']
 const MIB = 1 / 1_048_576
 
@@ -36,13 +38,13 @@ export const migInfo = defineMetric({
   kind: 'info',
   unit: '1',
   help: 'A MIG instance.',
-  labels: [...GPU_LABELS, 'mig_uuid', 'name'],
+  labels: [...MIG_LABELS, 'mig_uuid', 'name'],
 })
-export const memoryUsed = gauge('warpwatch_gpu_memory_used_bytes', 'By', GPU_LABELS, 'Memory in use; "reserved" is not in it.', {
+export const memoryUsed = gauge('warpwatch_gpu_memory_used_bytes', 'By', MIG_LABELS, 'Memory in use; "reserved" is not in it.', {
   classic: [dcgmGauge('DCGM_FI_DEV_FB_USED', 'Framebuffer memory used (in MiB).', MIB)],
   current: [dcgmGauge('DCGM_FI_DEV_FB_USED_BYTES', 'Framebuffer memory used (in bytes).', 1)],
 })
-export const memoryFree = gauge('warpwatch_gpu_memory_free_bytes', 'By', GPU_LABELS, 'Memory that can still be allocated.', {
+export const memoryFree = gauge('warpwatch_gpu_memory_free_bytes', 'By', MIG_LABELS, 'Memory that can still be allocated.', {
   classic: [dcgmGauge('DCGM_FI_DEV_FB_FREE', 'Framebuffer memory free (in MiB).', MIB)],
 })
 export const utilization = gauge('warpwatch_gpu_utilization_ratio', '1', GPU_LABELS, 'Share of time with a kernel running.', {
@@ -75,7 +77,7 @@ export const energy = defineMetric({
     current: [{ name: 'DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL', kind: 'counter', help: 'Total energy (in J).', scale: 1 }],
   },
 })
-export const tensor = gauge('warpwatch_gpu_tensor_active_ratio', '1', GPU_LABELS, 'Share of cycles with the tensor pipe active.', {
+export const tensor = gauge('warpwatch_gpu_tensor_active_ratio', '1', MIG_LABELS, 'Share of cycles with the tensor pipe active.', {
   classic: [dcgmGauge('DCGM_FI_PROF_PIPE_TENSOR_ACTIVE', 'Ratio of cycles the tensor (HMMA) pipe is active.', 1)],
 })
 export const throttle = gauge('warpwatch_gpu_throttle_active', '1', [...GPU_LABELS, 'reason'], '1 while the reason slows the GPU.')
@@ -101,12 +103,12 @@ export const containerCpu = defineMetric({
   help: 'CPU time.',
   labels: CONTAINER_LABELS,
 })
-export const containerGpuMemory = gauge('warpwatch_container_gpu_memory_bytes', 'By', [...CONTAINER_LABELS, ...GPU_LABELS], 'GPU memory of a container.')
+export const containerGpuMemory = gauge('warpwatch_container_gpu_memory_bytes', 'By', [...CONTAINER_LABELS, ...MIG_LABELS], 'GPU memory of a container.')
 export const containerRequested = gauge('warpwatch_container_gpu_requested', '1', [...CONTAINER_LABELS, 'gpu', 'uuid', 'by'], '1 for each GPU asked for.')
 export const processMemory = gauge(
   'warpwatch_process_gpu_memory_bytes',
   'By',
-  [...GPU_LABELS, 'pid', 'process', 'type', ...CONTAINER_LABELS],
+  [...MIG_LABELS, 'pid', 'process', 'type', ...CONTAINER_LABELS],
   'GPU memory of a process.',
 )
 export const hostMemory = gauge('warpwatch_host_memory_available_bytes', 'By', [], 'Memory that programs can still get.')

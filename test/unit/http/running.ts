@@ -16,9 +16,10 @@ import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
 
 export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
 
-export const get = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', body?: string): Promise<Answer> =>
+/** `target`: sent as it stands instead of the URL's path. */
+export const get = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', body?: string, target?: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const call = request(url, { method, headers, agent: false }, (response) => {
+    const call = request(url, { method, headers, agent: false, ...(target === undefined ? {} : { path: target }) }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }))

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
@@ -12,6 +12,8 @@ import { defineMetric } from '../../../agent/model/metric.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 import { awkward, fillStore, GPU0, scrape, T } from './fixture.ts'
 import { INCIDENT } from './incident-fixture.ts'
+import { AnswerTooLargeError } from '../../../agent/store/history-view.ts'
+import { poll } from '../../setup/poll.ts'
 import { get, runServer, type Answer } from './running.ts'
 
 const errorOf = ({ text }: Answer): { code: string; message: string } =>
@@ -159,6 +161,18 @@ describe('the API', () => {
     expect((await get(`${url}/api/v1/gpus`, { x: 'y'.repeat(20_000) })).status).toBe(431)
   })
 
+  test('too large an answer of the history is refused with its reason', async () => {
+    const history = {
+      query: () => {
+        throw new AnswerTooLargeError('fewer points, please')
+      },
+    }
+    await using running = await runServer({ http: { history } })
+    const answer = await get(`${running.url}/api/v1/series?metric=a`)
+    expect([answer.status, errorOf(answer)]).toEqual([400, { code: 'bad_request', message: 'fewer points, please' }])
+    expect(running.errors).toEqual([])
+  })
+
   test('a failure inside is told to the log, not to the reader', async () => {
     await using running = await runServer({
       http: {
@@ -200,8 +214,8 @@ describe('the dashboard', () => {
     expect([page.headers['x-content-type-options'], page.headers['referrer-policy']]).toEqual(['nosniff', 'no-referrer'])
     const asset = await get(`${url}/assets/main-B4x_2Kd9.js`)
     expect([asset.headers['content-type'], asset.headers['cache-control']]).toEqual(['text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'])
-    for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2fsecret.txt', '/assets', '//etc/passwd'])
-      expect((await rawGet(url, path)).split(' ')[1]).toBe('404')
+    for (const path of ['/assets/..%2f..%2fsecret.txt', '/assets', '//etc/passwd']) expect((await rawGet(url, path)).split(' ')[1]).toBe('404')
+    for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/../../secret.txt']) expect((await rawGet(url, path)).split(' ')[1]).toBe('400')
     rmSync(directory, { recursive: true })
   })
 })
@@ -216,6 +230,55 @@ const rawGet = (url: string, path: string, headers = ''): Promise<string> =>
     socket.on('end', () => resolve(text.slice(0, text.indexOf('\r\n'))))
     socket.on('error', reject)
   })
+
+describe('a connection', () => {
+  /** All that comes until the agent ends the connection. */
+  const until = async (socket: Socket): Promise<string> => {
+    let text = ''
+    for await (const chunk of socket) text += String(chunk)
+    return text
+  }
+
+  test('that sends more requests than it takes answers is ended; others, and one that waits for its answers, go on', async () => {
+    await using running = await runServer()
+    const { hostname, port } = new URL(running.url)
+    const greedy = connect(Number(port), hostname)
+    greedy.write('GET /api/v1/processes HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000))
+    await until(greedy).catch(() => '')
+    await poll(async () => (await running.server.connections()) === 0, { what: 'no open connection' })
+    const patient = connect(Number(port), hostname)
+    for (let n = 0; n < 20; n++) {
+      patient.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      const [chunk]: unknown[] = await once(patient, 'data')
+      expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /)
+    }
+    // Some at once are nobody's harm.
+    const few = connect(Number(port), hostname)
+    few.end('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4))
+    expect((await until(few)).match(/HTTP\/1\.1 200 /g)?.length).toBe(4)
+    patient.destroy()
+  })
+
+  test('whose body is refused is ended, whatever it was refused for', async () => {
+    await using running = await runServer()
+    const { hostname, port } = new URL(running.url)
+    for (const method of ['PUT', 'POST', 'GET']) {
+      const socket = connect(Number(port), hostname)
+      socket.write(`${method} /api/v1/gpus HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n`)
+      expect(await until(socket)).toMatch(/^HTTP\/1\.1 4(?:05|13) [^]*\r\nConnection: close\r\n/)
+    }
+  })
+
+  test('all readers of a tick share the bytes of the rows, and the next tick has its own', async () => {
+    await using running = await runServer()
+    const first = await get(`${running.url}/api/v1/gpus`)
+    expect((await get(`${running.url}/api/v1/gpus`)).text).toBe(first.text)
+    running.latest.apply(scrape('gpu', GPU0['uuid'] ?? '', T + 1_000, []))
+    expect((await get(`${running.url}/api/v1/gpus`)).text).toBe(first.text)
+    running.tick(T + 1_000)
+    expect((await get(`${running.url}/api/v1/gpus`)).text).not.toBe(first.text)
+  })
+})
 
 describe('the port', () => {
   test('that is taken is told by number and with what to do', async () => {

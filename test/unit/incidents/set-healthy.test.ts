@@ -32,8 +32,7 @@ function createHost(restored: readonly Incident[] = [], standing: readonly Accep
         if (shown === 'healthy') return [{ ...last, key: 'k', state: 'healthy' }]
         const { kind, facts, severity = 'warning', about = ABOUT } = shown
         last = { kind, about }
-        // Which kind it is, only the test knows.
-        return [{ kind, key: 'k', about, state: 'faulty', severity, title: 'shown', verdict: 'so it is', facts, remedies: [] } as Finding]
+        return [{ kind, key: 'k', about, state: 'faulty', severity, title: 'shown', verdict: 'so it is', facts, remedies: [] }]
       },
     }),
   })

@@ -81,9 +81,7 @@ function createHost() {
           }
           return [
             ...over.map((one): Finding => ({ ...of(one), state: 'healthy' })),
-            ...held.map(
-              (one) => ({ ...of(one), state: 'faulty', severity: 'warning', title: one[0], verdict: 'so it is', facts: {}, remedies: [] }) as Finding,
-            ),
+            ...held.map((one): Finding => ({ ...of(one), state: 'faulty', severity: 'warning', title: one[0], verdict: 'so it is', facts: {}, remedies: [] })),
           ]
         },
       }

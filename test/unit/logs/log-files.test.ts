@@ -1,5 +1,6 @@
 // Log files: appended, renamed away, truncated, of containers in both forms, over restarts.
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -76,6 +77,31 @@ describe('log files', () => {
     writeFileSync(path, 'another beginning\nFAULT-b\nFAULT-c\n')
     expect(await come(source, 3)).toEqual(['FAULT-a', 'FAULT-b', 'FAULT-c'])
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'a pipe, a device or a directory under the name of a log holds nobody up, and a file that takes its place is read',
+    async () => {
+      const other = join(folder, 'other.log')
+      const path = join(folder, 'job.log')
+      writeFileSync(other, '')
+      writeFileSync(path, 'before\n')
+      const source = start({ files: [join(folder, '*.log')] })
+      renameSync(path, join(folder, 'job.old'))
+      execFileSync('mkfifo', [path])
+      symlinkSync('/dev/zero', join(folder, 'zero.log'))
+      mkdirSync(join(folder, 'directory.log'))
+      appendFileSync(other, 'FAULT-a\n')
+      expect(await come(source, 1)).toEqual(['FAULT-a'])
+      await poll(() => source.lines.filter((text) => text.includes('expected a file')).length >= 3, {
+        what: () => `three warnings, came ${source.lines.join('; ')}`,
+        deadlineMs: 15_000,
+      })
+      rmSync(path)
+      writeFileSync(path, 'FAULT-b\n')
+      appendFileSync(other, 'FAULT-c\n')
+      expect([...(await come(source, 3))].sort()).toEqual(['FAULT-a', 'FAULT-b', 'FAULT-c'])
+    },
+  )
 
   test('a restart goes on where it was, also in a file that was renamed meanwhile', async () => {
     const path = join(folder, 'job.log')

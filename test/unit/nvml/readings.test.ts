@@ -182,6 +182,11 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
       expect(second.value('gpu_pcie_throughput_bytes_per_second', { direction: 'tx' })).toBeGreaterThan(0)
       expect(second.value('gpu_pcie_throughput_bytes_per_second', { direction: 'rx' })).toBe(0)
       expect(second.value('gpu_nvlink_throughput_bytes_per_second')).toBeGreaterThan(0)
+      // One KiB was received and none sent, so that the sum of both is what was received.
+      expect(first.value('gpu_nvlink_direction_bytes_per_second', { direction: 'rx' })).toBeUndefined()
+      expect(second.value('gpu_nvlink_direction_bytes_per_second', { direction: 'tx' })).toBe(0)
+      const received = second.value('gpu_nvlink_direction_bytes_per_second', { direction: 'rx' })
+      expect(received).toBe(second.value('gpu_nvlink_throughput_bytes_per_second'))
     })
   })
 

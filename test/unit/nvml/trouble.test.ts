@@ -8,6 +8,27 @@ import { hasFake, startChild, withChild } from '../../fakes/nvml/child.ts'
 import { eightH100, fakeUuid, h100, hostOf, withGpu } from '../../fakes/nvml/scenario.ts'
 
 describe.skipIf(!hasFake)('trouble (needs a C compiler)', () => {
+  test('a GPU whose every figure has all bits set gives no reading at all, its neighbour all of them, and it heals', async () => {
+    const scenario = hostOf(2, () => ({ retired_sbe: 1, retired_dbe: 0, retired_pending: 0, fans: 1, fan: 30 }))
+    await withChild(scenario, {}, async (child) => {
+      const figures = (round: Awaited<ReturnType<typeof child.scrape>>, gpu: number): number =>
+        round.samples.filter(({ index, rate }) => index === gpu && rate !== 'rare').reduce((sum, { values }) => sum + values.length, 0)
+      await child.scrape() // rates need two
+      const before = figures(await child.scrape(), 0)
+      expect(before).toBeGreaterThan(40)
+      child.write(withGpu(scenario, 0, { ones: 1 }))
+      const wrong = await child.scrape()
+      expect(figures(wrong, 0)).toBe(0)
+      expect(wrong.processes(0)).toBeUndefined()
+      for (const metric of ['gpu_power_watts', 'gpu_memory_used_bytes', 'gpu_temperature_celsius', 'gpu_retired_pages', 'process_gpu_memory_bytes'])
+        expect([metric, wrong.gap(metric, { gpu: '0' })?.code]).toEqual([metric, 21])
+      expect(wrong.value('gpu_power_watts', { gpu: '1' })).toBe(501)
+      child.write(scenario)
+      await child.scrape()
+      expect(figures(await child.scrape(), 0)).toBe(before)
+    })
+  })
+
   test('a failing function is a gap of its own metric only, and of its GPU only', async () => {
     await withChild(
       hostOf(2, (index) => (index === 0 ? { 'ret.nvmlDeviceGetPowerUsage': 999 } : {})),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig, type LoadedConfig, type LoadOptions } from '../../../agent/config/load.ts'
 import { printable, printYaml } from '../../../agent/config/print.ts'
+import { signalSettings } from '../../../agent/sinks/otlp/settings.ts'
 import { ConfigError } from '../../../agent/config/problem.ts'
 
 async function load(yaml: string, env: LoadOptions['env'] = {}): Promise<LoadedConfig> {
@@ -19,6 +20,15 @@ async function problems(yaml: string, env: LoadOptions['env'] = {}): Promise<rea
   if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError, came something else', { cause: error })
   return error.problems.map(({ where, text }) => `${where}: ${text}`)
 }
+const own = (signal: string) => ({
+  [`${signal}_endpoint`]: '',
+  [`${signal}_protocol`]: 'same',
+  [`${signal}_headers`]: {},
+  [`${signal}_compression`]: 'same',
+  [`${signal}_timeout_ms`]: 0,
+  [`${signal}_ca_file`]: '',
+})
+const UNSET = { ...own('metrics'), ...own('logs') }
 const OTEL = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret,x=1' }
 
 describe('what is set', () => {
@@ -35,6 +45,7 @@ describe('what is set', () => {
       metrics: true,
       incidents: true,
       resource_attributes: {},
+      ...UNSET,
     })
   })
 
@@ -106,6 +117,7 @@ describe('the variables of OpenTelemetry', () => {
       metrics: true,
       incidents: true,
       resource_attributes: { team: 'ml', 'service.namespace': 'gpus' },
+      ...UNSET,
     })
     expect(origins.get('otlp.endpoint')).toBe('OTEL_EXPORTER_OTLP_ENDPOINT')
   })
@@ -123,6 +135,64 @@ describe('the variables of OpenTelemetry', () => {
   ])('count for nothing where %s', async (_, yaml, env, endpoint) => {
     const { config } = await load(yaml, env)
     expect([config.otlp.endpoint, config.otlp.headers]).toEqual([endpoint, {}])
+  })
+
+  test('for one signal alone go before those of both', async () => {
+    const { config } = await load('', {
+      ...OTEL,
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'https://metrics.example/otlp/push?tenant=a',
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'authorization=Bearer%20own',
+      OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '3000',
+      OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_LOGS_COMPRESSION: 'none',
+      OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE: '/logs.pem',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '9000',
+    })
+    expect(signalSettings(config.otlp, 'metrics')).toEqual({
+      url: new URL('https://metrics.example/otlp/push?tenant=a'),
+      protocol: 'http/protobuf',
+      headers: { authorization: 'Bearer own' },
+      compression: 'gzip',
+      timeoutMs: 3_000,
+      caFile: '',
+      caKey: 'otlp.ca_file',
+    })
+    expect(signalSettings(config.otlp, 'logs')).toEqual({
+      url: new URL('http://collector:4318/v1/logs'),
+      protocol: 'grpc',
+      headers: { authorization: 'Bearer secret', x: '1' },
+      compression: 'none',
+      timeoutMs: 9_000,
+      caFile: '/logs.pem',
+      caKey: 'otlp.logs_ca_file',
+    })
+  })
+
+  test.each([
+    // The common one gets the path of the signal, the own one is used as it is.
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://c:4318', 'http://c:4318/v1/metrics'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://c:4318/base/', 'http://c:4318/base/v1/metrics'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'http://c:4318', 'http://c:4318/'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'http://c:4318/v1/metrics', 'http://c:4318/v1/metrics'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'http://c:4318/a/', 'http://c:4318/a/'],
+  ])('%s=%s sends metrics to %s', async (name, value, url) => {
+    const { config } = await load('', { [name]: value })
+    expect(signalSettings(config.otlp, 'metrics')?.url.href).toBe(url)
+    expect(signalSettings(config.otlp, 'logs') === undefined).toBe(name.includes('METRICS'))
+  })
+
+  test('the name of the service goes before one among the attributes', async () => {
+    const attributes = async (env: LoadOptions['env']) => (await load('', { ...OTEL, ...env })).config.otlp.resource_attributes
+    expect(await attributes({ OTEL_SERVICE_NAME: 'gpu, lab=1', OTEL_RESOURCE_ATTRIBUTES: 'team=ml,service.name=other' })).toEqual({
+      team: 'ml',
+      'service.name': 'gpu, lab=1',
+    })
+    expect(await attributes({ OTEL_SERVICE_NAME: 'gpus' })).toEqual({ 'service.name': 'gpus' })
+  })
+
+  test.each(['endpoint', 'metrics_endpoint', 'logs_endpoint'])('do not count where otlp.%s is set here: a token must not go there', async (key) => {
+    const { config } = await load(`otlp: {${key}: "http://own:4318"}\n`, { ...OTEL, OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'a=secret' })
+    expect([config.otlp.headers, config.otlp.metrics_headers]).toEqual([{}, {}])
   })
 
   test('what is wrong in them is told with their name, without their value', async () => {

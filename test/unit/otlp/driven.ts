@@ -1,9 +1,11 @@
 // An OTLP sink with a few series that is ticked as the agent does, only faster, and what it says in its log.
 import { onTestFinished } from 'vitest'
 import { metricNamed } from '../../../agent/catalogue.ts'
+import type { ProxyFor } from '../../../agent/lib/proxy.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
-import { createOtlpSink, type OtlpSettings, type OtlpSink } from '../../../agent/sinks/otlp/sink.ts'
+import type { OtlpSettings } from '../../../agent/sinks/otlp/settings.ts'
+import { createOtlpSink, type OtlpSink } from '../../../agent/sinks/otlp/sink.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { OtlpReceiver } from '../../setup/otlp-receiver.ts'
 
@@ -15,6 +17,7 @@ export async function driven(
   to: Pick<OtlpReceiver, 'endpoint' | 'protocol'>,
   settings: Partial<OtlpSettings> = {},
   known: readonly string[] = [],
+  proxyFor: ProxyFor = () => undefined,
 ): Promise<Driven> {
   const latest = createLatestStore()
   const power = metricNamed('warpwatch_gpu_power_watts')
@@ -40,6 +43,7 @@ export async function driven(
     resource: { hostname: 'gpu-host', procRoot: '/proc', dataDir: '/data', extra: {} },
     latest,
     known,
+    proxyFor,
     log: { info: say('info'), warn: say('warn'), error: say('error') },
   })
   let joules = 1_000

@@ -108,12 +108,26 @@ export function sentSeries(sent: SentMetrics): ReadonlyMap<string, number> {
       String(attributes['mig_uuid']),
     ]),
   )
-  for (const { name, points } of sent.metrics)
-    for (const { attributes, value } of points) {
+  const own = sent.metrics.map((metric) => ({ ...metric, shared: {} }))
+  // Of a container's resource what its points leave out; of its host nothing.
+  const measured = sent.containers.flatMap(({ resource, metrics }) =>
+    metrics.map((metric) => ({ ...metric, shared: Object.fromEntries(Object.entries(resource).filter(([key]) => /^(?:container|k8s)\./.test(key))) })),
+  )
+  const all: readonly {
+    readonly name: string
+    readonly points: SentMetrics['metrics'][number]['points']
+    readonly shared: Readonly<Record<string, unknown>>
+  }[] = [...own, ...measured]
+  for (const { name, points, shared } of all)
+    for (const { attributes: told, value } of points) {
+      const attributes: Readonly<Record<string, unknown>> = { ...shared, ...told }
       const known = OURS.find(([wanted, only]) => wanted === name && Object.entries(only).every(([key, is]) => attributes[key] === is))
       const [, only = {}, metric = OWN.get(name.replaceAll('.', '_')) ?? `unknown ${name}`, instead = {}] = known ?? []
       const rest = Object.fromEntries(Object.entries(attributes).filter(([key]) => !(key in only)))
-      const key = keyOf(metric, { ...labelsOf(rest, name.startsWith('hw.'), migs), ...instead })
+      // A resource says what any series of its container does.
+      const declared = catalogue.find((one) => one.name === metric)?.labels ?? []
+      const labels = Object.entries(labelsOf(rest, name.startsWith('hw.'), migs)).filter(([label]) => label in told || declared.includes(label))
+      const key = keyOf(metric, { ...Object.fromEntries(labels), ...instead })
       if (found.has(key)) throw new Error(`${key}: told twice`)
       found.set(key, value)
     }

@@ -1,11 +1,10 @@
 // What is sent of the present: every value of /metrics and no other, since when sums count, and who the hardware is.
 import { describe, expect, test } from 'vitest'
-import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import { metricNamed } from '../../../agent/catalogue.ts'
 import { createExposition } from '../../../agent/http/exposition.ts'
 import type { Labels } from '../../../agent/model/series.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
-import { createMetricsCollector } from '../../../agent/sinks/otlp/metrics.ts'
+import { createMetricsCollector, serializeMetrics } from '../../../agent/sinks/otlp/metrics.ts'
 import { createResource } from '../../../agent/sinks/otlp/resource.ts'
 import { createSimulation } from '../../../agent/sources/simulated.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
@@ -34,7 +33,7 @@ function host() {
       latest.expire(t)
       const collected = collector.collect(t)
       if (delivered) collected.delivered()
-      return decodeMetrics(ProtobufMetricsSerializer.serializeRequest(collected.request) ?? new Uint8Array())
+      return decodeMetrics(serializeMetrics(collected.resources))
     },
   }
 }
@@ -70,7 +69,7 @@ describe('one simulated minute', () => {
         expect(over.size).toBe(shown.size)
         expect(Object.fromEntries([...over].filter(([key, value]) => shown.get(key) !== value))).toEqual({})
         series += over.size
-        kinds = new Set([...kinds, ...sent.metrics.map(({ name }) => name)])
+        kinds = new Set([...kinds, ...sent.metrics.map(({ name }) => name), ...sent.containers.flatMap(({ metrics }) => metrics.map(({ name }) => name))])
       }
       expect(series).toBeGreaterThan((60 / everySeconds) * 300)
       expect(kinds.size).toBeGreaterThan(60)
@@ -108,7 +107,7 @@ describe('what is told', () => {
     const sent = collect(T0)
     expect(only(sent, 'hw.gpu.memory.usage')).toMatchObject({ whole: true, value: 80 * 2 ** 30, start: BigInt(T0) * MS, time: BigInt(T0) * MS })
     expect(only(sent, 'hw.power')).toMatchObject({ whole: false, value: 300, start: 0n, time: BigInt(T0) * MS })
-    expect(metricOf(sent, 'warpwatch.container.cpu_limit_cores')?.points.map(({ whole, value }) => [whole, value])).toEqual([
+    expect(sent.containers.flatMap(({ metrics }) => metrics.flatMap(({ points }) => points.map(({ whole, value }) => [whole, value])))).toEqual([
       [false, 1.5],
       [false, 2],
     ])
@@ -177,6 +176,59 @@ describe('what is told', () => {
       slurm_job: '77',
       ...parts,
     })
+  })
+})
+
+describe('containers', () => {
+  const JOB = { container: 'job', container_id: '0123456789ab', image: 'ml/torch:2.7', namespace: 'ml', pod: 'job-0' }
+  test('are resources of their own, on the agent’s host; the points keep the id', () => {
+    const { scrape, collect } = host()
+    scrape(T0, [
+      ['warpwatch_gpu_power_watts', GPU, 300],
+      ['warpwatch_container_cpu_seconds_total', { ...JOB, compose_service: 'trainer' }, 12.5],
+      ['warpwatch_container_memory_bytes', JOB, 7],
+      ['warpwatch_container_info', { ...JOB, runtime: 'docker' }, 1],
+      ['warpwatch_container_gpu_memory_bytes', { ...JOB, ...GPU }, 9],
+      ['warpwatch_container_memory_bytes', { container: 'other', container_id: 'ba9876543210' }, 8],
+      ['warpwatch_process_gpu_memory_bytes', { ...JOB, ...GPU, pid: '7', process: 'python' }, 9],
+    ])
+    const sent = collect(T0)
+    expect(sent.metrics.map(({ name }) => name)).toEqual(['hw.power', 'warpwatch.process.gpu_memory'])
+    expect(sent.containers).toHaveLength(2)
+    const [job, other] = sent.containers
+    const shared = { 'host.name': 'gpu-host', ...(sent.resource['host.id'] === undefined ? {} : { 'host.id': sent.resource['host.id'] }) }
+    expect(job?.resource).toEqual({
+      ...shared,
+      'container.name': 'job',
+      'container.id': '0123456789ab',
+      'container.image.name': 'ml/torch',
+      'container.image.tags': ['2.7'],
+      'container.runtime.name': 'docker',
+      'k8s.namespace.name': 'ml',
+      'k8s.pod.name': 'job-0',
+    })
+    expect(other?.resource).toEqual({ ...shared, 'container.name': 'other', 'container.id': 'ba9876543210' })
+    expect(Object.fromEntries((job?.metrics ?? []).map(({ name, points }) => [name, points.map(({ attributes }) => attributes)]))).toEqual({
+      'container.cpu.time': [{ 'container.id': '0123456789ab', compose_service: 'trainer' }],
+      'container.memory.working_set': [{ 'container.id': '0123456789ab' }],
+      'warpwatch.container.info': [{ 'container.id': '0123456789ab' }],
+      'warpwatch.container.gpu_memory': [{ 'container.id': '0123456789ab', 'hw.id': 'GPU-1', 'hw.name': 'GPU 0' }],
+    })
+    // A process in it is measured by itself, and says whose it is.
+    expect(metricOf(sent, 'warpwatch.process.gpu_memory')?.points[0]?.attributes).toMatchObject({ 'container.name': 'job', 'k8s.pod.name': 'job-0' })
+  })
+
+  test('that are gone have no resource any more', () => {
+    const { scrape, collect } = host()
+    scrape(T0, [['warpwatch_container_memory_bytes', JOB, 7]], 2_000)
+    expect(collect(T0).containers).toHaveLength(1)
+    expect(collect(T0 + 2_001).containers).toEqual([])
+  })
+
+  test('without an id stay on the agent’s resource, with all that is known', () => {
+    const { scrape, collect } = host()
+    scrape(T0, [['warpwatch_container_memory_bytes', { container: 'job' }, 7]])
+    expect(only(collect(T0), 'container.memory.working_set').attributes).toEqual({ 'container.name': 'job' })
   })
 })
 

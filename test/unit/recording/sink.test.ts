@@ -23,6 +23,17 @@ const series = makeSeries(used, { gpu: '0', uuid: 'GPU-1' })
 const line = (text: string): Event => ({ type: 'log', t: 1, stream: 'kernel', origin: {}, text })
 
 describe('recording sink', () => {
+  test('what programs and people said loses its secrets', async () => {
+    const file = path()
+    const sink = createRecordingSink({ path: file, host: 'gpu-01', log })
+    sink.write(line('GET https://data.example/x?token=abcdefgh12345678 of epoch 3'))
+    sink.write({ type: 'operator', t: 2, action: 'set_healthy', incident: 'a', note: 'restarted with HF_TOKEN=hf_abcdefghijklmnopqrst' })
+    await sink.close()
+    expect(parsed(file).slice(1)).toMatchObject([
+      { text: 'GET https://data.example/x?token=[redacted] of epoch 3' },
+      { note: 'restarted with HF_TOKEN=[redacted]' },
+    ])
+  })
   test('writes the lines of the contract, the meta line first, for the owner only', async () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'gpu-01', log })

@@ -23,6 +23,24 @@ describe('a healthy child', () => {
     expect(new Set(series.map((reading) => reading.series)).size, 'one object for one series').toBe(1)
   })
 
+  test('are sampled on when the clock is set back by an hour', async () => {
+    const ticks: ((t: number) => void | Promise<void>)[] = []
+    await using running = runScript({ gpus: 1, watts: 111 }, {}, (_, run) => {
+      ticks.push(run)
+      return () => {}
+    })
+    await until('first readings', () => power(running, 0) === 111)
+    const readAt = (t: number, metric: string): boolean =>
+      running.scrapes.some((scrape) => scrape.t === t && scrape.readings.some(({ series }) => series.metric.name === metric))
+    const t = Math.floor(Date.now() / 1_000) * 1_000 + 60_000
+    for (const at of [t, t - 3_600_000, t - 3_599_000]) {
+      await ticks[0]?.(at)
+      await until(`readings of ${at - t} ms`, () => readAt(at, POWER))
+      await until(`ages of ${at - t} ms`, () => readAt(at, 'warpwatch_gpu_sample_age_seconds'))
+    }
+    expect(readAt(t - 3_599_000, POWER), 'a second after the first tick of the new time').toBe(true)
+  })
+
   test('Xids are counted over the lives of children', async () => {
     await using running = runScript({ gpus: 1, xids: [31] })
     const count = () => running.value('warpwatch_gpu_xid_errors_total', { xid: '31' }) ?? 0

@@ -1,6 +1,7 @@
 // History in and out: what was ingested is answered, from memory and from disk, after a restart and after a crash.
 import { describe, expect, test } from 'vitest'
 import { makeSeries } from '../../../agent/model/series.ts'
+import { AnswerTooLargeError, MAX_ANSWER_STEPS } from '../../../agent/store/history-view.ts'
 import { START, feed, forgotten, gpu, open, points, power, scrape, snapshotFiles, temporaryDirectory } from './history-harness.ts'
 
 const range = (from: number, until: number): number[] => Array.from({ length: until - from }, (_, i) => from + i)
@@ -147,6 +148,16 @@ describe('history', () => {
     feed(history, 0, 700, (second) => many.map((series, i) => [series, i + (second % 5)]))
     const found = history.query({ metric: power.name, labels: {}, from: START, to: START + 699_000, points: 1 })
     expect(found.map((series) => [series.min[0], series.max[0]])).toEqual(many.map((_, i) => [i, i + 4]))
+  })
+
+  test('an answer of too many points of all series together is refused before it is made, and a narrower one is given', () => {
+    const history = open(temporaryDirectory())
+    const many = range(0, MAX_ANSWER_STEPS / 5_000 + 1).map(gpu)
+    feed(history, 0, 2, () => many.map((series) => [series, 1]))
+    const ask = (points: number, labels = {}) => history.query({ metric: power.name, labels, from: START - 4_998_000, to: START + 1_000, points })
+    expect(() => ask(5_000)).toThrow(AnswerTooLargeError)
+    expect(ask(2_500).length).toBe(many.length)
+    expect(ask(5_000, { gpu: '7' }).length).toBe(1)
   })
 })
 

@@ -1,6 +1,7 @@
 // One check of a service, against real servers that answer well, badly, late, by halves, or not at all.
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createHttpClient } from '../../../agent/lib/http-client.ts'
 import { checkTarget, type CheckOptions, type Checked } from '../../../agent/sources/targets/check.ts'
 import { meaningOf } from '../../../agent/sources/targets/reasons.ts'
 import { selfSigned } from '../../setup/certificate.ts'
@@ -15,7 +16,8 @@ const kept = async (server: Promise<Listening>): Promise<Listening> => {
   return server
 }
 const serve = async (answer: RequestListener): Promise<Listening> => kept(webServer(answer))
-const check = async (url: string, more: Partial<CheckOptions> = {}): Promise<Checked> => checkTarget({ url, timeoutMs: 10_000, headers: {}, ...more })
+const check = async (url: string, more: Partial<CheckOptions> = {}): Promise<Checked> =>
+  checkTarget({ client: createHttpClient(), url, timeoutMs: 10_000, headers: {}, ...more })
 /** Long enough for a loopback connection on a busy machine, short enough to wait for. */
 const SHORT = { timeoutMs: 400 }
 
@@ -91,7 +93,7 @@ describe('a service that fails', () => {
 
   test('a body that never ends in time', async () => {
     const { url } = await serve((_, answer) => answer.write('o'))
-    expect(await check(url, SHORT)).toMatchObject({ up: false, reason: 'timeout', status: 200, detail: 'status 200, but no whole answer within 400 ms' })
+    expect(await check(url, SHORT)).toMatchObject({ up: false, reason: 'timeout', status: 200, detail: 'status 200, then no whole answer within 400 ms' })
   })
 
   test('a body in drops', async () => {

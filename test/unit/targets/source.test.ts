@@ -104,3 +104,28 @@ test('a stop in the middle of a check ends it, and nothing more is told', async 
   await server.close()
   expect(scrapes('ui')).toEqual([])
 })
+
+test('other targets while it runs: one that stays the same goes on counting, one that is gone leaves nothing behind', async () => {
+  const server = await webServer((_, answer) => answer.writeHead(500).end())
+  const [kept, gone, added] = ['kept', 'gone', 'added'].map((name) => target(`${server.url}/${name}`, { name }))
+  if (kept === undefined || gone === undefined || added === undefined) throw new Error('expected three targets')
+  const { source, next, scrapes, due } = run([kept, gone])
+  await Promise.all([next('kept', 1), next('gone', 1)])
+  const grid = due.filter(({ periodMs, run: task }) => periodMs === 10_000 && task.length === 0)
+  source.configure([{ ...kept }, added])
+  await next('added', 1)
+  expect(scrapes('gone').at(-1)).toMatchObject({ readings: [], gaps: [] })
+  expect(
+    scrapes('')
+      .at(-1)
+      ?.readings.map(({ series }) => series.labels['target']),
+  ).toEqual(['kept', 'added'])
+  await grid[0]?.run(0)
+  expect(values(await next('kept', 2))['warpwatch_target_failed_checks{target="kept"}']).toBe(2)
+  // Its own task is not on the grid any more: the one that renews the list, and one for each target.
+  expect(due).toHaveLength(3)
+  source.configure([])
+  expect([due, scrapes('').at(-1)?.readings]).toEqual([[], []])
+  await source.stop()
+  await server.close()
+})

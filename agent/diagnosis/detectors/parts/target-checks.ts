@@ -16,7 +16,11 @@ export type TargetChecks = {
   status: number | undefined
   latencySeconds: number | undefined
 }
-export type TargetChecksFold = { readonly ingest: (event: Event) => void; readonly all: () => Iterable<TargetChecks> }
+export type TargetChecksFold = {
+  readonly ingest: (event: Event) => void
+  readonly all: () => Iterable<TargetChecks>
+  readonly has: (target: string) => boolean
+}
 
 const SOURCE = 'targets'
 const [INFO, UP, LATENCY, STATUS, FAILING] = [
@@ -59,8 +63,11 @@ export function createTargetChecks(): TargetChecksFold {
   }
   return {
     all: () => targets.values(),
+    has: (target) => targets.has(target),
     ingest(event) {
       if (event.type !== 'scrape' || event.source !== SOURCE) return
+      // A check says something, or why it cannot; the source takes back what it said of one that another configuration does not have.
+      if (event.readings.length === 0 && event.gaps.length === 0) targets.delete(event.group)
       // The count first: what the other readings say belongs to this check.
       for (const { series, value } of event.readings)
         if (series.metric.name === UP && series.labels['target'] !== undefined) count(of(series.labels['target']), value === 1, event.t)

@@ -33,6 +33,16 @@ export const LITERALS = [
   'nvml error: insufficient permissions',
 ]
 
+/** A command as it was typed, or a file as it was listed: neither says that something failed. */
+const isListing = ({ message }: Seen): boolean => /^\s{0,8}(?:ls|cat|stat)\b/.test(message) && !/cannot access|No such/.test(message)
+/**
+ * CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN. All others belong to features that most hosts do not use (IMEX channels, MIG
+ * capabilities, NVSwitch, GPUDirect Storage, display, debugger), so a tool that only looks for one and finds none reports no fault.
+ */
+const TOOL = /(?:^|[\s/])(?:ls|stat|find|file|test|cat|chmod|chown|chgrp|setfacl|getfacl|readlink|realpath|lsof|fuser|tree|du): /
+const lacksOptionalFile = ({ match, message }: Seen): boolean =>
+  /^\/dev\/nvidia-(?!uvm$)/.test(match[1] ?? '') && TOOL.test(message.slice(0, match.index)) && /[Nn]o such|does not exist/.test(match[0])
+
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
 export const driverRules: readonly Rule[] = [
@@ -118,7 +128,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /(\/dev\/nvidia(?:\d{1,3}|ctl|-uvm(?:-tools)?|-modeset)?)\b["'`]?[^\n]{0,40}?\b(?:[Nn]o such (?:file|device)|does not exist|[Pp]ermission denied|[Oo]peration not permitted)/,
+      /(\/dev\/nvidia(?:\d{1,3}|ctl|-[a-z][\w-]{0,40}(?:\/[\w*-]{0,40})?)?)(?![\w-])[^\n]{0,40}?\b(?:[Nn]o such (?:file|device)|does not exist|[Pp]ermission denied|[Oo]peration not permitted)/,
     severity: 'critical',
     title: 'GPU device file cannot be opened',
     verdict: ({ match }) => `${match[1] ?? 'A device file'} is missing or may not be opened, so the GPU cannot be used here.`,
@@ -130,7 +140,6 @@ export const driverRules: readonly Rule[] = [
       ...PERMISSION,
     ],
     facts: ({ match }: Seen) => known({ path: match[1] }),
-    // "NVRM: API mismatch" and the engine's own words are told elsewhere.
-    unless: ({ message }) => /^\s{0,8}(?:ls|cat|stat)\b/.test(message) && !/cannot access|No such/.test(message),
+    unless: (seen) => isListing(seen) || lacksOptionalFile(seen),
   },
 ]

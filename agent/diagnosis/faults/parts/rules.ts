@@ -13,7 +13,7 @@ export type Rule = {
   readonly pattern: RegExp
   /** Another kind where the same words mean something else; the family's first kind by default. */
   readonly kind?: LogKind
-  readonly severity: Severity
+  readonly severity: Severity | ((seen: Seen) => Severity)
   readonly title: string
   readonly verdict: string | ((seen: Seen) => string)
   readonly remedies: readonly Remedy[] | ((seen: Seen) => readonly Remedy[])
@@ -44,7 +44,7 @@ export function ruleFamily(table: RuleTable): FaultFamily {
       if (rule.unless?.(seen) === true) continue
       return {
         kind: rule.kind ?? kind,
-        severity: rule.severity,
+        severity: typeof rule.severity === 'string' ? rule.severity : rule.severity(seen),
         title: rule.title,
         verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(seen),
         facts: { ...table.facts?.(seen), ...rule.facts?.(seen) },

@@ -1,10 +1,12 @@
 // The scenarios: one line each.
 export { healthy } from './healthy.ts'
 export { hungDriver } from './hung-driver.ts'
+export { kubernetes } from './kubernetes.ts'
 export { lostGpu } from './lost-gpu.ts'
 export { mig } from './mig.ts'
 export { oomFragmentation } from './oom-fragmentation.ts'
 export { oomLeak } from './oom-leak.ts'
 export { oomNeighbour } from './oom-neighbour.ts'
+export { slurm } from './slurm.ts'
 export { throttling } from './throttling.ts'
 export { xid } from './xid.ts'

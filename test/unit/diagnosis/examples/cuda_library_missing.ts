@@ -1,10 +1,15 @@
 // CUDA libraries that are not found or do not fit; written for this test.
 import type { Facts } from '../../../../agent/model/facts.ts'
 import type { LogKind } from '../../../../agent/model/kinds.ts'
+import type { Severity } from '../../../../agent/model/severity.ts'
 
 const one: readonly LogKind[] = ['cuda_library_missing']
 
-export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+/** TensorFlow's sentence for any library that its loader cannot open. */
+const dso = (library: string): string =>
+  `2031-02-03 04:05:06.700001: W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library '${library}'; dlerror: ${library}: cannot open shared object file: No such file or directory; LD_LIBRARY_PATH: /srv/cuda/lib`
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts; severity?: Severity }[] = [
   {
     name: 'the loader',
     text: './server: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such file or directory',
@@ -67,5 +72,61 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'nvrtc: error: failed to open libnvrtc-builtins.so.12.4. Make sure that libnvrtc-builtins.so.12.4 is installed correctly.',
     kinds: one,
     facts: { library: 'libnvrtc-builtins.so.12.4' },
+  },
+  {
+    name: "quiet: TensorRT and the profiler's library are extras of TensorFlow",
+    text: `${dso('libnvinfer.so.7')}\n${dso('libnvinfer_plugin.so.7')}\n${dso('libcupti.so.11.4')}\nW tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Cannot dlopen some TensorRT libraries.\nI tensorflow/core/common_runtime/gpu/gpu_device.cc:1600] Created device /job:localhost/replica:0/task:0/device:GPU:0 with 30000 MB memory`,
+    kinds: [],
+  },
+  {
+    name: 'TensorFlow goes on without the GPU: the extras before it are no part of that',
+    text: `${dso('libnvinfer.so.7')}\n${dso('libcudnn.so.8')}\nW tensorflow/core/common_runtime/gpu/gpu_device.cc:1900] Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly.\nSkipping registering GPU devices...`,
+    kinds: one,
+    facts: { library: 'libcudnn.so.8' },
+    severity: 'critical',
+  },
+  {
+    name: 'TensorFlow pasted as one line: the extra hides no library that is needed',
+    text: `${dso('libnvinfer.so.7')}; ${dso('libcudart.so.11.0')}`,
+    kinds: one,
+    facts: { library: 'libcudart.so.11.0' },
+    severity: 'warning',
+  },
+  {
+    name: 'a program that was built for TensorRT',
+    text: 'Traceback (most recent call last):\n  File "/srv/serve.py", line 3, in <module>\n    import torch_tensorrt\nOSError: libnvinfer.so.8: cannot open shared object file: No such file or directory',
+    kinds: one,
+    facts: { library: 'libnvinfer.so.8' },
+    severity: 'critical',
+  },
+  {
+    name: 'ONNX Runtime was asked for TensorRT',
+    text: '2031-02-03 04:05:06.7 [E:onnxruntime:Default, provider_bridge_ort.cc:1990 TryGetProviderInfo_TensorRT] Failed to load library libonnxruntime_providers_tensorrt.so with error: libnvinfer.so.10: cannot open shared object file: No such file or directory',
+    kinds: one,
+    facts: { library: 'libnvinfer.so.10' },
+    severity: 'warning',
+  },
+  {
+    name: 'quiet: a server that looks for extras',
+    text: 'WARNING: libnvinfer.so.10: cannot open shared object file: No such file or directory, TensorRT disabled\nINFO: could not load library libcupti.so.12; profiling is not available',
+    kinds: [],
+  },
+  {
+    name: 'a warning that says when it may be ignored',
+    text: "UserWarning: Failed to load image Python extension: '/venv/torchvision/image.so: undefined symbol: _ZN3c106detail14torchCheckFailE' If you don't plan on using image functionality from `torchvision.io`, you can ignore this warning.",
+    kinds: one,
+    severity: 'warning',
+  },
+  {
+    name: 'quiet: the notices of XLA, cuDNN, DeepSpeed and the CDI generator',
+    text: [
+      'E external/local_xla/xla/stream_executor/cuda/cuda_dnn.cc:9200] Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered',
+      "W external/xla/xla/service/gpu/nvptx_compiler.cc:760] Can't find ptxas binary. Falling back to the CUDA driver for PTX compilation; ptxas does not support CC 8.9",
+      'W tensorflow/core/kernels/gpu_utils.cc:50] None of the algorithms provided by cuDNN heuristics worked; trying fallback algorithms.',
+      'UserWarning: Plan failed with a cudnnException: CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: cudnnFinalizeDescriptor Failed cudnn_status: CUDNN_STATUS_NOT_SUPPORTED (Triggered internally at Conv_v8.cpp:919.)',
+      '/usr/bin/ld: cannot find -lcufile: No such file or directory',
+      'time="2031-02-03T04:05:06Z" level=warning msg="Could not locate libnvidia-nscq.so.535: pattern libnvidia-nscq.so.535 not found"',
+    ].join('\n'),
+    kinds: [],
   },
 ]

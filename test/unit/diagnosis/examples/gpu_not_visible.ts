@@ -82,4 +82,30 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
   },
   { name: 'the banner of an image', text: 'WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available.', kinds: one },
+  {
+    name: 'quiet: a tool looks for device files that few hosts have',
+    text: [
+      "ls: cannot access '/dev/nvidia-caps-imex-channels/': No such file or directory",
+      "ls: cannot access '/dev/nvidia-caps-imex-channels/channel0': No such file or directory",
+      "stat: cannot statx '/dev/nvidia-nvswitchctl': No such file or directory",
+      "chmod: cannot access '/dev/nvidia-modeset': No such file or directory",
+      "/bin/ls: cannot access '/dev/nvidia-fs*': No such file or directory",
+      'find: ‘/dev/nvidia-caps’: No such file or directory',
+    ].join('\n'),
+    kinds: [],
+  },
+  {
+    name: 'a tool finds none of those that CUDA needs',
+    text: "ls: cannot access '/dev/nvidia-uvm': No such file or directory",
+    kinds: one,
+    facts: { path: '/dev/nvidia-uvm' },
+  },
+  { name: 'a tool finds no GPU file at all', text: "ls: cannot access '/dev/nvidia*': No such file or directory", kinds: one },
+  { name: 'a tool finds no first GPU', text: "stat: cannot statx '/dev/nvidia0': No such file or directory", kinds: one, facts: { path: '/dev/nvidia0' } },
+  {
+    name: 'a program that was denied an IMEX channel',
+    text: 'failed to open /dev/nvidia-caps-imex-channels/channel0: Permission denied',
+    kinds: one,
+    facts: { path: '/dev/nvidia-caps-imex-channels/channel0' },
+  },
 ]

@@ -32,4 +32,30 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'quiet: 137 alone', text: 'container exited with code 137', kinds: [] },
   { name: 'quiet: TCP', text: 'kernel: TCP: out of memory -- consider tuning tcp_mem', kinds: [] },
   { name: 'quiet: somebody killed a process', text: 'systemd[1]: session-4.scope: Killing process 99 (bash) with signal SIGKILL.', kinds: [] },
+  {
+    name: 'quiet: the shell says that a program was killed which had failed already',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 40, in <module>\n    main()\n  File "/srv/fit.py", line 12, in main\n    raise ValueError("no batches")\nValueError: no batches\nKilled\n',
+    kinds: [],
+  },
+  {
+    name: 'quiet: the header of the traceback is far above',
+    text: `Traceback (most recent call last):\n${'  File "/srv/deep.py", line 9, in step\n    step(n - 1)\n'.repeat(20)}RecursionError: maximum recursion depth exceeded\nrun.sh: line 4: 812 Killed   python deep.py\n`,
+    kinds: [],
+  },
+  {
+    name: 'quiet: somebody killed it by hand, a watchdog or a time limit did',
+    text: '$ kill -9 4311\nKilled\n\n\n',
+    kinds: [],
+  },
+  {
+    name: 'quiet: Slurm ended the job at its time limit',
+    text: 'slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2031-02-03T04:05:06 DUE TO TIME LIMIT ***\nKilled\n',
+    kinds: [],
+  },
+  {
+    name: 'a traceback that tells of a killed process speaks for the kernel',
+    text: "Traceback (most recent call last):\n  File \"/srv/launch.py\", line 8, in <module>\n    run()\nsubprocess.CalledProcessError: Command ['python', 'fit.py'] died with <Signals.SIGKILL: 9>.\nKilled\n",
+    kinds: one,
+  },
+  { name: 'a traceback for want of host memory, too', text: '  File "/srv/load.py", line 8, in read\nMemoryError\nKilled\n', kinds: one },
 ]

@@ -1,0 +1,97 @@
+// What our databases share as files: one that is broken is set aside, one that was removed or replaced while it is open is noticed.
+import { existsSync, renameSync, rmSync, statSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { codeOf } from '../lib/error-words.ts'
+
+/**
+ * How long a statement waits for another program's lock, ms. SQLite waits within the call, so nothing is sampled meanwhile: short enough that all
+ * databases together cost less than a second. A write of ours takes a few milliseconds, so nobody else has a reason to hold a lock for long.
+ */
+export const BUSY_MS = 100
+
+/** f_type of btrfs (statfs(2)). */
+const BTRFS = 0x9123683e
+
+/**
+ * The index of a write-ahead log is a file that is mapped into memory. btrfs reserves space again for each of its pages that is written to, and where
+ * the disk or a quota is used up it answers with SIGBUS, which ends the process. There the index is kept on the heap: nobody else can then read the
+ * database while it is open. To be called before the first statement.
+ */
+export function keepIndexSafe(db: Database, file: string): void {
+  if (statfsSync(dirname(file)).type === BTRFS) db.pragma('locking_mode = EXCLUSIVE')
+}
+
+/** What SQLite has nothing against, and what is no database of ours all the same: another program's, one that somebody emptied. */
+export class BrokenFileError extends Error {
+  override readonly name = 'BrokenFileError'
+}
+export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof BrokenFileError
+
+/** Throws BrokenFileError where tables of another program stand. */
+export function checkOwner(db: Database, applicationId: number): void {
+  const owner = Number(db.pragma('application_id', { simple: true }))
+  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
+  if (tables > 0 && owner !== applicationId) throw new BrokenFileError(`expected application id ${applicationId}, found ${owner}`)
+}
+
+/** The same for a database without such an id, that is known by its only table. */
+export function checkTable(db: Database, table: string): void {
+  const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all()
+  if (tables.length > 0 && !tables.includes(table)) throw new BrokenFileError(`expected a table ${table}, found ${tables.slice(0, 5).join(', ')}`)
+}
+
+/** Renames a closed database and what belongs to it, so that it can still be looked at; never over an earlier one. Returns the new name. */
+export function setAside(file: string, now: number): string {
+  const wanted = `${file}.broken-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`
+  let aside = wanted
+  for (let n = 2; existsSync(aside); n++) aside = `${wanted}-${n}`
+  for (const suffix of ['', '-wal', '-shm']) {
+    try {
+      renameSync(file + suffix, aside + suffix)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+    }
+  }
+  return aside
+}
+
+/** The open file is not the one that its path leads to: SQLite would go on writing where nobody finds it. */
+export class FileMovedError extends Error {
+  override readonly name = 'FileMovedError'
+}
+export type FileWatch = {
+  /** Throws FileMovedError once the file was removed or replaced, BrokenFileError once it was emptied. */
+  readonly check: () => void
+  /** For a moved file, before what stands there now is opened: removes its write-ahead log, which SQLite would take for that of the file that stands there now. */
+  readonly clean: () => void
+}
+
+type Identity = { readonly dev: number; readonly ino: number; readonly size: number }
+const identityOf = (file: string): Identity | undefined => {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // A part of the path is no directory any more, or cannot be entered.
+    return undefined
+  }
+}
+const isSame = (a: Identity | undefined, b: Identity | undefined): boolean => a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
+
+/** To be called right after the file was opened. */
+export function watchFile(file: string): FileWatch {
+  const opened = identityOf(file)
+  let log: Identity | undefined
+  return {
+    check() {
+      const now = identityOf(file)
+      if (now === undefined) throw new FileMovedError(`${file} was removed while it was in use`)
+      if (!isSame(opened, now)) throw new FileMovedError(`${file} was replaced while it was in use`)
+      if (opened !== undefined && opened.size > 0 && now.size === 0) throw new BrokenFileError(`${file} was emptied while it was in use`)
+      log = identityOf(`${file}-wal`) ?? log
+    },
+    clean() {
+      if (isSame(log, identityOf(`${file}-wal`))) for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
+    },
+  }
+}
