@@ -55,11 +55,11 @@ const RULES: readonly Rule[] = [
   { pattern: /\b(redis-cli[^\n]{0,200}?\s-a ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
   { pattern: /https:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/_-]{10,200}/g, replace: `https://hooks.slack.com/services/${REDACTED}` },
   { pattern: /\beyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{4,4000}(?:\.[A-Za-z0-9_-]{0,4000})?/g, replace: REDACTED },
-  // name=value, "name": "value", --name value. A value in quotes may hold spaces.
+  // name=value, "name": "value", --name value. A value in quotes may hold spaces; `<TOKEN>` stands for one that the reader fills in.
   { pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})"(?:[^"\\\n]|\\.){1,2000}"`, 'gi'), replace: `$1"${REDACTED}"` },
   { pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})'(?:[^'\\\n]|\\.){1,2000}'`, 'gi'), replace: `$1'${REDACTED}'` },
   {
-    pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})(?!\[redacted\]|"|')([^\s"',;&)}\]]{1,2000})`, 'gi'),
+    pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})(?!\[redacted\]|"|'|<[A-Z_]{1,40}>)([^\s"',;&)}\]]{1,2000})`, 'gi'),
     replace: `$1${REDACTED}`,
   },
   { pattern: new RegExp(String.raw`(--${SECRET_NAME}\s{1,4})(?!\[redacted\])(?!-)([^\s"']{1,2000})`, 'gi'), replace: `$1${REDACTED}` },

@@ -56,6 +56,8 @@ class Threads(ProbeTest):
 
     def test_torch_that_is_first_imported_by_an_exit_function(self):
         # Nothing has loaded threading, by which Python would tell that the main thread has ended.
+        if subprocess.check_output([sys.executable, "-c", "import sys; print('threading' in sys.modules)"]) == b"True\n":
+            self.skipTest("a .pth file of this Python loads threading before any program")
         early = "import atexit, os, sys\nassert 'threading' not in sys.modules\ndef late():\n    %s\n    w = sys.modules['warpwatch_probe']\n    print(w._probe is not None, flush=True)\natexit.register(late)\n"
         folders = os.pathsep.join([os.path.join(PROBE, "sitecustomize"), self.env()["PYTHONPATH"]])
         use = "import torch; torch.cuda.init()"

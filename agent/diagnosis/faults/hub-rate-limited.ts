@@ -5,7 +5,7 @@ import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 
 const REMEDIES = [
-  { text: 'Log in: known users may ask far more often than an address shared by many.', command: 'export HF_TOKEN=hf_…   # or: hf auth login' },
+  { text: 'Log in: known users may ask far more often than an address shared by many.', command: 'export HF_TOKEN=<TOKEN>   # or: hf auth login' },
   { text: 'Download once to a shared cache, then run without asking the hub.', command: 'export HF_HOME=/shared/hf HF_HUB_OFFLINE=1' },
   { text: 'Do not let every rank or worker download: let one do it, the others wait; retry with growing pauses.' },
 ]
