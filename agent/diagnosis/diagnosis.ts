@@ -52,6 +52,8 @@ export type Diagnosis = {
 
 /** In a storm of incidents those that come later end with what they have. */
 const MAX_FINISHING = 100
+/** As long as readings hold that come once a second. */
+const LATE_SECONDS = 5
 
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const { judge, detection, hostname, settingsOf = () => undefined, onChange = () => {}, onAccepted = () => {} } = options
@@ -177,6 +179,13 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
+  /** What comes late (a host without CPU, many processes) is of a second that has been judged; a clock that is set back by more begins anew. */
+  const isNewSecond = (t: number): boolean => {
+    const now = Math.floor(t / 1_000)
+    if (now <= second && second - now <= LATE_SECONDS) return false
+    second = now
+    return true
+  }
   const tick = (t: number): void => {
     lastT = t
     pasts.sample(t)
@@ -214,10 +223,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
         case 'scrape':
           for (const { id, container, kills: times } of kills(event)) oomKill('counter', event.t, container, id, "the cgroup's counter of OOM kills", times)
           for (const { uuid, xid, times } of xids(event)) sighted(xidFault(xid), 'counter', { t: event.t, stream: 'numbers', uuid }, undefined, { times })
-          if (Math.floor(event.t / 1_000) !== second) {
-            second = Math.floor(event.t / 1_000)
-            tick(event.t)
-          }
+          if (isNewSecond(event.t)) tick(event.t)
           return
         case 'operator':
           return repaired(event)

@@ -45,7 +45,7 @@ export function busKey(bus: string): string | undefined {
 
 /** A process that crashes is gone from the driver's list before its log line is read; this long it is still believed to have been there. */
 const PROCESS_MEMORY_MS = 20_000
-const MAX_KNOWN = 5_000
+export const MAX_KNOWN = 5_000
 
 function trim<K, V>(map: Map<K, V>, max = MAX_KNOWN): void {
   for (const key of map.keys()) {
@@ -62,6 +62,7 @@ export function createWitness(): Witness {
   const processes = new Map<string, { -readonly [K in keyof KnownProcess]: KnownProcess[K] }>()
   const requests = new Map<string, Request>()
   const readAt = new Map<string, number>()
+  let sweptT: number | undefined
 
   const learnContainer = (labels: Labels): string | undefined => {
     const id = labels['container_id']
@@ -98,6 +99,14 @@ export function createWitness(): Witness {
     request.gpus.set(uuid, Number(gpu))
     trim(requests)
   }
+  /** One look a second: where more than that many live, the later ones stay unknown, and looking for each of them would cost a pass over all. */
+  const roomForProcess = (t: number): boolean => {
+    if (processes.size < MAX_KNOWN) return true
+    if (sweptT === t) return false
+    sweptT = t
+    for (const [key, { lastT }] of processes) if (Math.abs(t - lastT) > PROCESS_MEMORY_MS) processes.delete(key)
+    return processes.size < MAX_KNOWN
+  }
   const learnProcess = (labels: Labels, t: number): void => {
     const { pid, uuid, gpu } = labels
     if (pid === undefined || uuid === undefined) return
@@ -108,6 +117,7 @@ export function createWitness(): Witness {
       known.lastT = t
       return
     }
+    if (known === undefined && !roomForProcess(t)) return
     learnContainer(labels)
     const inner = labels['inner_pid']
     const name = labels['process']
@@ -120,8 +130,6 @@ export function createWitness(): Witness {
       ...(name === undefined ? {} : { name }),
       ...(containerId === undefined ? {} : { containerId }),
     })
-    if (processes.size > MAX_KNOWN) for (const [old, entry] of processes) if (Math.abs(t - entry.lastT) > PROCESS_MEMORY_MS) processes.delete(old)
-    trim(processes)
   }
 
   return {

@@ -1,5 +1,5 @@
 // Asks the sampler child each second and turns its answers, and its silence, into scrapes.
-import { createGpuMemoryAttribution, gpuMemoryMetrics, processGpuMemory } from '../../attribution/gpu-memory.ts'
+import { gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -10,6 +10,7 @@ import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
 import { gpuSourceMetrics, xidErrors } from './metrics.ts'
+import { createOwners } from './owners.ts'
 import { createRoster, type KnownGpu } from './roster.ts'
 
 /** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
@@ -43,7 +44,15 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
   const roster = createRoster(now)
-  const owners = createGpuMemoryAttribution(options.identify, options)
+  const owners = createOwners({
+    ...options,
+    found(gpu, t, rate, readings, gaps, tookMs) {
+      const group = `${gpu.key}/processes`
+      gpu.groups.add(group)
+      emit(t, group, ttlMs[rate], readings, gaps, tookMs)
+    },
+    failed: (error) => context?.log.error(`processes could not be attributed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  })
   const xids = createXidCounts()
   const counts = createSamplerCounts()
   let context: SourceContext | undefined
@@ -82,6 +91,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const tellGap = (gpu: KnownGpu, t: number, ttl = ttlMs.fast): void => emit(t, `${gpu.key}/fast`, ttl, [], gpu.gap === undefined ? [] : [gpu.gap])
   /** Takes all back that a GPU said, at once: what is no longer read is no longer true. */
   const silence = (gpu: KnownGpu, t: number, ttl?: number): void => {
+    owners.drop(gpu)
     for (const group of gpu.groups) if (group !== `${gpu.key}/fast`) emit(t, group, ttlMs.fast, [], [])
     gpu.groups.clear()
     gpu.usedBytes = undefined
@@ -128,23 +138,6 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
   }
 
-  const onProcesses = (gpu: KnownGpu, { sample, gaps, t }: Sample): void => {
-    if (gpu.uuid === undefined) return
-    const group = `${gpu.key}/processes`
-    const unread = sample.processes === undefined ? gaps.find((gap) => gap.metric === processGpuMemory.name) : undefined
-    if (sample.processes === undefined && unread === undefined) return
-    const startedAt = now()
-    const why = unread ?? gaps.find((gap) => gap.metric === USED)
-    const found = owners.attribute({
-      gpu: String(gpu.index),
-      uuid: gpu.uuid,
-      usedBytes: gpu.usedBytes,
-      processes: sample.processes,
-      ...(why === undefined ? {} : { gap: why }),
-    })
-    gpu.groups.add(group)
-    emit(t, group, ttlMs[sample.rate], found.readings, found.gaps, now() - startedAt)
-  }
   const onSample = (taken: Sample): void => {
     const { sample, gaps } = taken
     const before = roster.find(sample.index)
@@ -190,7 +183,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     if (used !== undefined) gpu.usedBytes = used.value
     else if (sample.rate === 'fast') gpu.usedBytes = undefined
     emit(t, group, ttlMs[sample.rate], readings, gaps, sample.durationMs)
-    onProcesses(gpu, taken)
+    owners.add(gpu, taken)
   }
 
   const onTrouble = ({ index, function: name, crashed, detail, first }: GpuTrouble): void => {
@@ -254,6 +247,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     },
     async stop() {
       stopTicks?.()
+      owners.stop()
       await supervisor?.stop()
       context = undefined
     },

@@ -24,6 +24,8 @@ export type Script = {
   readonly watts?: number
   readonly xids?: readonly number[]
   readonly processes?: readonly unknown[]
+  /** File that holds the number of the newest request whose answer has left the child whole. */
+  readonly answered?: string
 }
 
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- written by `createScript` below

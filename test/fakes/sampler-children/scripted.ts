@@ -1,4 +1,5 @@
 // A sampler child without NVML: speaks the protocol as a script file says, which the test may change while it runs.
+import { writeFileSync } from 'node:fs'
 import { functionOrdinal } from '../../../agent/nvml/names.ts'
 import { formatLastWords, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
 import { readScript, type Script } from './script.ts'
@@ -103,6 +104,7 @@ process.on('message', (message: ToChild) => {
   const indices = present()
   if (JSON.stringify(lineUp(indices)) !== helloTold) hello(indices)
   for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
-  send({ type: 'done', id: message.id })
+  const { answered } = script()
+  process.send?.({ type: 'done', id: message.id }, () => answered !== undefined && writeFileSync(answered, String(message.id)))
 })
 process.on('disconnect', () => process.exit(0))

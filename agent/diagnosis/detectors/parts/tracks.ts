@@ -47,27 +47,45 @@ const TOTAL = 'warpwatch_gpu_memory_total_bytes'
 
 /** A driver's list may leave a process out once (it is read while the process is being made); three times running it has ended. */
 const MISSED_TO_END = 3
-/** What has ended is remembered so long: its incident and its restart are judged with it. */
-const KEEP_ENDED_MS = 3_600_000
+/** Neither listed nor told by a probe for so long, as when its GPU is no longer read: first to go when room is needed, beside what has ended. */
+const UNHEARD_MS = 3_600_000
 /** Known by the probe alone and silent for so long. */
 const PROBE_SILENT_MS = 60_000
 /** A source may read the card and its processes a moment apart; the next round is further away. */
 const ONE_TIME_MS = 400
-const MAX_TRACKS = 4_000
+/**
+ * Where more live than this, the later ones have no track: giving up one that lives for another would cost each its past, every second.
+ * A process that is watched for two days takes 141 kB (with `incidents/oom/past.ts`), so all of them 280 MB.
+ */
+export const MAX_TRACKS = 2_000
 
 export function createTracks(): TracksFold {
   const tracks = new Map<string, Track>()
   const gpus = new Map<string, GpuMemory>()
   const memory = new Map<string, { used: number | undefined; usedT: number; free: number | undefined; freeT: number; total: number | undefined }>()
+  /** What makes room for new ones, in the order in which it ended or was given up for unheard. */
+  const expendable = new Set<Track>()
+  /** GPUs of which the scrape that is being taken in brings figures or processes. */
+  const touched = new Set<string>()
   /** Groups of scrapes that bring a list of processes, by source and group. */
   const lists = new Map<string, { readonly members: Set<Track> }>()
 
-  const trackOf = (uuid: string, pid: number, t: number): Track => {
+  /** Undefined where there is no room: all that are known live. */
+  const trackOf = (uuid: string, pid: number, t: number): Track | undefined => {
     const key = `${uuid} ${pid}`
-    let track = tracks.get(key)
+    const known = tracks.get(key)
+    if (known !== undefined && known.endedT === undefined) {
+      expendable.delete(known)
+      return known
+    }
     // The number of one that has ended may be given again.
-    if (track !== undefined && track.endedT === undefined) return track
-    track = {
+    if (known !== undefined) forget(known)
+    else if (tracks.size >= MAX_TRACKS) {
+      const [first] = expendable
+      if (first === undefined) return undefined
+      forget(first)
+    }
+    const track: Track = {
       key,
       pid,
       uuid,
@@ -83,21 +101,24 @@ export function createTracks(): TracksFold {
       mig: false,
       memory: createMemoryHistory(),
     }
-    tracks.delete(key)
     tracks.set(key, track)
-    if (tracks.size > MAX_TRACKS) forget(t)
     return track
   }
-  const forget = (t: number): void => {
-    for (const [key, track] of tracks) {
-      const old = track.endedT !== undefined && Math.abs(t - track.endedT) > KEEP_ENDED_MS
-      if (old || tracks.size > MAX_TRACKS) tracks.delete(key)
-    }
+  const forget = (track: Track): void => {
+    tracks.delete(track.key)
+    expendable.delete(track)
+  }
+  const end = (track: Track, t: number): void => {
+    track.endedT ??= t
+    // One that had to make room may still stand in its list.
+    if (tracks.get(track.key) === track) expendable.add(track)
   }
   const listed = (labels: Labels, t: number, bytes: number, members: Set<Track>): void => {
     const { uuid, pid } = labels
     if (uuid === undefined || pid === undefined) return
     const track = trackOf(uuid, Number(pid), t)
+    if (track === undefined) return
+    touched.add(uuid)
     // A MIG instance has entries of its own for one process: they add up.
     track.nvml = { t, bytes: bytes + (track.nvml?.t === t && labels['gi'] !== undefined ? track.nvml.bytes : 0) }
     track.container = labels['container'] ?? track.container
@@ -109,6 +130,7 @@ export function createTracks(): TracksFold {
   }
   const onScrape = (scrape: Scrape): void => {
     const { t, source, group, readings } = scrape
+    touched.clear()
     let list = lists.get(`${source}\n${group}`)
     for (const { series, value } of readings) {
       const { name } = series.metric
@@ -117,18 +139,18 @@ export function createTracks(): TracksFold {
         listed(series.labels, t, value, list.members)
       } else if (name === USED || name === FREE || name === TOTAL) noteMemory(name, series.labels, t, value)
     }
-    noteHistory(t)
+    if (touched.size > 0) noteHistory(t)
     if (list === undefined || scrape.gaps.some(({ metric }) => metric === PROCESS || metric === source)) return
     for (const track of list.members) {
       if (track.nvml?.t === t || ++track.missed < MISSED_TO_END) continue
-      track.endedT ??= t
+      end(track, t)
       list.members.delete(track)
     }
   }
   /** The card's figures and the process's own must be of one time, whichever scrape brought them. */
   const noteHistory = (t: number): void => {
     for (const { nvml, uuid, endedT, mig, memory: history } of tracks.values()) {
-      if (nvml === undefined || endedT !== undefined || mig) continue
+      if (nvml === undefined || endedT !== undefined || mig || !touched.has(uuid)) continue
       const gpu = gpus.get(uuid)
       if (gpu !== undefined && (nvml.t === t || gpu.t === t) && Math.abs(gpu.t - nvml.t) <= ONE_TIME_MS) history.onCard(gpu.t, gpu.used, gpu.free, nvml.bytes)
     }
@@ -144,27 +166,31 @@ export function createTracks(): TracksFold {
     const { used, free, total } = staged
     if (name !== TOTAL && used !== undefined && free !== undefined && staged.usedT === staged.freeT)
       gpus.set(uuid, { t, index: Number(gpu), used, free, total })
+    touched.add(uuid)
   }
-  const told = (event: AllocatorSample | AllocatorOom): Track => {
+  const onProbe = (event: AllocatorSample | AllocatorOom): void => {
     const track = trackOf(event.uuid, event.pid, event.t)
+    if (track === undefined) return
     track.container ??= event.container
-    return track
+    if (event.type === 'allocator_oom') track.oom = event
+    else {
+      track.sample = event
+      track.memory.onSample(event)
+    }
   }
 
   return {
     ingest(event) {
       if (event.type === 'scrape') onScrape(event)
-      else if (event.type === 'allocator') {
-        const track = told(event)
-        track.sample = event
-        track.memory.onSample(event)
-      } else if (event.type === 'allocator_oom') told(event).oom = event
+      else if (event.type === 'allocator' || event.type === 'allocator_oom') onProbe(event)
     },
     moveTo(t) {
-      // A process that the driver never listed ends with its probe.
       for (const track of tracks.values()) {
-        const { sample, nvml } = track
-        if (nvml === undefined && sample !== undefined && track.endedT === undefined && t - sample.t > PROBE_SILENT_MS) track.endedT = t
+        const { sample, nvml, oom, firstT, endedT } = track
+        if (endedT !== undefined) continue
+        // A process that the driver never listed ends with its probe.
+        if (nvml === undefined && sample !== undefined && t - sample.t > PROBE_SILENT_MS) end(track, t)
+        else if (t - Math.max(firstT, nvml?.t ?? 0, sample?.t ?? 0, oom?.t ?? 0) > UNHEARD_MS) expendable.add(track)
       }
     },
     all: () => tracks.values(),
