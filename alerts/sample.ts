@@ -1,7 +1,9 @@
 // An incident that never was, to see what a message looks like and whether it arrives; each part of it says so.
 import { createHash } from 'node:crypto'
-import type { Facts, Severity } from '../agent/model/fault.ts'
-import type { Incident, IncidentKind } from '../agent/model/incident.ts'
+import type { Facts } from '../agent/model/facts.ts'
+import type { Severity } from '../agent/model/severity.ts'
+import type { Incident } from '../agent/model/incident.ts'
+import type { IncidentKind } from '../agent/model/kinds.ts'
 
 const GIB = 2 ** 30
 const MINUTES = 3

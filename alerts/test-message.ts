@@ -1,7 +1,7 @@
 // A test message to one notifier, at once and past everything that waits; what the receiver makes of it.
 import { randomUUID } from 'node:crypto'
 import type { ProxyFor } from '../agent/lib/proxy.ts'
-import type { IncidentKind } from '../agent/model/incident.ts'
+import type { IncidentKind } from '../agent/model/kinds.ts'
 import type { Message, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { BuiltNotifier } from './build.ts'
 import { attempt } from './delivery/attempt.ts'

@@ -8,7 +8,7 @@ import * as registry from '../agent/doctor/checks/index.ts'
 import type { CheckDefinition, CheckGroup, Finding } from '../agent/doctor/definition.ts'
 import { runCheck } from '../agent/doctor/runner.ts'
 import { CHECK_GROUPS } from '../agent/model/doctor.ts'
-import { INCIDENT_KINDS, type IncidentKind } from '../agent/model/incident.ts'
+import { INCIDENT_KINDS, type IncidentKind } from '../agent/model/kinds.ts'
 import { buildScene, PATIENCE_MS, type CheckCase } from '../test/unit/doctor/scene.ts'
 
 const root = join(import.meta.dirname, '..')

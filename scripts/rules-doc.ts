@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultRules, judgedNumbers } from '../agent/cli/rules.ts'
-import { LOG_KINDS } from '../agent/model/fault.ts'
-import { alertName, INCIDENT_KINDS } from '../agent/model/incident.ts'
+import { LOG_KINDS, alertName, INCIDENT_KINDS } from '../agent/model/kinds.ts'
 import { judgeOf } from '../alerts/prometheus/numbers.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -1,6 +1,6 @@
 // `warpwatch alerts`: who is notified and how that goes, a test message to one of them, and what was set aside tried again.
 import { nearest } from '../lib/nearest.ts'
-import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../model/incident.ts'
+import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../model/kinds.ts'
 import type { NotifierRow } from '../model/notification.ts'
 import { callAgent } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'

@@ -4,7 +4,7 @@ import { anyNumber, choice, duration, optionalDuration, text, texts, type PartPr
 import { readGroups } from '../config/groups.ts'
 import { nearest } from '../lib/nearest.ts'
 import { COMPARISONS, type CustomThreshold } from '../model/detector-settings.ts'
-import { SEVERITIES } from '../model/fault.ts'
+import { SEVERITIES } from '../model/severity.ts'
 import type { MetricDef } from '../model/metric.ts'
 
 const PREFIX = 'warpwatch_'

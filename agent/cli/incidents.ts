@@ -1,14 +1,7 @@
 // `warpwatch incidents [ID]`: what went wrong on this host, or one incident whole with its evidence.
 import { incidentReport, subjectText } from '../diagnosis/incidents/report.ts'
-import {
-  INCIDENT_KINDS,
-  INCIDENT_STATUSES,
-  isIncidentKind,
-  type Consequence,
-  type IncidentFilter,
-  type IncidentStatus,
-  type IncidentSummary,
-} from '../model/incident.ts'
+import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../model/incident.ts'
+import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'
 import { nearest } from '../lib/nearest.ts'
 import { toldAbout } from '../diagnosis/incidents/told-about.ts'
 import { callAgent, userOf } from './change.ts'

@@ -1,7 +1,7 @@
 // `warpwatch silence`: nobody is told of some incidents for a time, as during maintenance; they are still found and kept.
 import { nearest } from '../lib/nearest.ts'
-import { SEVERITIES } from '../model/fault.ts'
-import { INCIDENT_KINDS, isIncidentKind } from '../model/incident.ts'
+import { SEVERITIES } from '../model/severity.ts'
+import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'
 import type { Silence } from '../model/maintenance.ts'
 import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'

@@ -1,7 +1,7 @@
 // Thresholds of the user's own (`detectors.custom`) as detectors: each series of the metric that passes the bound for long enough is an incident.
 import type { CustomThreshold } from '../model/detector-settings.ts'
 import type { Event } from '../model/event.ts'
-import type { About, Faulty, Finding } from '../model/finding.ts'
+import type { About, TypedFaulty, TypedFinding } from '../model/finding.ts'
 import type { Series } from '../model/series.ts'
 import { figureText } from './custom/figure-text.ts'
 import { placeText, promqlOf } from './custom/words.ts'
@@ -74,7 +74,7 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
         watched.set(series.key, found)
         return found
       }
-      const tell = (series: Series, about: About, value: number): Faulty => {
+      const tell = (series: Series, about: About, value: number): TypedFaulty => {
         const { unit } = series.metric
         const lasts = forMs === 0 ? '' : ` for ${spanText(forMs)} or longer`
         return {
@@ -101,7 +101,7 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
       return {
         ingest: ended.ingest,
         judge(t) {
-          const found: Finding[] = []
+          const found: TypedFinding[] = []
           for (const { series, value } of present.of(metric)) {
             const known = watched.get(series.key) ?? watch(series)
             if (known === 'other') continue

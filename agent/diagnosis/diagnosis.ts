@@ -1,7 +1,8 @@
 // Judges events as they pass and keeps the incidents that follow from them. A consumer of the pipeline: no clock, no I/O, time comes from the events.
 import type { ContainerEvent, Event, LogLine, OperatorEvent } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
-import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentKind, type IncidentSummary } from '../model/incident.ts'
+import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentSummary } from '../model/incident.ts'
+import type { IncidentKind } from '../model/kinds.ts'
 import type { Accepted } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'

@@ -1,20 +1,7 @@
 // Faults of one text, put in order: what to act on first, what followed from it after that, each told once.
-import type { EvidenceLine, Facts, Fault, LogKind } from '../model/fault.ts'
-
-/**
- * What a crash drags behind it. A kind stands after the kinds that bring it about, wherever its line is: ranks of a job that lost one
- * wait in NCCL until they time out, and the last to die prints last. Kinds in neither role keep the order of their lines.
- */
-const FOLLOWS: Readonly<Partial<Record<LogKind, readonly LogKind[]>>> = {
-  nccl_error: ['cuda_oom', 'nvml_allocator_assert', 'host_oom_kill', 'disk_full', 'shm_exhausted', 'xid', 'gpu_lost', 'ecc_error', 'illegal_memory_access'],
-  cublas_cudnn_error: ['cuda_oom', 'nvml_allocator_assert', 'illegal_memory_access', 'xid', 'gpu_lost', 'ecc_error'],
-  allocator_internal: ['illegal_memory_access', 'xid', 'gpu_lost'],
-  illegal_memory_access: ['xid', 'ecc_error'],
-  cuda_oom: ['nvml_allocator_assert'],
-  gpu_not_visible: ['nvml_driver_mismatch', 'cuda_library_missing', 'cuda_version_mismatch', 'gpu_lost'],
-  precision_fallback: ['cuda_library_missing', 'cuda_version_mismatch', 'nvml_driver_mismatch', 'bitsandbytes_setup'],
-  bitsandbytes_setup: ['cuda_library_missing'],
-}
+import type { Facts } from '../model/facts.ts'
+import type { EvidenceLine, Fault } from '../model/fault.ts'
+import { kindOf, type LogKind } from '../model/kinds.ts'
 
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
@@ -77,13 +64,13 @@ export function gatherFaults(): Gathering {
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 
 /** One line may tell of an error and of how the program got round it: the latter is what happened. */
-const handled = ({ fault }: { readonly fault: Fault }): number => (fault.kind === 'batch_halving' || fault.kind === 'precision_fallback' ? 1 : 0)
+const handled = ({ fault }: { readonly fault: Fault }): number => (kindOf(fault.kind).handled === true ? 1 : 0)
 
 /** Causes before consequences, else in the order of their lines. */
 export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
-  const kinds = new Set(faults.map((fault) => fault.kind))
+  const kinds: ReadonlySet<string> = new Set(faults.map((fault) => fault.kind))
   const depth = (kind: LogKind, seen: readonly LogKind[] = []): number => {
-    const causes = (FOLLOWS[kind] ?? []).filter((cause) => kinds.has(cause) && !seen.includes(cause))
+    const causes = (kindOf(kind).afterInText ?? []).filter((cause): cause is LogKind => kinds.has(cause) && !seen.some((one) => one === cause))
     return causes.length === 0 ? 0 : 1 + Math.max(...causes.map((cause) => depth(cause, [...seen, kind])))
   }
   return faults

@@ -1,7 +1,7 @@
 // What a check of `warpwatch doctor` is: it looks at one thing of the host, or of each container, and says whether that is well and how to mend it.
 import type { Config } from '../config/schema.ts'
 import type { CheckGroup, Finding } from '../model/doctor.ts'
-import type { IncidentKind } from '../model/incident.ts'
+import type { IncidentKind } from '../model/kinds.ts'
 import type { ComposeFile } from './parts/compose-file.ts'
 import type { DoctorContainer } from './parts/containers.ts'
 import type { Distribution } from './parts/distribution.ts'

@@ -1,7 +1,7 @@
 // The runbooks: one page of Markdown for each kind of incident, and a list of them. They tell nothing about the host, so no token is asked for.
 import type { Context, Hono } from 'hono'
 import { nearest } from '../lib/nearest.ts'
-import { INCIDENT_KINDS } from '../model/incident.ts'
+import { INCIDENT_KINDS } from '../model/kinds.ts'
 import type { Refusal } from './errors.ts'
 import { createStaticFiles } from './static.ts'
 

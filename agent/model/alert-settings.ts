@@ -1,5 +1,5 @@
 // What a user sets of alerts: who is told (notifiers), of what and when (routes).
-import type { Severity } from './fault.ts'
+import type { Severity } from './severity.ts'
 
 /** What a route can ask of an incident; a part that the incident does not know matches nothing. */
 export const INCIDENT_LABELS = [

@@ -1,5 +1,5 @@
 // What a user may set of the detectors: on or off, their figures, and thresholds of the user's own.
-import type { Severity } from './fault.ts'
+import type { Severity } from './severity.ts'
 import type { Labels } from './series.ts'
 
 /** By the detector's id; what is not set has its default. */

@@ -1,53 +1,14 @@
 // What an incident is: a fault (or several of one crash) with who it hit, when, how often, and what was seen around it.
 import type { Forecast } from './finding.ts'
-import { LOG_KINDS, SEVERITIES, type Facts, type Fault, type Severity } from './fault.ts'
+import type { Facts } from './facts.ts'
+import type { Fault } from './fault.ts'
+import type { IncidentKind } from './kinds.ts'
+import type { Severity } from './severity.ts'
 import type { Acknowledgement, Silenced } from './maintenance.ts'
 import type { Labels } from './series.ts'
 
-/** Kinds that the numbers can tell; names are public. */
-export const NUMBER_KINDS = [
-  'memory_exhaustion_forecast',
-  'memory_leak',
-  'fragmentation_pressure',
-  'allocator_retry_storm',
-  'oom_restart_loop',
-  'neighbour_pressure',
-  'unattributed_memory',
-  'idle_gpu_held',
-  'input_bound',
-  'straggler_gpu',
-  'throttling',
-  'power_brake',
-  'ecc_uncorrected',
-  'row_remap_failure',
-  'pcie_degraded',
-  'nvlink_errors',
-  'gpu_missing',
-  'driver_hung',
-  'container_lost_gpu',
-  'telemetry_stale',
-  'target_down',
-  // A threshold of the user's own (`detectors.custom`).
-  'custom',
-] as const
-export type NumberKind = (typeof NUMBER_KINDS)[number]
-/** Kinds that a detector may raise: those of numbers, and what the numbers show though no log told it. */
-export type DetectedKind = NumberKind | 'batch_halving' | 'xid' | 'nvml_driver_mismatch'
-
-/** All kinds of incident, those of logs first. */
-export const INCIDENT_KINDS = [...LOG_KINDS, ...NUMBER_KINDS] as const
-export type IncidentKind = (typeof INCIDENT_KINDS)[number]
-export const isIncidentKind = (text: string): text is IncidentKind => (INCIDENT_KINDS as readonly string[]).includes(text)
-
-/** `cuda_oom` is `CudaOom` where alerts are named. */
-export const alertName = (kind: IncidentKind): string => kind.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
-/** Where the agent serves what the kind means and what to do about it: each kind has its page in alerts/runbooks, a test holds it. */
-export const runbookPath = (kind: IncidentKind): string => `/runbooks/${kind}`
-export const ALERT_NAMES: ReadonlyMap<IncidentKind, string> = new Map(INCIDENT_KINDS.map((kind) => [kind, alertName(kind)]))
-
 export const INCIDENT_STATUSES = ['pending', 'firing', 'resolved'] as const
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
-export { SEVERITIES }
 
 /** Whom it hit; a part that is not known is absent. `host` stands alone: nothing smaller could be named. */
 export type IncidentSubject = {

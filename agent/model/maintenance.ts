@@ -1,6 +1,7 @@
 // What people say of incidents: silence, acknowledgement, and that something is repaired. It changes who is called, never what is judged.
-import type { Facts, Severity } from './fault.ts'
-import type { IncidentKind } from './incident.ts'
+import type { Facts } from './facts.ts'
+import type { Severity } from './severity.ts'
+import type { IncidentKind } from './kinds.ts'
 
 /** What a silence covers: every part that is there must fit; none at all covers the whole host. */
 export type SilenceScope = {

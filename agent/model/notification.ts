@@ -1,5 +1,5 @@
 // What is said of incidents to people and other systems: messages, their parts, and how the notifiers are.
-import type { Severity } from './fault.ts'
+import type { Severity } from './severity.ts'
 import type { IncidentSummary } from './incident.ts'
 
 /** As the contract's webhook names it. */

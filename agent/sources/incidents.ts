@@ -1,6 +1,7 @@
 // What the agent says of incidents on /metrics: what fires, how many there were of each kind, when the last was seen.
 import type { MetricDef } from '../model/metric.ts'
-import { INCIDENT_KINDS, xidLabels, type IncidentFigures, type IncidentKind } from '../model/incident.ts'
+import { xidLabels, type IncidentFigures } from '../model/incident.ts'
+import { INCIDENT_KINDS, type IncidentKind } from '../model/kinds.ts'
 import { defineMetric } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'

@@ -1,5 +1,5 @@
 // Puts a message together from what the outbox keeps of it.
-import { SEVERITIES } from '../../agent/model/fault.ts'
+import { SEVERITIES } from '../../agent/model/severity.ts'
 import type { Message, MessageItem, Reach } from '../../agent/model/notification.ts'
 import type { StoredMessage } from '../../agent/store/outbox/messages.ts'
 

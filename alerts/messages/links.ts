@@ -1,5 +1,5 @@
 // Where the reader of a message finds an incident: by a link, or, where the dashboard listens on its own host only, by what to type to reach it.
-import { runbookPath, type IncidentKind } from '../../agent/model/incident.ts'
+import { runbookPath, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { Message, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
 import { oneLine } from './clean.ts'
 

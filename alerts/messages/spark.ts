@@ -1,5 +1,7 @@
 // Which series shows a fault best, cut down to what one line of text can draw: the last minutes before it.
-import type { Incident, IncidentKind, IncidentSeries } from '../../agent/model/incident.ts'
+import type { Incident, IncidentSeries } from '../../agent/model/incident.ts'
+import { kindOf } from '../../agent/model/kinds.ts'
+import type { Chart } from '../../agent/model/kinds/kind.ts'
 import type { Spark } from '../../agent/model/notification.ts'
 
 /** 60 characters fit into a line on a phone held sideways. */
@@ -13,52 +15,22 @@ const gpu = (name: string, title: string, unit: string, labels: Readonly<Record<
   unit,
   labels,
 })
-const MEMORY = gpu('memory_used_bytes', 'memory used', 'By')
-const LOAD = gpu('utilization_ratio', 'utilization', '1')
-const HEAT = gpu('temperature_celsius', 'temperature', 'Cel')
 const MEMORY_HEAT = gpu('memory_temperature_celsius', 'memory temperature', 'Cel')
-const POWER = gpu('power_watts', 'power', 'W')
-const CLOCK = gpu('clock_hertz', 'SM clock', 'Hz', { domain: 'sm' })
-const CONTAINER: Choice = { metric: 'warpwatch_container_memory_bytes', title: 'memory of the container', unit: 'By' }
-const HOST_FREE: Choice = { metric: 'warpwatch_host_memory_available_bytes', title: 'memory available on the host', unit: 'By' }
-const SHM: Choice = { metric: 'warpwatch_host_shm_used_bytes', title: 'shared memory used', unit: 'By' }
-
-/** The first that was read is drawn. Kinds that no reading shows (versions, libraries, links, a full disk) have none. */
-const CHOICES: Readonly<Partial<Record<IncidentKind, readonly Choice[]>>> = {
-  cuda_oom: [MEMORY],
-  nvml_allocator_assert: [MEMORY],
-  allocator_internal: [MEMORY],
-  cublas_cudnn_error: [MEMORY],
-  batch_halving: [MEMORY],
-  memory_exhaustion_forecast: [MEMORY],
-  memory_leak: [MEMORY],
-  fragmentation_pressure: [MEMORY],
-  allocator_retry_storm: [MEMORY],
-  oom_restart_loop: [MEMORY],
-  neighbour_pressure: [MEMORY],
-  unattributed_memory: [MEMORY],
-  host_oom_kill: [CONTAINER, HOST_FREE],
-  shm_exhausted: [SHM, CONTAINER],
-  xid: [LOAD],
-  gpu_lost: [LOAD],
-  gpu_missing: [LOAD],
-  driver_hung: [LOAD],
-  container_lost_gpu: [LOAD],
-  illegal_memory_access: [LOAD],
-  nccl_error: [LOAD],
-  idle_gpu_held: [LOAD],
-  input_bound: [LOAD],
-  telemetry_stale: [LOAD],
-  target_down: [LOAD],
-  straggler_gpu: [CLOCK, LOAD],
-  throttling: [CLOCK, HEAT],
-  thermal_or_power: [HEAT, POWER],
-  power_brake: [POWER, CLOCK],
+/** By the name that a kind's declaration gives. */
+const CHARTS: Readonly<Record<Chart, Choice>> = {
+  memory: gpu('memory_used_bytes', 'memory used', 'By'),
+  utilization: gpu('utilization_ratio', 'utilization', '1'),
+  temperature: gpu('temperature_celsius', 'temperature', 'Cel'),
+  power: gpu('power_watts', 'power', 'W'),
+  sm_clock: gpu('clock_hertz', 'SM clock', 'Hz', { domain: 'sm' }),
+  container_memory: { metric: 'warpwatch_container_memory_bytes', title: 'memory of the container', unit: 'By' },
+  host_memory: { metric: 'warpwatch_host_memory_available_bytes', title: 'memory available on the host', unit: 'By' },
+  shm: { metric: 'warpwatch_host_shm_used_bytes', title: 'shared memory used', unit: 'By' },
 }
 const BY_REASON: readonly (readonly [pattern: RegExp, choices: readonly Choice[]])[] = [
-  [/memory_temperature/, [MEMORY_HEAT, HEAT]],
-  [/thermal/, [HEAT, CLOCK]],
-  [/power/, [POWER, CLOCK]],
+  [/memory_temperature/, [MEMORY_HEAT, CHARTS.temperature]],
+  [/thermal/, [CHARTS.temperature, CHARTS.sm_clock]],
+  [/power/, [CHARTS.power, CHARTS.sm_clock]],
 ]
 
 function choicesFor({ kind, facts }: Incident): readonly Choice[] {
@@ -66,7 +38,8 @@ function choicesFor({ kind, facts }: Incident): readonly Choice[] {
   if (kind === 'custom' && facts.metric !== undefined) return [{ metric: facts.metric, title: facts.name ?? 'value', unit: unitOf(facts.metric) }]
   const [reason = ''] = facts.active_reasons ?? []
   const reasoned = kind === 'throttling' ? BY_REASON.find(([pattern]) => pattern.test(reason))?.[1] : undefined
-  return reasoned ?? CHOICES[kind] ?? []
+  // The first that was read is drawn. Kinds that no reading shows (versions, libraries, links, a full disk) have none.
+  return reasoned ?? (kindOf(kind).chart ?? []).map((chart) => CHARTS[chart])
 }
 const unitOf = (metric: string): string =>
   metric.endsWith('_bytes') ? 'By' : metric.endsWith('_ratio') ? '1' : metric.endsWith('_celsius') ? 'Cel' : metric.endsWith('_watts') ? 'W' : ''

@@ -1,5 +1,8 @@
 // One incident as plain, format-free parts, for somebody who knows nothing of Warpwatch: which job on which card died, why, what to change.
-import { LOG_KINDS, type Facts, type Remedy, type Severity } from '../../agent/model/fault.ts'
+import type { Facts } from '../../agent/model/facts.ts'
+import type { Remedy } from '../../agent/model/fault.ts'
+import { LOG_KINDS } from '../../agent/model/kinds.ts'
+import type { Severity } from '../../agent/model/severity.ts'
 import type { Consequence, IncidentLink } from '../../agent/model/incident.ts'
 import type { Message, MessageItem, NotificationReason, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
 import { clean, clip, oneLine } from './clean.ts'

@@ -1,5 +1,5 @@
 // A whole message as plain parts: one headline, the worst in full, the others on one line each, and what is left counted by kind.
-import type { Severity } from '../../agent/model/fault.ts'
+import type { Severity } from '../../agent/model/severity.ts'
 import type { Message, MessageItem } from '../../agent/model/notification.ts'
 import { clip, oneLine } from './clean.ts'
 import { spanText, timeText } from './figures.ts'

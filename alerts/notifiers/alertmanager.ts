@@ -1,6 +1,7 @@
 // Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
 import { onOff, text, texts } from '../../agent/config/field.ts'
-import { alertName, xidLabels } from '../../agent/model/incident.ts'
+import { xidLabels } from '../../agent/model/incident.ts'
+import { alertName } from '../../agent/model/kinds.ts'
 import type { Message, MessageItem, OutgoingIncident } from '../../agent/model/notification.ts'
 import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
 import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'

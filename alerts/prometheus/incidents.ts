@@ -1,5 +1,5 @@
 // One alert for each kind of incident, from the agent's own judgment: so that Alertmanager and the agent's notifiers say the same of the same subjects.
-import { alertName, type IncidentKind } from '../../agent/model/incident.ts'
+import { alertName, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { KindPages } from './kind-page.ts'
 import { firingBefore, literal, quoted, whereText, type AlertRule, type Links, type RuleGroup, type Texts } from './rule.ts'
 

@@ -1,5 +1,5 @@
 // What a runbook says of its kind in short: its title, and the sentences before the first heading. The rules take their texts from there, so that nothing is said twice.
-import type { IncidentKind } from '../../agent/model/incident.ts'
+import type { IncidentKind } from '../../agent/model/kinds.ts'
 
 export type KindPage = { readonly title: string; readonly lead: string }
 export type KindPages = ReadonlyMap<IncidentKind, KindPage>

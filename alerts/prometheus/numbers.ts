@@ -1,6 +1,6 @@
 // The detectors' own expressions as alerts, for those who want Prometheus to judge the numbers. A kind is judged by one of both, never by both.
-import { LOG_KINDS, type Severity } from '../../agent/model/fault.ts'
-import { alertName, INCIDENT_KINDS, type IncidentKind } from '../../agent/model/incident.ts'
+import { LOG_KINDS, alertName, INCIDENT_KINDS, type IncidentKind } from '../../agent/model/kinds.ts'
+import type { Severity } from '../../agent/model/severity.ts'
 import { annotationsOf, SUBJECT } from './incidents.ts'
 import type { KindPages } from './kind-page.ts'
 import { firingBefore, type AlertRule, type Links, type RuleGroup } from './rule.ts'

@@ -1,6 +1,6 @@
 // The whole rule file, as data and as YAML with its comments.
 import { Document, isMap, isSeq, type Node } from 'yaml'
-import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
+import { INCIDENT_KINDS } from '../../agent/model/kinds.ts'
 import { agentGroup } from './agent.ts'
 import { incidentGroup } from './incidents.ts'
 import type { KindPages } from './kind-page.ts'

@@ -1,5 +1,5 @@
 // What a Prometheus rule file is made of, and the parts that its expressions and texts share.
-import type { Severity } from '../../agent/model/fault.ts'
+import type { Severity } from '../../agent/model/severity.ts'
 
 export type Texts = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 // Quiet hours: until when a message waits. They go by the clock on the wall of their zone, through changes to and from summer time.
 import type { QuietHours } from '../../agent/model/alert-settings.ts'
-import { SEVERITIES, type Severity } from '../../agent/model/fault.ts'
+import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FOLLOWS } from '../../agent/diagnosis/incidents/story.ts'
-import { alertName, INCIDENT_KINDS, type IncidentKind } from '../../agent/model/incident.ts'
+import { causesOf } from '../../agent/diagnosis/incidents/story.ts'
+import { alertName, INCIDENT_KINDS, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { MessageItem } from '../../agent/model/notification.ts'
 import { alertmanager as notifier } from '../../alerts/notifiers/alertmanager.ts'
 import { commonOptions } from '../../alerts/notifiers/common.ts'
@@ -36,7 +36,7 @@ const pairs = config.inhibit_rules.flatMap(({ source_matchers: source, target_ma
   kindsOf(source).flatMap((cause) => kindsOf(target).map((effect) => ({ cause, effect }))),
 )
 function canFollow(effect: IncidentKind, cause: IncidentKind): boolean {
-  return (FOLLOWS[effect] ?? []).some(({ causes }) => causes.includes(cause) || causes.some((between) => canFollow(between, cause)))
+  return causesOf(effect).some((between) => between === cause || canFollow(between, cause))
 }
 
 describe('what is muted', () => {

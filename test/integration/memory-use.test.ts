@@ -23,7 +23,7 @@ const CONFIG = `detectors:
 `
 /** The detectors look each five or ten seconds. */
 const WITHIN_MS = 40_000
-const KINDS = new Set(['unattributed_memory', 'idle_gpu_held', 'neighbour_pressure'])
+const KINDS = new Set(['unattributed_memory', 'idle_gpu_held', 'shared_gpu', 'unused_gpu'])
 type Told = z.infer<typeof incidentSummary>
 
 const card = (index: number, util: number, usedGib: number, processes: readonly FakeProcess[], more: Values = {}) =>
@@ -95,29 +95,26 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
 
   test('two jobs on one card while the other stands empty: told with the names of both containers', async () => {
     // A notice until it is known what each container was given.
-    const told = await find(
-      'neighbour_pressure to warn',
-      ({ kind, status, severity }) => kind === 'neighbour_pressure' && status === 'firing' && severity === 'warning',
-    )
+    const told = await find('shared_gpu to warn', ({ kind, status, severity }) => kind === 'shared_gpu' && status === 'firing' && severity === 'warning')
     expect(told).toMatchObject({
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
-      facts: { pattern: 'two_jobs_on_one_gpu', gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
+      facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
     })
     expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
     expect(told.verdict).toContain('which one of them was given as well')
   }, 60_000)
 
   test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {
-    expect(await firing('idle_gpu_held')).toMatchObject({
+    expect(await firing('unused_gpu')).toMatchObject({
       severity: 'info',
       title: 'Container spare was given GPU 1 and uses none',
       subject: { gpu: { index: 1, uuid: fakeUuid(1) }, container: { name: 'spare' } },
-      facts: { pattern: 'given_gpu_unused', gpus: ['1'] },
+      facts: { gpus: ['1'] },
     })
   }, 60_000)
 
   test('a process that is killed while its memory stays: told with the name of who left it, and the shared card is over', async () => {
-    const pair = await firing('neighbour_pressure')
+    const pair = await firing('shared_gpu')
     await docker.call('POST', `/containers/${ids[0]}/kill`)
     agent.tell(left())
     const told = await firing('unattributed_memory')

@@ -49,7 +49,9 @@ describe.skipIf(missing !== undefined)(`a service that answers while its GPU is 
       async () => {
         const found = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents?limit=100'))
         last = found.map(({ kind, status: now, title }) => `${kind} ${now} ${title}`).join('; ')
-        return found.find((told) => told.kind === 'target_down' && told.status === state && told.facts['reason'] === reason)
+        return found.find(
+          (told) => (told.kind === 'service_dead_gpu' || told.kind === 'target_down') && told.status === state && told.facts['reason'] === reason,
+        )
       },
       { what: () => `${what}; there are: ${last}`, deadlineMs: 30_000, everyMs: 100 },
     )

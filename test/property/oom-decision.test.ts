@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { decide, type Decision } from '../../agent/diagnosis/incidents/oom/decide.ts'
 import type { OomState } from '../../agent/diagnosis/incidents/oom/state.ts'
-import type { OomCause } from '../../agent/model/fault.ts'
+import type { OomCause } from '../../agent/model/facts.ts'
 
 const GIB = 2 ** 30
 const MODEL = join(import.meta.dirname, '../../../shared/tools/allocator-sim')

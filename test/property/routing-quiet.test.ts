@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { QuietHours } from '../../agent/model/alert-settings.ts'
-import { SEVERITIES, type Severity } from '../../agent/model/fault.ts'
+import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'
 import { quietUntil } from '../../alerts/routing/quiet.ts'
 
 const MINUTE = 60_000

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Route } from '../../agent/model/alert-settings.ts'
-import { SEVERITIES, type Severity } from '../../agent/model/fault.ts'
+import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
 import type { ToldState } from '../../agent/model/notification.ts'
 import type { Plan } from '../../alerts/routing/definition.ts'

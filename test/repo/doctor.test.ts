@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as registry from '../../agent/doctor/checks/index.ts'
 import type { CheckDefinition } from '../../agent/doctor/definition.ts'
-import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
+import { INCIDENT_KINDS } from '../../agent/model/kinds.ts'
 import { doctorPage, linesOnPage, PAGE, runbookPage, RUNBOOKS } from '../../scripts/doctor-doc.ts'
 
 const checks = Object.values<CheckDefinition>(registry)

@@ -7,9 +7,9 @@ import { metricNamed } from '../../agent/catalogue.ts'
 import { createDetection } from '../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'
 import * as registry from '../../agent/diagnosis/detectors/index.ts'
-import { SEVERITIES, type LogKind } from '../../agent/model/fault.ts'
+import { factsOf, INCIDENT_KINDS, type LogKind } from '../../agent/model/kinds.ts'
+import { SEVERITIES } from '../../agent/model/severity.ts'
 import type { Finding } from '../../agent/model/finding.ts'
-import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
 import { driverScenes } from '../setup/rule-scenes/driver.ts'
 import { hardwareScenes } from '../setup/rule-scenes/hardware.ts'
 import { memoryScenes } from '../setup/rule-scenes/memory.ts'
@@ -58,6 +58,7 @@ function problemsOf({ kinds }: DetectorDefinition, finding: Finding): readonly s
     ...(SEVERITIES.includes(severity) ? [] : [`severity ${severity}`]),
     ...(remedies.length === 0 ? ['no remedy'] : []),
     ...texts.filter((text) => text.trim() === '' || /undefined|NaN|Infinity|\[object/.test(text)),
+    ...Object.keys(facts).flatMap((name) => (factsOf(finding.kind).has(name) ? [] : [`${finding.kind} does not declare the fact ${name}`])),
     ...Object.entries(facts).flatMap(([name, fact]) => (typeof fact === 'number' && !Number.isFinite(fact) ? [`${name} is ${fact}`] : [])),
   ]
 }

@@ -7,7 +7,7 @@ import type { CheckDefinition, Finding, Surroundings } from '../../agent/doctor/
 import { runCheck } from '../../agent/doctor/runner.ts'
 import { REDACTED } from '../../agent/lib/redact.ts'
 import type { CheckReport } from '../../agent/model/doctor.ts'
-import { INCIDENT_KINDS } from '../../agent/model/incident.ts'
+import { INCIDENT_KINDS } from '../../agent/model/kinds.ts'
 import { WELL } from '../unit/doctor/hosts.ts'
 import { buildScene, needsRoot, PATIENCE_MS, type CheckCase, type Scene } from '../unit/doctor/scene.ts'
 

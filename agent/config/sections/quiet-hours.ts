@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { nearest } from '../../lib/nearest.ts'
 import type { QuietHours } from '../../model/alert-settings.ts'
-import { SEVERITIES, type Severity } from '../../model/fault.ts'
+import { SEVERITIES, type Severity } from '../../model/severity.ts'
 import type { Field, PartProblem, ReadParts } from '../field.ts'
 import { readGroups } from '../groups.ts'
 import { describeValue } from '../problem.ts'

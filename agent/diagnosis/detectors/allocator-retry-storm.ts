@@ -1,5 +1,5 @@
 // A process whose allocator has to give its whole cache back again and again: each time it waits for the GPU, and asks for the same memory anew.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
@@ -68,7 +68,7 @@ and increase(warpwatch_allocator_retries_total[10m]) > 0`,
     const records = new WeakMap<Track, FlushRecord>()
     const told = new Set<Track>()
 
-    const faulty = (track: Track, recent: readonly Flush[], t: number): Finding => {
+    const faulty = (track: Track, recent: readonly Flush[], t: number): TypedFinding => {
       const count = recent.reduce((sum, flush) => sum + flush.count, 0)
       const perMinute = count / (LOOK_BACK_MS / WINDOW_MS)
       const returned = recent.reduce((sum, flush) => sum + flush.returned, 0)
@@ -95,7 +95,7 @@ and increase(warpwatch_allocator_retries_total[10m]) > 0`,
       }
     }
 
-    const judgeOne = (track: Track, record: FlushRecord, t: number): Finding | undefined => {
+    const judgeOne = (track: Track, record: FlushRecord, t: number): TypedFinding | undefined => {
       const said = { kind: 'allocator_retry_storm', key: track.key, about: aboutOf(track) } as const
       if (track.endedT !== undefined) {
         if (!told.delete(track)) return undefined
@@ -121,7 +121,7 @@ and increase(warpwatch_allocator_retries_total[10m]) > 0`,
         if (track !== undefined) noteFlushes(records, track, event)
       },
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const track of tracks.all()) {
           const record = records.get(track)
           const finding = record === undefined ? undefined : judgeOne(track, record, t)

@@ -1,5 +1,5 @@
 // A program that ran out of memory, caught it, and goes on with half of the work at a time, told by the numbers where no log says it.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createHandled, type Handled } from './parts/handled-oom.ts'
@@ -26,7 +26,7 @@ export const batchHalving = defineDetector({
   create: ({ ratio_low: low, ratio_high: high }, { tracks }) => {
     const handled = createHandled(tracks)
 
-    const halved = (track: Track, { before, after, ooms, t, floor }: Handled): Finding => {
+    const halved = (track: Track, { before, after, ooms, t, floor }: Handled): TypedFinding => {
       const where = gpuText(tracks, track.uuid)
       return {
         kind: 'batch_halving',
@@ -44,7 +44,7 @@ export const batchHalving = defineDetector({
     return {
       ingest: handled.ingest,
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const [track, one] of handled.settled(t)) {
           const ratio = one.after / one.before
           if (ratio >= low && ratio <= high) found.push(halved(track, one))

@@ -1,5 +1,5 @@
 // A container that was given a GPU can no longer reach it while it runs: mostly after `systemctl daemon-reload`, which writes device rules anew.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import type { Labels } from '../../model/series.ts'
 import { defineDetector } from './definition.ts'
 import { createHold } from './parts/hold.ts'
@@ -58,7 +58,7 @@ export const containerLostGpu = defineDetector({
       }
       return box
     }
-    const tell = (found: Finding[], { id, name, lost, held, nodesGone, teller }: Box): void => {
+    const tell = (found: TypedFinding[], { id, name, lost, held, nodesGone, teller }: Box): void => {
       const [one, all] = [lost.length === 1, held.length === 0]
       const which = `GPU${one ? '' : 's'} ${lost.join(', ')}`
       const how = nodesGone
@@ -87,7 +87,7 @@ export const containerLostGpu = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const readings = present.of(ACCESSIBLE)
         if (readings.length === 0 && boxes.size === 0) return found
         for (const box of boxes.values()) {

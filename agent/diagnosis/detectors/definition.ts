@@ -1,8 +1,8 @@
 // What a detector is: a pure judgment of what the numbers say, declared once with its options and the Prometheus expression of the same judgment.
 import type { Event } from '../../model/event.ts'
 import type { Finding } from '../../model/finding.ts'
-import type { DetectedKind } from '../../model/incident.ts'
-import type { Severity } from '../../model/fault.ts'
+import type { DetectedKind } from '../../model/kinds.ts'
+import type { Severity } from '../../model/severity.ts'
 import type { Present } from './parts/present.ts'
 import type { Tracks } from './parts/tracks.ts'
 

@@ -1,5 +1,5 @@
 // The driver does not answer: a native call about a GPU, or about all of them, does not return.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { isWide, reasonText, troublesOf, unreadAt, type Trouble } from './parts/gpu-trouble.ts'
@@ -70,7 +70,7 @@ export const driverHung = defineDetector({
       }
       return { ...(name === '' || name === 'unknown' ? {} : { function: name }), ...(hangs === 0 ? {} : { hangs }) }
     }
-    const tell = (found: Finding[], t: number, state: State, trouble: Trouble): void => {
+    const tell = (found: TypedFinding[], t: number, state: State, trouble: Trouble): void => {
       const { key, uuid, index } = state
       const row = uuid === undefined ? undefined : rows.read().get(uuid)
       const users = uuid === undefined ? [] : usersOf(tracks, uuid)
@@ -109,7 +109,7 @@ export const driverHung = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const cards = rows.read()
         for (const state of states.values()) state.trouble = undefined
         let allHang: Trouble | undefined

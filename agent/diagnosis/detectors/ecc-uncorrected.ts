@@ -1,5 +1,5 @@
 // Memory errors that ECC found and could not correct, since the agent looks. What was counted before is history; a reset of the GPU begins anew.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
@@ -50,7 +50,7 @@ and increase(warpwatch_gpu_ecc_errors_total{type="uncorrected",scope="volatile"}
     }))
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const { now, uuid, index } = row
           const count = now.volatile

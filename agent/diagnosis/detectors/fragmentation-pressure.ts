@@ -1,6 +1,6 @@
 // Memory that a process holds, cannot use and cannot give back, while its card is nearly full: fragmentation, before it fails.
 import type { AllocatorSample } from '../../model/event.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { flushesSince, noteFlushes, REMEMBERED_MS, type Flush, type FlushRecord } from './parts/flushes.ts'
 import { fragmentationFault } from './parts/fragmentation-words.ts'
@@ -66,7 +66,7 @@ export const fragmentationPressure = defineDetector({
       return left[Math.floor((left.length - 1) / 2)] ?? 0
     }
 
-    const judgeWhole = (track: Track, sample: AllocatorSample, { record }: Fold, recent: readonly Minute<'idle'>[], t: number): Finding => {
+    const judgeWhole = (track: Track, sample: AllocatorSample, { record }: Fold, recent: readonly Minute<'idle'>[], t: number): TypedFinding => {
       const said = { kind: 'fragmentation_pressure', key: track.key, about: aboutOf(track) } as const
       const usable = usableBytes(tracks, track)
       const free = tracks.gpu(track.uuid)?.free
@@ -97,7 +97,7 @@ export const fragmentationPressure = defineDetector({
       return { ...said, state: 'healthy' }
     }
 
-    const judgeOne = (track: Track, fold: Fold, t: number): Finding | undefined => {
+    const judgeOne = (track: Track, fold: Fold, t: number): TypedFinding | undefined => {
       const said = { kind: 'fragmentation_pressure', key: track.key, about: aboutOf(track) } as const
       if (track.endedT !== undefined) return told.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
       const { sample } = track
@@ -125,7 +125,7 @@ export const fragmentationPressure = defineDetector({
         }
       },
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const track of tracks.all()) {
           const fold = folds.get(track)
           const finding = fold === undefined ? undefined : judgeOne(track, fold, t)

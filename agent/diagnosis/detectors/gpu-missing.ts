@@ -1,5 +1,5 @@
 // A card that was here, or that the configuration says is here, and that the driver does not have (any more).
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isKnown, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
@@ -65,7 +65,7 @@ or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwa
       return { ...(here === undefined ? {} : { gpus_present: here }), ...(expected === undefined ? {} : { gpus_expected: expected }) }
     }
 
-    const tell = (found: Finding[], state: State, key: string, uuid: string | undefined, index: number, name: string): void => {
+    const tell = (found: TypedFinding[], state: State, key: string, uuid: string | undefined, index: number, name: string): void => {
       const users = uuid === undefined ? [] : usersOf(tracks, uuid)
       const { why } = state
       const wantsReset = why?.gap.reason === 'reset_required'
@@ -85,7 +85,7 @@ or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwa
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const troubles = troublesOf(present)
         const cards = rows.read()
         let named = 0

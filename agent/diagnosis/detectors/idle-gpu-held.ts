@@ -1,6 +1,6 @@
 // A GPU whose memory somebody holds and on which nothing has run for a long time: by whom, and since when.
 import type { Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -90,12 +90,12 @@ unless on () warpwatch_host_info{wsl!=""}`,
     }
     const keyOf = ({ uuid, gi }: Unit): string => (gi === undefined ? uuid : `${uuid} ${gi}`)
 
-    const over = (found: Finding[], state: Unit, why: string): void => {
+    const over = (found: TypedFinding[], state: Unit, why: string): void => {
       // Also the first time of all: an incident from before a restart of the agent waits for it.
       if (!state.toldHealthy) found.push({ kind: 'idle_gpu_held', key: keyOf(state), about: { uuid: state.uuid }, state: 'healthy', why })
       state.toldHealthy = true
     }
-    const busy = (t: number, found: Finding[], state: Unit): void => {
+    const busy = (t: number, found: TypedFinding[], state: Unit): void => {
       state.hold.see(t, false)
       over(found, state, 'it works again')
       state.busyT = t
@@ -103,7 +103,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
     }
     const ended = ({ uuid, pid }: Holder): boolean => tracks.get(uuid, pid)?.endedT !== undefined
 
-    const tell = (t: number, state: Unit, gpu: GpuHolders, its: readonly Holder[], name: string | undefined): Finding => {
+    const tell = (t: number, state: Unit, gpu: GpuHolders, its: readonly Holder[], name: string | undefined): TypedFinding => {
       const { uuid, gi, oldest } = state
       const bytes = its.reduce((sum, holder) => sum + holder.bytes, 0)
       const sinceT = Math.max(state.busyT ?? 0, oldest === undefined ? 0 : (firstSeen(tracks, oldest) ?? 0))
@@ -139,7 +139,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
     }
 
     /** Nothing runs: whether somebody holds it all the while. */
-    const idle = (t: number, found: Finding[], state: Unit, gpu: GpuHolders | undefined, name: string | undefined): void => {
+    const idle = (t: number, found: TypedFinding[], state: Unit, gpu: GpuHolders | undefined, name: string | undefined): void => {
       state.busyT ??= t
       if (gpu?.listed !== true) return void state.hold.see(t, undefined)
       const its = gpu.holders.filter(({ computes, gi }) => computes && (state.gi === undefined || gi === state.gi))
@@ -167,7 +167,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
     let slot = -1
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const now = Math.floor(t / HOLDERS_MS)
         const look = now !== slot
         slot = now

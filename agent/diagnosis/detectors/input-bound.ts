@@ -1,7 +1,7 @@
 // A training that waits for its input: its GPU falls from work to nothing again and again, and CPUs or storage are at their limit meanwhile.
 // The rule of thumb ("below 80 % look at the input") alone accuses every server and notebook; without the second half nothing is said here.
 import type { Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { BOTTLENECK_METRICS, createBottlenecks, type Bottlenecks } from './parts/bottleneck.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
@@ -97,7 +97,7 @@ export const inputBound = defineDetector({
     const isWell = ({ mean, low, fallsPerMinute }: Run): boolean =>
       mean >= Math.min(0.98, options.mean_ratio + 0.03) || low < options.low_ratio / 2 || fallsPerMinute < options.drops_per_minute / 3
 
-    const tell = (t: number, state: State, { holder, index, run, gpus }: Shown, causes: Bottlenecks): Finding => {
+    const tell = (t: number, state: State, { holder, index, run, gpus }: Shown, causes: Bottlenecks): TypedFinding => {
       const who = holder.container === undefined ? processText(holder) : `container ${holder.container}`
       const where = gpus.length === 1 ? `GPU ${index}` : `GPUs ${gpus.join(', ')}`
       const [first] = causes.found
@@ -127,13 +127,13 @@ export const inputBound = defineDetector({
       ...(container === undefined ? (alone ? {} : { pid }) : { container }),
       ...(containerId === undefined ? {} : { containerId }),
     })
-    const healthy = (found: Finding[], state: State, why?: string): void => {
+    const healthy = (found: TypedFinding[], state: State, why?: string): void => {
       if (state.toldHealthy) return
       state.toldHealthy = true
       found.push({ kind: 'input_bound', key: state.key, about: aboutOf(state.holder, false), state: 'healthy', ...(why === undefined ? {} : { why }) })
     }
 
-    const look = (t: number, found: Finding[]): void => {
+    const look = (t: number, found: TypedFinding[]): void => {
       bottlenecks.note(t)
       const listed = holders.read(t)
       const jobs = new Map<string, Shown[]>()
@@ -187,7 +187,7 @@ export const inputBound = defineDetector({
         const now = Math.floor(t / LOOK_MS)
         if (now === slot) return []
         slot = now
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         look(t, found)
         return found
       },

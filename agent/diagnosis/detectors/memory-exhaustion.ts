@@ -1,5 +1,5 @@
 // From when to when a process runs out of GPU memory, if what grows goes on growing as it did. Says nothing where nothing honest can be said.
-import type { Finding, ForecastInterval } from '../../model/finding.ts'
+import type { TypedFinding, ForecastInterval } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { foresee, type Exhaustion, type View } from './parts/exhaustion.ts'
@@ -86,7 +86,7 @@ export const memoryExhaustion = defineDetector({
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
     const states = new WeakMap<Track, Told>()
 
-    const faulty = (track: Track, told: Told, found: Exhaustion, t: number): Finding => {
+    const faulty = (track: Track, told: Told, found: Exhaustion, t: number): TypedFinding => {
       const { memory, nvml, sample } = track
       const byDriver = memory.view() === 'driver'
       const forecast = intervalOf(told, byDriver)
@@ -118,7 +118,7 @@ export const memoryExhaustion = defineDetector({
       }
     }
 
-    const judgeOne = (track: Track, t: number, hidden: boolean): Finding | undefined => {
+    const judgeOne = (track: Track, t: number, hidden: boolean): TypedFinding | undefined => {
       const said = { kind: 'memory_exhaustion_forecast', key: track.key, about: aboutOf(track) } as const
       const told = states.get(track)
       if (track.endedT !== undefined) return states.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
@@ -158,7 +158,7 @@ export const memoryExhaustion = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const probed = probedGpus(tracks)
         for (const track of tracks.all()) {
           const finding = judgeOne(track, t, track.memory.view() === 'driver' && probed.has(track.uuid))

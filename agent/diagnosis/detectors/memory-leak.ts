@@ -1,5 +1,5 @@
 // What a process keeps grows without end: figures, since when, and what share of the card.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { keptRemedies, perMinute } from './parts/growth-words.ts'
@@ -39,7 +39,7 @@ export const memoryLeak = defineDetector({
   create: ({ share }, { tracks }) => {
     const states = new WeakMap<Track, Told>()
 
-    const fault = (track: Track, { slope, grown, since }: Leak, capacity: number, t: number): Finding => {
+    const fault = (track: Track, { slope, grown, since }: Leak, capacity: number, t: number): TypedFinding => {
       const byDriver = track.memory.view() === 'driver'
       return {
         kind: 'memory_leak',
@@ -61,7 +61,7 @@ export const memoryLeak = defineDetector({
       }
     }
 
-    const judgeOne = (track: Track, t: number): Finding | undefined => {
+    const judgeOne = (track: Track, t: number): TypedFinding | undefined => {
       const said = { kind: 'memory_leak', key: track.key, about: aboutOf(track) } as const
       const state = states.get(track)
       if (track.endedT !== undefined) return states.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
@@ -97,7 +97,7 @@ export const memoryLeak = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const track of tracks.all()) {
           const finding = judgeOne(track, t)
           if (finding !== undefined) found.push(finding)

@@ -1,6 +1,5 @@
 // A MIG instance that is full, so that programs in it are refused memory, while the card's other instances have plenty.
-// Of the contract's kinds fragmentation_pressure is nearest: the card has room, but cut into pieces in which the job cannot use it. `facts.pattern` tells it apart.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -19,7 +18,7 @@ type Instance = { total: number | undefined; used: number | undefined; fullT: nu
 
 export const migFull = defineDetector({
   id: 'mig-full',
-  kinds: ['fragmentation_pressure'],
+  kinds: ['mig_full'],
   title: 'A MIG instance is full while the card has room',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), TOTAL, USED, ...REFUSALS])],
@@ -39,7 +38,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
     const cards = createPerGpu(() => new Map<string, Instance>())
     const states = createPerGpu((key) => ({
       hold: createHold({ forMs: 0, clearMs: 60_000 }),
-      teller: createTeller({ kind: 'fragmentation_pressure', key, about: { uuid: key.split(' ')[0] ?? '' } }),
+      teller: createTeller({ kind: 'mig_full', key, about: { uuid: key.split(' ')[0] ?? '' } }),
     }))
     const rises = createPerGpu(() => createRise(WINDOW_MS))
     const instanceOf = (uuid: string, gi: string): Instance => {
@@ -51,7 +50,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const uuids = new Set<string>()
         for (const metric of [TOTAL, USED]) {
           for (const { series, value } of present.of(metric)) {
@@ -101,7 +100,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
             else if (held === 'faulty') {
               const users = [...instance.users].slice(0, 3)
               state.teller.faulty(found, {
-                kind: 'fragmentation_pressure',
+                kind: 'mig_full',
                 key,
                 about: { uuid },
                 state: 'faulty',
@@ -109,7 +108,6 @@ and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) 
                 title: `GPU ${row.index}: MIG instance ${gi} is full, while ${gib(free)} of the card are free in others`,
                 verdict: `MIG instance ${gi} of ${gpuText(row)} is full (${gib(used)} of ${gib(total)}), and ${users.join(', ')} ${users.length === 1 ? 'was' : 'were'} refused memory ${instance.refusals} times in ten minutes. The other instances have ${gib(free)} (${percent(free / card)} of the card) free, which a program in this one can never use.`,
                 facts: {
-                  pattern: 'mig_instance_full',
                   mig_instance: gi,
                   used_bytes: used,
                   total_bytes: total,

@@ -1,5 +1,5 @@
 // Other processes on the card take the room that one process needs: its own need is as before, what is left for it shrinks.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
@@ -91,7 +91,7 @@ export const neighbourPressure = defineDetector({
     const told = new Map<Track, Begun>()
     let judged = -1
 
-    const faulty = (track: Track, squeeze: Squeeze, held: Begun['held'], capacity: number, t: number): Finding => {
+    const faulty = (track: Track, squeeze: Squeeze, held: Begun['held'], capacity: number, t: number): TypedFinding => {
       const { calm, grown, ownGrown, peak, left, lastsMs, othersNow, free } = squeeze
       const { growers, unattributed } = growersOf(tracks, rooms, track, grown, held, t)
       const where = gpuText(tracks, track.uuid)
@@ -124,7 +124,7 @@ export const neighbourPressure = defineDetector({
       }
     }
 
-    const judgeOne = (track: Track, t: number): Finding | undefined => {
+    const judgeOne = (track: Track, t: number): TypedFinding | undefined => {
       const said = { kind: 'neighbour_pressure', key: track.key, about: aboutOf(track) } as const
       if (track.endedT !== undefined) return told.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
       const room = rooms.of(track)
@@ -160,7 +160,7 @@ export const neighbourPressure = defineDetector({
         const minute = Math.floor(t / MINUTE_MS)
         if (minute === judged) return []
         judged = minute
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const track of tracks.all()) {
           const finding = judgeOne(track, t)
           if (finding !== undefined) found.push(finding)

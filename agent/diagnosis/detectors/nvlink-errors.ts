@@ -1,5 +1,5 @@
 // NVLinks that are down though they were up or their peers have them, and links whose error counters rise.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createNvLinks, fewerThanPeers, NVLINK_ACTIVE, type Links } from './parts/nvlinks.ts'
@@ -60,7 +60,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
     }))
     const limit = (name: ErrorType): number => (name === 'replay' || name === 'recovery' ? options.errors : options.crc_errors)
 
-    const tell = (row: Row, links: Links | undefined, gone: readonly string[], risen: Risen, rising: readonly ErrorType[]): Finding => {
+    const tell = (row: Row, links: Links | undefined, gone: readonly string[], risen: Risen, rising: readonly ErrorType[]): TypedFinding => {
       const { uuid, index } = row
       const users = usersOf(tracks, uuid)
       const errors = rising.map((name) => `${risen[name] ?? 0} ${NAMES[name]} errors`).join(', ')
@@ -102,7 +102,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
     }
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const all = nvlinks.read()
         const byUuid = rows.read()
         const nameOf = (uuid: string): string | undefined => byUuid.get(uuid)?.name

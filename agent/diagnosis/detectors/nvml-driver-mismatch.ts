@@ -1,5 +1,5 @@
 // The driver was updated while its old kernel module stays loaded: NVML says so, or the versions on disk and in the kernel do before anybody fails.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { faultKey } from '../incidents/members.ts'
 import { defineDetector } from './definition.ts'
 import { isWide, troublesOf } from './parts/gpu-trouble.ts'
@@ -28,7 +28,7 @@ export const nvmlDriverMismatch = defineDetector({
     const teller = createTeller({ kind: KIND, key: KEY, about: {} })
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const refused = troublesOf(present).find((trouble) => trouble.kind === 'mismatch' && isWide(trouble))
         const compared = present.of(DIFFER)[0]
         const differ = compared?.value === 1

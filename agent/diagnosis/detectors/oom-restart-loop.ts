@@ -1,5 +1,5 @@
 // A program that runs out of memory, is started again, and runs out of memory again: told once, with how often.
-import type { About, Finding } from '../../model/finding.ts'
+import type { About, TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
@@ -83,7 +83,7 @@ export const oomRestartLoop = defineDetector({
       return present.of(CONTAINERS).length > 0 || (readT !== undefined && t - readT < MINUTE_MS)
     }
 
-    const faulty = (program: Program, loop: readonly Death[]): Finding => {
+    const faulty = (program: Program, loop: readonly Death[]): TypedFinding => {
       const first = loop[0]?.t ?? 0
       const last = loop.at(-1)?.t ?? 0
       const memory = loop.at(-1)?.memory ?? 'gpu'
@@ -110,12 +110,12 @@ export const oomRestartLoop = defineDetector({
       }
     }
 
-    const judgeOne = (program: Program, t: number): Finding | undefined => {
+    const judgeOne = (program: Program, t: number): TypedFinding | undefined => {
       const loop = loopOf(program.deaths, gapMs)
       const last = loop.at(-1)
       if (last === undefined) return undefined
       const said = { kind: 'oom_restart_loop', key: program.key, about: aboutOf(program) } as const
-      const over = (why: string): Finding | undefined => {
+      const over = (why: string): TypedFinding | undefined => {
         program.deaths = []
         return told.delete(program.key) ? { ...said, state: 'healthy', why } : undefined
       }
@@ -136,7 +136,7 @@ export const oomRestartLoop = defineDetector({
       ingest: deaths.ingest,
       judge(t) {
         deaths.settle(t)
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const program of deaths.programs()) {
           const finding = program.deaths.length === 0 ? undefined : judgeOne(program, t)
           if (finding !== undefined) found.push(finding)

@@ -1,6 +1,6 @@
 // A PCIe link that runs below what card and slot together can do while the card works, and one that has to send packets again.
-import type { Facts } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
@@ -89,7 +89,7 @@ or max by (gpu, uuid) (increase(warpwatch_gpu_pcie_replay_total[1m]) > 8)`,
       // A card at rest lowers its generation, but keeps its lanes.
       return works && (width < widthMax || state.atWork) ? true : undefined
     }
-    const tell = (row: Row, isSlow: boolean, replays: number, replaying: boolean): Finding => {
+    const tell = (row: Row, isSlow: boolean, replays: number, replaying: boolean): TypedFinding => {
       const { now, uuid, index } = row
       const { generation = 0, width = 0, generationMax = 0, widthMax = 0 } = now
       const [is, could] = [bandwidth(generation, width), bandwidth(generationMax, widthMax)]
@@ -134,7 +134,7 @@ or max by (gpu, uuid) (increase(warpwatch_gpu_pcie_replay_total[1m]) > 8)`,
     }
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const state = states.of(row.uuid)
           const replays = state.rise.see(t, row.now.replays)

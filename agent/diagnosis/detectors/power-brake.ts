@@ -1,5 +1,5 @@
 // The machine's power supply pulls the emergency brake: it halves the clocks of a GPU, or worse.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
@@ -41,7 +41,7 @@ export const powerBrake = defineDetector({
     }))
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const { now, uuid, index } = row
           const state = states.of(uuid)

@@ -1,6 +1,6 @@
 // The driver asks for a recovery: a reset of the GPU, a reboot. NVIDIA numbers this Xid 154 (and from R565 on tells it in NVML too), so it is that incident:
 // of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { faultKey } from '../incidents/members.ts'
 import { ACTIONS } from '../xid/actions.ts'
 import { recoveryNumbered } from '../xid/recovery.ts'
@@ -29,7 +29,7 @@ export const recoveryAction = defineDetector({
     const states = createPerGpu((uuid) => ({ key: keyOf(uuid), teller: createTeller({ kind: 'xid', key: keyOf(uuid), about: { uuid } }) }))
     return {
       judge() {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const { action } = row.now
           if (action === undefined) continue

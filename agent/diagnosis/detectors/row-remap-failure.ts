@@ -1,5 +1,5 @@
 // A bad row of memory that could not be replaced (the board must go), or that waits for a reset to be replaced; pages of older GPUs likewise.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
@@ -17,7 +17,7 @@ const COLUMNS = {
 type Row = GpuRow<keyof typeof COLUMNS>
 const FLAGS = ['failure', 'pending', 'pages'] as const
 
-function finding(row: Row, users: readonly string[]): Finding {
+function finding(row: Row, users: readonly string[]): TypedFinding {
   const { now, uuid, index } = row
   const failed = now.failure === 1
   const what = now.pending === 1 ? 'row' : 'page'
@@ -68,7 +68,7 @@ export const rowRemapFailure = defineDetector({
     }))
     return {
       judge() {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const state = states.of(row.uuid)
           let [faulty, read, missing] = [false, false, false]

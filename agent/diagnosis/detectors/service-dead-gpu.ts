@@ -1,7 +1,7 @@
-// A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives. Of the contract's kinds
-// `target_down` is nearest: whoever needs the service cannot use it, and act must who runs the service; the card has an incident of its own.
+// A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives.
+// Whoever runs the service must act; the card has an incident of its own.
 import type { Event } from '../../model/event.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { xidEntry } from '../xid/catalogue.ts'
 import { defineDetector } from './definition.ts'
 import { CONTAINER_GPU_METRICS, createContainerGpus, type UsedGpu } from './parts/container-gpus.ts'
@@ -31,7 +31,7 @@ type State = {
 
 export const serviceDeadGpu = defineDetector({
   id: 'service-dead-gpu',
-  kinds: ['target_down'],
+  kinds: ['service_dead_gpu'],
   title: 'A service answers while its GPU is dead',
   severity: 'critical',
   watches: [AGE, GPU_INFO, ...CONTAINER_GPU_METRICS],
@@ -56,7 +56,15 @@ export const serviceDeadGpu = defineDetector({
         const about = { uuid, named: target, ...(container === undefined ? {} : { container }) }
         states.set(
           key,
-          (state = { teller: createTeller({ kind: 'target_down', key, about }), target, container, deadSince: undefined, answered: 0, well: 0, told: false }),
+          (state = {
+            teller: createTeller({ kind: 'service_dead_gpu', key, about }),
+            target,
+            container,
+            deadSince: undefined,
+            answered: 0,
+            well: 0,
+            told: false,
+          }),
         )
       }
       return state
@@ -87,12 +95,12 @@ export const serviceDeadGpu = defineDetector({
       }
       return read.has(uuid) ? false : undefined
     }
-    const tell = (of: TargetChecks, gpu: UsedGpu, dead: Dead, state: State): Finding => {
+    const tell = (of: TargetChecks, gpu: UsedGpu, dead: Dead, state: State): TypedFinding => {
       const { target, container, status, latencySeconds } = of
       const name = `GPU ${Number.isInteger(gpu.index) ? gpu.index : '?'}`
       const restart = container === undefined ? {} : { command: `docker restart '${container}'` }
       return {
-        kind: 'target_down',
+        kind: 'service_dead_gpu',
         key: `${target} on ${gpu.uuid}`,
         about: { uuid: gpu.uuid, named: target, ...(container === undefined ? {} : { container }) },
         state: 'faulty',
@@ -117,7 +125,7 @@ export const serviceDeadGpu = defineDetector({
         ],
       }
     }
-    const judgeOne = (t: number, of: TargetChecks, gpu: UsedGpu, read: ReadonlySet<string>, found: Finding[]): void => {
+    const judgeOne = (t: number, of: TargetChecks, gpu: UsedGpu, read: ReadonlySet<string>, found: TypedFinding[]): void => {
       const state = stateOf(of, gpu.uuid)
       const dead = deadOf(t, gpu, read)
       if (of.failed > 0 || dead === false) state.answered = 0
@@ -145,7 +153,7 @@ export const serviceDeadGpu = defineDetector({
       for (const [key, { container }] of states) if (container === event.container) ended.add(key)
     }
     /** Another life of the container begins with what it then uses. */
-    const endAll = (found: Finding[]): void => {
+    const endAll = (found: TypedFinding[]): void => {
       for (const key of ended) {
         const state = states.get(key)
         if (state?.told === true) state.teller.healthy(found, 'the container has ended')
@@ -162,7 +170,7 @@ export const serviceDeadGpu = defineDetector({
         if (event.type === 'scrape' && event.source === 'targets') tied = [...checks.all()].some(({ container }) => container !== undefined)
       },
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const [key, { target, told, teller }] of states) {
           if (checks.has(target)) continue
           if (told) teller.healthy(found, 'removed or changed in the configuration')

@@ -1,7 +1,6 @@
 // Jobs of different containers on one GPU while another GPU, which they could use as well, stands empty: mostly everybody took the first one.
-// Of the contract's kinds neighbour_pressure is nearest: two that need one card's memory and time. `facts.pattern` tells it apart.
 import type { Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -40,7 +39,7 @@ const remediesOf = (empty: string, jobs: readonly Holder[]): readonly Remedy[] =
 
 export const sharedGpu = defineDetector({
   id: 'shared-gpu',
-  kinds: ['neighbour_pressure'],
+  kinds: ['shared_gpu'],
   title: 'Two jobs share a GPU while another stands empty',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), ...HOLDER_METRICS, REQUEST_METRIC])],
@@ -57,7 +56,7 @@ export const sharedGpu = defineDetector({
     const leastBytes = options.least_gib * 2 ** 30
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_minutes * 60_000, clearMs: options.clear_seconds * 1_000 }),
-      teller: createTeller({ kind: 'neighbour_pressure', key: `shared ${uuid}`, about: { uuid } }),
+      teller: createTeller({ kind: 'shared_gpu', key: `shared ${uuid}`, about: { uuid } }),
       sinceT: undefined as number | undefined,
     }))
     /** Of those that stand empty, the ones which a job of the card could use: it was given them, or nobody tells what any was given. */
@@ -72,7 +71,7 @@ export const sharedGpu = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const all = rows.read()
         const listed = holders.read(t)
         const grants = grantsOf(present)
@@ -111,7 +110,7 @@ export const sharedGpu = defineDetector({
           const idle = gpus.map((each) => String(each.index))
           const span = spanText(Math.max(1, t - state.sinceT))
           state.teller.faulty(found, {
-            kind: 'neighbour_pressure',
+            kind: 'shared_gpu',
             key: `shared ${uuid}`,
             about: { uuid },
             state: 'faulty',
@@ -119,7 +118,6 @@ export const sharedGpu = defineDetector({
             title: `GPU ${index} is shared by ${names.join(' and ')} while GPU ${idle.join(', ')} ${idle.length === 1 ? 'stands' : 'stand'} empty`,
             verdict: `${gpuText({ index, name: all.get(uuid)?.name })} has carried ${jobs.length} jobs for ${span}: ${holdersText(jobs, gib)}. Meanwhile GPU ${idle.join(', ')} ${idle.length === 1 ? 'stands' : 'stand'} empty${given ? ', which one of them was given as well' : ''}: they take time and memory from each other without need.`,
             facts: {
-              pattern: 'two_jobs_on_one_gpu',
               gpus: [String(index)],
               idle_gpus: idle,
               jobs: names,

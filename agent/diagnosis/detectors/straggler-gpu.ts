@@ -1,6 +1,7 @@
 // One GPU of a job that spans several is slower than the others: in a data-parallel training all wait for it, and look busy while they do.
-import type { Facts, Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold, type Hold } from './parts/hold.ts'
@@ -123,7 +124,7 @@ export const stragglerGpu = defineDetector({
       return { ...judged, slow: capped && !lowered ? undefined : true }
     }
 
-    const tell = (t: number, state: State, row: Row, { middle, share }: Judged, all: ReadonlyMap<string, Row>): Finding => {
+    const tell = (t: number, state: State, row: Row, { middle, share }: Judged, all: ReadonlyMap<string, Row>): TypedFinding => {
       const { now, index, uuid } = row
       const { job } = state
       const others = job.gpus.filter((gpu) => gpu.uuid !== uuid)
@@ -178,7 +179,7 @@ export const stragglerGpu = defineDetector({
       ...(job.container === undefined ? {} : { container: job.container }),
       ...(job.containerId === undefined ? {} : { containerId: job.containerId }),
     })
-    const healthy = (found: Finding[], state: State, why?: string): void => {
+    const healthy = (found: TypedFinding[], state: State, why?: string): void => {
       if (state.toldHealthy) return
       state.toldHealthy = true
       found.push({ kind: 'straggler_gpu', key: keyOf(state), about: aboutOf(state), state: 'healthy', ...(why === undefined ? {} : { why }) })
@@ -186,7 +187,7 @@ export const stragglerGpu = defineDetector({
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const all = rows.read()
         for (const row of all.values()) note(t, row)
         const listed = holders.read(t)

@@ -1,5 +1,5 @@
 // A service beside the GPU fails its health check again and again. Checks are counted, not seconds: each target has its own pace.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
@@ -27,7 +27,7 @@ export const targetDown = defineDetector({
     const states = new Map<string, State>()
     const aboutOf = ({ target, container }: TargetChecks) => ({ named: target, ...(container === undefined ? {} : { container }) })
 
-    const tell = (t: number, of: TargetChecks): Finding => {
+    const tell = (t: number, of: TargetChecks): TypedFinding => {
       const [title, meaning] = reasonWords(of.reason)
       const { target, reason, detail, status, failed, since, latencySeconds } = of
       return {
@@ -52,7 +52,7 @@ export const targetDown = defineDetector({
     return {
       ingest: checks.ingest,
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const of of checks.all()) {
           let state = states.get(of.target)
           if (state === undefined) states.set(of.target, (state = { down: false, teller: undefined }))

@@ -1,6 +1,6 @@
 // A source that told before is silent though nothing hangs and nothing is gone: what it would say is unknown, which nobody should take for well.
-import type { Finding } from '../../model/finding.ts'
-import type { Facts } from '../../model/fault.ts'
+import type { TypedFinding } from '../../model/finding.ts'
+import type { Facts } from '../../model/facts.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
@@ -87,7 +87,7 @@ or warpwatch_agent_source_up{source="host"} == 0`,
       verdict: string,
       remedies: typeof GPU_REMEDIES,
       facts: Facts,
-    ): Finding => ({
+    ): TypedFinding => ({
       kind: 'telemetry_stale',
       key,
       about: {},
@@ -100,13 +100,13 @@ or warpwatch_agent_source_up{source="host"} == 0`,
     })
 
     /** It began as silence, and now another detector knows why. */
-    const superseded = (found: Finding[], { hold, teller }: Pick<typeof all, 'hold' | 'teller'>): void => {
+    const superseded = (found: TypedFinding[], { hold, teller }: Pick<typeof all, 'hold' | 'teller'>): void => {
       if (hold.settled() !== 'faulty') return
       hold.settle('unknown')
       teller.healthy(found, 'another incident tells its cause')
     }
 
-    const gpus = (t: number, found: Finding[]): void => {
+    const gpus = (t: number, found: TypedFinding[]): void => {
       const troubles = troublesOf(present)
       const cards = rows.read()
       const wide = troubles.find(isWide)
@@ -173,7 +173,7 @@ or warpwatch_agent_source_up{source="host"} == 0`,
         })
       }
     }
-    const others = (t: number, found: Finding[]): void => {
+    const others = (t: number, found: TypedFinding[]): void => {
       for (const entry of steady) {
         const { source, hold, teller } = entry
         const heard = present.heard(source)
@@ -198,7 +198,7 @@ or warpwatch_agent_source_up{source="host"} == 0`,
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         gpus(t, found)
         others(t, found)
         return found

@@ -1,6 +1,8 @@
 // A GPU that heat, a power cap or its own hardware holds back while it works, and memory that is too hot; with the speed that it costs.
-import type { Facts, Remedy, Severity } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
@@ -148,7 +150,7 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
       const lowered = limit !== undefined && limitDefault !== undefined && limit < LOWERED * limitDefault
       return clock / clockMax < (lowered ? options.lowered_clock_ratio : options.power_clock_ratio)
     }
-    const tell = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): Finding => {
+    const tell = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): TypedFinding => {
       const { now, index, uuid } = row
       const brake = now.powerBrake === 1
       const holds: Readonly<Record<Reason, boolean>> = {
@@ -181,7 +183,7 @@ or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const { now } = row
           const state = states.of(row.uuid)

@@ -1,6 +1,7 @@
 // GPU memory that no living process holds, as after a crash; told apart from memory whose holder the driver or the agent cannot name.
-import type { Facts, Remedy } from '../../model/fault.ts'
-import type { Finding } from '../../model/finding.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { gib } from '../faults/quantity.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
@@ -134,7 +135,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
       return found === undefined ? undefined : { text: processText(found.track), endedT: found.goneT }
     }
 
-    const tell = (t: number, row: Row, lost: Lost, state: State, hidden: boolean): Finding => {
+    const tell = (t: number, row: Row, lost: Lost, state: State, hidden: boolean): TypedFinding => {
       const { now, index, uuid } = row
       const sinceT = state.sinceT ?? t
       const { leftBy } = state
@@ -174,7 +175,7 @@ unless on () warpwatch_host_info{wsl!=""}`,
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const wsl = underWsl(present)
         const listed = holders.read(t)
         for (const row of rows.read().values()) {

@@ -1,6 +1,5 @@
 // A container that was given a GPU and uses none: it works on the CPU instead, or keeps a GPU that stands empty.
-// Of the contract's kinds idle_gpu_held is nearest: a GPU that somebody has and that does nothing for it. `facts.pattern` tells it apart.
-import type { Finding } from '../../model/finding.ts'
+import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, type GpuHolders } from './parts/holders.ts'
@@ -22,7 +21,7 @@ type State = { grant: GpuGrant; readonly hold: Hold; sinceT: number | undefined;
 
 export const unusedGpu = defineDetector({
   id: 'unused-gpu',
-  kinds: ['idle_gpu_held'],
+  kinds: ['unused_gpu'],
   title: 'A container that was given a GPU uses none',
   severity: 'info',
   watches: [...HOLDER_METRICS, REQUEST_METRIC, CPU, WSL_METRIC],
@@ -53,7 +52,7 @@ export const unusedGpu = defineDetector({
       const works = cores !== undefined && cores >= options.busy_cores
       return { faulty: works || empty ? true : cores === undefined ? undefined : false, cores, empty }
     }
-    const tell = (t: number, state: State, cores: number | undefined, empty: boolean): Finding => {
+    const tell = (t: number, state: State, cores: number | undefined, empty: boolean): TypedFinding => {
       const { container, containerId, gpus } = state.grant
       const works = cores !== undefined && cores >= options.busy_cores
       const span = spanText(Math.max(1, t - (state.sinceT ?? t)))
@@ -61,7 +60,7 @@ export const unusedGpu = defineDetector({
       const [uuid] = state.grant.uuids
       const cpu = cores === undefined ? '' : ` (${Math.round(cores * 10) / 10} cores)`
       return {
-        kind: 'idle_gpu_held',
+        kind: 'unused_gpu',
         key: `given ${containerId}`,
         about: { container, containerId, ...(state.grant.uuids.size === 1 && uuid !== undefined ? { uuid } : {}) },
         state: 'faulty',
@@ -69,7 +68,6 @@ export const unusedGpu = defineDetector({
         title: `Container ${container} was given ${which} and uses none`,
         verdict: `Container ${container} was given ${which}, but none of its processes has been on any GPU for ${span}. ${works ? `It works on the CPU meanwhile${cpu}: often CUDA cannot be used in it, and the program goes on without saying so.` : ''}${empty ? `${works ? ' ' : ''}Nobody else uses ${gpus.length === 1 ? 'it' : 'them'} either.` : ''}`,
         facts: {
-          pattern: 'given_gpu_unused',
           gpus,
           jobs: [`container ${container}`],
           since_ms: state.sinceT ?? t,
@@ -89,16 +87,16 @@ export const unusedGpu = defineDetector({
         ],
       }
     }
-    const healthy = (found: Finding[], state: State, why: string): void => {
+    const healthy = (found: TypedFinding[], state: State, why: string): void => {
       if (state.toldHealthy) return
       state.toldHealthy = true
       const { container, containerId } = state.grant
-      found.push({ kind: 'idle_gpu_held', key: `given ${containerId}`, about: { container, containerId }, state: 'healthy', why })
+      found.push({ kind: 'unused_gpu', key: `given ${containerId}`, about: { container, containerId }, state: 'healthy', why })
     }
 
     return {
       judge(t) {
-        const found: Finding[] = []
+        const found: TypedFinding[] = []
         const gpus = holders.read(t)
         const running = new Set<string>()
         for (const { series, value } of present.of(CPU)) {

@@ -1,5 +1,5 @@
 // A program ran out of GPU memory, caught it, and goes on with smaller pieces: it works, but not as it was set up.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { torchFigures } from './cuda-oom/figures.ts'
 import { known, whole } from './parts/window.ts'

@@ -1,5 +1,5 @@
 // The model cache cannot be written: another user's folder, a read-only file system, a home that does not exist.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'

@@ -2,7 +2,8 @@
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 
 const REMEDIES: readonly Remedy[] = [
   { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' },

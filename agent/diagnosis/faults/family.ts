@@ -1,20 +1,24 @@
 // What a fault family is: it knows what some programs print when one thing goes wrong. Pure: text in, fault out.
-import type { Facts, LogKind, Remedy, Severity } from '../../model/fault.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { FactsOf, LogKind } from '../../model/kinds.ts'
+import type { Severity } from '../../model/severity.ts'
 
 /** The lines that were read, without their line ends; each is bounded in length, the scanner cut it. */
 export type LogText = readonly string[]
 
-/** What a family says of a place in the text. */
-export type Recognised = {
-  readonly kind: LogKind
+type RecognisedAs<Kind extends LogKind> = {
+  readonly kind: Kind
   readonly severity: Severity
   readonly title: string
   readonly verdict: string
-  readonly facts: Facts
+  /** Those that the kind declares; another one fails to compile. */
+  readonly facts: FactsOf<Kind>
   readonly remedies: readonly Remedy[]
   /** Indexes into the text of the lines that show it, the telling one first. */
   readonly lines: readonly number[]
 }
+/** What a family says of a place in the text. */
+export type Recognised = { [Kind in LogKind]: RecognisedAs<Kind> }[LogKind]
 
 export type FaultFamily = {
   readonly id: string

@@ -1,5 +1,5 @@
 // The host's (or the container's) memory ran out and something was killed: kernel, Docker, Kubernetes, Slurm, systemd, low-memory daemons.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { gib } from './quantity.ts'

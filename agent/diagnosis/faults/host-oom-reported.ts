@@ -1,5 +1,5 @@
 // Kills for want of host memory as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { HOST_OOM_REMEDIES, LIMIT_REMEDIES, WORKER_REMEDIES } from './host-oom/remedies.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'

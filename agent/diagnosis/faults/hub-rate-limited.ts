@@ -1,5 +1,5 @@
 // The model hub (Hugging Face, or a registry) refuses downloads for a while: HTTP 429.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'

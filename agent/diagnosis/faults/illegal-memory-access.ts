@@ -1,5 +1,6 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
 import { xidFacts } from './xid.ts'

@@ -1,5 +1,6 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 

@@ -1,5 +1,5 @@
 // Pasted output of nvidia-smi that shows a fault: uncorrected memory errors, repairs that wait, a slow-down, a card that does not answer.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { ECC_REMEDIES } from './ecc-error.ts'
 import { rowsBelow, type Row } from './nvidia-smi/csv.ts'

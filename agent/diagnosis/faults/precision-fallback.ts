@@ -1,5 +1,6 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
-import type { Facts, Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
 import { around, known } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 

@@ -1,5 +1,5 @@
 // Shared memory (/dev/shm) is full: in containers 64 MiB unless told otherwise. DataLoader workers and NCCL live in it.
-import type { Facts } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'

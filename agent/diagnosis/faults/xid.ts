@@ -1,5 +1,7 @@
 // Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
-import type { Facts, Remedy, Severity } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 import { ACTIONS } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'

@@ -1,28 +1,12 @@
 // What an operator has declared healthy though it still shows: counters and flags that stay until a reset. Unchanged they are no new incident. Pure.
-import type { Facts, Severity } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Severity } from '../../model/severity.ts'
 import type { Faulty, Finding } from '../../model/finding.ts'
-import type { IncidentKind, IncidentSubject } from '../../model/incident.ts'
+import type { IncidentSubject } from '../../model/incident.ts'
+import { kindOf, type IncidentKind } from '../../model/kinds.ts'
+import type { NewWhen } from '../../model/kinds/kind.ts'
 import type { Accepted } from '../../model/maintenance.ts'
 
-/** What makes such a fault a new one: a figure beyond the accepted one, another word, or a member more in a list. */
-type News = {
-  readonly above?: readonly (keyof Facts)[]
-  readonly below?: readonly (keyof Facts)[]
-  readonly other?: readonly (keyof Facts)[]
-  readonly more?: readonly (keyof Facts)[]
-}
-/** Kinds whose sign stays after a repair, or that nobody means to repair. All others fire again while they are seen. */
-const NEWS: Readonly<Partial<Record<IncidentKind, News>>> = {
-  ecc_uncorrected: { above: ['ecc_uncorrected_volatile'] },
-  row_remap_failure: { above: ['remapped_rows', 'retired_pages'] },
-  pcie_degraded: { below: ['pcie_generation', 'pcie_width'], above: ['pcie_replays_per_minute'] },
-  nvlink_errors: { more: ['links_down', 'error_types'], above: ['new_errors'] },
-  gpu_missing: { below: ['gpus_present'], above: ['gpus_expected'] },
-  container_lost_gpu: { more: ['gpus_lost'] },
-  nvml_driver_mismatch: { other: ['kernel_version', 'library_version'] },
-  // The recovery that the driver asks for; an Xid itself is an event, and each one is new.
-  xid: { other: ['recovery_action'] },
-}
 const RANK: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 }
 /** More than all GPUs and containers of a host that were ever repaired. */
 const MAX_ACCEPTED = 1_000
@@ -39,7 +23,7 @@ export type AcceptedBook = {
 const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-function isNews({ above = [], below = [], other = [], more = [] }: News, before: Facts, now: Facts): boolean {
+function isNews({ above = [], below = [], other = [], more = [] }: NewWhen, before: Facts, now: Facts): boolean {
   const beyond = (name: keyof Facts, sign: 1 | -1): boolean => {
     const [was, is] = [number(before[name]), number(now[name])]
     return is !== undefined && (was === undefined || (is - was) * sign > 0)
@@ -61,7 +45,7 @@ export function createAcceptedBook(onChange: (all: readonly Accepted[]) => void)
   const changed = (): void => onChange([...known.values()])
   return {
     accept({ kind, severity, facts }, { gpu, container }, t) {
-      const news = NEWS[kind]
+      const news = kindOf(kind).newWhen
       if (news === undefined || (kind === 'xid' && facts.recovery_action === undefined)) return
       const whose = whoseOf(kind, gpu?.uuid, container?.name, facts)
       const judged = [...(news.above ?? []), ...(news.below ?? []), ...(news.other ?? []), ...(news.more ?? [])]
@@ -74,7 +58,7 @@ export function createAcceptedBook(onChange: (all: readonly Accepted[]) => void)
       changed()
     },
     covers({ kind, about, facts, severity }) {
-      const news = known.size === 0 ? undefined : NEWS[kind]
+      const news = known.size === 0 ? undefined : kindOf(kind).newWhen
       if (news === undefined) return false
       const key = keyOf(kind, whoseOf(kind, about.uuid, about.container, facts))
       const before = known.get(key)

@@ -1,5 +1,5 @@
 // Which open incident a job ended of: what its end has lost is put onto that one.
-import type { IncidentKind } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import { addLoss, isFatal, type Death } from './lost-time.ts'
 import { rootOf, type OpenIncident } from './open-incident.ts'
 import { CRASH_WINDOW_MS } from './rules.ts'

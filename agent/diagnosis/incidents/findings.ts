@@ -1,11 +1,11 @@
 // What detectors say becomes incidents: one per kind and key, which holds until its detector says that it is over. Pure.
-import { LOG_KINDS, type Fault } from '../../model/fault.ts'
+import type { Fault } from '../../model/fault.ts'
+import { isLogKind, type IncidentKind } from '../../model/kinds.ts'
 import type { Finding } from '../../model/finding.ts'
-import type { IncidentKind } from '../../model/incident.ts'
 import type { AcceptedBook } from './accepted.ts'
 import type { Via } from './members.ts'
 import type { OpenIncident } from './open-incident.ts'
-import { HELD_LOG_KINDS } from './rules.ts'
+import { isHeldLogKind } from './rules.ts'
 import type { Place, Resolved } from './subject.ts'
 import type { Tracker } from './tracker.ts'
 
@@ -28,10 +28,10 @@ export function createFindings({ tracker, resolve, accepted, sighted, tell }: Fi
     if (finding.state === 'healthy') accepted.forget(finding)
     else if (accepted.covers(finding)) return
     // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
-    const asLog = !HELD_LOG_KINDS.has(kind) && LOG_KINDS.some((known) => known === kind)
+    const asLog = !isHeldLogKind(kind) && isLogKind(kind)
     if (asLog && finding.state === 'healthy') return
     // An Xid that the driver goes on telling is the incident that the kernel's line made, and is over when the driver says so.
-    const key = HELD_LOG_KINDS.has(kind) ? finding.key : `${kind} @ ${finding.key}`
+    const key = isHeldLogKind(kind) ? finding.key : `${kind} @ ${finding.key}`
     const place: Place = {
       t,
       stream: 'numbers',

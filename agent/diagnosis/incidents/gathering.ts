@@ -1,7 +1,7 @@
 // Puts what was seen into an open incident as it comes: the fault's own words, lines after it, readings until the time after it has passed.
 import type { LogLine } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
-import type { IncidentKind } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import { AFTER_MS, type Collector, type Scope } from './evidence.ts'
 import { logKey } from './log-memory.ts'
 import { subjectOf, type OpenIncident } from './open-incident.ts'

@@ -1,6 +1,7 @@
 // GPU time that a crash threw away: from the last state that the job saved, or from its first sight on the GPU, to its end, on each GPU that it held.
 import type { ContainerEvent, LogLine } from '../../model/event.ts'
-import { NUMBER_KINDS, type GpuSecondsLost, type IncidentKind } from '../../model/incident.ts'
+import type { GpuSecondsLost } from '../../model/incident.ts'
+import { isLogKind, kindOf, type IncidentKind } from '../../model/kinds.ts'
 import type { Track, Tracks } from '../detectors/parts/tracks.ts'
 import { isProgressMark } from '../progress-marks.ts'
 
@@ -19,16 +20,8 @@ export type Death = { readonly t: number; readonly loss: Loss; readonly pid?: nu
 /** Time of a GPU that a crash of the last minute was charged with. */
 type Claim = { readonly uuid: string; readonly from: number; readonly to: number }
 
-/** A container that ends soon after one of these did not end because of it. */
-const NOT_FATAL: ReadonlySet<IncidentKind> = new Set<IncidentKind>([
-  ...NUMBER_KINDS,
-  'batch_halving',
-  'cache_permission',
-  'hub_rate_limited',
-  'precision_fallback',
-  'thermal_or_power',
-])
-export const isFatal = (kind: IncidentKind): boolean => !NOT_FATAL.has(kind)
+/** A container that ends soon after a fault that is not fatal did not end because of it. */
+export const isFatal = (kind: IncidentKind): boolean => isLogKind(kind) && kindOf(kind).crash?.fatal !== false
 export type LostTimeBook = {
   /** Of a line that shows no fault. */
   readonly line: (line: LogLine) => void

@@ -1,7 +1,9 @@
 // The faults of one incident: the same one again counts up, another one is listed, the root comes first.
-import type { Facts, Fault } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Fault } from '../../model/fault.ts'
 import { SAME_KILL_MS, SAME_OOM_MS } from './rules.ts'
-import type { Consequence, IncidentKind, IncidentSubject } from '../../model/incident.ts'
+import type { Consequence, IncidentSubject } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 
 /** How a fault became known; one kill can be told by several. `exception`: the words of the log, as the probe saw them go out of the program. */
 export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe' | 'exception' | 'detector'

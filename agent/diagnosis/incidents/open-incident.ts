@@ -5,7 +5,6 @@ import type { Fault, Remedy } from '../../model/fault.ts'
 import type {
   ContainerSettings,
   Incident,
-  IncidentKind,
   IncidentLink,
   IncidentLogLine,
   IncidentProcess,
@@ -13,6 +12,7 @@ import type {
   IncidentStatus,
   IncidentSubject,
 } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
 import { countOf, toConsequence, type Member } from './members.ts'
 

@@ -1,6 +1,7 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../lib/bytes.ts'
-import { alertName, runbookPath, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
+import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { alertName, runbookPath } from '../../model/kinds.ts'
 import { toldAbout } from './told-about.ts'
 
 const at = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')

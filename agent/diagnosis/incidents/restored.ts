@@ -1,12 +1,13 @@
 // An incident from before a restart of the agent, open again.
-import { namedBy, type Fault } from '../../model/fault.ts'
-import { NUMBER_KINDS, type Incident, type IncidentKind, type IncidentSubject } from '../../model/incident.ts'
+import { namedBy } from '../../model/facts.ts'
+import type { Fault } from '../../model/fault.ts'
+import type { Incident, IncidentSubject } from '../../model/incident.ts'
+import { isLogKind, type IncidentKind } from '../../model/kinds.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
 import { faultKey, type Member } from './members.ts'
 import type { OpenIncident } from './open-incident.ts'
 import { crashKeyOf } from './subject.ts'
 
-const NUMBERS: ReadonlySet<IncidentKind> = new Set(NUMBER_KINDS)
 /** Stands for the key of a detector's incident, which is not kept: the detector finds it by whom it is about. */
 const RESTORED = 'restored'
 
@@ -18,7 +19,7 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
   const member: Member = {
     fault,
     subject,
-    key: NUMBERS.has(kind) ? RESTORED : faultKey(fault, subject, crashKey),
+    key: !isLogKind(kind) ? RESTORED : faultKey(fault, subject, crashKey),
     firstT: incident.started_at,
     lastT: incident.last_seen_at,
     counts: new Map(),

@@ -1,6 +1,7 @@
 // Whom a fault hit: container, GPU, process, by what the text says and what the readings know.
 import type { Fault } from '../../model/fault.ts'
-import type { IncidentKind, IncidentSubject, ContainerSettings } from '../../model/incident.ts'
+import type { IncidentSubject, ContainerSettings } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import type { KnownContainer, KnownGpu, KnownProcess, Witness } from './witness.ts'
 
 export type Place = {

@@ -1,7 +1,8 @@
 // Faults that no log line tells: the engine's oom event, the kernel's counter of kills in a container, the allocator's own word.
 import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
-import type { Facts, Fault, Remedy } from '../../model/fault.ts'
-import type { IncidentKind } from '../../model/incident.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Fault, Remedy } from '../../model/fault.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import { oomTitle } from '../faults/cuda-oom/causes.ts'
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`

@@ -1,19 +1,21 @@
 // Sightings of faults become incidents: the same fault counts up, the faults of one crash are one incident with its root first, quiet resolves it.
 // Pure: time comes with the sightings and ticks.
-import { namedBy, type Fault } from '../../model/fault.ts'
-import type { Incident, IncidentKind, IncidentSubject } from '../../model/incident.ts'
+import { namedBy } from '../../model/facts.ts'
+import type { Fault } from '../../model/fault.ts'
+import type { Incident, IncidentSubject } from '../../model/incident.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
 import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, renewedFault, withFacts, type Member, type Via } from './members.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
 import {
   canJoin,
   CRASH_WINDOW_MS,
-  GPU_ECHOES,
-  HARDWARE,
-  HARDWARE_NUMBERS,
-  HELD_LOG_KINDS,
-  JOINING_FINDINGS,
+  echoesGpu,
+  findingJoins,
+  hitsWholeGpu,
+  isHeldLogKind,
   joinWindowMs,
+  needsReading,
   quietMs,
   rootRank,
   SAME_KILL_MS,
@@ -95,8 +97,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       if (fault.kind === 'nvml_driver_mismatch' && kinds.includes(fault.kind) && (via === 'detector' || open.held)) return true
       // One hardware fault is felt by every program on its GPU, whichever container it runs in.
       const shared = gpus.some((uuid) => open.gpus.has(uuid))
-      const hardware = HARDWARE.has(fault.kind) || kinds.some((kind) => HARDWARE.has(kind))
-      return shared && hardware && GPU_ECHOES.has(fault.kind) && kinds.some((kind) => GPU_ECHOES.has(kind))
+      const hardware = hitsWholeGpu(fault.kind) || kinds.some(hitsWholeGpu)
+      return shared && hardware && echoesGpu(fault.kind) && kinds.some(echoesGpu)
     })
   }
   const samePid = (open: OpenIncident, { process }: IncidentSubject): boolean =>
@@ -195,7 +197,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     const { fault, subject } = rootOf(open)
     if (open.held) return false
     if (elapsed - open.quietFrom < quietMs(fault.kind)) return false
-    if (!HARDWARE.has(fault.kind) && !HARDWARE_NUMBERS.has(fault.kind)) return true
+    if (!needsReading(fault.kind)) return true
     // A GPU that nobody can read has not become well.
     const uuid = subject.gpu?.uuid
     const readAt = uuid === undefined ? t : gpuReadAt(uuid)
@@ -207,7 +209,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const { fault, t, subject, crashKey } = sighting
       const key = sighting.key ?? faultKey(fault, subject, crashKey)
       const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject, namedBy(fault.facts)))
-      const joins = sighting.key === undefined || JOINING_FINDINGS.has(fault.kind)
+      const joins = sighting.key === undefined || findingJoins(fault.kind)
       const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
       const severity = open.members[0]?.fault.severity
       const members = open.members.length
@@ -224,7 +226,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     clear({ key, kind, subject, named, why }, t) {
       const open =
         // An Xid of before a restart is known by its own key, and held by nobody until its detector speaks.
-        incidents.find((candidate) => (candidate.held || HELD_LOG_KINDS.has(kind)) && candidate.members.some((member) => member.key === key)) ??
+        incidents.find((candidate) => (candidate.held || isHeldLogKind(kind)) && candidate.members.some((member) => member.key === key)) ??
         adoptRestored(incidents, key, kind, subject, named)
       if (open === undefined) return undefined
       open.resolution = why

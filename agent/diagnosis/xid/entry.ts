@@ -1,5 +1,5 @@
 // What an entry of the Xid catalogue holds. The facts behind it: NVIDIA's Xid catalogue and the open kernel modules' nverror.h; the words are ours.
-import type { Severity } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 
 export type XidCause = 'program' | 'driver' | 'hardware' | 'bus' | 'heat' | 'host memory' | 'user'
 

@@ -1,5 +1,5 @@
 // Xids 144 to 150: NVLink of the Blackwell generation. One number covers harmless and fatal events; unit, severity word and registers tell.
-import type { Severity } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 import { shared, span, type XidTable } from './entry.ts'
 
 export const NVLINK5: XidTable = shared(span(144, 150), {

@@ -1,5 +1,6 @@
 // Xid 154: the driver says in words which recovery it asks for. Values as NVML's field 230 has them.
-import type { Remedy, Severity } from '../../model/fault.ts'
+import type { Remedy } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 
 export type Recovery = { readonly to: string; readonly severity: Severity; readonly remedy: Remedy }
 

@@ -21,7 +21,7 @@ export const composeGpuShared = defineCheck({
   id: 'compose-gpu-shared',
   group: 'compose',
   title: 'no two services get the same GPUs by count, which always begins at the first',
-  covers: ['neighbour_pressure', 'cuda_oom'],
+  covers: ['shared_gpu', 'neighbour_pressure', 'cuda_oom'],
   async run(around) {
     const gpus = (await around.nvml().catch(() => undefined))?.gpus ?? []
     return await eachProject(around, 'no two services ask for GPUs by count', (project): readonly Finding[] => {

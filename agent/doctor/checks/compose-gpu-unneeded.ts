@@ -8,7 +8,7 @@ export const composeGpuUnneeded = defineCheck({
   id: 'compose-gpu-unneeded',
   group: 'compose',
   title: 'no GPU is given to a service that cannot make use of one',
-  covers: ['idle_gpu_held'],
+  covers: ['unused_gpu'],
   run: async (around) =>
     await eachService(around, 'no service asks for a GPU', (service, project) => {
       // A default runtime gives nobody a GPU who does not ask.

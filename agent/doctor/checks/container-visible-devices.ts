@@ -9,7 +9,7 @@ export const containerVisibleDevices = defineCheck({
   id: 'container-visible-devices',
   group: 'container',
   title: `${NAME} of each container names GPUs that it has`,
-  covers: ['gpu_not_visible', 'idle_gpu_held'],
+  covers: ['gpu_not_visible', 'unused_gpu'],
   async run(around) {
     const nvml = await around.nvml().catch(() => undefined)
     const wsl = (await around.distribution()).wsl === 2

@@ -1,7 +1,9 @@
 // Incidents as zod schemas, for the OpenAPI description and the tests.
 import * as z from 'zod'
-import { OOM_CAUSES, SEVERITIES } from '../../model/fault.ts'
-import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
+import { OOM_CAUSES } from '../../model/facts.ts'
+import { SEVERITIES } from '../../model/severity.ts'
+import { INCIDENT_STATUSES } from '../../model/incident.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
 
 const time = z.int().min(0).describe('Unix ms.')
 const kind = z.enum(INCIDENT_KINDS)

@@ -1,14 +1,7 @@
 // The incidents of the API: a bounded list, one whole, and its report in Markdown.
 import type { Context, Hono } from 'hono'
-import {
-  INCIDENT_KINDS,
-  INCIDENT_STATUSES,
-  isIncidentKind,
-  type Incident,
-  type IncidentFilter,
-  type IncidentsView,
-  type IncidentStatus,
-} from '../../model/incident.ts'
+import { INCIDENT_STATUSES, type Incident, type IncidentFilter, type IncidentsView, type IncidentStatus } from '../../model/incident.ts'
+import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { Refusal } from '../errors.ts'
 

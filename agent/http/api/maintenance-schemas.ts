@@ -1,7 +1,7 @@
 // What people may send: silences, and a word about an incident. Loaded with the first of them, as zod costs a dashboard's first look 12 MiB.
 import * as z from 'zod'
-import { SEVERITIES } from '../../model/fault.ts'
-import { INCIDENT_KINDS } from '../../model/incident.ts'
+import { SEVERITIES } from '../../model/severity.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import type { NewSilence, SilenceScope, Word } from '../../model/maintenance.ts'
 
 /** A year: what is silent for longer should not be watched. */

@@ -1,6 +1,6 @@
 // What the API answers about notifiers, as zod schemas; loaded with the description of the API only.
 import * as z from 'zod'
-import { INCIDENT_KINDS } from '../../model/incident.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
 
 const time = z.int().min(0).describe('Unix ms.')
 const count = z.int().min(0)

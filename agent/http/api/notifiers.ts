@@ -1,7 +1,7 @@
 // The notifiers of the API: how each is, a test message to one of them, and what was set aside tried again. Who may is decided in guards.ts.
 import type { Context, Hono } from 'hono'
 import { nearest } from '../../lib/nearest.ts'
-import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../../model/incident.ts'
+import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../../model/kinds.ts'
 import type { NotifierRow, NotifierTest } from '../../model/notification.ts'
 import type { Refusal } from '../errors.ts'
 

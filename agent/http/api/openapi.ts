@@ -1,7 +1,8 @@
 // The description of the API (OpenAPI 3.1), made from the schemas that the answers are tested against.
 import * as z from 'zod'
 import { VERSION } from '../../lib/version.ts'
-import { INCIDENT_KINDS, INCIDENT_STATUSES } from '../../model/incident.ts'
+import { INCIDENT_STATUSES } from '../../model/incident.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { fitPath } from './fit-openapi.ts'
 import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'

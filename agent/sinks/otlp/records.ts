@@ -1,7 +1,7 @@
 // An incident as an OTLP log record: one when it fires, one when it is over.
 import { SeverityNumber } from '@opentelemetry/api'
 import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
-import type { Severity } from '../../model/fault.ts'
+import type { Severity } from '../../model/severity.ts'
 import type { IncidentSummary } from '../../model/incident.ts'
 import type { Labels } from '../../model/series.ts'
 import { createAttributeBook } from './attributes.ts'

@@ -1,5 +1,5 @@
 // A message as Slack's blocks, within Slack's limits whatever comes in.
-import type { Severity } from '../../../agent/model/fault.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 import type { Message } from '../../../agent/model/notification.ts'
 import { escapeSlack, fitted, linkTarget, slackBlock } from '../../messages/escape.ts'
 import { EXTENTS, otherLines, storyParts, type Markup } from '../../messages/render.ts'

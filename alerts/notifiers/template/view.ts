@@ -1,6 +1,6 @@
 // What a template can say of a message. Each name is there in every message, null where it is not known, so that a template that works once works always.
-import { SEVERITIES, type Severity } from '../../../agent/model/fault.ts'
-import { alertName } from '../../../agent/model/incident.ts'
+import { SEVERITIES, type Severity } from '../../../agent/model/severity.ts'
+import { alertName } from '../../../agent/model/kinds.ts'
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
 import { directionsOf, incidentUrl, runbookUrl } from '../../messages/links.ts'
 import { headline } from '../../messages/story.ts'

@@ -1,4 +1,5 @@
 // Whose allocators are known: those whose probe speaks now, and those that history remembers within the span looked at. Pure.
+import { ABOUT_PROCESS_MEMORY } from './kind-sets.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import type { AllocatorRow, SeriesRow } from '../../../agent/model/live.ts'
 import { containerKey } from '../text/names.ts'
@@ -66,17 +67,6 @@ export function probedOf(rows: readonly AllocatorRow[], past: readonly SeriesRow
   return [...here, ...[...ended.values()].toSorted((a, b) => b.endedAt - a.endedAt)]
 }
 
-/** Incidents that are about the memory of a process. */
-export const ABOUT_MEMORY: ReadonlySet<string> = new Set([
-  'cuda_oom',
-  'fragmentation_pressure',
-  'allocator_retry_storm',
-  'memory_leak',
-  'memory_exhaustion_forecast',
-  'neighbour_pressure',
-  'oom_restart_loop',
-])
-
 type Hit = Pick<IncidentSummary, 'kind' | 'subject'>
 /** Whom an incident hit: the process that it names, ended or not; else who speaks of its container now. */
 function hitBy(all: readonly Probed[], { subject: { process, container, gpu } }: Hit): Probed | undefined {
@@ -93,7 +83,7 @@ function hitBy(all: readonly Probed[], { subject: { process, container, gpu } }:
  */
 export function beginWithOf(all: readonly Probed[], firing: readonly Hit[], limitOf: (one: Probed) => number | undefined): Probed | undefined {
   for (const incident of firing) {
-    const hit = ABOUT_MEMORY.has(incident.kind) ? hitBy(all, incident) : undefined
+    const hit = ABOUT_PROCESS_MEMORY.has(incident.kind) ? hitBy(all, incident) : undefined
     if (hit !== undefined) return hit
   }
   const taken = (one: Probed): number => Math.round(((one.reservedBytes ?? 0) / (limitOf(one) ?? Infinity)) * 100)

@@ -1,6 +1,8 @@
 // The one line that answers "is anything wrong, where, since when".
-import type { IncidentKind, IncidentSummary } from '../../../agent/model/incident.ts'
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import type { IncidentKind } from '../../../agent/model/kinds.ts'
 import { since } from '../text/format.ts'
+import { GPU_SLOWED, GPU_UNREADABLE } from './kind-sets.ts'
 import type { GpuView } from './gpu-view.ts'
 
 export type Attention = {
@@ -11,8 +13,8 @@ export type Attention = {
   readonly text: string
 }
 const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> = {
-  answers: new Set(['driver_hung', 'gpu_lost', 'gpu_missing', 'telemetry_stale', 'nvml_driver_mismatch']),
-  speed: new Set(['throttling', 'power_brake', 'thermal_or_power']),
+  answers: GPU_UNREADABLE,
+  speed: GPU_SLOWED,
 }
 /** Without what an incident that fires tells of the same GPU: one thing wrong is said once, with one time. */
 export const notTold = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>

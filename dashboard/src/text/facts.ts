@@ -1,6 +1,6 @@
 // Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
-import type { Facts, OomCause } from '../../../agent/model/fault.ts'
-import type { IncidentKind } from '../../../agent/model/incident.ts'
+import type { Facts, OomCause } from '../../../agent/model/facts.ts'
+import type { IncidentKind } from '../../../agent/model/kinds.ts'
 import { throttleWord } from './words.ts'
 import { age, celsiusFigure, clock, gib, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
 

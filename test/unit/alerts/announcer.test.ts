@@ -1,7 +1,6 @@
 // From incidents to the outbox, with the real router: once, repeated as routes wish, and nothing missed over a restart or a silence.
 import { expect, test } from 'vitest'
-import type { Incident } from '../../../agent/model/incident.ts'
-import { summaryOf } from '../../../agent/model/incident.ts'
+import { type Incident, summaryOf } from '../../../agent/model/incident.ts'
 import { createOutbox } from '../../../agent/store/outbox.ts'
 import { createAnnouncer } from '../../../alerts/announcer.ts'
 import type { OutgoingIncident } from '../../../agent/model/notification.ts'

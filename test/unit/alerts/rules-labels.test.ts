@@ -1,7 +1,7 @@
 // What the rules see of an incident: a label that nobody knows is not there, so that no alert names GPU "undefined".
 import { expect, test } from 'vitest'
 import { summaryOf, type IncidentSubject } from '../../../agent/model/incident.ts'
-import type { Facts } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import { createIncidentsSource } from '../../../agent/sources/incidents.ts'
 import { sampleIncident } from '../../../alerts/sample.ts'

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { catalogue } from '../../../agent/catalogue.ts'
 import { defaultRules, judgedNumbers, kindPages } from '../../../agent/cli/rules.ts'
 import { DETECTOR_LIST } from '../../../agent/cli/detector-settings.ts'
-import { alertName, INCIDENT_KINDS } from '../../../agent/model/incident.ts'
+import { alertName, INCIDENT_KINDS } from '../../../agent/model/kinds.ts'
 import { readKindPage } from '../../../alerts/prometheus/kind-page.ts'
 import { judgeOf, perHost } from '../../../alerts/prometheus/numbers.ts'
 import { alertingPage, PAGE, RULES } from '../../../scripts/rules-doc.ts'
@@ -131,7 +131,7 @@ describe('warpwatch rules', () => {
     const groups = await printed('--job', 'gpus', '--runbooks', 'https://wiki.example.com/gpu/', '--dashboard', 'https://{{ $labels.instance }}.example.com/')
     expect(groups.get('warpwatch-agent')?.rules[0]?.expr).toContain('up{job="gpus"} == 0')
     expect(groups.get('warpwatch-incidents')?.rules[0]?.annotations).toMatchObject({
-      runbook_url: 'https://wiki.example.com/gpu/cuda_oom',
+      runbook_url: 'https://wiki.example.com/gpu/allocator_internal',
       dashboard: 'https://{{ $labels.instance }}.example.com/',
     })
     expect([...(await printed('--no-incidents')).keys()]).toEqual(['warpwatch-agent', 'warpwatch-recording'])
@@ -145,7 +145,7 @@ describe('warpwatch rules', () => {
     expect(await runCli(['rules', ...args])).toEqual({ code: 2, signal: null, stdout: '', stderr: `warpwatch: ${message}\n` })
   })
   test('says which runbook is not there, or is none', () => {
-    expect(() => kindPages('/nonexistent')).toThrow(/expected the runbooks, came: ENOENT.*cuda_oom\.md/)
+    expect(() => kindPages('/nonexistent')).toThrow(/expected the runbooks, came: ENOENT.*allocator_internal\.md/)
     expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: expected the heading/)
   })
 })

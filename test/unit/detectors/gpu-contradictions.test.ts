@@ -16,7 +16,8 @@ describe('two jobs on one card while another stands empty', () => {
     expect(story(turns)).toEqual(['600 faulty warning', '1060 healthy'])
     expect(firstFault(turns)).toMatchObject({
       about: { uuid: expect.stringMatching(/^GPU-00000000/) },
-      facts: { pattern: 'two_jobs_on_one_gpu', gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
+      kind: 'shared_gpu',
+      facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
       title: 'GPU 0 is shared by container job-a and container job-b while GPU 1 stands empty',
     })
     expect(firstFault(turns).verdict).toContain('which one of them was given as well')
@@ -77,7 +78,7 @@ describe('a MIG instance that is full while the card is not', () => {
     const [told, over] = story(turns)
     expect(told).toBe('100 faulty warning')
     expect(over).toMatch(/^8\d\d healthy$/)
-    expect(firstFault(turns)).toMatchObject({ facts: { pattern: 'mig_instance_full', mig_instance: '1', free_bytes: 38 * 2 ** 30, retries: 3 } })
+    expect(firstFault(turns)).toMatchObject({ kind: 'mig_full', facts: { mig_instance: '1', free_bytes: 38 * 2 ** 30, retries: 3 } })
     expect(firstFault(turns).verdict).toContain('process python (1) of container job-a was refused memory 3 times')
   })
 

@@ -2,7 +2,8 @@
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
-import type { Facts, Severity } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
 
 /** Values by `metric` or `metric label=value`; undefined takes one of the usual ones away. */

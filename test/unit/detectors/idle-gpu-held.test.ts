@@ -79,7 +79,8 @@ describe('a container that was given a GPU and uses none', () => {
     expect(story(turns)).toEqual(['2100 faulty info', '2400 healthy'])
     expect(firstFault(turns)).toMatchObject({
       about: { container: 'train' },
-      facts: { pattern: 'given_gpu_unused', gpus: ['0', '1'], cpu_cores: 6 },
+      kind: 'unused_gpu',
+      facts: { gpus: ['0', '1'], cpu_cores: 6 },
       title: 'Container train was given GPUs 0, 1 and uses none',
     })
     expect(firstFault(turns).verdict).toContain('works on the CPU meanwhile (6 cores)')

@@ -2,7 +2,9 @@
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { AllocatorOom, AllocatorStats, ContainerEvent, Event, LogLine } from '../../../agent/model/event.ts'
-import type { Facts, Remedy, Severity } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import type { Remedy } from '../../../agent/model/fault.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
 
 export const GIB = 2 ** 30

@@ -61,7 +61,7 @@ describe('tells', () => {
     const turns = watch(120, (s) => ({ card: { state: s > 20 && s < 90 ? state : 'well' } }))
     expect(story(turns)).toEqual(['0 healthy', '40 faulty', '90 healthy'])
     expect(turns[1]?.finding).toMatchObject({
-      kind: 'target_down',
+      kind: 'service_dead_gpu',
       severity: 'critical',
       about: { uuid: uuid(0), container: 'trainer' },
       title: 'Service ui says it is well, but GPU 0 behind it is dead',

@@ -1,8 +1,10 @@
 // A host of cards, jobs, containers and counters, second by second, through one detector: what it says of whom and when.
+import type { DetectedKind } from '../../../agent/model/kinds.ts'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Event } from '../../../agent/model/event.ts'
-import type { Facts, Severity } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 import type { About } from '../../../agent/model/finding.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
 import type { Labels } from '../../../agent/model/series.ts'
@@ -158,6 +160,7 @@ export function createMoments(): (second: number, moment: Moment) => readonly Ev
 
 export type Turn = {
   readonly second: number
+  readonly kind: DetectedKind
   readonly key: string
   readonly about: About
   readonly state: 'faulty' | 'healthy' | 'unknown'
@@ -191,8 +194,7 @@ export function watch(
       const said = `${finding.state} ${finding.state === 'faulty' ? finding.severity : ''}`
       if (last.get(finding.key) === said) continue
       last.set(finding.key, said)
-      const { kind: _kind, ...turn } = finding
-      turns.push({ second, ...turn })
+      turns.push({ second, ...finding })
     }
   }
   if (failures.length > 0) throw new Error(`the detector ${definition.id} failed`, { cause: failures[0] })

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
-import { LOG_KINDS, type Facts, type LogKind, type Severity } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import { factsOf, LOG_KINDS, type LogKind } from '../../../agent/model/kinds.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 
 type Example = { readonly name: string; readonly text: string; readonly kinds: readonly LogKind[]; readonly facts?: Facts; readonly severity?: Severity }
 const folder = join(import.meta.dirname, 'examples')
@@ -38,6 +40,7 @@ describe.each(tables)('$kind', ({ kind, examples }) => {
       expect(fault.verdict.length).toBeGreaterThan(20)
       expect(fault.remedies.length).toBeGreaterThan(0)
       expect(fault.evidence.length).toBeGreaterThan(0)
+      expect(Object.keys(fault.facts).filter((name) => !factsOf(fault.kind).has(name))).toEqual([])
     }
   })
   test('has several examples, and quiet ones', () => {

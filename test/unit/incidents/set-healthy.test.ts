@@ -2,9 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { defineDetector } from '../../../agent/diagnosis/detectors/definition.ts'
-import type { Facts, Severity } from '../../../agent/model/fault.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import type { Severity } from '../../../agent/model/severity.ts'
 import type { About, Finding } from '../../../agent/model/finding.ts'
-import type { DetectedKind, Incident } from '../../../agent/model/incident.ts'
+import type { Incident } from '../../../agent/model/incident.ts'
+import type { DetectedKind } from '../../../agent/model/kinds.ts'
 import type { Accepted } from '../../../agent/model/maintenance.ts'
 import { createScene, line, T, uuid, xidText } from './scene.ts'
 

@@ -1,6 +1,6 @@
 // What fragmentation pressure says and advises: it depends on the kind of segments and on what was seen after a flush.
 import type { AllocatorSample } from '../../../model/event.ts'
-import type { Faulty } from '../../../model/finding.ts'
+import type { TypedFaulty } from '../../../model/finding.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../faults/quantity.ts'
 import type { Flush } from './flushes.ts'
@@ -39,7 +39,7 @@ function remedies({ expandable }: AllocatorSample): readonly Remedy[] {
   ]
 }
 
-export function fragmentationFault(seen: Fragmentation): Pick<Faulty, 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'> {
+export function fragmentationFault(seen: Fragmentation): Pick<TypedFaulty, 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'> {
   const { track, tracks, sample, stranded, usable, room, flushes, minutes } = seen
   const share = stranded / usable
   const where = gpuText(tracks, track.uuid)

@@ -1,5 +1,5 @@
 // What a detector remembers of each GPU, and when it says healthy: once for each turn to health, not in each second.
-import type { Finding, Healthy } from '../../../model/finding.ts'
+import type { TypedFinding, Healthy } from '../../../model/finding.ts'
 
 export type PerGpu<State> = { readonly of: (uuid: string) => State }
 
@@ -22,8 +22,8 @@ export function createPerGpu<State>(make: (uuid: string) => State): PerGpu<State
 
 export type Teller = {
   /** Adds what holds now to the findings: a fault each time, with its newest figures; health when it begins. */
-  readonly faulty: (found: Finding[], finding: Finding) => void
-  readonly healthy: (found: Finding[], why?: string) => void
+  readonly faulty: (found: TypedFinding[], finding: TypedFinding) => void
+  readonly healthy: (found: TypedFinding[], why?: string) => void
 }
 
 /** Health is told also the first time of all: an incident from before a restart of the agent waits for it. */

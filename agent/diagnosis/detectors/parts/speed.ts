@@ -1,5 +1,5 @@
 // What a card's slowdown costs: its SM clock under load now, against what it was under load before, and against the highest that it can.
-import type { Facts } from '../../../model/fault.ts'
+import type { Facts } from '../../../model/facts.ts'
 import type { Column } from './gpu-rows.ts'
 
 export const SPEED_COLUMNS = {

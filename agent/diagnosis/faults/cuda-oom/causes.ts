@@ -1,5 +1,5 @@
 // Why PyTorch's request failed, from the figures of its message: every cause whose removal alone would have let it succeed.
-import type { Facts, OomCause } from '../../../model/fault.ts'
+import type { Facts, OomCause } from '../../../model/facts.ts'
 import { gib } from '../quantity.ts'
 
 const GIB = 2 ** 30

@@ -1,5 +1,5 @@
 // The figures in PyTorch's out-of-memory messages, of all generations (1.0 to 2.14).
-import type { Facts } from '../../../model/fault.ts'
+import type { Facts } from '../../../model/facts.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { known } from '../parts/window.ts'
 

@@ -1,5 +1,6 @@
 // What to change for each cause of a failed request for GPU memory.
-import type { Facts, OomCause, Remedy } from '../../../model/fault.ts'
+import type { Facts, OomCause } from '../../../model/facts.ts'
+import type { Remedy } from '../../../model/fault.ts'
 import type { Judged } from './causes.ts'
 import { gib } from '../quantity.ts'
 

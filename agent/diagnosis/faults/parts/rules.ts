@@ -1,5 +1,8 @@
 // Makes a family out of a table: each rule is a pattern for one message with what it means and what to do.
-import type { Facts, LogKind, Remedy, Severity } from '../../../model/fault.ts'
+import type { Facts } from '../../../model/facts.ts'
+import type { Remedy } from '../../../model/fault.ts'
+import type { LogKind } from '../../../model/kinds.ts'
+import type { Severity } from '../../../model/severity.ts'
 import { joinedFrom, plain, stripPrefix } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 

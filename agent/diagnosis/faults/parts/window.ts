@@ -1,5 +1,5 @@
 // What families share to look around a line: the message joined with the lines it wraps onto, and the text near it.
-import type { Facts } from '../../../model/fault.ts'
+import type { Facts } from '../../../model/facts.ts'
 import type { LogText } from '../family.ts'
 
 /** What stands before a continued message: quote marks, list bars, a kernel's or syslog's stamp, the driver's name. */

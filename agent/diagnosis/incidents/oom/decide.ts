@@ -1,5 +1,5 @@
 // Why a request failed, decided from the state and from what grew before: for each possible cause, what would have happened without it.
-import type { OomCause } from '../../../model/fault.ts'
+import type { OomCause } from '../../../model/facts.ts'
 import type { Growth, MemoryPast, Rise } from './past.ts'
 import type { OomState } from './state.ts'
 

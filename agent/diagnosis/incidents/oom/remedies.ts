@@ -1,5 +1,6 @@
 // What to change after a failed request for GPU memory, by its cause and with the numbers of the case.
-import type { Facts, OomCause, Remedy } from '../../../model/fault.ts'
+import type { Facts, OomCause } from '../../../model/facts.ts'
+import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../faults/quantity.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'

@@ -1,6 +1,6 @@
 // PyTorch 2.10 and later tell one failure twice: a warning in bytes, then the exception. One crash counts as one.
 import type { Fault } from '../../../model/fault.ts'
-import type { IncidentKind } from '../../../model/incident.ts'
+import type { IncidentKind } from '../../../model/kinds.ts'
 
 /** The exception follows its warning at once, but lines pass through buffers. */
 const WITHIN_MS = 3_000

@@ -1,6 +1,6 @@
 // The state in which a request for GPU memory failed: from PyTorch itself where the probe saw it, else from the message, with the driver's figures beside it.
 import type { AllocatorOom } from '../../../model/event.ts'
-import type { Facts } from '../../../model/fault.ts'
+import type { Facts } from '../../../model/facts.ts'
 import type { GpuMemory, Track } from '../../detectors/parts/tracks.ts'
 import type { Moment } from './past.ts'
 

@@ -1,7 +1,9 @@
 // Makes of a fault `cuda_oom` what all witnesses together say: the text, the probe, the driver's process table, and what grew before.
 import type { AllocatorOom } from '../../../model/event.ts'
-import type { Facts, Fault } from '../../../model/fault.ts'
-import type { ContainerSettings, IncidentKind, IncidentSubject } from '../../../model/incident.ts'
+import type { Facts } from '../../../model/facts.ts'
+import type { Fault } from '../../../model/fault.ts'
+import type { ContainerSettings, IncidentSubject } from '../../../model/incident.ts'
+import type { IncidentKind } from '../../../model/kinds.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { oomTitle } from '../../faults/cuda-oom/causes.ts'
 import { gib } from '../../faults/quantity.ts'

@@ -1,7 +1,8 @@
 // One process's allocator now and before, or why there is none to show.
 import { useEffect } from 'preact/hooks'
 import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from '../../state/allocator.ts'
-import { ABOUT_MEMORY, successorOf, type Probed } from '../../state/allocator-processes.ts'
+import { successorOf, type Probed } from '../../state/allocator-processes.ts'
+import { ABOUT_PROCESS_MEMORY } from '../../state/kind-sets.ts'
 import { agentNow, drawing, frame } from '../../state/app.ts'
 import { incidents } from '../../state/incidents.ts'
 import { setParams } from '../../state/route.ts'
@@ -37,7 +38,7 @@ function Ended({ of }: { readonly of: Probed }) {
 }
 
 function Incidents({ of }: { readonly of: Probed }) {
-  const found = [...incidents.value.values()].filter(({ kind, subject }) => ABOUT_MEMORY.has(kind) && subject.process?.pid === of.pid)
+  const found = [...incidents.value.values()].filter(({ kind, subject }) => ABOUT_PROCESS_MEMORY.has(kind) && subject.process?.pid === of.pid)
   if (found.length === 0) return null
   return (
     <ul class="allocator-incidents">

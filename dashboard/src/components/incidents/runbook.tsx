@@ -1,6 +1,6 @@
 // The runbook of the incident's kind, fetched when it is opened; whether it is open stands in the address.
 import { useEffect, useState } from 'preact/hooks'
-import type { IncidentKind } from '../../../../agent/model/incident.ts'
+import type { IncidentKind } from '../../../../agent/model/kinds.ts'
 import { runbookOf } from '../../state/incidents-detail.ts'
 import { route, setParams } from '../../state/route.ts'
 import { blocksOf, type Block } from '../../text/markdown.ts'

@@ -1,5 +1,6 @@
 // Errors of CUDA's mathematical libraries; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 const one: readonly LogKind[] = ['cublas_cudnn_error']
 

@@ -1,5 +1,7 @@
 // CUDA libraries that are not found or do not fit; written for this test.
-import type { Facts, LogKind, Severity } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+import type { Severity } from '../../../../agent/model/severity.ts'
 
 const one: readonly LogKind[] = ['cuda_library_missing']
 

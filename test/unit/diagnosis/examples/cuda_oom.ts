@@ -1,5 +1,6 @@
 // Failed requests for GPU memory of all frameworks, and lines that only sound like one; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 const one: readonly LogKind[] = ['cuda_oom']
 

@@ -1,5 +1,6 @@
 // GPUs that the driver cannot reach, as nvidia-smi, NVML and the kernel say it; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
   {

@@ -1,5 +1,6 @@
 // The assert that hides an out of memory; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 /** The assert, and the out of memory that it hides. */
 const both: readonly LogKind[] = ['nvml_allocator_assert', 'cuda_oom']

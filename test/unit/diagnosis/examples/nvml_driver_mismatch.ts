@@ -1,5 +1,6 @@
 // Libraries and kernel module of different versions; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
   {

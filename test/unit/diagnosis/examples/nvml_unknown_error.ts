@@ -1,5 +1,6 @@
 // NVML that answers Unknown Error; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
   { name: 'nvidia-smi in a container', text: '$ docker exec trainer nvidia-smi\nFailed to initialize NVML: Unknown Error', kinds: ['nvml_unknown_error'] },

@@ -1,5 +1,6 @@
 // Full shared memory; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 const one: readonly LogKind[] = ['shm_exhausted']
 

@@ -1,5 +1,6 @@
 // Xid and SXid lines of the kernel log, in the forms that drivers of different ages write; written for this test.
-import type { Facts, LogKind } from '../../../../agent/model/fault.ts'
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
 
 export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
   {
