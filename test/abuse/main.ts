@@ -1,9 +1,9 @@
-// `npm run abuse [-- ID … | AREA …] [--short] [--write]`: runs the cases one after the other and ends with the table; exit 1 when a promise was broken.
+// `npm run abuse [-- ID … | AREA …] [--short] [--write]`: runs the cases one after the other and ends with the table, and with --write puts its lines into docs/reliability.md; exit 1 when a promise was broken.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AbuseCase } from './abuse-case.ts'
 import * as registry from './cases/index.ts'
-import { tableOf, withTable, type Row } from './table.ts'
+import { tableOf, withRows, type Row } from './table.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/reliability.md')
 const cases: readonly AbuseCase[] = Object.values(registry)
@@ -37,5 +37,5 @@ for (const each of cases.filter(({ id, area }) => wanted.length === 0 || wanted.
   process.stderr.write(`${row.result.padEnd(8)}${each.id} (${((performance.now() - begun) / 1_000).toFixed(0)} s): ${row.observed}\n`)
 }
 process.stdout.write(`${tableOf(rows)}\n`)
-if (args.includes('--write')) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), tableOf(rows)))
+if (args.includes('--write')) writeFileSync(PAGE, withRows(readFileSync(PAGE, 'utf8'), cases, rows))
 process.exitCode = rows.some(({ result }) => result === 'broken' || result === 'failed') ? 1 : 0

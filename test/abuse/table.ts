@@ -17,9 +17,16 @@ export function tableOf(rows: readonly Row[]): string {
 const BEGIN = '<!-- made by npm run abuse -- --write, do not edit -->'
 const END = '<!-- end -->'
 
-/** The page with its table replaced; throws where the marks are missing. */
-export function withTable(page: string, table: string): string {
+/** The fault that a line of the table is about: its first cell. */
+const faultOf = (line: string): string => /^\| ((?:[^|\\]|\\.)*) \|/.exec(line)?.[1] ?? ''
+
+/** The page with the lines of these rows replaced or added, in the order of the cases; what was not run keeps its line. Throws where the marks are missing. */
+export function withRows(page: string, cases: readonly AbuseCase[], rows: readonly Row[]): string {
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
   if (from < 0 || to < from) throw new Error(`docs/reliability.md: expected '${BEGIN}' and '${END}' around the table`)
-  return `${page.slice(0, from + BEGIN.length)}\n${table}\n${page.slice(to)}`
+  const head = tableOf([]).split('\n')
+  const before = page.slice(from + BEGIN.length, to).split('\n')
+  const known = new Map([...before, ...rows.flatMap((row) => tableOf([row]).split('\n').slice(head.length))].map((line) => [faultOf(line), line]))
+  const lines = cases.flatMap((of) => known.get(cell(`${of.area}: ${of.fault}`)) ?? [])
+  return `${page.slice(0, from + BEGIN.length)}\n${[...head, ...lines].join('\n')}\n${page.slice(to)}`
 }
