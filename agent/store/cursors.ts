@@ -36,18 +36,19 @@ function cursorsIn(db: Database) {
   const all = db.prepare<[], Row>(`SELECT key, value FROM cursors ORDER BY t LIMIT ${MAX_CURSORS}`)
   const put = db.prepare('INSERT INTO cursors VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, t = excluded.t')
   const remove = db.prepare('DELETE FROM cursors WHERE key = ?')
+  const write = db.transaction((changes: Changes, t: number) => {
+    for (const [key, value] of changes) {
+      if (value === undefined) remove.run(key)
+      else put.run(key, value, t)
+    }
+  })
   return {
     /** Those that were written since then, the newest last. */
     since(t: number): readonly Row[] {
       trim.run(t)
       return all.all()
     },
-    write: db.transaction((changes: Changes, t: number) => {
-      for (const [key, value] of changes) {
-        if (value === undefined) remove.run(key)
-        else put.run(key, value, t)
-      }
-    }).immediate,
+    write: (changes: Changes, t: number): void => write.immediate(changes, t),
   }
 }
 

@@ -80,7 +80,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     directory,
     file: OUTBOX_FILE,
     log,
-    what: 'notifications that wait',
+    what: 'waiting notifications',
     now,
     schema: OUTBOX_SCHEMA,
     cacheKib: 512,
