@@ -59,6 +59,8 @@ export function watchFile(file: string): FileWatch {
     },
     clean() {
       if (isSame(log, identityOf(`${file}-wal`))) for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
+      // The next file may get its number.
+      log = undefined
     },
   }
 }

@@ -57,8 +57,9 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
   const atMost = new Map<string, number>()
 
   const goOnWith = (next: Parts): void => {
+    // First what can fail: a file that cannot be read is not gone on with.
+    told = next.told.all()
     parts = next
-    told = parts.told.all()
     atMost.clear()
   }
   /** With what the disk still gives. */
