@@ -264,6 +264,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     refresh()
     pipeline.tick(t)
     history?.maintain(t)
+    cursors.maintain(t)
     incidents.maintain(t)
     maintained.maintain(t)
     alerts?.maintain(t)

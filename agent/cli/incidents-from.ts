@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts'
 import type { Incident, IncidentFilter, IncidentSummary } from '../model/incident.ts'
 import { isIncidentKind } from '../model/kinds.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../store/incidents/file.ts'
-import { MAINTENANCE_FILE, openMaintenanceFile } from '../store/maintenance/file.ts'
+import { MAINTENANCE_FILE, readLists } from '../store/maintenance/file.ts'
 import { decorated, silenceOf } from '../store/maintenance/match.ts'
 import { messageOf, UsageError } from './command.ts'
 
@@ -89,9 +89,7 @@ function overHttp(base: string, token: string): IncidentReader {
 function decorator(directory: string): <T extends IncidentSummary>(incident: T) => T {
   if (!existsSync(join(directory, MAINTENANCE_FILE))) return (incident) => incident
   try {
-    const file = openMaintenanceFile(directory, { readonly: true })
-    const { silences, acknowledged } = file.read()
-    file.close()
+    const { silences, acknowledged } = readLists(directory)
     const acks = new Map(acknowledged)
     const now = Date.now()
     return (incident) => decorated(incident, silenceOf(incident, silences, now), acks.get(incident.id))
@@ -104,7 +102,7 @@ function overFile(directory: string): IncidentReader {
   const path = join(directory, INCIDENTS_FILE)
   if (!existsSync(path)) return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
   try {
-    const file = openIncidentFile(directory, { readonly: true })
+    const file = openIncidentFile(directory)
     const tell = decorator(directory)
     return {
       from: `${path} (no agent runs)`,

@@ -1,45 +1,12 @@
 // What our databases share as files: one that is broken is set aside, one that was removed or replaced while it is open is noticed.
-import { existsSync, renameSync, rmSync, statSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { codeOf } from '../lib/error-words.ts'
-
-/**
- * How long a statement waits for another program's lock, ms. SQLite waits within the call, so nothing is sampled meanwhile: short enough that all
- * databases together cost less than a second. A write of ours takes a few milliseconds, so nobody else has a reason to hold a lock for long.
- */
-export const BUSY_MS = 100
-
-/** f_type of btrfs (statfs(2)). */
-const BTRFS = 0x9123683e
-
-/**
- * The index of a write-ahead log is a file that is mapped into memory. btrfs reserves space again for each of its pages that is written to, and where
- * the disk or a quota is used up it answers with SIGBUS, which ends the process. There the index is kept on the heap: nobody else can then read the
- * database while it is open. To be called before the first statement.
- */
-export function keepIndexSafe(db: Database, file: string): void {
-  if (statfsSync(dirname(file)).type === BTRFS) db.pragma('locking_mode = EXCLUSIVE')
-}
 
 /** What SQLite has nothing against, and what is no database of ours all the same: another program's, one that somebody emptied. */
 export class BrokenFileError extends Error {
   override readonly name = 'BrokenFileError'
 }
 export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof BrokenFileError
-
-/** Throws BrokenFileError where tables of another program stand. */
-export function checkOwner(db: Database, applicationId: number): void {
-  const owner = Number(db.pragma('application_id', { simple: true }))
-  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
-  if (tables > 0 && owner !== applicationId) throw new BrokenFileError(`expected application id ${applicationId}, found ${owner}`)
-}
-
-/** The same for a database without such an id, that is known by its only table. */
-export function checkTable(db: Database, table: string): void {
-  const tables = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all()
-  if (tables.length > 0 && !tables.includes(table)) throw new BrokenFileError(`expected a table ${table}, found ${tables.slice(0, 5).join(', ')}`)
-}
 
 /** Renames a closed database and what belongs to it, so that it can still be looked at; never over an earlier one. Returns the new name. */
 export function setAside(file: string, now: number): string {
@@ -92,6 +59,8 @@ export function watchFile(file: string): FileWatch {
     },
     clean() {
       if (isSame(log, identityOf(`${file}-wal`))) for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
+      // The next file may get its number.
+      log = undefined
     },
   }
 }

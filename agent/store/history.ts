@@ -17,7 +17,7 @@ import { BLOCK_SECONDS, createWindows } from './history/window.ts'
 import type { Column, Group } from './history/window.ts'
 
 export { HistoryLockedError } from './history/open.ts'
-export { NewerSchemaError } from './history/schema.ts'
+export { NewerSchemaError } from './schema.ts'
 export type { History, HistoryOptions, HistorySettings, HistoryStats } from './history/types.ts'
 
 const FOREVER = Number.MAX_SAFE_INTEGER

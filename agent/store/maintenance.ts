@@ -1,11 +1,9 @@
 // Keeps what people say of incidents: silences until they run out, acknowledgements, what was declared healthy. On disk before it is answered.
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { codeOf, messageOf } from '../lib/error-words.ts'
 import type { Accepted, Acknowledgement, NewSilence, Silence } from '../model/maintenance.ts'
 import type { Log } from '../model/source.ts'
-import { FileMovedError, isCorrupt, setAside } from './database-file.ts'
-import { MAINTENANCE_FILE, openMaintenanceFile, type ListName, type Lists, type MaintenanceFile } from './maintenance/file.ts'
+import { openDurable } from './durable.ts'
+import { listsIn, MAINTENANCE_FILE, MAINTENANCE_SCHEMA, type ListName, type Lists } from './maintenance/file.ts'
 import { decorated, silenceOf, type Silenceable } from './maintenance/match.ts'
 
 export type MaintenanceStore = {
@@ -28,10 +26,8 @@ export type MaintenanceStore = {
 export const MAX_SILENCES = 1_000
 /** A fifth of the incidents that are kept; the oldest words are forgotten first. */
 const MAX_ACKNOWLEDGED = 2_000
-const RETRY_MS = 10_000
 const NONE: readonly Silence[] = []
 
-const isBroken = (error: unknown): boolean => isCorrupt(error) || error instanceof SyntaxError
 const LISTS: readonly ListName[] = ['silences', 'acknowledged', 'accepted']
 
 export function createMaintenanceStore({ directory, log }: { readonly directory: string; readonly log: Log }): MaintenanceStore {
@@ -39,89 +35,35 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
   const acknowledged = new Map<string, Acknowledgement>()
   let accepted: readonly Accepted[] = []
   const dirty = new Set<ListName>()
-  const allDirty = (): void => {
-    for (const name of LISTS) dirty.add(name)
-  }
-  let file: MaintenanceFile | undefined
-  let failing: string | undefined
-  let triedAt = 0
+  const lists = (): Lists => ({ silences: [...silences.values()], acknowledged: [...acknowledged], accepted })
   /** What stood on disk is in memory. */
-  let loaded = false
-
-  const close = (): void => {
-    try {
-      file?.close()
-    } catch {
-      // What matters is in memory or on disk already.
-    }
-    file = undefined
-  }
-  const failed = (error: unknown): void => {
-    close()
-    const text = `${codeOf(error)} ${messageOf(error)}`.trim()
-    if (failing !== text)
-      log.error(`silences and acknowledgements cannot be kept in ${directory} and are in memory only (${text}); tried again every ${RETRY_MS / 1000} s`)
-    failing = text
-    if (!isBroken(error)) return
-    const path = join(directory, MAINTENANCE_FILE)
-    // What is known of it must be written anew.
-    if (loaded) allDirty()
-    try {
-      log.error(`${path} is broken and set aside as ${setAside(path, Date.now())}; a new one begins`)
-    } catch (cause) {
-      log.error(`${path} is broken and cannot be set aside: ${messageOf(cause)}`)
-    }
-  }
-  /** What was said while the disk was away is newer than what stands there. */
-  const load = (from: MaintenanceFile): void => {
-    const lists = from.read()
-    for (const silence of lists.silences) if (!silences.has(silence.id) && !dirty.has('silences')) silences.set(silence.id, silence)
-    for (const [incident, said] of lists.acknowledged) if (!acknowledged.has(incident)) acknowledged.set(incident, said)
-    if (!dirty.has('accepted')) accepted = lists.accepted
-  }
-  const write = (): void => {
-    try {
-      if (file === undefined) {
-        file = openMaintenanceFile(directory)
-        load(file)
-        loaded = true
+  let isLoaded = false
+  const durable = openDurable({
+    directory,
+    file: MAINTENANCE_FILE,
+    log,
+    what: 'silences and acknowledgements',
+    schema: MAINTENANCE_SCHEMA,
+    cacheKib: 64,
+    prepare: listsIn,
+    onOpen(file) {
+      const found = file.read()
+      // What was said while the disk was away is newer than what stands there.
+      if (isLoaded) for (const name of LISTS) dirty.add(name)
+      else {
+        for (const silence of found.silences) if (!silences.has(silence.id)) silences.set(silence.id, silence)
+        if (!dirty.has('accepted')) accepted = found.accepted
       }
-      const lists: Lists = { silences: [...silences.values()], acknowledged: [...acknowledged], accepted }
-      if (dirty.size > 0) file.write(lists, dirty)
+      for (const [incident, said] of found.acknowledged) if (!acknowledged.has(incident)) acknowledged.set(incident, said)
+      isLoaded = true
+      file.write(lists(), dirty)
       dirty.clear()
-      if (failing !== undefined) log.info(`silences and acknowledgements are kept in ${directory} again`)
-      failing = undefined
-    } catch (error) {
-      failed(error)
-    }
-  }
-  /** Notices that the file was removed, replaced or emptied: what is in memory is newer than what stands there. */
-  const checkFile = (): void => {
-    if (file === undefined) return
-    const { watch } = file
-    try {
-      watch.check()
-    } catch (error) {
-      if (!(error instanceof FileMovedError)) {
-        failed(error)
-        return write()
-      }
-      log.error(`silences and acknowledgements: ${error.message}; written anew with what is known`)
-      close()
-      watch.clean()
-      allDirty()
-      write()
-      // What was put there in its place may be broken; it is out of the way now.
-      if (failing !== undefined) write()
-    }
-  }
+    },
+  })
   const changed = (name: ListName): void => {
     dirty.add(name)
-    if (failing === undefined) write()
+    if (durable.use((file) => file.write(lists(), dirty))) dirty.clear()
   }
-  write()
-  // A broken file is out of the way now.
-  if (failing !== undefined) write()
 
   return {
     silences: (now) => [...silences.values()].filter(({ until }) => until > now).toSorted((a, b) => b.created_at - a.created_at),
@@ -154,12 +96,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       changed('accepted')
     },
     maintain(now) {
-      checkFile()
-      // A clock set back must not put the next try off.
-      if (failing !== undefined && (now - triedAt >= RETRY_MS || now < triedAt)) {
-        triedAt = now
-        write()
-      }
+      durable.maintain(now)
       let over: Silence[] | undefined
       for (const silence of silences.values()) if (silence.until <= now) (over ??= []).push(silence)
       if (over === undefined) return NONE
@@ -167,9 +104,6 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       changed('silences')
       return over
     },
-    close() {
-      if (dirty.size > 0) write()
-      close()
-    },
+    close: durable.close,
   }
 }

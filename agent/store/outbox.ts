@@ -1,11 +1,11 @@
 // Keeps what is to be told to whom until it is delivered: on disk in one transaction with what was told, in memory while the disk cannot be used.
-import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { codeOf, messageOf } from '../lib/error-words.ts'
+import { codeOf } from '../lib/error-words.ts'
 import type { ToldState } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
-import { FileMovedError, isCorrupt, setAside, watchFile, type FileWatch } from './database-file.ts'
-import { copyOutbox, OUTBOX_FILE, openOutboxFile } from './outbox/file.ts'
+import { openDurable } from './durable.ts'
+import { openMemoryDatabase } from './open-database.ts'
+import { copyOutbox, OUTBOX_FILE, OUTBOX_SCHEMA } from './outbox/file.ts'
 import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
 import { messagesIn, type Messages } from './outbox/messages.ts'
 import { toldIn, toldOf, type Told, type ToldOf } from './outbox/told.ts'
@@ -36,7 +36,6 @@ export type Outbox = Pick<Waiting, 'put' | 'awaited' | 'freshen'> &
 /** Of one notifier: some 5 KB each on disk. */
 const MOST_ITEMS = 20_000
 const MOST_IN_MEMORY = 2_000
-const RETRY_MS = 10_000
 const TRIM_EVERY_MS = 3_600_000
 const TOLD_KEPT_MS = 7 * 24 * 3_600_000
 
@@ -49,108 +48,65 @@ const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MI
 export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS }: OutboxOptions): Outbox {
   let parts: Parts
   let told = new Map<string, ToldOf>()
-  /** Why it is in memory; undefined: it is on disk. */
-  let reason: string | undefined
+  /** In which all is kept while the disk is lost. */
+  let memory: Database | undefined
   /** Memory began with all that was on disk, so it is what the disk should hold. */
-  let seeded = false
-  let watch: FileWatch | undefined
-  const path = join(directory, OUTBOX_FILE)
-  let triedAt = now()
+  let isSeeded = false
   let trimmedAt = 0
   /** Not less than what is there; counted again when it seems too much. */
   const atMost = new Map<string, number>()
 
-  const use = (db: Database): void => {
-    parts = partsOf(db)
-    told = parts.told.all()
+  const goOnWith = (next: Parts): void => {
+    // First what can fail: a file that cannot be read is not gone on with.
+    told = next.told.all()
+    parts = next
     atMost.clear()
   }
-  const replaceBroken = (error: unknown): void => {
-    try {
-      log.error(`notifications: ${path} is broken (${messageOf(error)}) and set aside as ${setAside(path, now())}; a new one begins`)
-    } catch (failed) {
-      log.error(`notifications: ${path} is broken (${messageOf(error)}) and cannot be set aside: ${messageOf(failed)}`)
-    }
-  }
-  const closed = (db: Database | undefined): void => {
-    try {
-      db?.close()
-    } catch {
-      // What can be kept of it is kept.
-    }
-  }
-  /** Goes on in memory, with what the disk still gives; where another file can be begun at once, only for a moment. */
-  const lost = (error: unknown, disk: Database | undefined): void => {
-    const text = `${codeOf(error)} ${messageOf(error)}`.trim()
-    const moved = error instanceof FileMovedError
-    if (moved) log.error(`notifications: ${text}`)
-    else if (reason !== text && !isCorrupt(error))
-      log.error(
-        `notifications that wait cannot be written to ${directory} and are kept in memory only (${text}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
-      )
-    reason = text
-    triedAt = now()
-    let memory = openOutboxFile(undefined)
-    seeded = false
+  /** With what the disk still gives. */
+  const goOnInMemory = (disk: Parts | undefined): void => {
+    memory = openMemoryDatabase(OUTBOX_SCHEMA)
+    isSeeded = false
     try {
       if (disk !== undefined) {
-        copyOutbox(disk, memory, { replace: true })
-        // What stands in another file is none of what memory began with.
-        seeded = !moved
+        copyOutbox(disk.db, memory, { replace: true })
+        isSeeded = true
       }
     } catch {
-      memory.close()
-      memory = openOutboxFile(undefined)
-      // Nobody is told again what they were told.
+      // In one transaction: nothing was copied. Nobody is told again what they were told.
       toldIn(memory).restore(told)
     }
-    closed(disk)
-    if (moved) watch?.clean()
-    watch = undefined
-    if (isCorrupt(error)) replaceBroken(error)
-    use(memory)
-    if (moved || isCorrupt(error)) reconnect()
+    goOnWith(partsOf(memory))
   }
-  const reconnect = (again = true): void => {
-    let disk: Database | undefined
-    try {
-      disk = openOutboxFile(directory)
-      copyOutbox(parts.db, disk, { replace: seeded })
-    } catch (error) {
-      closed(disk)
-      if (isCorrupt(error)) {
-        replaceBroken(error)
-        if (again) return reconnect(false)
-      }
-      reason = `${codeOf(error)} ${messageOf(error)}`.trim()
-      return
-    }
-    closed(parts.db)
-    use(disk)
-    watch = watchFile(path)
-    reason = undefined
-    log.info(`notifications that wait are written to ${directory} again`)
-  }
-  /** Notices that the file was removed, replaced or emptied. */
-  const checkFile = (): void => {
-    try {
-      watch?.check()
-    } catch (error) {
-      lost(error, parts.db)
-    }
-  }
-  /** Once more in memory where the disk fails. */
+  const durable = openDurable({
+    directory,
+    file: OUTBOX_FILE,
+    log,
+    what: 'waiting notifications',
+    now,
+    schema: OUTBOX_SCHEMA,
+    cacheKib: 512,
+    prepare: partsOf,
+    onOpen(disk, { previous }) {
+      // What stands in another file is none of what memory began with.
+      if (memory !== undefined) copyOutbox(memory, disk.db, { replace: isSeeded && previous === undefined })
+      goOnWith(disk)
+      memory?.close()
+      memory = undefined
+    },
+    onLost: goOnInMemory,
+  })
+  /** Once more where the disk fails: in memory, or on the next disk. */
   const run = <T>(act: (on: Parts) => T): T => {
     try {
       return act(parts)
     } catch (error) {
-      if (reason !== undefined || !isOfTheDisk(error)) throw error
-      lost(error, parts.db)
+      if (memory !== undefined || !isOfTheDisk(error)) throw error
+      durable.fail(error)
       return act(parts)
     }
   }
   const bounded = (notifier: string): void => {
-    const limit = reason === undefined ? most : Math.min(most, MOST_IN_MEMORY)
+    const limit = memory === undefined ? most : Math.min(most, MOST_IN_MEMORY)
     const guess = (atMost.get(notifier) ?? run(({ waiting }) => waiting.count(notifier))) + 1
     atMost.set(notifier, guess)
     if (guess <= limit) return
@@ -160,13 +116,6 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       run(({ waiting }) => waiting.count(notifier)),
     )
     if (gone > 0) log.error(`${notifier}: more than ${limit} notifications wait; ${gone} were dropped, repeats and what is over first`)
-  }
-
-  try {
-    use(openOutboxFile(directory))
-    watch = watchFile(path)
-  } catch (error) {
-    lost(error, undefined)
   }
 
   return {
@@ -229,18 +178,16 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       }
     },
     maintain(t) {
-      checkFile()
-      // A clock set back must not put the next try off.
-      if (reason !== undefined && Math.abs(t - triedAt) >= RETRY_MS) {
-        triedAt = t
-        reconnect()
-      }
+      durable.maintain(t)
       if (Math.abs(t - trimmedAt) < TRIM_EVERY_MS) return
       trimmedAt = t
       for (const { notifier, incident } of run((on) => on.told.trim(t - TOLD_KEPT_MS))) told.get(notifier)?.delete(incident)
       run(({ db }) => db.pragma('incremental_vacuum(256)'))
     },
-    degraded: () => reason,
-    close: () => closed(parts.db),
+    degraded: durable.degraded,
+    close() {
+      durable.close()
+      memory?.close()
+    },
   }
 }

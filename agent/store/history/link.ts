@@ -4,7 +4,7 @@ import type { Log } from '../../model/source.ts'
 import { FileMovedError, isCorrupt, setAside } from '../database-file.ts'
 import type { Disk } from './disk.ts'
 import { HistoryLockedError, openDatabase, type Opened } from './open.ts'
-import { NewerSchemaError } from './schema.ts'
+import { NewerSchemaError } from '../schema.ts'
 
 /** Between two tries to reach a disk that is full, read-only or gone. */
 const RETRY_MS = 10_000

@@ -5,15 +5,15 @@ import Sqlite from 'better-sqlite3'
 import { codeOf, messageOf } from '../../lib/error-words.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
-import { BUSY_MS, checkOwner, isCorrupt, keepIndexSafe, setAside, watchFile, type FileWatch } from '../database-file.ts'
+import { isCorrupt, setAside, watchFile, type FileWatch } from '../database-file.ts'
+import { openDatabaseFile } from '../open-database.ts'
 import { createDisk } from './disk.ts'
 import type { Disk } from './disk.ts'
-import { APPLICATION_ID, migrate } from './schema.ts'
+import { HISTORY_SCHEMA } from './schema.ts'
 
-/** Pages of 4 KiB; the cache holds the ends of the trees that grow, history is read through rarely. */
+/** The cache holds the ends of the trees that grow; history is read through rarely. */
 const CACHE_KIB = 1024
-/** Pages after which the write-ahead log is brought into the file: about every four minutes at eight GPUs. */
-const CHECKPOINT_PAGES = 1000
+/** SQLite brings the log into the file after 1000 pages of 4 KiB: about every four minutes at eight GPUs. */
 const WAL_LIMIT_BYTES = 4 * 1024 * 1024
 
 const LOCK_FILE = 'lock.db'
@@ -52,21 +52,9 @@ export function lockDirectory(directory: string): () => void {
 }
 
 function openFile(file: string): Disk {
-  const db = new Sqlite(file, { timeout: BUSY_MS })
+  const { db } = openDatabaseFile(file, { schema: HISTORY_SCHEMA, cacheKib: CACHE_KIB, walLimitBytes: WAL_LIMIT_BYTES })
   try {
-    keepIndexSafe(db, file)
-    // Both hold only for a database without tables.
-    db.pragma('page_size = 4096')
-    db.pragma('auto_vacuum = INCREMENTAL')
-    db.pragma('journal_mode = WAL')
-    // A power failure may cost what is not checkpointed yet, the death of the process costs nothing.
-    db.pragma('synchronous = NORMAL')
-    db.pragma(`cache_size = -${CACHE_KIB}`)
-    db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-    db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`)
     db.pragma('temp_store = MEMORY')
-    checkOwner(db, APPLICATION_ID)
-    migrate(db, file)
     return createDisk(db)
   } catch (error) {
     db.close()

@@ -1,10 +1,7 @@
-// The database's tables, and the steps from each version to the next. Forward only; a released step never changes.
-import type { Database } from 'better-sqlite3'
+// The tables of the history's database.
+import type { Schema } from '../schema.ts'
 
-/** "WWHI": marks the file as ours (PRAGMA application_id). */
-export const APPLICATION_ID = 0x57574849
-
-const MIGRATIONS: readonly string[] = [
+const STEPS: readonly string[] = [
   // 1: series, blocks of raw seconds, rollups, journal. Times are Unix seconds; blocks as in block.ts.
   `
   CREATE TABLE metrics (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -28,26 +25,5 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE trimmed (resolution TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT;
   `,
 ]
-export const SCHEMA_VERSION = MIGRATIONS.length
-
-/** The database was written by a newer Warpwatch. */
-export class NewerSchemaError extends Error {
-  override readonly name = 'NewerSchemaError'
-}
-
-/** Brings an open database to `target`. Throws NewerSchemaError when it is already beyond. */
-export function migrate(db: Database, file: string, target = SCHEMA_VERSION): void {
-  const version = Number(db.pragma('user_version', { simple: true }))
-  if (version > target) {
-    throw new NewerSchemaError(
-      `${file} has history of schema version ${version}, this Warpwatch knows versions up to ${target}: start the newer Warpwatch again, or give another --data-dir`,
-    )
-  }
-  for (let next = version; next < target; next++) {
-    db.transaction(() => {
-      db.exec(MIGRATIONS[next] ?? '')
-      db.pragma(`application_id = ${APPLICATION_ID}`)
-      db.pragma(`user_version = ${next + 1}`)
-    }).immediate()
-  }
-}
+// WWHI
+export const HISTORY_SCHEMA: Schema = { what: 'history', applicationId: 0x57_57_48_49, steps: STEPS }

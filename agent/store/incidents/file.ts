@@ -1,19 +1,18 @@
 // The incidents' database: one row each, what lists need as text, the evidence compressed beside it.
 import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import Sqlite, { type Database } from 'better-sqlite3'
-import { makeDirectory } from '../../lib/make-directory.ts'
-import { BUSY_MS, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
-import { prepareSchema, type Schema } from '../schema.ts'
+import type { Database } from 'better-sqlite3'
+import { openReadOnly } from '../open-database.ts'
+import type { Schema } from '../schema.ts'
 import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
 
 export const INCIDENTS_FILE = 'incidents.db'
-const SCHEMA: Schema = {
+export const INCIDENTS_SCHEMA: Schema = {
   what: 'incidents',
-  version: 1,
   // WwIn
   applicationId: 0x57_77_49_6e,
-  sql: `
+  steps: [
+    `
 CREATE TABLE incidents (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -26,6 +25,7 @@ CREATE TABLE incidents (
 CREATE INDEX incidents_by_start ON incidents (started_at);
 CREATE INDEX incidents_by_status ON incidents (status, started_at);
 `,
+  ],
 }
 
 type Row = { readonly summary: string; readonly evidence: Uint8Array }
@@ -38,13 +38,11 @@ export type IncidentFile = {
   readonly list: (filter: IncidentFilter) => readonly IncidentSummary[]
   readonly get: (id: string) => Incident | undefined
   readonly unresolved: () => readonly Incident[]
-  readonly watch: FileWatch
   readonly rows: () => IterableIterator<WholeRow>
   /** Adds what another file holds, but for incidents that stand here, as far as it can be read; returns how many. */
   readonly takeOver: (from: IncidentFile) => number
   /** Deletes the oldest resolved ones beyond either bound. */
   readonly trim: (maxCount: number, maxBytes: number) => void
-  readonly close: () => void
 }
 
 // Only we write this file; what a broken disk makes of it fails in JSON.parse.
@@ -55,30 +53,18 @@ const whole = ({ summary, evidence }: Row): Incident => ({
   evidence: evidenceIn(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
 })
 
-/** Throws when the directory or the file cannot be used. */
-export function openIncidentFile(directory: string, { readonly = false } = {}): IncidentFile {
-  const file = join(directory, INCIDENTS_FILE)
-  if (!readonly) makeDirectory(directory, 0o700)
-  const db = new Sqlite(file, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
+/** For readers, beside the agent or without one. Throws when it cannot be read. */
+export function openIncidentFile(directory: string): IncidentFile & { readonly close: () => void } {
+  const db = openReadOnly(join(directory, INCIDENTS_FILE))
   try {
-    if (!readonly) {
-      keepIndexSafe(db, file)
-      db.pragma('auto_vacuum = INCREMENTAL')
-      db.pragma('journal_mode = WAL')
-      // The death of the process costs nothing; a power failure may cost the last seconds.
-      db.pragma('synchronous = NORMAL')
-      db.pragma('cache_size = -256')
-      db.pragma('journal_size_limit = 1048576')
-      prepareSchema(db, file, SCHEMA)
-    }
-    return statements(db, watchFile(file))
+    return { ...incidentsIn(db), close: () => void db.close() }
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-function statements(db: Database, watch: FileWatch): IncidentFile {
+export function incidentsIn(db: Database): IncidentFile {
   const upsert = db.prepare<[string, string, string, number, number, string, Uint8Array]>(
     'INSERT INTO incidents (id, kind, status, started_at, last_seen_at, summary, evidence) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status, last_seen_at = excluded.last_seen_at, summary = excluded.summary, evidence = excluded.evidence',
@@ -113,7 +99,6 @@ function statements(db: Database, watch: FileWatch): IncidentFile {
       return row === undefined ? undefined : whole(row)
     },
     unresolved: () => unresolved.all().map(whole),
-    watch,
     rows: () => rows.iterate(),
     takeOver(from) {
       let taken = 0
@@ -142,6 +127,5 @@ function statements(db: Database, watch: FileWatch): IncidentFile {
       }
       db.pragma('incremental_vacuum(64)')
     },
-    close: () => void db.close(),
   }
 }

@@ -1,11 +1,20 @@
 // What people said, on disk: three short lists in a small database beside the incidents.
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
-import { makeDirectory } from '../../lib/make-directory.ts'
-import { BUSY_MS, checkTable, keepIndexSafe, watchFile, type FileWatch } from '../database-file.ts'
+import type { Database } from 'better-sqlite3'
+import { messageOf } from '../../lib/error-words.ts'
 import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
+import { BrokenFileError } from '../database-file.ts'
+import { openReadOnly } from '../open-database.ts'
+import type { Schema } from '../schema.ts'
 
 export const MAINTENANCE_FILE = 'maintenance.db'
+export const MAINTENANCE_SCHEMA: Schema = {
+  what: 'silences and acknowledgements',
+  // WwMa
+  applicationId: 0x57_77_4d_61,
+  knownBy: 'lists',
+  steps: ['CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT'],
+}
 
 export type Lists = {
   readonly silences: readonly Silence[]
@@ -13,47 +22,39 @@ export type Lists = {
   readonly accepted: readonly Accepted[]
 }
 export type ListName = keyof Lists
-export type MaintenanceFile = {
-  readonly watch: FileWatch
+export type ListsFile = {
   readonly read: () => Lists
   readonly write: (lists: Lists, names: Iterable<ListName>) => void
-  readonly close: () => void
 }
 
-// Only we write this file; what a broken disk makes of it fails in JSON.parse.
-const silencesIn = (text: string): Lists['silences'] => JSON.parse(text)
-const acknowledgedIn = (text: string): Lists['acknowledged'] => JSON.parse(text)
-const acceptedIn = (text: string): Lists['accepted'] => JSON.parse(text)
+/** Throws BrokenFileError where the disk holds something else. */
+export function listsIn(db: Database): ListsFile {
+  const get = db.prepare<[ListName], { body: string }>('SELECT body FROM lists WHERE name = ?')
+  const put = db.prepare<[ListName, string]>('INSERT INTO lists VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body')
+  // Only we write this file, so what is no JSON is the work of a broken disk.
+  const list = <N extends ListName>(name: N): Lists[N] => {
+    try {
+      return JSON.parse(get.get(name)?.body ?? '[]')
+    } catch (error) {
+      throw error instanceof SyntaxError ? new BrokenFileError(`${name}: ${messageOf(error)}`) : error
+    }
+  }
+  return {
+    read: () => ({ silences: list('silences'), acknowledged: list('acknowledged'), accepted: list('accepted') }),
+    write(lists, names) {
+      db.transaction(() => {
+        for (const name of names) put.run(name, JSON.stringify(lists[name]))
+      }).immediate()
+    },
+  }
+}
 
-/** Throws when the directory or the file cannot be used. */
-export function openMaintenanceFile(directory: string, { readonly = false } = {}): MaintenanceFile {
-  if (!readonly) makeDirectory(directory, 0o700)
-  const path = join(directory, MAINTENANCE_FILE)
-  const db = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_MS })
+/** For readers, beside the agent or without one. Throws when it cannot be read. */
+export function readLists(directory: string): Lists {
+  const db = openReadOnly(join(directory, MAINTENANCE_FILE))
   try {
-    if (!readonly) {
-      keepIndexSafe(db, path)
-      db.pragma('journal_mode = WAL')
-      db.pragma('synchronous = NORMAL')
-      db.pragma('cache_size = -64')
-      checkTable(db, 'lists')
-      db.exec('CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT')
-    }
-    const get = db.prepare<[ListName], { body: string }>('SELECT body FROM lists WHERE name = ?')
-    const put = readonly ? undefined : db.prepare<[ListName, string]>('INSERT INTO lists VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body')
-    const body = (name: ListName): string => get.get(name)?.body ?? '[]'
-    return {
-      watch: watchFile(path),
-      read: () => ({ silences: silencesIn(body('silences')), acknowledged: acknowledgedIn(body('acknowledged')), accepted: acceptedIn(body('accepted')) }),
-      write(lists, names) {
-        db.transaction(() => {
-          for (const name of names) put?.run(name, JSON.stringify(lists[name]))
-        }).immediate()
-      },
-      close: () => void db.close(),
-    }
-  } catch (error) {
+    return listsIn(db).read()
+  } finally {
     db.close()
-    throw error
   }
 }

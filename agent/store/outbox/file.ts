@@ -1,21 +1,18 @@
 // The outbox's database: what waits for which notifier, the messages on their way, what was set aside, and what each notifier was told.
-import { join } from 'node:path'
-import Sqlite, { type Database } from 'better-sqlite3'
-import { makeDirectory } from '../../lib/make-directory.ts'
-import { BUSY_MS, keepIndexSafe } from '../database-file.ts'
-import { prepareSchema, type Schema } from '../schema.ts'
+import type { Database } from 'better-sqlite3'
+import type { Schema } from '../schema.ts'
 
 export const OUTBOX_FILE = 'outbox.db'
 /**
  * An item belongs to a message from the moment that the message is put together until it is delivered or set aside. The text of an incident
  * is kept once, however many notifiers wait for it. Numbers of items are never used twice, so that they tell what is newer.
  */
-const SCHEMA: Schema = {
+export const OUTBOX_SCHEMA: Schema = {
   what: 'an outbox',
-  version: 1,
   // WwOb
   applicationId: 0x57_77_4f_62,
-  sql: `
+  steps: [
+    `
 CREATE TABLE payloads (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
 CREATE TABLE items (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -66,30 +63,10 @@ CREATE TABLE figures (
   untold_to INTEGER
 ) STRICT, WITHOUT ROWID;
 `,
+  ],
 }
 
 export type Row = Readonly<Record<string, string | number | null>>
-
-/** Throws when the directory or the file cannot be used; without a directory it is in memory. */
-export function openOutboxFile(directory: string | undefined): Database {
-  const file = directory === undefined ? ':memory:' : join(directory, OUTBOX_FILE)
-  if (directory !== undefined) makeDirectory(directory, 0o700)
-  const db = new Sqlite(file, { timeout: BUSY_MS })
-  try {
-    if (directory !== undefined) keepIndexSafe(db, file)
-    db.pragma('auto_vacuum = INCREMENTAL')
-    db.pragma('journal_mode = WAL')
-    // The death of the process costs nothing; a power failure may cost the last seconds.
-    db.pragma('synchronous = NORMAL')
-    db.pragma('cache_size = -512')
-    db.pragma('journal_size_limit = 1048576')
-    prepareSchema(db, file, SCHEMA)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
 
 /** Items as they stand in `aside`: our own text. */
 const renumbered = (items: string, by: number): string => {

@@ -31,7 +31,7 @@ export const databasesNewer: AbuseCase = {
     const agent = await scene.start()
     scene.crash()
     await scene.allHeard()
-    const said = agent.stderr().match(/(?:incidents|an outbox) of schema version 1 or older, came 99, written by a newer Warpwatch/g)?.length ?? 0
+    const said = agent.stderr().match(/has (?:incidents|an outbox) of schema version 99, this Warpwatch knows versions up to 1:/g)?.length ?? 0
     await agent.kill()
     version('history.db', NEWER)
     let refused = 'started'

@@ -6,7 +6,8 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HistoryLockedError, NewerSchemaError, createHistory } from '../../../agent/store/history.ts'
 import { encodeRaw, packBlock } from '../../../agent/store/history/block.ts'
-import { SCHEMA_VERSION, migrate } from '../../../agent/store/history/schema.ts'
+import { HISTORY_SCHEMA } from '../../../agent/store/history/schema.ts'
+import { prepareSchema } from '../../../agent/store/schema.ts'
 import { START, collectLog, feed, gpu, open, points, power, temporaryDirectory } from './history-harness.ts'
 
 const HOUR = 3_600_000
@@ -16,7 +17,7 @@ describe('versions', () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'history.db')
     const db = new Sqlite(file)
-    migrate(db, file, 1)
+    prepareSchema(db, file, HISTORY_SCHEMA, 1)
     db.exec(`INSERT INTO metrics VALUES (1, '${power.name}'); INSERT INTO series VALUES (4, 1, '${gpu(0).key}', '{"gpu":"0","uuid":"GPU-0"}')`)
     const segment = encodeRaw(Float64Array.from([5, 6, Number.NaN, 8]), 4)
     const block = packBlock([{ id: 4, bytes: segment?.bytes ?? new Uint8Array() }])
@@ -34,7 +35,7 @@ describe('versions', () => {
     )
     history.close()
     const after = new Sqlite(file)
-    expect(after.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
+    expect(after.pragma('user_version', { simple: true })).toBe(HISTORY_SCHEMA.steps.length)
     expect(after.prepare('SELECT count(*) FROM series').pluck().get()).toBe(1)
     after.close()
   })
@@ -46,7 +47,7 @@ describe('versions', () => {
     db.pragma('user_version = 99')
     db.close()
     expect(() => open(directory)).toThrow(NewerSchemaError)
-    expect(() => open(directory)).toThrow(new RegExp(`version 99.*up to ${SCHEMA_VERSION}`))
+    expect(() => open(directory)).toThrow(new RegExp(`version 99.*up to ${HISTORY_SCHEMA.steps.length}`))
     expect(readdirSync(directory).filter((name) => name.includes('broken'))).toEqual([])
   })
 })

@@ -68,7 +68,7 @@ test('loses nothing that was told safe to kill -9', { timeout: 60_000 }, async (
     expect(errors).toBe('')
     next = Number(told.slice(0, told.lastIndexOf('\n')).split('\n').at(-1)) + 1
   }
-  const file = openIncidentFile(directory, { readonly: true })
+  const file = openIncidentFile(directory)
   const found = new Set(file.list({ limit: 100_000 }).map(({ started_at: n }) => n))
   for (let n = 0; n < next; n++) expect(found.has(n), `incident ${n} of ${next}`).toBe(true)
   expect(file.get((0).toString(16).padStart(16, '0'))?.evidence).toEqual(INCIDENT.evidence)
@@ -109,7 +109,7 @@ test('without a disk goes on in memory, says so once, and writes when the disk i
   expect(store.degraded()).toBeUndefined()
   expect(lines.at(-1)).toContain('written')
   store.close()
-  const file = openIncidentFile(blocked, { readonly: true })
+  const file = openIncidentFile(blocked)
   expect(file.list({ limit: 1_000 })).toHaveLength(200)
   file.close()
 })

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { Accepted, SilenceScope } from '../../../agent/model/maintenance.ts'
@@ -98,6 +99,42 @@ describe('on disk', () => {
     const { store: again } = open(directory)
     expect(again.silences(T)).toEqual([made])
     again.close()
+  })
+
+  test('what could not be read at the start is still there once it can be', () => {
+    const directory = place()
+    const { store: before } = open(directory)
+    const first = before.silence({ gpu: '0', until: T + 9_000_000, reason: 'first' }, T)
+    before.close()
+    const version = (number: number): void => {
+      const db = new Sqlite(join(directory, MAINTENANCE_FILE))
+      db.pragma(`user_version = ${number}`)
+      db.close()
+    }
+    // Written by a newer Warpwatch.
+    version(99)
+    const { store } = open(directory)
+    const second = store.silence({ gpu: '1', until: T + 9_000_000, reason: 'second' }, T + 1)
+    expect(store.silences(T)).toEqual([second])
+    version(1)
+    store.maintain(T + 60_000)
+    expect(store.silences(T)).toEqual([second, first])
+    store.close()
+    const { store: again } = open(directory)
+    expect(again.silences(T)).toEqual([second, first])
+    again.close()
+  })
+
+  test('a list that is no JSON is a broken file', () => {
+    const directory = place()
+    open(directory).store.close()
+    const db = new Sqlite(join(directory, MAINTENANCE_FILE))
+    db.exec("INSERT INTO lists VALUES ('silences', '[{')")
+    db.close()
+    const { store, lines } = open(directory)
+    expect(store.silences(T)).toEqual([])
+    expect(lines).toEqual([expect.stringMatching(/is broken \(silences: .*set aside/)])
+    store.close()
   })
 
   test('a broken file is set aside', () => {
