@@ -43,6 +43,8 @@ const ENDING = new Set(['die', 'died', 'destroy', 'remove'])
 /** Without an event stream (a socket proxy that refuses it) the list is all there is. */
 const LIST_ONLY_MS = 10_000
 const PARALLEL_INSPECTIONS = 4
+/** More containers than one host starts between two lists. */
+const MAX_DUE = 10_000
 const REFUSED = new Set([400, 401, 403, 404, 405, 501])
 
 export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
@@ -51,6 +53,10 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   /** Running containers by id, with what the list said of them, to see changes without inspecting all. */
   const known = new Map<string, string>()
   const inspecting = new Map<string, { cancelled: boolean }>()
+  /** Containers that an event was about and that wait to be inspected; each once, however many events there are. */
+  const due = new Set<string>()
+  /** Ends the session; made anew for each. */
+  let broken: (error: unknown) => void = () => {}
   let failure: EngineError | undefined
   let settled = false
   /** Kinds of failure told since it last answered: each is told once, however often they take turns. */
@@ -62,6 +68,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   const gone = (id: string): void => {
     const current = inspecting.get(id)
     if (current !== undefined) current.cancelled = true
+    due.delete(id)
     if (known.delete(id)) options.onGone(id)
   }
   /** Asks for one container; an answer that an event has overtaken meanwhile does not count. */
@@ -85,6 +92,22 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
       options.onContainer(fromList(listed))
     } finally {
       if (inspecting.get(id) === token) inspecting.delete(id)
+      askNext()
+    }
+  }
+  /** An engine may report more events than it answers questions: questions never pile up, and what is too much the next list finds. */
+  const refreshSoon = (id: string): void => {
+    if (due.size >= MAX_DUE) return
+    due.add(id)
+    askNext()
+  }
+  const askNext = (): void => {
+    for (const id of due) {
+      if (inspecting.size >= PARALLEL_INSPECTIONS || stopping.signal.aborted) return
+      // The answer on its way may be from before the event, so it is asked for again after that.
+      if (inspecting.has(id)) continue
+      due.delete(id)
+      refresh(id).catch((error: unknown) => broken(error))
     }
   }
   /** `all`: inspect every container, also those of which the list says nothing new, such as a restart that no event told of. */
@@ -100,7 +123,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     }
     await Promise.all(Array.from({ length: PARALLEL_INSPECTIONS }, worker))
   }
-  const onEvent = (event: EngineEvent, broken: (error: unknown) => void): void => {
+  const onEvent = (event: EngineEvent): void => {
     // `since` is good to the millisecond only, so the last events before a reconnect come again.
     if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
     lastEvent = { ms: eventTime(event), nano: event.timeNano ?? 0 }
@@ -110,7 +133,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
       options.onLife?.(event.Actor.ID, told)
     }
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
-    else if (REFRESHING.has(event.Action)) refresh(event.Actor.ID).catch(broken)
+    else if (REFRESHING.has(event.Action)) refreshSoon(event.Actor.ID)
   }
   const up = (): void => {
     settled = true
@@ -136,23 +159,25 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   }
   const session = async (): Promise<void> => {
     const over = new AbortController()
-    const broken = Promise.withResolvers<never>()
+    const ended = Promise.withResolvers<never>()
+    broken = ended.reject
+    due.clear()
     let listOnly = false
     let first = true
     const stream = client
       .events({
         sinceSeconds: lastEvent.ms / 1000,
         signal: over.signal,
-        onEvent: (event) => onEvent(event, broken.reject),
+        onEvent,
         onMalformed: (detail) => {
           if (malformed++ === 0) log.warn(`${socketPath}: skipped a container event: ${detail}`)
         },
       })
       .then(
-        () => broken.reject(new EngineError('driver_error', `${socketPath}: the engine ended its event stream`)),
+        () => ended.reject(new EngineError('driver_error', `${socketPath}: the engine ended its event stream`)),
         (error: unknown) => {
           const reason = toEngineError(error, `events of ${socketPath}`)
-          if (reason.nativeCode === undefined || !REFUSED.has(reason.nativeCode)) return broken.reject(reason)
+          if (reason.nativeCode === undefined || !REFUSED.has(reason.nativeCode)) return ended.reject(reason)
           listOnly = true
           log.info(`${reason.message}; containers are listed every ${LIST_ONLY_MS / 1000} s instead`)
         },
@@ -169,7 +194,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     const stop = (): void => over.abort()
     stopping.signal.addEventListener('abort', stop, { once: true })
     try {
-      await Promise.race([broken.promise, lists()])
+      await Promise.race([ended.promise, lists()])
     } finally {
       stopping.signal.removeEventListener('abort', stop)
       over.abort()

@@ -77,6 +77,23 @@ describe('engine watch', () => {
     expect(events.at(-1)).toMatchObject({ type: 'container', container: 'two', container_id: B.slice(0, 12), image: 'img:2', exit_code: 137 })
   })
 
+  test('a storm of events asks for each container once more, not once for each event', async () => {
+    const serve = serveContainers(containers)
+    let inspections = 0
+    server.handle = (path, ...rest) => {
+      if (path.startsWith(`/containers/${A}/json`)) inspections++
+      return serve(path, ...rest)
+    }
+    const { present } = start()
+    await poll(() => present.get(A) === 'one pid 1', { what: 'the list' })
+    await following()
+    for (let i = 0; i < 5_000; i++) server.event(event('start', A))
+    containers.set(A, { list: listed(A, 'one'), inspect: inspected(A, 'one', { state: { Pid: 9 } }) })
+    server.event(event('update', A))
+    await poll(() => present.get(A) === 'one pid 9', { what: 'the state after the last event' })
+    expect(inspections).toBeLessThan(1_000)
+  })
+
   test('a list mends what no event told', async () => {
     const { present } = start({ listEveryMs: 30 })
     await poll(() => present.has(A), { what: 'the first list' })
