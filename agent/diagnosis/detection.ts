@@ -86,7 +86,7 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
     watched.clear()
     for (const { watches } of wanted) for (const metric of watches) watched.add(metric)
     const before = new Map(running.map((entry) => [entry.definition.id, entry]))
-    // One order wherever they come from: a namespace's exports have none that every loader keeps to, and incidents are told in this one.
+    // One order wherever they come from: a namespace's exports have none that every loader keeps to, so detectors are sorted by id.
     running = wanted
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .filter(({ id }) => by?.[id]?.enabled !== false)
@@ -95,7 +95,7 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
         const known = before.get(definition.id)
         if (known?.definition !== definition) return start(definition, options)
         before.delete(definition.id)
-        // With other figures it begins anew; what it found stays until it says something else.
+        // With other options it starts again; its incidents stay until it reports something else.
         return sameOptions(known.options, options) ? known : { ...start(definition, options), faulty: known.faulty }
       })
     listeners = running.filter(({ detector }) => detector.ingest !== undefined)

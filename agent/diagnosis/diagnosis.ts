@@ -179,7 +179,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
-  /** What comes late (a host without CPU, many processes) is of a second that has been judged; a clock that is set back by more begins anew. */
+  /** What comes late (a host without CPU, many processes) belongs to a second that was already evaluated; a clock set back by more starts a new timeline. */
   const isNewSecond = (t: number): boolean => {
     const now = Math.floor(t / 1_000)
     if (now <= second && second - now <= LATE_SECONDS) return false

@@ -85,7 +85,13 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
   const { headers, method } = request
   const host = access.checkHost(headers)
   if (host !== undefined) return { refusal: host }
-  if (!PATH.test(path)) return { refusal: { code: 'bad_request', message: `expected a path in its plain spelling, came ${path.slice(0, 200)}` } }
+  if (!PATH.test(path))
+    return {
+      refusal: {
+        code: 'bad_request',
+        message: `This spelling of the path is not served; write it without encoded letters, dot segments or a host: ${path.slice(0, 200)}`,
+      },
+    }
   const cors = corsHeaders(access, headers.origin)
   if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && Object.keys(cors).length > 0)
     return { path, preflight: true, cors: { ...cors, ...preflightHeaders(path) } }

@@ -49,7 +49,7 @@ type FactTypes = {
   /** Flushes of the allocator's whole cache in the time looked at, and how many in a minute. */
   readonly retries: number
   readonly retries_per_minute: number
-  /** Processes of the subject that ended for want of memory, and the most that one of them held. */
+  /** Processes of the subject that ended because memory ran out, and the most that one of them held. */
   readonly deaths: number
   readonly peak_bytes: number
   /** By how much it (or what others hold) grew since `since_ms`. */
@@ -115,7 +115,7 @@ type FactTypes = {
   /** Memory of a GPU that no living process holds, and who held it last in words. */
   readonly unattributed_bytes: number
   readonly used_bytes: number
-  /** `nobody`, or `hidden`: somebody whom the agent or the driver cannot name. */
+  /** `nobody`, or `hidden`: a process that the agent or the driver cannot name. */
   readonly holder: string
   readonly left_by: string
   /** How long a GPU has done nothing while its memory is held. */

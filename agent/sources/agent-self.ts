@@ -17,7 +17,7 @@ export type AgentSelfOptions = {
   readonly reports: readonly (() => readonly SelfFigure[])[]
   /** Sources that say only that they are switched off: that is not down. */
   readonly off?: readonly string[]
-  /** What came of reading the configuration; each change is told within a second. */
+  /** Result of the last configuration reload; a change is on /metrics within a second. */
   readonly reloads?: Signal<ReloadState>
 }
 

@@ -126,5 +126,5 @@ test('OpenTelemetry’s own variables are enough; without any the agent loads no
 
 test('a file of certificates that is not there ends the start with its name', async () => {
   const to = await receiver({})
-  await expect(start(to, 'healthy', '  ca_file: /no/such.pem\n')).rejects.toThrow(/otlp\.ca_file: expected a file of certificates, came: ENOENT/)
+  await expect(start(to, 'healthy', '  ca_file: /no/such.pem\n')).rejects.toThrow(/otlp\.ca_file: cannot read the CA certificates: ENOENT/)
 })

@@ -7,7 +7,7 @@ export const log = {
   fields: {
     level: choice(LOG_LEVELS, {
       default: 'info',
-      description: 'debug: what the agent connects to, reads and sends. warn: something is missing, the rest goes on. error: somebody must act.',
+      description: 'debug: what the agent connects to, reads and sends. warn: something is missing, the rest continues. error: you must act.',
     }),
     format: choice(LOG_FORMATS, {
       default: 'text',

@@ -16,7 +16,9 @@ type Answers = {
 const MAX_PROBLEMS = 50
 
 export function addReload(app: Hono, reload: ReloadApi, { answer, refuse }: Answers): void {
-  app.get(RELOAD_PATH, (c) => refuse(c, { code: 'method_not_allowed', message: `${RELOAD_PATH}: expected POST, came GET`, headers: { Allow: 'POST' } }))
+  app.get(RELOAD_PATH, (c) =>
+    refuse(c, { code: 'method_not_allowed', message: `Use POST: curl -X POST http://HOST:PORT${RELOAD_PATH}`, headers: { Allow: 'POST' } }),
+  )
   app.post(RELOAD_PATH, async (c) => {
     const result = await reload()
     if (result.ok) return answer(c, { changed: result.changed, needs_restart: result.needs_restart, warnings: result.warnings })

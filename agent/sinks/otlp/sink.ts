@@ -47,7 +47,7 @@ async function transportFor(signal: Signal, found: SignalSettings | undefined, p
   try {
     if (caFile !== '') ca = readFileSync(caFile)
   } catch (error) {
-    throw new Error(`${caKey}: expected a file of certificates, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${caKey}: cannot read the CA certificates: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
   const options: TransportOptions = { signal, ...rest, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) }
   if (protocol === 'http/protobuf') return createHttpTransport(options)

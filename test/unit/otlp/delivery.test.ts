@@ -192,5 +192,5 @@ test('a header that gRPC cannot send is told without its value; a file of certif
   const error: unknown = await driven(to, { headers: { 'x-key': `${SECRET}\u00ff` } }).catch((caught: unknown) => caught)
   expect(String(error)).toContain('otlp.headers')
   expect(String(error)).not.toContain(SECRET)
-  await expect(driven(to, { ca_file: '/no/such.pem' })).rejects.toThrow(/otlp\.ca_file: expected a file of certificates, came: ENOENT/)
+  await expect(driven(to, { ca_file: '/no/such.pem' })).rejects.toThrow(/otlp\.ca_file: cannot read the CA certificates: ENOENT/)
 })
