@@ -29,7 +29,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cli: ['*'],
   'catalogue.ts': ['collectors', 'attribution', 'sources', 'sinks', 'http'],
   'pipeline.ts': ['lib'],
-  'agent.ts': ['*'],
+  wiring: ['*'],
+  'agent.ts': ['wiring', 'pipeline.ts', 'attribution', 'config', 'lib', 'store'],
   'main.ts': ['cli', 'lib'],
 }
 
