@@ -100,7 +100,7 @@ describe('layers', () => {
 
   test('siblings of a registry do not import each other', () => {
     const registries = ['collectors', 'sources']
-    const helpers = /\/(index|collector|[a-z-]+\/.*)\.ts$/
+    const helpers = /\/(index|collector|definition|[a-z-]+\/.*)\.ts$/
     const wrong = imports.filter(
       (found) =>
         !found.typeOnly &&
