@@ -36,6 +36,8 @@ export type DiagnosisOptions = {
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
   /** Called with all that stands though it was declared healthy, to be kept for `restore`. */
   readonly onAccepted?: (accepted: readonly Accepted[]) => void
+  /** Called when more series are read than are kept for evidence: incidents then lack those of processes that came later. */
+  readonly onEvidenceFull?: (maxSeries: number) => void
 }
 export type Diagnosis = {
   readonly name: string
@@ -57,9 +59,9 @@ const LATE_SECONDS = 5
 const NOTHING: readonly Incident[] = []
 
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
-  const { judge, detection, hostname, settingsOf = () => undefined, onAccepted = () => {} } = options
+  const { judge, detection, hostname, settingsOf = () => undefined, onAccepted = () => {}, onEvidenceFull = () => {} } = options
   const witness = createWitness()
-  const rings = createRings()
+  const rings = createRings({ onFull: onEvidenceFull })
   const logs = createLogMemory()
   const evidence = createEvidence({ rings, logs, witness, settingsOf })
   const resolve = createSubjects({ witness, hostname, settingsOf })
