@@ -1,6 +1,6 @@
 // Writes every event to a recording: JSON Lines, appended in batches, never in the way of the pipeline.
 import { closeSync, fchmodSync, fstatSync, openSync, readSync, write } from 'node:fs'
-import type { Sink } from '../model/sink.ts'
+import type { Sink, TakesEvents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { eventLine, metaLine } from './recording/line.ts'
 
@@ -12,10 +12,12 @@ export type RecordingOptions = {
   readonly maxPendingBytes?: number
 }
 
-export type RecordingSink = Sink & {
-  /** Events on disk. */
-  readonly written: () => number
-}
+export type RecordingSink = Sink &
+  TakesEvents &
+  TakesTicks & {
+    /** Events on disk. */
+    readonly written: () => number
+  }
 
 /** From this size on a batch is written without waiting for the tick. */
 const BATCH_CHARS = 64 * 1024
@@ -78,8 +80,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
     })
   return {
     name: 'recording',
-    accepts: () => true,
-    write(event) {
+    ingest(event) {
       if (closing) return
       const line = eventLine(event)
       if (pending.length + line.length > maxPendingBytes) {

@@ -15,7 +15,7 @@ import { createBudget } from './logs/budget.ts'
 import type { Budget } from './logs/budget.ts'
 import { createLogCounters, logMetrics } from './logs/metrics.ts'
 import type { Prefilter } from './logs/prefilter.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export type ContainerLogsOptions = {
   readonly roster: ContainerRoster
@@ -182,9 +182,10 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
   }
 }
 
-export const containerLogs: SourceDefinition = {
+export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
+  needs: ['config', 'directory', 'cursors', 'interesting', 'roster'],
   create({ config, directory, cursors, interesting, roster }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
@@ -196,4 +197,4 @@ export const containerLogs: SourceDefinition = {
       containerFiles: config.logs.container_files,
     })
   },
-}
+})

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Gap } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { parseEntry } from './journald/entry.ts'
 import type { JournalEntry } from './journald/entry.ts'
 import { addLine, createBatch } from './logs/batch.ts'
@@ -155,9 +155,10 @@ export function createJournaldSource(options: JournaldOptions): Source {
   }
 }
 
-export const journald: SourceDefinition = {
+export const journald = defineSource({
   id: 'journald',
   metrics: logMetrics,
+  needs: ['config', 'cursors', 'interesting'],
   create: ({ config, cursors, interesting }) =>
     config.logs.journald && config.simulate.scenario === 'off' ? createJournaldSource({ units: config.logs.journald_units, cursors, interesting }) : undefined,
-}
+})

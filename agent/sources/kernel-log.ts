@@ -5,7 +5,7 @@ import { errnoName } from '../attribution/small-file.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { openKernelDevice } from './kernel-log/device.ts'
 import type { KernelDevice } from './kernel-log/device.ts'
 import { parseRecord } from './kernel-log/record.ts'
@@ -173,9 +173,10 @@ function bootId(procRoot: string): string {
   }
 }
 
-export const kernelLog: SourceDefinition = {
+export const kernelLog = defineSource({
   id: 'kernel-log',
   metrics: logMetrics,
+  needs: ['config', 'cursors', 'interesting'],
   create: ({ config, cursors, interesting }) =>
     config.logs.kernel && config.simulate.scenario === 'off' ? createKernelLogSource({ procRoot: config.host.proc_root, cursors, interesting }) : undefined,
-}
+})

@@ -5,7 +5,7 @@ import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { createFileLog } from './log-files/file-log.ts'
 import type { FileLog } from './log-files/file-log.ts'
 import { createBudget } from './logs/budget.ts'
@@ -129,12 +129,13 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
   }
 }
 
-export const logFiles: SourceDefinition = {
+export const logFiles = defineSource({
   id: 'log-files',
   metrics: logMetrics,
+  needs: ['config', 'directory', 'cursors', 'interesting'],
   create({ config, directory, cursors, interesting }) {
     const { files, container_files: containerFiles } = config.logs
     if ((files.length === 0 && containerFiles.length === 0) || config.simulate.scenario !== 'off') return undefined
     return createLogFilesSource({ files, containerFiles, directory, cursors, interesting })
   },
-}
+})

@@ -40,6 +40,12 @@ export function factText(name: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** A program counts the GPUs that it sees, which in a container is rarely the host's count: beside a title that names GPU 6 a bare 0 would look wrong. */
+function ownCount({ subject: { gpu } }: Incident, name: string, value: unknown): string {
+  const differs = name === 'gpu_index' && gpu?.uuid !== undefined && gpu.index !== undefined && gpu.index !== value
+  return differs ? ` (the program's own count; GPU ${gpu.index} of the host)` : ''
+}
+
 const valueText = (metric: string, value: number): string =>
   metric.endsWith('_bytes') ? bytesText(value) : metric.endsWith('_ratio') ? `${(value * 100).toFixed(0)} %` : String(Math.round(value * 100) / 100)
 
@@ -91,7 +97,7 @@ export function incidentReport(incident: Incident, host: string): string {
       '## Figures',
       table(
         ['Fact', 'Value'],
-        known.map(([name, value]) => [code(name), code(factText(name, value))]),
+        known.map(([name, value]) => [code(name), code(factText(name, value)) + ownCount(incident, name, value)]),
       ),
     )
   if (consequences.length > 0)
