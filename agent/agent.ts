@@ -52,6 +52,7 @@ import { createLatestStore, type LatestStore } from './store/latest.ts'
 import { createLedger } from './store/ledger.ts'
 import { createMaintained } from './store/maintained.ts'
 import { createMaintenanceStore } from './store/maintenance.ts'
+import { stackOf } from './text/error.ts'
 
 export type Agent = {
   readonly url: string
@@ -126,7 +127,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const detection = createDetection({
     definitions: definitionsOf(config),
     settings: config.detectors.settings,
-    onFailure: (id, error) => log.error(`detector ${id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    onFailure: (id, error) => log.error(`detector ${id} failed: ${stackOf(error)}`),
   })
   const diagnosis = createDiagnosis({
     judge: createLogJudge(logScanner()).judge,

@@ -2,6 +2,7 @@
 import type { Event } from './model/event.ts'
 import type { Log } from './model/source.ts'
 import type { Sink } from './model/sink.ts'
+import { stackOf } from './text/error.ts'
 
 /** A part of the agent that takes events in: latest values, history, detectors. */
 export type Consumer = { readonly name: string; readonly ingest: (event: Event) => void }
@@ -20,8 +21,7 @@ export function createPipeline(consumers: readonly Consumer[], sinks: readonly S
     const count = (failures.get(name) ?? 0) + 1
     failures.set(name, count)
     // Powers of ten: the first failure is told at once, a storm of them does not fill the log.
-    if (/^10*$/.test(String(count)))
-      log.error(`${name} failed on an event (${count} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    if (/^10*$/.test(String(count))) log.error(`${name} failed on an event (${count} so far): ${stackOf(error)}`)
   }
   const guarded = (name: string, run: () => void): void => {
     try {

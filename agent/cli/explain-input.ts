@@ -1,6 +1,7 @@
 // The input of `explain --jsonl`: one independent log per line.
 import { z } from 'zod'
-import { messageOf, UsageError } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError } from './command.ts'
 
 const INPUT = z.object({ id: z.union([z.string(), z.number()]), text: z.string() })
 export type ExplainInput = z.infer<typeof INPUT>
