@@ -37,7 +37,7 @@ describe('local', () => {
   })
 
   test('the zone is its distance from UTC', () => {
-    const minutes = -new Date(t).getTimezoneOffset()
+    const minutes = 0 - new Date(t).getTimezoneOffset()
     const named = /^UTC(?:([+-])(\d+)(?::(\d\d))?)?$/.exec(zoneName(t))
     expect(named).not.toBeNull()
     expect((named?.[1] === '-' ? -1 : 1) * (Number(named?.[2] ?? 0) * 60 + Number(named?.[3] ?? 0))).toBe(minutes)
