@@ -4,6 +4,7 @@ import type { Event } from './model/event.ts'
 import type { Incident, IncidentSummary } from './model/incident.ts'
 import type { TakesEvents, TakesIncidents, TakesTicks } from './model/sink.ts'
 import type { Log } from './model/source.ts'
+import { stackOf } from './text/error.ts'
 
 /** Evaluates events. */
 export type DiagnosisStage = {
@@ -50,8 +51,7 @@ export function createPipeline({ stores, diagnosis, incidents, outputs, ticks }:
     const count = (failures.get(name) ?? 0) + 1
     failures.set(name, count)
     // Powers of ten: the first failure is logged at once, a storm of them does not fill the log.
-    if (/^10*$/.test(String(count)))
-      log.error(`${name} failed on ${on} (${count} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    if (/^10*$/.test(String(count))) log.error(`${name} failed on ${on} (${count} so far): ${stackOf(error)}`)
   }
   const guarded = (name: string, on: string, run: () => void): void => {
     try {

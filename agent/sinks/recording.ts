@@ -2,6 +2,7 @@
 import { closeSync, fchmodSync, fstatSync, openSync, readSync, write } from 'node:fs'
 import type { Sink, TakesEvents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
+import { messageOf } from '../text/error.ts'
 import { eventLine, metaLine } from './recording/line.ts'
 
 export type RecordingOptions = {
@@ -30,7 +31,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
     fd = openSync(path, 'a+', 0o600)
     makePrivate(fd)
   } catch (error) {
-    throw new Error(`--record: expected a file that can be written, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`--record: expected a file that can be written, came: ${messageOf(error)}`, { cause: error })
   }
   let pending = endsInMidLine(fd) ? '\n' : ''
   pending += metaLine(options.host)

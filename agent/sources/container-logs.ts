@@ -4,6 +4,7 @@ import type { LogOrigin } from '../model/event.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
+import { messageOf } from '../text/error.ts'
 import { endedSince } from './container-logs/backfill.ts'
 import { createFollower, cursorKey } from './container-logs/follower.ts'
 import { createFollowers } from './container-logs/followers.ts'
@@ -110,7 +111,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
           reading.ended(socketPath, identity.id)
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${error instanceof Error ? error.message : String(error)}`)
+        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${messageOf(error)}`)
       }
     }
     const report = (t: number): void => {

@@ -11,6 +11,7 @@ import { logScanner } from '../diagnosis/log-scanner.ts'
 import type { ContainerSettings } from '../model/incident.ts'
 import type { Log } from '../model/source.ts'
 import type { Stores } from './stores.ts'
+import { stackOf } from '../text/error.ts'
 
 export type HostDiagnosisOptions = {
   readonly config: Config
@@ -30,7 +31,7 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
   const detection = createDetection({
     definitions: definitionsOf(config),
     settings: config.detectors.settings,
-    onFailure: (id, error) => log.error(`detector ${id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    onFailure: (id, error) => log.error(`detector ${id} failed: ${stackOf(error)}`),
   })
   const diagnosis = createDiagnosis({
     judge: createLogJudge(logScanner()).judge,
@@ -39,7 +40,9 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
     settingsOf,
     onAccepted: stores.maintenance.keepAccepted,
     onEvidenceFull: (max) =>
-      log.warn(`more than ${max} series of processes and containers: the evidence of incidents lacks those that came last; series of GPUs and host are still kept`),
+      log.warn(
+        `more than ${max} series of processes and containers: the evidence of incidents lacks those that came last; series of GPUs and host are still kept`,
+      ),
   })
   return {
     ...diagnosis,

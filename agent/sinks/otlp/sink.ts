@@ -6,6 +6,7 @@ import type { ProxyFor } from '../../lib/proxy.ts'
 import type { Sink, TakesIncidents, TakesTicks } from '../../model/sink.ts'
 import type { Log } from '../../model/source.ts'
 import type { LatestStore } from '../../store/latest.ts'
+import { messageOf } from '../../text/error.ts'
 import { createIncidentQueue } from './incident-queue.ts'
 import { createHttpTransport } from './http.ts'
 import { createMetricsCollector, serializeMetrics } from './metrics.ts'
@@ -45,7 +46,7 @@ async function transportFor(signal: Signal, found: SignalSettings | undefined, p
   try {
     if (caFile !== '') ca = readFileSync(caFile)
   } catch (error) {
-    throw new Error(`${caKey}: cannot read the CA certificates: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${caKey}: cannot read the CA certificates: ${messageOf(error)}`, { cause: error })
   }
   const options: TransportOptions = { signal, ...rest, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) }
   if (protocol === 'http/protobuf') return createHttpTransport(options)
