@@ -2,8 +2,17 @@
 import { describe, expect, test } from 'vitest'
 import { readSnapshot } from '../../../agent/allocator/snapshot/file.ts'
 import { rulesOf } from '../../../agent/allocator/snapshot/rules.ts'
-import { boxesOf, chosenSegments, firstPiece, layOut, mostZoom, pieceAt, ROW, type Layout } from '../../../dashboard/src/state/allocator-layout.ts'
-import { blockAt, pack, segmentOf } from '../../../dashboard/src/state/allocator-packed.ts'
+import {
+  boxesOf,
+  chosenSegments,
+  firstPiece,
+  layOut,
+  mostZoom,
+  pieceAt,
+  ROW,
+  type Layout,
+} from '../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
+import { blockAt, pack, segmentOf } from '../../../dashboard/src/features/allocator/snapshot/packed.ts'
 import { trainingSnapshot } from '../../setup/snapshot-file.ts'
 
 const { segments, settings } = readSnapshot(trainingSnapshot())

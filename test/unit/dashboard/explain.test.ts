@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { explainStream } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
-import { createLogReader } from '../../../dashboard/src/explain/log-reader.ts'
-import { notTextOf } from '../../../dashboard/src/explain/not-text.ts'
-import { windowsAround } from '../../../dashboard/src/explain/windows.ts'
+import { createLogReader } from '../../../dashboard/src/features/explain/reader/log-reader.ts'
+import { notTextOf } from '../../../dashboard/src/features/explain/reader/not-text.ts'
+import { windowsAround } from '../../../dashboard/src/features/explain/reader/windows.ts'
 import { byteSize, markdownOf } from '../../../dashboard/src/text/explain.ts'
 
 const OOM =

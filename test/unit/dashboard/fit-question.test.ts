@@ -4,8 +4,8 @@ import { modelOf, parseParameters } from '../../../agent/fit/model.ts'
 import { fitReport } from '../../../agent/fit/report.ts'
 import { parseSettings, SETTINGS } from '../../../agent/fit/settings.ts'
 import type { FitReport } from '../../../agent/model/fit.ts'
-import { FIELDS, fieldsFor, usualOf, WORK, type Words } from '../../../dashboard/src/state/fit-fields.ts'
-import { commandOf, HELD, questionOf, suggestedChanges, workChanges } from '../../../dashboard/src/state/fit-question.ts'
+import { FIELDS, fieldsFor, usualOf, WORK, type Words } from '../../../dashboard/src/features/fit/fields.ts'
+import { commandOf, HELD, questionOf, suggestedChanges, workChanges } from '../../../dashboard/src/features/fit/question.ts'
 import { GIB } from './helpers.ts'
 
 const wordsOf = (words: Readonly<Record<string, string | undefined>>): Words =>

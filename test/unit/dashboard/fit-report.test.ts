@@ -4,7 +4,7 @@ import { modelOfSize } from '../../../agent/fit/model.ts'
 import { fitReport } from '../../../agent/fit/report.ts'
 import { parseSettings } from '../../../agent/fit/settings.ts'
 import type { FitReport, GpuAnswer, GpuRoom } from '../../../agent/model/fit.ts'
-import { leftOf, parseFit, parseRooms, scaleOf, stretchesOf, suggestionGroups, ticksOf } from '../../../dashboard/src/state/fit-report.ts'
+import { leftOf, parseFit, parseRooms, scaleOf, stretchesOf, suggestionGroups, ticksOf } from '../../../dashboard/src/features/fit/report.ts'
 import { answerText, gpuName, PARTS, peakText, VERDICTS, workText } from '../../../dashboard/src/text/fit.ts'
 import { GIB } from './helpers.ts'
 

@@ -1,6 +1,6 @@
 // What a card says of memory that runs out: the soonest of its processes, in words that claim no more than is known.
 import { expect, test } from 'vitest'
-import { forecastOf, forecastText } from '../../../dashboard/src/state/forecast.ts'
+import { forecastOf, forecastText } from '../../../dashboard/src/parts/gpu/forecast.ts'
 import { gpu } from './helpers.ts'
 
 const of = (earliest: Record<string, number>, latest: Record<string, number> = {}) =>

@@ -2,12 +2,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SeriesRow } from '../../../agent/model/live.ts'
-import { areaPath } from '../../../dashboard/src/state/jobs-area.ts'
-import { filterOf } from '../../../dashboard/src/state/jobs-filter.ts'
-import { asRate, byGpu, gridOf, mean, summed } from '../../../dashboard/src/state/jobs-lines.ts'
-import { RANGES, spanQuery } from '../../../dashboard/src/state/jobs-ranges.ts'
-import { beginOf, idleOf, packed, peaksOf, spansOf, unseenOf, type Span } from '../../../dashboard/src/state/jobs-spans.ts'
-import { ticksOf } from '../../../dashboard/src/state/jobs-ticks.ts'
+import { areaPath } from '../../../dashboard/src/features/jobs/timeline/area.ts'
+import { filterOf } from '../../../dashboard/src/features/jobs/page/filter.ts'
+import { asRate, byGpu, gridOf, mean, summed } from '../../../dashboard/src/features/jobs/page/lines.ts'
+import { RANGES, spanQuery } from '../../../dashboard/src/features/jobs/ranges.ts'
+import { beginOf, idleOf, packed, peaksOf, spansOf, unseenOf, type Span } from '../../../dashboard/src/features/jobs/timeline/spans.ts'
+import { ticksOf } from '../../../dashboard/src/features/jobs/timeline/ticks.ts'
 
 const STEP = 10_000
 const series = (labels: Record<string, string>, values: readonly (number | null)[], more: Partial<SeriesRow> = {}): SeriesRow => ({

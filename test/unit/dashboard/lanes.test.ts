@@ -9,8 +9,8 @@ import {
   recordHistory,
   type AllocatorMeasure,
   type HistoryMetric,
-} from '../../../dashboard/src/state/lanes.ts'
-import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
+} from '../../../dashboard/src/parts/live/lanes.ts'
+import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
 import { container, frame, gpu } from './helpers.ts'
 
 const metric = (name: string): HistoryMetric => {

@@ -1,7 +1,7 @@
 // What the page understands of silences, and what a silence of an incident covers.
 import { expect, test } from 'vitest'
-import { scopeOf } from '../../../dashboard/src/state/maintenance.ts'
-import { parseSilences } from '../../../dashboard/src/state/messages.ts'
+import { scopeOf } from '../../../dashboard/src/parts/incident/silences.ts'
+import { parseSilences } from '../../../dashboard/src/parts/connection/messages.ts'
 import { INCIDENT, SILENCE } from '../http/incident-fixture.ts'
 
 test('silences are looked at before they are believed', () => {

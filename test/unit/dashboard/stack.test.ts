@@ -1,13 +1,13 @@
 // The stacked memory: its top is always what is used, its layers never shrink below those under them, and holes stay holes.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createColourBook } from '../../../dashboard/src/charts/colour-book.ts'
-import { createColumnBook, type Columns } from '../../../dashboard/src/charts/columns.ts'
-import { keptBytes, layerBytes, layersOf, stackRows } from '../../../dashboard/src/charts/stack.ts'
-import { cellRows, traceRows } from '../../../dashboard/src/charts/trace.ts'
-import { LANE, recordFrame } from '../../../dashboard/src/state/lanes.ts'
-import { sharesAt } from '../../../dashboard/src/state/shares.ts'
-import { createTimeline } from '../../../dashboard/src/state/timeline.ts'
+import { createColourBook } from '../../../dashboard/src/parts/chart/colour-book.ts'
+import { createColumnBook, type Columns } from '../../../dashboard/src/parts/chart/columns.ts'
+import { keptBytes, layerBytes, layersOf, stackRows } from '../../../dashboard/src/parts/gpu/stack.ts'
+import { cellRows, traceRows } from '../../../dashboard/src/parts/chart/trace.ts'
+import { LANE, recordFrame } from '../../../dashboard/src/parts/live/lanes.ts'
+import { sharesAt } from '../../../dashboard/src/parts/gpu/shares.ts'
+import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
 import { container, frame, GIB, gpu } from './helpers.ts'
 
 const plain = (columns: Columns): (number | null)[][] => columns.map((column) => Array.from<number | null>(column))

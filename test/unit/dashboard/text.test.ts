@@ -1,8 +1,8 @@
 // How figures and reasons read.
 import { describe, expect, test } from 'vitest'
-import { retryDelayMs } from '../../../dashboard/src/state/backoff.ts'
-import { parseLiveMessage, parseSeries } from '../../../dashboard/src/state/messages.ts'
-import { tokenProtocol } from '../../../dashboard/src/state/token.ts'
+import { retryDelayMs } from '../../../dashboard/src/parts/connection/backoff.ts'
+import { parseLiveMessage, parseSeries } from '../../../dashboard/src/parts/connection/messages.ts'
+import { tokenProtocol } from '../../../dashboard/src/parts/connection/token.ts'
 import { age, clock, indexRanges, memory, percent, since, timeWithSeconds } from '../../../dashboard/src/text/format.ts'
 import { containerKey, gpuModels } from '../../../dashboard/src/text/names.ts'
 import { activeThrottles } from '../../../dashboard/src/text/words.ts'

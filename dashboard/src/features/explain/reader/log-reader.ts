@@ -1,0 +1,99 @@
+// A log of any size, read piece by piece: the pieces for the search, and afterwards the lines around what was found. Never held whole.
+import { PASTED_LIMIT, pastedLines } from '../../../../../agent/diagnosis/explain.ts'
+import { countNewlines } from '../../../../../agent/diagnosis/newlines.ts'
+import { windowsAround, type LogLine, type LogWindow } from './windows.ts'
+
+/** Large enough that what is held over between pieces costs little; progress is told after each. */
+const PIECE_BYTES = 4 * 2 ** 20
+/** Where lines are is remembered this often. */
+const MARK_BYTES = 2 ** 18
+/** Of a line that is shown. */
+const SHOWN_CHARACTERS = 2_000
+const NEWLINE = 10
+
+export type LogReader = {
+  readonly pieces: () => Generator<Uint8Array>
+  /** When all pieces were read. */
+  readonly lineCount: () => number
+  /** The lines around the marked ones; when all pieces were read. */
+  readonly linesAround: (marked: readonly number[]) => readonly LogLine[]
+}
+
+const cut = (text: string): string => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} […cut]` : text)
+
+export function createLogReader(size: number, read: (from: number, to: number) => Uint8Array, onRead: (bytes: number) => void = () => {}): LogReader {
+  /** Line `line` holds the byte at `offset`. */
+  const marks = [{ offset: 0, line: 1 }]
+  let line = 1
+  let short: readonly string[] | undefined
+  let ended = false
+
+  function* pieces(): Generator<Uint8Array> {
+    for (let from = 0; from < size; from += PIECE_BYTES) {
+      const piece = read(from, Math.min(size, from + PIECE_BYTES))
+      for (let at = 0; at < piece.length; at += MARK_BYTES) {
+        const to = Math.min(piece.length, at + MARK_BYTES)
+        line += countNewlines(piece, at, to)
+        marks.push({ offset: from + to, line })
+      }
+      ended = piece.at(-1) === NEWLINE
+      yield piece
+      onRead(Math.min(size, from + PIECE_BYTES))
+    }
+  }
+
+  /** The lines from the mark on; the first may be the end of one. */
+  function* linesFrom(mark: { readonly offset: number; readonly line: number }): Generator<LogLine> {
+    let number = mark.line
+    let held = new Uint8Array(0)
+    const decoder = new TextDecoder()
+    for (let from = mark.offset; from < size; from += MARK_BYTES) {
+      const bytes = read(from, Math.min(size, from + MARK_BYTES))
+      let start = 0
+      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+        yield { line: number++, text: cut(decoder.decode(joined(held, bytes.subarray(start, end))).replace(/\r$/, '')) }
+        held = new Uint8Array(0)
+        start = end + 1
+      }
+      held = joined(held, bytes.subarray(start))
+    }
+    if (held.length > 0) yield { line: number, text: cut(decoder.decode(held)) }
+  }
+
+  function* within(windows: readonly LogWindow[]): Generator<LogLine> {
+    for (const { from, to } of windows) {
+      const mark = marks.findLast((each) => each.line < from) ?? { offset: 0, line: 1 }
+      for (const each of linesFrom(mark)) {
+        if (each.line > to) break
+        if (each.line >= from) yield each
+      }
+    }
+  }
+
+  const shortLines = (): readonly string[] => (short ??= pastedLines(new TextDecoder().decode(read(0, size))))
+  const isShort = size <= PASTED_LIMIT
+  // After the last line end there is no line.
+  const lineCount = (): number => (isShort ? shortLines().length : line) - (ended ? 1 : 0)
+  return {
+    pieces,
+    lineCount,
+    linesAround(marked) {
+      const windows = windowsAround(marked, lineCount())
+      if (!isShort) return [...within(windows)]
+      return windows.flatMap(({ from, to }) =>
+        shortLines()
+          .slice(from - 1, to)
+          .map((text, i) => ({ line: from + i, text: cut(text) })),
+      )
+    },
+  }
+}
+
+/** No more of a line than is shown of it, whatever its length. */
+function joined(held: Uint8Array, more: Uint8Array): Uint8Array<ArrayBuffer> {
+  const taken = more.subarray(0, Math.max(0, SHOWN_CHARACTERS * 4 - held.length))
+  const whole = new Uint8Array(held.length + taken.length)
+  whole.set(held)
+  whole.set(taken, held.length)
+  return whole
+}

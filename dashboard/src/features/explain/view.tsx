@@ -1,0 +1,38 @@
+// What came of a log: it is being read, it could not be, or the answer.
+import { anew, type Explained as Now, type Log } from './state.ts'
+import { byteSize } from '../../text/explain.ts'
+import { Answer } from './answer.tsx'
+
+function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
+  return (
+    <div class="notice" role="status">
+      <h2>Reading {log.name}</h2>
+      <progress max={Math.max(1, log.bytes)} value={done} aria-label={`reading ${log.name}`} />
+      <p>
+        {byteSize(done)} of {byteSize(log.bytes)}
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={anew}>
+          Stop
+        </button>
+      </div>
+    </div>
+  )
+}
+
+export function Explained({ now }: { readonly now: Exclude<Now, { readonly state: 'none' }> }) {
+  if (now.state === 'reading') return <Reading log={now.log} done={now.done} />
+  if (now.state === 'told') return <Answer log={now.log} answer={now.answer} tookMs={now.tookMs} />
+  return (
+    <div class="notice" role="alert">
+      <h2>{now.log.name} could not be read</h2>
+      <p>The browser says: {now.why}</p>
+      <p>A file that is still being written, or that was moved, has to be chosen again.</p>
+      <div class="buttons">
+        <button type="button" onClick={anew}>
+          Another log
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,28 @@
+// One GPU at large, by its index in the address: `#/gpus/3`.
+import { frame, views } from '../../parts/live/state.ts'
+import { GpuPage } from './view.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { indexRanges } from '../../text/format.ts'
+import type { ViewProps } from '../feature.ts'
+
+export function Gpu({ rest }: ViewProps) {
+  const [index = ''] = rest
+  const gpus = views.value
+  if (frame.value === undefined || gpus === undefined) return <Loading />
+  const view = gpus.find((each) => String(each.index) === index)
+  if (view === undefined)
+    return (
+      <div class="content">
+        <div class="notice">
+          <h2>This host has no GPU {index.slice(0, 20)}</h2>
+          <p>
+            {gpus.length === 0 ? 'No GPU can be read here.' : `It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}
+          </p>
+          <p>
+            <a href="#/">Overview</a>
+          </p>
+        </div>
+      </div>
+    )
+  return <GpuPage key={view.uuid} view={view} />
+}

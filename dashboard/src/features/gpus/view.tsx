@@ -1,0 +1,80 @@
+// One GPU at large: whether it can be believed, what is wrong, its memory, its charts, who is on it, its health.
+import { useEffect } from 'preact/hooks'
+import { follow, frame, stale, views } from '../../parts/live/state.ts'
+import { showRange } from '../../parts/range/charted.ts'
+import { closeUp } from './measures.ts'
+import type { GpuView } from '../../parts/live/gpu-view.ts'
+import { firingOn } from '../../parts/incident/known.ts'
+import { rangeParams } from '../../parts/range/range.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { shortGpuName } from '../../text/names.ts'
+import { ChartBar } from '../../parts/range/bar.tsx'
+import { GpuAlarms } from '../../parts/gpu/alarms.tsx'
+import { Activity } from '../overview/gpu-card.tsx'
+import { GpuMemory } from '../../parts/gpu/memory.tsx'
+import { MigList } from '../../parts/gpu/mig-list.tsx'
+import { TroubleNote } from '../../parts/gpu/trouble-note.tsx'
+import { GpuFacts } from './facts.tsx'
+import { GpuProcesses } from './gpu-processes.tsx'
+import { LineFigures } from './line-figures.tsx'
+import { ThrottleLanes } from './throttles.tsx'
+
+/** The way to a GPU beside it. What is wrong there is told by a sign and in words, not by colour alone. */
+function Neighbour({ of: { uuid, index, trouble }, here }: { readonly of: GpuView; readonly here: boolean }) {
+  const [first, ...more] = firingOn(uuid)
+  const alarm = trouble === undefined ? first?.severity : 'critical'
+  const wrong = [trouble?.verdict, first?.title, more.length > 0 ? `${more.length} more` : undefined].filter((text) => text !== undefined).join('; ')
+  return (
+    <a
+      class="gpu-index"
+      href={hrefOf('gpus', [String(index)], rangeParams.value)}
+      aria-current={here ? 'page' : undefined}
+      aria-label={wrong === '' ? `GPU ${index}` : `GPU ${index}: ${wrong}`}
+      title={wrong === '' ? undefined : wrong}
+      data-alarm={alarm}
+    >
+      {index}
+      {alarm !== undefined && <span aria-hidden="true">{alarm === 'critical' ? '▲' : '◆'}</span>}
+    </a>
+  )
+}
+
+/** To the GPUs of the host, in its order. */
+const Neighbours = ({ index }: { readonly index: number }) => (
+  <nav class="neighbours" aria-label="GPUs">
+    {(views.value ?? []).map((view) => (
+      <Neighbour key={view.uuid} of={view} here={view.index === index} />
+    ))}
+  </nav>
+)
+
+export function GpuPage({ view }: { readonly view: GpuView }) {
+  const { uuid, index, row, trouble } = view
+  const of = follow(view)
+  useEffect(() => showRange(closeUp(uuid)), [uuid])
+  const probed = frame.value?.allocators.some((each) => each.uuid === uuid) === true
+  return (
+    <div class={stale.value ? 'content stale gpu-page' : 'content gpu-page'} data-uuid={uuid}>
+      <article class="gpu large" data-trouble={trouble?.kind} aria-labelledby="gpu-title">
+        <header class="gpu-head">
+          <Neighbours index={index} />
+          <h2 id="gpu-title" class="gpu-name">
+            {`GPU ${index}`} <span class="of">{shortGpuName(view.name)}</span>
+          </h2>
+          <Activity of={of} />
+        </header>
+        <TroubleNote of={of} />
+        <GpuAlarms of={of} most={6} />
+        <ChartBar probed={probed} />
+        <div class="gpu-body">
+          <GpuMemory of={of} height={260} most={12} />
+          {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
+          <LineFigures view={view} />
+          <ThrottleLanes uuid={uuid} />
+        </div>
+      </article>
+      <GpuProcesses uuid={uuid} />
+      <GpuFacts view={view} />
+    </div>
+  )
+}
