@@ -1,9 +1,10 @@
 // The page: head, status, navigation, and the view that the address names.
+import { useState } from 'preact/hooks'
+import { useToken } from '../parts/connection/connection.ts'
 import { connection } from '../parts/live/state.ts'
 import { CurrentView } from './current-view.tsx'
 import { Masthead } from './masthead.tsx'
 import { Navigation } from './navigation.tsx'
-import { TokenForm } from '../parts/loading.tsx'
 import { StatusLine } from './status-line.tsx'
 
 function Content() {
@@ -35,5 +36,43 @@ export function Page() {
         <Content />
       </main>
     </>
+  )
+}
+
+function TokenForm({ rejected }: { readonly rejected: boolean }) {
+  const [value, setValue] = useState('')
+  return (
+    <form
+      class="notice"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (value !== '') useToken(value)
+      }}
+    >
+      <h2>This agent asks for a token</h2>
+      <p>
+        It is <code>http.token</code> in the agent’s configuration. Kept in this tab until you close it.
+      </p>
+      {rejected && (
+        <p class="bad" role="alert">
+          The agent does not know that token.
+        </p>
+      )}
+      <div class="field">
+        <label>
+          Token
+          <input
+            type="password"
+            autofocus
+            name="token"
+            autocomplete="current-password"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit">Connect</button>
+      </div>
+    </form>
   )
 }

@@ -17,7 +17,7 @@ function copyOldWay(text: string): boolean {
   }
 }
 
-export async function copyText(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   try {
     // Undefined outside of secure contexts, whatever the types say.
     const clipboard: Clipboard | undefined = navigator.clipboard

@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { explainStream } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
-import { createLogReader } from '../../../dashboard/src/features/explain/reader/log-reader.ts'
-import { notTextOf } from '../../../dashboard/src/features/explain/reader/not-text.ts'
-import { windowsAround } from '../../../dashboard/src/features/explain/reader/windows.ts'
+import { createLogReader, notTextOf, windowsAround } from '../../../dashboard/src/features/explain/reader/log-reader.ts'
 import { byteSize, markdownOf } from '../../../dashboard/src/text/explain.ts'
 
 const OOM =

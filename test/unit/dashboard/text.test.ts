@@ -1,12 +1,12 @@
 // How figures and reasons read.
+import { frame, GIB, gpu } from './helpers.ts'
 import { describe, expect, test } from 'vitest'
-import { retryDelayMs } from '../../../dashboard/src/parts/connection/backoff.ts'
+import { tokenProtocol } from '../../../dashboard/src/parts/connection/api.ts'
 import { parseLiveMessage, parseSeries } from '../../../dashboard/src/parts/connection/messages.ts'
-import { tokenProtocol } from '../../../dashboard/src/parts/connection/token.ts'
+import { retryDelayMs } from '../../../dashboard/src/parts/connection/stream.ts'
 import { age, clock, indexRanges, memory, percent, since, timeWithSeconds } from '../../../dashboard/src/text/format.ts'
 import { containerKey, gpuModels } from '../../../dashboard/src/text/names.ts'
 import { activeThrottles } from '../../../dashboard/src/text/words.ts'
-import { frame, GIB, gpu } from './helpers.ts'
 
 describe('figures', () => {
   test.each([

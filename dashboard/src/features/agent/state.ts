@@ -1,16 +1,15 @@
 // The agent's own health: asked for while its page is open, each time the agent has said something new of itself.
 import { effect, signal } from '@preact/signals'
-import type { NotifierRow } from '../../../../agent/model/notification.ts'
 import type { SeriesRow } from '../../../../agent/model/live.ts'
-import { COST_METRICS, COST_POINTS, recordCost, recordedSince, type Lane } from './cost-lanes.ts'
-import { parseFigures, type Figures } from './figures.ts'
-import { parseNotifiers } from './notifier-state.ts'
-import { parseGaps, parseGroups, sourceRows, type GapEntry, type SourceRow } from './source-rows.ts'
-import { ApiError, getJson, getText } from '../../parts/connection/api.ts'
-import { agentNow, connection, drawing, timeline } from '../../parts/live/state.ts'
+import type { NotifierRow } from '../../../../agent/model/notification.ts'
+import { ApiError, getJson, getText, storedToken } from '../../parts/connection/api.ts'
 import { parseSeries } from '../../parts/connection/messages.ts'
+import { agentNow, connection, drawing, timeline } from '../../parts/live/state.ts'
 import { WINDOW_S } from '../../parts/live/timeline.ts'
-import { storedToken } from '../../parts/connection/token.ts'
+import { COST_METRICS, COST_POINTS, type Lane, recordCost, recordedSince } from './cost-lanes.ts'
+import { type Figures, parseFigures } from './figures.ts'
+import { parseNotifiers } from './notifier-state.ts'
+import { type GapEntry, parseGaps, parseGroups, type SourceRow, sourceRows } from './source-rows.ts'
 
 /** The agent speaks of itself each five seconds (sources/agent-self.ts); its whole page of metrics comes with it. */
 const PAUSE_MS = 10_000

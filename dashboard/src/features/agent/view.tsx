@@ -1,13 +1,13 @@
 // The agent's own health: is what I see true, what does each source read, what is missing and why, what does it cost, who is told.
 import { useEffect } from 'preact/hooks'
 import { connection, stale } from '../../parts/live/state.ts'
-import { known, watchHealth } from './state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Cost } from './cost.tsx'
 import { Gaps } from './gaps.tsx'
 import { Notifiers } from './notifiers.tsx'
 import { SelfFacts } from './self-facts.tsx'
 import { Sources } from './sources.tsx'
+import { known, watchHealth } from './state.ts'
 import { Verdict } from './verdict.tsx'
 
 export function Agent() {

@@ -1,11 +1,11 @@
 // The allocators: one process now and before, or a snapshot file.
-import { DropTarget } from './snapshot/drop.tsx'
-import { ProcessPart } from './process/part.tsx'
-import { SnapshotPart } from './snapshot/part.tsx'
-import { file } from './snapshot/state.ts'
 import { stale } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import type { ViewProps } from '../feature.ts'
+import { ProcessPart } from './process/view.tsx'
+import { DropTarget } from './snapshot/drop.tsx'
+import { file } from './snapshot/state.ts'
+import { SnapshotPart } from './snapshot/view.tsx'
 
 function Tab({ rest, here, label }: { readonly rest: readonly string[]; readonly here: boolean; readonly label: string }) {
   return (

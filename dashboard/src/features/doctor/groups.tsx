@@ -1,10 +1,20 @@
-// All checks by group, folded; which groups are open stands in the address.
-import type { CheckReport } from '../../../../agent/model/doctor.ts'
+// All checks by group, folded, each with how it ended as a shape and a word; which groups are open stands in the address.
+import type { CheckReport, CheckStatus } from '../../../../agent/model/doctor.ts'
+import { route, setParams } from '../../parts/route.ts'
+import { counted, GROUPS, STATUSES } from '../../text/doctor.ts'
 import { groupsOf, type GroupView } from './report.ts'
 import { report } from './state.ts'
-import { route, setParams } from '../../parts/route.ts'
-import { counted, GROUPS } from '../../text/doctor.ts'
-import { CheckMark } from './check-mark.tsx'
+
+/** How a check ended. */
+export function CheckMark({ status }: { readonly status: CheckStatus }) {
+  const { word, shape } = STATUSES[status]
+  return (
+    <span class="check-mark" data-status={status}>
+      <span aria-hidden="true">{shape}</span>
+      {word}
+    </span>
+  )
+}
 
 const ORDER = ['fail', 'warn', 'pass', 'skipped'] as const
 

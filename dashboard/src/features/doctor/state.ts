@@ -1,10 +1,9 @@
 // The doctor's report as the page keeps it: asked for when the page is opened, and whenever the reader wants it anew.
 import { effect, signal } from '@preact/signals'
 import type { DoctorReport } from '../../../../agent/model/doctor.ts'
-import { ApiError, getJson } from '../../parts/connection/api.ts'
+import { ApiError, getJson, storedToken } from '../../parts/connection/api.ts'
 import { connection } from '../../parts/live/state.ts'
 import { parseReport } from './report.ts'
-import { storedToken } from '../../parts/connection/token.ts'
 
 /** Checks end by themselves after some seconds; a tunnel that hangs does not. */
 const PATIENCE_MS = 60_000

@@ -1,10 +1,35 @@
 // The doctor: what is wrong with driver, toolkit, engines and containers of this host, with the steps that mend it, and all that was looked at.
 import { useEffect } from 'preact/hooks'
-import { ComplaintCard } from './complaint-card.tsx'
+import { RemedyList } from '../../parts/incident/account.tsx'
+import { GROUPS } from '../../text/doctor.ts'
+import { CheckMark, GroupList } from './groups.tsx'
 import { DoctorHead } from './head.tsx'
-import { GroupList } from './groups.tsx'
-import { complaints } from './report.ts'
+import { type Complaint, complaints } from './report.ts'
 import { lookingSince, report, trouble, watchDoctor } from './state.ts'
+
+/** One thing to be mended: what was found, of whom, and the exact steps. */
+function ComplaintCard({ complaint: { check, finding, subjects } }: { readonly complaint: Complaint }) {
+  const { status, summary, detail, remedies = [] } = finding
+  return (
+    <li class="complaint" data-status={status} data-check={check.id}>
+      <p class="complaint-line">
+        <CheckMark status={status} />
+        <span>{GROUPS[check.group]}</span>
+        <code title={`checks that ${check.title}`}>{check.id}</code>
+      </p>
+      <h4>{summary}</h4>
+      {subjects.length > 0 && (
+        <ul class="subjects">
+          {subjects.map((subject) => (
+            <li key={subject}>{subject}</li>
+          ))}
+        </ul>
+      )}
+      {detail !== undefined && <p class="complaint-detail">{detail}</p>}
+      {remedies.length > 0 && <RemedyList remedies={remedies} of={check.id} />}
+    </li>
+  )
+}
 
 function Complaints() {
   if (report.value === undefined) return null

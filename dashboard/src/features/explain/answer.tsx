@@ -1,11 +1,11 @@
 // The answer to a log: what to act on first, what else it tells, and the log itself beside it with the lines that show it.
-import type { Answer as Told } from './reader/messages.ts'
-import { anew, draft, type Log } from './state.ts'
-import { byteSize, counted, markdownOf } from '../../text/explain.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { byteSize, counted, markdownOf } from '../../text/explain.ts'
 import { AlsoFound, Root } from './fault.tsx'
 import { LogPane } from './log-pane.tsx'
 import { NothingFound } from './nothing-found.tsx'
+import type { Answer as Told } from './reader/messages.ts'
+import { anew, draft, type Log } from './state.ts'
 
 type Props = { readonly log: Log; readonly answer: Told; readonly tookMs: number }
 

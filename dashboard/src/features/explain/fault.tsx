@@ -1,8 +1,7 @@
 // One fault of a log: the root whole, the others folded.
 import type { Fault } from '../../../../agent/model/fault.ts'
+import { Facts, Part, Remedies, StateMark } from '../../parts/incident/account.tsx'
 import { lookedAt } from './state.ts'
-import { Facts, Part, Remedies } from '../incidents/page/account.tsx'
-import { StateMark } from '../../parts/incident/state-mark.tsx'
 
 type Props = { readonly fault: Fault }
 

@@ -1,8 +1,8 @@
 // The log beside its answer: all of a short one, of a long one what stands around the lines that were marked.
 import { useEffect, useRef } from 'preact/hooks'
+import { counted } from '../../text/explain.ts'
 import type { Answer } from './reader/messages.ts'
 import { faultsByLine, lookedAt } from './state.ts'
-import { counted } from '../../text/explain.ts'
 
 function Line({ line, text }: { readonly line: number; readonly text: string }) {
   const shows = faultsByLine.value.get(line)

@@ -1,8 +1,7 @@
 // No fault was found: what that means, and what to try next.
-import type { NotText } from './reader/messages.ts'
-import { hrefOf } from '../../parts/route.ts'
-import { VIEWS } from '../index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { hrefOf } from '../../parts/route.ts'
+import type { NotText } from './reader/log-reader.ts'
 
 const NOT_TEXT: Readonly<Record<NotText, { readonly is: string; readonly command: (name: string) => string }>> = {
   gzip: { is: 'is compressed (gzip)', command: (name) => `zcat ${name} > log.txt` },
@@ -52,11 +51,9 @@ export function NothingFound({ notText, name }: { readonly notText: NotText | un
         <li>
           What the agent saw by itself: <a href={hrefOf('incidents')}>Incidents</a>.
         </li>
-        {VIEWS.some(({ id }) => id === 'doctor') && (
-          <li>
-            Whether driver, toolkit and containers fit together: <a href={hrefOf('doctor')}>Doctor</a>.
-          </li>
-        )}
+        <li>
+          Whether driver, toolkit and containers fit together: <a href={hrefOf('doctor')}>Doctor</a>.
+        </li>
       </ul>
     </div>
   )

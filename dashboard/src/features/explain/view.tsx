@@ -1,7 +1,9 @@
-// What came of a log: it is being read, it could not be, or the answer.
-import { anew, type Explained as Now, type Log } from './state.ts'
+// Explain: a log that somebody has, read in the browser. A field for it, its reading, or the answer: what went wrong in it, why, and what to change.
 import { byteSize } from '../../text/explain.ts'
 import { Answer } from './answer.tsx'
+import { LogForm } from './log-form.tsx'
+import { anew, explained, type Explained as Now, type Log } from './state.ts'
+import { useLogFromAnywhere } from './take-log.ts'
 
 function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
   return (
@@ -20,7 +22,7 @@ function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
   )
 }
 
-export function Explained({ now }: { readonly now: Exclude<Now, { readonly state: 'none' }> }) {
+function Explained({ now }: { readonly now: Exclude<Now, { readonly state: 'none' }> }) {
   if (now.state === 'reading') return <Reading log={now.log} done={now.done} />
   if (now.state === 'told') return <Answer log={now.log} answer={now.answer} tookMs={now.tookMs} />
   return (
@@ -33,6 +35,15 @@ export function Explained({ now }: { readonly now: Exclude<Now, { readonly state
           Another log
         </button>
       </div>
+    </div>
+  )
+}
+
+export function Explain() {
+  const over = useLogFromAnywhere()
+  return (
+    <div class="content explain" data-over={over}>
+      {explained.value.state === 'none' ? <LogForm /> : <Explained now={explained.value} />}
     </div>
   )
 }

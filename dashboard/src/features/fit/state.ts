@@ -1,12 +1,11 @@
 // A fit as the page keeps it: what the address asks, what the agent answered, and what its GPUs have.
 import { computed, effect, signal } from '@preact/signals'
 import type { FitReport, GpuRoom } from '../../../../agent/model/fit.ts'
-import { ApiError, getJson, send } from '../../parts/connection/api.ts'
+import { ApiError, getJson, send, storedToken } from '../../parts/connection/api.ts'
 import { agentNow, connection } from '../../parts/live/state.ts'
+import { route, setParams } from '../../parts/route.ts'
 import { HELD, MAX_CONFIG_BYTES, MAX_LINKED, questionOf } from './question.ts'
 import { parseFit, parseRooms } from './report.ts'
-import { route, setParams } from '../../parts/route.ts'
-import { storedToken } from '../../parts/connection/token.ts'
 
 /** Long enough for a figure to be typed, too short to be waited for. */
 const PAUSE_MS = 250

@@ -1,7 +1,7 @@
 // When something held: one lane a reason, filled while it holds; over coarse cells as dark as its share of them.
 import type uPlot from 'uplot'
-import { sharedOptions, timeAxis, xScale } from '../../parts/chart/time.ts'
 import type { Palette } from '../../parts/chart/palette.ts'
+import { sharedOptions, timeAxis, xScale } from '../../parts/chart/time.ts'
 import { newChart } from '../../parts/chart/uplot.ts'
 
 export const LANE_HEIGHT = 18

@@ -1,11 +1,10 @@
 // A chart of one GPU at large: lines over the range against a limit; behind coarse means the highest of each step.
 import type uPlot from 'uplot'
-import { HALVES, sideAxis } from '../../parts/chart/values.ts'
-import { sharedOptions, timeAxis, xScale } from '../../parts/chart/time.ts'
-import { drawLimitLine } from '../../parts/chart/limit-line.ts'
+import { drawLimitLine } from '../../parts/chart/marks.ts'
 import { mix, type Palette } from '../../parts/chart/palette.ts'
-import { roundTop } from '../../parts/chart/round-top.ts'
+import { sharedOptions, timeAxis, xScale } from '../../parts/chart/time.ts'
 import { newChart } from '../../parts/chart/uplot.ts'
+import { HALVES, roundTop, sideAxis } from '../../parts/chart/values.ts'
 
 export type LineSpec = {
   readonly palette: Palette

@@ -1,15 +1,14 @@
 // One chart of a GPU at large: its name, each line with its figure now or at the second under the pointer, the limit.
 import { useMemo, useRef } from 'preact/hooks'
-import { createLineChart } from './line-chart.ts'
+import { ChartBox } from '../../parts/chart/box.tsx'
+import { cellRows, createColumnBook, HOLDS_S } from '../../parts/chart/columns.ts'
 import { PALETTES } from '../../parts/chart/palette.ts'
-import { createColumnBook } from '../../parts/chart/columns.ts'
-import { cellRows, HOLDS_S } from '../../parts/chart/trace.ts'
 import { drawing, hovered } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
-import { isMeasure } from './measures.ts'
 import { theme } from '../../parts/theme.ts'
 import { DASH } from '../../text/format.ts'
-import { ChartBox } from '../../parts/chart/box.tsx'
+import { createLineChart } from './line-chart.ts'
+import { isMeasure } from './measures.ts'
 
 export type Line = { readonly label: string; readonly lane: string }
 export type LineFigureProps = {

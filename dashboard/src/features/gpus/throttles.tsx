@@ -1,15 +1,14 @@
 // What slowed a GPU when: a lane for each reason that held in the range.
 import { useMemo } from 'preact/hooks'
-import { createBandChart, LANE_HEIGHT } from './band-chart.ts'
+import { ChartBox } from '../../parts/chart/box.tsx'
+import { cellRows, createColumnBook } from '../../parts/chart/columns.ts'
 import { PALETTES } from '../../parts/chart/palette.ts'
-import { createColumnBook } from '../../parts/chart/columns.ts'
-import { cellRows } from '../../parts/chart/trace.ts'
 import { drawing } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
-import { measureLane } from './measures.ts'
 import { theme } from '../../parts/theme.ts'
 import { throttleWord } from '../../text/words.ts'
-import { ChartBox } from '../../parts/chart/box.tsx'
+import { createBandChart, LANE_HEIGHT } from './band-chart.ts'
+import { measureLane } from './measures.ts'
 
 const AXIS = 18
 const HARMFUL = { dark: '#efb040', light: '#c98500' } as const

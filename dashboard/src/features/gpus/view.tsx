@@ -1,23 +1,47 @@
-// One GPU at large: whether it can be believed, what is wrong, its memory, its charts, who is on it, its health.
+// One GPU at large, by its index in the address (`#/gpus/3`): whether it can be believed, what is wrong, its memory, its charts, who is on it, its health.
 import { useEffect } from 'preact/hooks'
-import { follow, frame, stale, views } from '../../parts/live/state.ts'
-import { showRange } from '../../parts/range/charted.ts'
-import { closeUp } from './measures.ts'
-import type { GpuView } from '../../parts/live/gpu-view.ts'
-import { firingOn } from '../../parts/incident/known.ts'
-import { rangeParams } from '../../parts/range/range.ts'
-import { hrefOf } from '../../parts/route.ts'
-import { shortGpuName } from '../../text/names.ts'
-import { ChartBar } from '../../parts/range/bar.tsx'
-import { GpuAlarms } from '../../parts/gpu/alarms.tsx'
-import { Activity } from '../overview/gpu-card.tsx'
+import { Activity } from '../../parts/gpu/activity.tsx'
+import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
-import { TroubleNote } from '../../parts/gpu/trouble-note.tsx'
+import { firingOn } from '../../parts/incident/known.ts'
+import type { GpuView } from '../../parts/live/gpu-view.ts'
+import { type ProcessView, processViews } from '../../parts/live/rows.ts'
+import { follow, frame, stale, views } from '../../parts/live/state.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { ChartBar } from '../../parts/range/bar.tsx'
+import { showRange } from '../../parts/range/charted.ts'
+import { rangeParams } from '../../parts/range/range.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { PROCESS_COLUMNS } from '../../parts/table/processes.tsx'
+import { type Column, DataTable } from '../../parts/table/table.tsx'
+import { indexRanges, memory } from '../../text/format.ts'
+import { shortGpuName } from '../../text/names.ts'
+import type { ViewProps } from '../feature.ts'
 import { GpuFacts } from './facts.tsx'
-import { GpuProcesses } from './gpu-processes.tsx'
 import { LineFigures } from './line-figures.tsx'
+import { closeUp } from './measures.ts'
 import { ThrottleLanes } from './throttles.tsx'
+
+const COLUMNS: readonly Column<ProcessView>[] = [
+  ...PROCESS_COLUMNS,
+  { id: 'gpu', label: 'Memory here', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
+]
+
+/** Those that hold memory of this GPU now. */
+function GpuProcesses({ uuid }: { readonly uuid: string }) {
+  return (
+    <DataTable
+      id="gpu-processes"
+      title="Processes on it now"
+      columns={COLUMNS}
+      rows={processViews((frame.value?.processes ?? []).filter((row) => row.uuid === uuid))}
+      rowKey={(view) => view.key}
+      sort={{ column: 'gpu', descending: true }}
+      empty="No process holds memory of this GPU."
+    />
+  )
+}
 
 /** The way to a GPU beside it. What is wrong there is told by a sign and in words, not by colour alone. */
 function Neighbour({ of: { uuid, index, trouble }, here }: { readonly of: GpuView; readonly here: boolean }) {
@@ -48,7 +72,7 @@ const Neighbours = ({ index }: { readonly index: number }) => (
   </nav>
 )
 
-export function GpuPage({ view }: { readonly view: GpuView }) {
+function GpuPage({ view }: { readonly view: GpuView }) {
   const { uuid, index, row, trouble } = view
   const of = follow(view)
   useEffect(() => showRange(closeUp(uuid)), [uuid])
@@ -77,4 +101,26 @@ export function GpuPage({ view }: { readonly view: GpuView }) {
       <GpuFacts view={view} />
     </div>
   )
+}
+
+export function Gpu({ rest }: ViewProps) {
+  const [index = ''] = rest
+  const gpus = views.value
+  if (frame.value === undefined || gpus === undefined) return <Loading />
+  const view = gpus.find((each) => String(each.index) === index)
+  if (view === undefined)
+    return (
+      <div class="content">
+        <div class="notice">
+          <h2>This host has no GPU {index.slice(0, 20)}</h2>
+          <p>
+            {gpus.length === 0 ? 'No GPU can be read here.' : `It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}
+          </p>
+          <p>
+            <a href="#/">Overview</a>
+          </p>
+        </div>
+      </div>
+    )
+  return <GpuPage key={view.uuid} view={view} />
 }

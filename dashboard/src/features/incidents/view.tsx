@@ -1,10 +1,12 @@
-// All incidents: filters, table, and what is said where there is nothing to list.
+// The incidents: filters, table, and what is said where there is nothing to list; or the one that the address names.
 import { useEffect } from 'preact/hooks'
-import { connection, hello } from '../../parts/live/state.ts'
-import { askForMore, asked, filtered, known, more, rows, watchList } from './list/state.ts'
+import { connection, hello, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
+import type { ViewProps } from '../feature.ts'
 import { FilterBar } from './list/filter-bar.tsx'
+import { asked, askForMore, filtered, known, more, rows, watchList } from './list/state.ts'
 import { IncidentTable } from './list/table.tsx'
+import { IncidentPage } from './page/page.tsx'
 
 function Nothing() {
   const now = asked.value
@@ -19,7 +21,7 @@ function Nothing() {
   return <p class="nothing">No incident was recorded{hello.value === undefined ? '' : ` on ${hello.value.host}`}. New ones are listed here, newest first.</p>
 }
 
-export function IncidentPageList() {
+function IncidentPageList() {
   useEffect(watchList, [])
   return (
     <section class="panel incident-page" aria-labelledby="incidents-title">
@@ -33,4 +35,9 @@ export function IncidentPageList() {
       )}
     </section>
   )
+}
+
+export function Incidents({ rest }: ViewProps) {
+  const [id] = rest
+  return <div class={stale.value ? 'content stale' : 'content'}>{id === undefined ? <IncidentPageList /> : <IncidentPage key={id} id={id} />}</div>
 }

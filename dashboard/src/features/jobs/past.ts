@@ -1,14 +1,13 @@
 // What the jobs' pages know of the past: asked for when a page opens, when its range changes, and again as the time goes on.
 import { computed, effect, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
-import { ApiError, getJson } from '../../parts/connection/api.ts'
-import { agentNow, connection, frame } from '../../parts/live/state.ts'
-import { incidents, takeIncidents } from '../../parts/incident/known.ts'
-import { range } from './range.ts'
-import { spanQuery, type Range } from './ranges.ts'
-import { beginOf, idleOf, peaksOf, spansOf, unseenOf, type Interval, type Span } from './timeline/spans.ts'
+import { ApiError, getJson, storedToken } from '../../parts/connection/api.ts'
 import { parseIncidents, parseSeries } from '../../parts/connection/messages.ts'
-import { storedToken } from '../../parts/connection/token.ts'
+import { incidents, takeIncidents } from '../../parts/incident/known.ts'
+import { agentNow, connection, frame } from '../../parts/live/state.ts'
+import { range } from './range.tsx'
+import { type Range, spanQuery } from './ranges.ts'
+import { beginOf, idleOf, type Interval, peaksOf, type Span, spansOf, unseenOf } from './timeline/spans.ts'
 
 export type Past = {
   readonly range: Range

@@ -1,7 +1,14 @@
-// All jobs: what to find, the table, and who held which card when.
+// The jobs: what to find, the table, and who held which card when; or the one that the address names.
+import { computed } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { frame, stale } from '../../parts/live/state.ts'
+import { Loading } from '../../parts/loading.tsx'
+import type { ViewProps } from '../feature.ts'
+import { JobPage } from './page/page.tsx'
+import { watchIncidents, watchPast } from './past.ts'
+import { RangeChoice } from './range.tsx'
 import { all, find, rows, text } from './table/state.ts'
 import { JobTable } from './table/table.tsx'
-import { RangeChoice } from './range-choice.tsx'
 import { Timeline } from './timeline/timeline.tsx'
 
 function Tally() {
@@ -31,7 +38,7 @@ function Rows() {
 }
 
 /** Without what each frame changes: the timeline need not be drawn with it. */
-export function JobList() {
+function JobList() {
   return (
     <>
       <section class="panel jobs-page" aria-labelledby="jobs-title">
@@ -60,4 +67,16 @@ export function JobList() {
       <Timeline title="Who held which GPU" />
     </>
   )
+}
+
+const waiting = computed(() => frame.value === undefined)
+
+export function Jobs({ rest }: ViewProps) {
+  useEffect(() => {
+    const ends = [watchPast(), watchIncidents()]
+    return () => ends.forEach((end) => end())
+  }, [])
+  if (waiting.value) return <Loading />
+  const [key] = rest
+  return <div class={stale.value ? 'content stale' : 'content'}>{key === undefined ? <JobList /> : <JobPage key={key} jobKey={key} />}</div>
 }

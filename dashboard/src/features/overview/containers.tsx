@@ -1,13 +1,13 @@
 // Containers: what they hold on which GPU, beside what they asked for; CPU; host memory against its limit.
 import { PALETTES } from '../../parts/chart/palette.ts'
-import { colours, containers } from '../../parts/live/state.ts'
+import { Meter, meterPercent } from '../../parts/figure.tsx'
 import type { ContainerView } from '../../parts/live/rows.ts'
+import { colours, containers } from '../../parts/live/state.ts'
+import { byGpuColumn } from '../../parts/table/holdings.tsx'
+import { type Column, DataTable } from '../../parts/table/table.tsx'
 import { theme } from '../../parts/theme.ts'
 import { cores, DASH, indexRanges, memory } from '../../text/format.ts'
 import { containerKey } from '../../text/names.ts'
-import { DataTable, type Column } from '../../parts/table/table.tsx'
-import { byGpuColumn } from '../../parts/table/holdings.tsx'
-import { Meter, meterPercent } from '../../parts/meter.tsx'
 
 /** Image and project, or where there is neither the id. */
 const originOf = ({ image, compose_project: project, namespace, container_id: id }: ContainerView['row']): string =>

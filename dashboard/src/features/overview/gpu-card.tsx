@@ -1,32 +1,23 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
-import { useComputed, type ReadonlySignal } from '@preact/signals'
-import type { GpuRow } from '../../../../agent/model/live.ts'
-import { hovered, painted, stale } from '../../parts/live/state.ts'
-import { charted } from '../../parts/range/charted.ts'
-import { forecastOf } from '../../parts/gpu/forecast.ts'
-import type { GpuView } from '../../parts/live/gpu-view.ts'
-import { firingOn } from '../../parts/incident/known.ts'
-import { LANE } from '../../parts/live/lanes.ts'
-import { rangeParams } from '../../parts/range/range.ts'
-import { hrefOf } from '../../parts/route.ts'
-import { celsiusFigure, clock, DASH, percent, percentFigure, wattsFigure } from '../../text/format.ts'
-import { shortGpuName } from '../../text/names.ts'
-import { gapWords } from '../../text/words.ts'
+import { type ReadonlySignal, useComputed } from '@preact/signals'
+import { Readout } from '../../parts/chart/readout.tsx'
 import { Live } from '../../parts/figure.tsx'
-import { GpuAlarms } from '../../parts/gpu/alarms.tsx'
+import { Activity, whyMissing } from '../../parts/gpu/activity.tsx'
+import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
+import { forecastOf } from '../../parts/gpu/forecast.ts'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
-import { Readout } from '../../parts/chart/readout.tsx'
-import { TroubleNote } from '../../parts/gpu/trouble-note.tsx'
+import { firingOn } from '../../parts/incident/known.ts'
+import type { GpuView } from '../../parts/live/gpu-view.ts'
+import { LANE } from '../../parts/live/lanes.ts'
+import { hovered, painted } from '../../parts/live/state.ts'
+import { charted } from '../../parts/range/charted.ts'
+import { rangeParams } from '../../parts/range/range.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../../text/format.ts'
+import { shortGpuName } from '../../text/names.ts'
 
 type Props = { readonly of: ReadonlySignal<GpuView> }
-
-/** Why a figure is missing, for its tooltip. */
-function whyMissing({ row }: GpuView, measure: keyof GpuRow): string | undefined {
-  if (row[measure] !== undefined) return undefined
-  const gap = row.gaps?.find((found) => found.measure === measure)
-  return gap === undefined ? undefined : `not read: ${gap.detail ?? gapWords(gap.reason)}`
-}
 
 const clockOf = ({ row }: GpuView, ...names: readonly string[]): string =>
   clock(names.map((name) => row.clock_hertz?.[name]).find((hertz) => hertz !== undefined))
@@ -69,38 +60,6 @@ function Footer({ of }: Props) {
       )}
       <Throttles of={of} />
     </footer>
-  )
-}
-
-/** An older reading may be the last one before the next silence. */
-const FRESH_S = 1.5
-const AGAIN = 'answers again'
-
-/** Its incident goes on for some time after a GPU answers again; calm beside it would contradict it. */
-const answersAgain = ({ uuid, row }: GpuView): boolean => (row.sample_age_seconds ?? 0) < FRESH_S && firingOn(uuid).some(({ kind }) => kind === 'driver_hung')
-
-function activity(view: GpuView): string {
-  if (view.trouble !== undefined) return view.trouble.kind
-  if (view.busy === undefined) return view.row.mig === undefined ? DASH : 'MIG'
-  const word = view.busy ? 'busy' : 'idle'
-  if (stale.value) return `was ${word}`
-  return answersAgain(view) ? AGAIN : word
-}
-
-/** What it does in a word, and its performance state. */
-export function Activity({ of }: Props) {
-  const trouble = useComputed(() => of.value.trouble?.kind)
-  const word = useComputed(() => activity(of.value))
-  const why = useComputed(() => (of.value.busy === undefined ? whyMissing(of.value, 'utilization_ratio') : undefined))
-  const state = useComputed(() => of.value.row.performance_state)
-  const tone = trouble.value !== undefined ? 'trouble-mark' : word.value === AGAIN ? 'again' : word.value
-  return (
-    <>
-      {state.value !== undefined && trouble.value === undefined && <span class="pstate" title="performance state">{`P${state.value}`}</span>}
-      <span class={`activity ${tone}`} title={why.value}>
-        {word.value}
-      </span>
-    </>
   )
 }
 

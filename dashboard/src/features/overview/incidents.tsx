@@ -1,14 +1,14 @@
-// What went wrong: firing and recent incidents with verdict and first remedy. All words come from logs in the end, so they are only ever set as text.
+// What went wrong: firing and recent incidents with verdict and first remedy; and what is silenced. All words come from logs in the end, so they are only ever set as text.
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
-import { getText } from '../../parts/connection/api.ts'
+import type { Silence } from '../../../../agent/model/maintenance.ts'
+import { getText, storedToken } from '../../parts/connection/api.ts'
 import { besideTitle } from '../../parts/incident/filter.ts'
 import { current, shown } from '../../parts/incident/known.ts'
-import { hrefOf } from '../../parts/route.ts'
-import { storedToken } from '../../parts/connection/token.ts'
-import { refused } from '../../parts/incident/silences.ts'
-import { since, timeWithSeconds } from '../../text/format.ts'
+import { endSilence, refused, silences } from '../../parts/incident/silences.ts'
 import { agentNow } from '../../parts/live/state.ts'
-import { IncidentWords } from './incident-words.tsx'
+import { hrefOf } from '../../parts/route.ts'
+import { since, timeWithSeconds } from '../../text/format.ts'
+import { IncidentWords } from './said.tsx'
 
 /** A link cannot carry a token, so with one the report is fetched and opened from here. */
 function open(event: MouseEvent, path: string): void {
@@ -76,6 +76,31 @@ export function IncidentList() {
           <a href={hrefOf('incidents')}>{more} more</a>
         </p>
       )}
+    </section>
+  )
+}
+
+const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
+  [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container].filter((part) => part !== undefined).join(' · ') || 'the whole host'
+
+/** Whom nobody is told of, until when, why; each can be ended here. */
+export function SilenceList() {
+  const entries = silences.value
+  if (entries.length === 0) return null
+  return (
+    <section class="silences" aria-labelledby="silences-title">
+      <h2 id="silences-title">Silenced</h2>
+      <ul>
+        {entries.map((silence) => (
+          <li key={silence.id}>
+            <b>{scopeText(silence)}</b> until {since(silence.until, agentNow.peek())}: {silence.reason}
+            {silence.by === undefined ? '' : ` (${silence.by})`}{' '}
+            <button type="button" class="word" aria-label={`end the silence of ${scopeText(silence)}`} onClick={() => void endSilence(silence.id)}>
+              end
+            </button>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -1,4 +1,4 @@
-// Colours of the charts by theme. Hues after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground.
+// Colours of the charts by theme, and which container has which. Hues after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground.
 import type { Theme } from '../theme.ts'
 
 export type Palette = {
@@ -47,4 +47,33 @@ export function mix(colour: string, ground: string, part: number): string {
   return `rgb(${channels(colour)
     .map((value, i) => Math.round(value * part + (over[i] ?? 0) * (1 - part)))
     .join(' ')})`
+}
+
+export const SLOTS = 8
+
+export type ColourBook = { readonly slot: (key: string) => number }
+
+/** FNV-1a, 32 bit. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
+  return value >>> 0
+}
+
+/** Gives every container a colour and keeps it: by its name where that slot is free, so that a reload brings the same colours. */
+export function createColourBook(slots = SLOTS): ColourBook {
+  const given = new Map<string, number>()
+  const uses = Array.from({ length: slots }, () => 0)
+  return {
+    slot(key) {
+      const known = given.get(key)
+      if (known !== undefined) return known
+      const least = Math.min(...uses)
+      let slot = hash(key) % slots
+      while (uses[slot] !== least) slot = (slot + 1) % slots
+      uses[slot] = least + 1
+      given.set(key, slot)
+      return slot
+    },
+  }
 }

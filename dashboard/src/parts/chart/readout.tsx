@@ -1,15 +1,48 @@
-// One quantity of a card: name, figure, a second figure beside it, and its course over the range.
+// One quantity of a card: name, figure, a second figure beside it, and its course over the range as a small chart without axes.
 import { useComputed } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
-import { PALETTES } from './palette.ts'
-import { createColumnBook } from './columns.ts'
-import { traceRows } from './trace.ts'
-import { createTraceChart } from './trace-chart.ts'
+import type uPlot from 'uplot'
+import type { Figure as FigureText } from '../../text/format.ts'
+import { LiveFigure } from '../figure.tsx'
 import { charted } from '../range/charted.ts'
 import { theme } from '../theme.ts'
-import type { Figure as FigureText } from '../../text/format.ts'
 import { ChartBox } from './box.tsx'
-import { LiveFigure } from '../figure.tsx'
+import { createColumnBook, traceRows } from './columns.ts'
+import { type Palette, PALETTES } from './palette.ts'
+import { sharedOptions, xScale } from './time.ts'
+import { newChart } from './uplot.ts'
+
+type TraceSpec = {
+  readonly palette: Palette
+  /** Bottom and top of the scale. */
+  readonly range: () => readonly [number, number]
+  /** Cells of many seconds: the highest of each stands behind the means. */
+  readonly coarse: boolean
+}
+
+/** A line over the same range as all charts, without axes, against its limit. */
+function createTraceChart(host: HTMLElement, width: number, height: number, spec: TraceSpec): uPlot {
+  const { palette } = spec
+  // A limit that was lowered must not cut off what was drawn above it before.
+  const range: uPlot.Range.Function = (_plot, _low, high) => {
+    const [bottom, top] = spec.range()
+    return [bottom, Math.max(top, high ?? top)]
+  }
+  const options: uPlot.Options = {
+    ...sharedOptions(),
+    width,
+    height,
+    padding: [1, 0, 1, 0],
+    scales: { x: xScale, y: { range } },
+    series: [
+      {},
+      { scale: 'y', stroke: palette.trace, fill: palette.traceFill, width: 1, points: { show: false } },
+      ...(spec.coarse ? [{ scale: 'y', stroke: palette.axis, width: 1, points: { show: false } }] : []),
+    ],
+    axes: [{ show: false }, { show: false }],
+  }
+  return newChart(options, [[], ...options.series.slice(1).map(() => [])], host)
+}
 
 type Props = {
   readonly name: string

@@ -1,11 +1,11 @@
 // What all charts of the page share: the time window, its marks, the pointer that runs through all of them at once, no legend of uPlot's own.
 import type uPlot from 'uplot'
+import { dayOfMonth, timeOfDay } from '../../text/format.ts'
 import { hovered } from '../live/state.ts'
 import { charted } from '../range/charted.ts'
-import { dayOfMonth, timeOfDay } from '../../text/format.ts'
 import type { Palette } from './palette.ts'
+import { FONT } from './values.ts'
 
-export const FONT = '11px Inter, system-ui, sans-serif'
 const window = (): [number, number] => {
   const { range, timeline } = charted.peek()
   return [timeline.end() - range.seconds, timeline.end()]

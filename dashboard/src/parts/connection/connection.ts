@@ -1,16 +1,14 @@
 // Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
 import type { LiveMessage } from '../../../../agent/model/live.ts'
-import { ApiError, getJson } from './api.ts'
-import { connection, hello, joined, painted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
-import { retryDelayMs } from './backoff.ts'
-import { loadPast } from './history.ts'
 import { incidents, takeIncidents } from '../incident/known.ts'
-import { HISTORY_METRICS } from '../live/lanes.ts'
 import { loadSilences, noticed } from '../incident/silences.ts'
-import { parseIncidents } from './messages.ts'
-import { openStream } from './stream.ts'
+import { HISTORY_METRICS } from '../live/lanes.ts'
+import { connection, hello, joined, painted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
 import { WINDOW_S } from '../live/timeline.ts'
-import { storeToken, storedToken } from './token.ts'
+import { ApiError, getJson, storedToken, storeToken } from './api.ts'
+import { loadPast } from './history.ts'
+import { parseIncidents } from './messages.ts'
+import { openStream, retryDelayMs } from './stream.ts'
 
 /** A stream silent for so long is dead even where no packet says so, as when a laptop slept or a tunnel broke. */
 const GIVE_UP_AFTER_S = 12

@@ -1,7 +1,16 @@
-// One WebSocket to /ws from its opening to its end.
+// One WebSocket to /ws from its opening to its end, and how long to wait before the next.
 import type { LiveMessage } from '../../../../agent/model/live.ts'
+import { tokenProtocol } from './api.ts'
 import { parseLiveMessage } from './messages.ts'
-import { tokenProtocol } from './token.ts'
+
+const FIRST_MS = 500
+const LONGEST_MS = 15_000
+
+/** Doubles from half a second to 15 s; the random part (up to a quarter) keeps many tabs from returning in the same instant. */
+export function retryDelayMs(attempt: number, random: () => number = Math.random): number {
+  const base = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10))
+  return Math.round(base * (0.75 + random() * 0.25))
+}
 
 export type StreamHandlers = {
   readonly message: (message: LiveMessage) => void

@@ -1,11 +1,11 @@
-// What needs attention on a GPU: incidents that fire, and when its memory runs out. Each leads to the incident that tells why.
+// What needs attention on a GPU: that it cannot be believed, incidents that fire, and when its memory runs out. Each leads to the incident that tells why.
 import type { ReadonlySignal } from '@preact/signals'
-import { agentNow } from '../live/state.ts'
-import { forecastOf, forecastText } from './forecast.ts'
-import type { GpuView } from '../live/gpu-view.ts'
+import { age, since, timeWithSeconds } from '../../text/format.ts'
 import { firingOn } from '../incident/known.ts'
+import type { GpuView } from '../live/gpu-view.ts'
+import { agentNow } from '../live/state.ts'
 import { hrefOf } from '../route.ts'
-import { since } from '../../text/format.ts'
+import { forecastOf, forecastText } from './forecast.ts'
 
 const FORECAST = 'memory_exhaustion_forecast'
 
@@ -45,5 +45,23 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
         </li>
       )}
     </ul>
+  )
+}
+
+/** A GPU that cannot be believed: since when, why, and of which moment its figures are. */
+export function TroubleNote({ of }: { readonly of: ReadonlySignal<GpuView> }) {
+  const { trouble, sinceMs } = of.value
+  if (trouble === undefined) return null
+  return (
+    <div class="trouble" role="status">
+      <strong>
+        {trouble.state}
+        {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
+      </strong>
+      <span>
+        {trouble.detail ?? trouble.reason}
+        {sinceMs !== undefined && `. Figures are of ${timeWithSeconds(sinceMs)}.`}
+      </span>
+    </div>
   )
 }

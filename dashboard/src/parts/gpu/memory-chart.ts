@@ -1,11 +1,12 @@
 // The large chart of a card: GPU memory over the range, stacked by who holds it, against the GPU's total.
 import type uPlot from 'uplot'
 import { gib } from '../../text/format.ts'
-import { FONT, sharedOptions, timeAxis, xScale } from '../chart/time.ts'
-import { hatch } from '../chart/hatch.ts'
+import { hatch } from '../chart/marks.ts'
 import { mix, type Palette } from '../chart/palette.ts'
-import type { Layer } from './stack.ts'
+import { sharedOptions, timeAxis, xScale } from '../chart/time.ts'
 import { newChart } from '../chart/uplot.ts'
+import { FONT } from '../chart/values.ts'
+import type { Layer } from './stack.ts'
 
 /** Parts of a layer's colour over the ground: what is kept without being used is paler than what is used. */
 const DAYLIGHT = { container: 0.66, cache: 0.3, host: 0.42 } as const

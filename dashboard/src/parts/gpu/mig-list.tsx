@@ -1,7 +1,7 @@
 // The MIG instances of a GPU, each with its memory.
 import type { MigRow } from '../../../../agent/model/live.ts'
 import { memory } from '../../text/format.ts'
-import { Meter } from '../meter.tsx'
+import { Meter } from '../figure.tsx'
 
 /** `3g.40gb`: the driver gives an instance the card's name with its profile behind. */
 function profileOf({ name, profile }: MigRow): string {

@@ -1,9 +1,8 @@
 // Stacks a GPU's memory for its chart: containers from the bottom up, each with what its PyTorch keeps without using it on top, then processes outside
 // containers, then what nobody owns up to what is used.
+import { type ColumnBook, type Columns, held, HOLDS_S } from '../chart/columns.ts'
 import { ALLOCATOR_MEASURES, LANE } from '../live/lanes.ts'
 import type { Timeline } from '../live/timeline.ts'
-import type { Columns, ColumnBook } from '../chart/columns.ts'
-import { held, HOLDS_S } from '../chart/trace.ts'
 
 export type Layer = {
   readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'

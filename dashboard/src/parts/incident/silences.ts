@@ -2,11 +2,10 @@
 import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { Silence } from '../../../../agent/model/maintenance.ts'
-import { ApiError, getJson, send } from '../connection/api.ts'
+import { ApiError, getJson, send, storedToken } from '../connection/api.ts'
+import { parseIncidents, parseSilences } from '../connection/messages.ts'
 import { agentNow } from '../live/state.ts'
 import { incidents, takeIncidents } from './known.ts'
-import { parseIncidents, parseSilences } from '../connection/messages.ts'
-import { storedToken } from '../connection/token.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,12 +1,12 @@
 // What the charts show: the last 15 minutes, which the page always keeps, or a longer range that is fetched when it is asked for and goes on live.
 import { effect, signal, untracked } from '@preact/signals'
 import type { FrameMessage } from '../../../../agent/model/live.ts'
-import { agentNow, drawing, frame, joined, timeline as kept } from '../live/state.ts'
+import { storedToken } from '../connection/api.ts'
 import { loadPast } from '../connection/history.ts'
-import { HISTORY_METRICS, recordFrame, secondOf, type HistoryMetric } from '../live/lanes.ts'
-import { range, SHORTEST, type Range } from './range.ts'
+import { HISTORY_METRICS, type HistoryMetric, recordFrame, secondOf } from '../live/lanes.ts'
+import { agentNow, drawing, frame, joined, timeline as kept } from '../live/state.ts'
 import { createTimeline, type Timeline } from '../live/timeline.ts'
-import { storedToken } from '../connection/token.ts'
+import { range, type Range, SHORTEST } from './range.ts'
 
 export type Charted = { readonly range: Range; readonly timeline: Timeline }
 const LIVE: Charted = { range: SHORTEST, timeline: kept }

@@ -7,7 +7,7 @@ import { byGpuColumn } from './holdings.tsx'
 
 const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
 
-const typeText = ({ type }: ProcessView): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
+export const typeText = ({ type }: Pick<ProcessView, 'type'>): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
 
 /** Of a process, in each table of processes. */
 export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [

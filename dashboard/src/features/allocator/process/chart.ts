@@ -1,13 +1,11 @@
 // The chart of one process's allocator: what it reserved, stacked by what it is, below the most that it could hold; retries and errors as marks.
 import type uPlot from 'uplot'
-import { LAYERS, type Layer, type Mark } from './lanes.ts'
-import { memory, timeOfDay } from '../../../text/format.ts'
-import { QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
-import { FONT } from '../../../parts/chart/time.ts'
-import { hatch } from '../../../parts/chart/hatch.ts'
+import { hatch } from '../../../parts/chart/marks.ts'
 import { mix, type Palette } from '../../../parts/chart/palette.ts'
-import { roundTop } from '../../../parts/chart/round-top.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
+import { FONT, QUARTERS, roundTop, sideAxis } from '../../../parts/chart/values.ts'
+import { memory, timeOfDay } from '../../../text/format.ts'
+import { type Layer, LAYERS, type Mark } from './lanes.ts'
 
 export type AllocatorSpec = {
   readonly palette: Palette

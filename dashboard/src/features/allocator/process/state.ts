@@ -1,14 +1,13 @@
 // The allocators' view: which process and span the address names, its past fetched and its present followed.
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { SeriesRow } from '../../../../../agent/model/live.ts'
-import { getJson } from '../../../parts/connection/api.ts'
-import { agentNow, connection, drawing, frame } from '../../../parts/live/state.ts'
-import { createLanes, isSpan, MEASURE_NAMES, SPANS, type Lanes, type SpanName } from './lanes.ts'
-import { beginWithOf, probedOf, type Probed } from './processes.ts'
-import { firing, incidents, takeIncidents } from '../../../parts/incident/known.ts'
+import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import { parseIncidents, parseSeries } from '../../../parts/connection/messages.ts'
+import { firing, incidents, takeIncidents } from '../../../parts/incident/known.ts'
+import { agentNow, connection, drawing, frame } from '../../../parts/live/state.ts'
 import { route } from '../../../parts/route.ts'
-import { storedToken } from '../../../parts/connection/token.ts'
+import { createLanes, isSpan, type Lanes, MEASURE_NAMES, type SpanName, SPANS } from './lanes.ts'
+import { beginWithOf, type Probed, probedOf } from './processes.ts'
 
 /** Enough to tell when somebody was last heard: six minutes in a day. */
 const PAST_POINTS = 240

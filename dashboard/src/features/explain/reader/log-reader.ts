@@ -1,7 +1,49 @@
 // A log of any size, read piece by piece: the pieces for the search, and afterwards the lines around what was found. Never held whole.
 import { PASTED_LIMIT, pastedLines } from '../../../../../agent/diagnosis/explain.ts'
 import { countNewlines } from '../../../../../agent/diagnosis/newlines.ts'
-import { windowsAround, type LogLine, type LogWindow } from './windows.ts'
+
+/** A file that is no text to begin with. */
+export type NotText = 'gzip' | 'zstd' | 'zip' | 'xz' | 'utf-16'
+
+export type LogLine = { readonly line: number; readonly text: string }
+/** Both ends are part of it; lines count from 1. */
+export type LogWindow = { readonly from: number; readonly to: number }
+
+/** Shown whole up to here. */
+const WHOLE_LINES = 400
+const AROUND = 12
+/** A page of more lines is read by nobody, and slow. */
+const SHOWN_LINES = 3_000
+
+/** In the order of the log. What does not fit is left out from the end of `marked`: the most important comes first there. */
+export function windowsAround(marked: readonly number[], lineCount: number): readonly LogWindow[] {
+  if (lineCount <= WHOLE_LINES) return [{ from: 1, to: lineCount }]
+  const shown = new Set<number>()
+  for (const mark of marked) {
+    if (shown.size >= SHOWN_LINES) break
+    for (let line = Math.max(1, mark - AROUND); line <= Math.min(lineCount, mark + AROUND); line += 1) shown.add(line)
+  }
+  const windows: { from: number; to: number }[] = []
+  for (const line of [...shown].sort((a, b) => a - b)) {
+    const last = windows.at(-1)
+    if (last !== undefined && last.to === line - 1) last.to = line
+    else windows.push({ from: line, to: line })
+  }
+  return windows
+}
+
+const BEGINNINGS: readonly (readonly [kind: NotText, bytes: readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['zip', [0x50, 0x4b, 0x03, 0x04]],
+  ['xz', [0xfd, 0x37, 0x7a, 0x58]],
+  // Byte order marks; PowerShell writes so into files.
+  ['utf-16', [0xff, 0xfe]],
+  ['utf-16', [0xfe, 0xff]],
+]
+
+/** What a file is in which no log can be found as it is, by its first bytes. */
+export const notTextOf = (first: Uint8Array): NotText | undefined => BEGINNINGS.find(([, bytes]) => bytes.every((byte, i) => first[i] === byte))?.[0]
 
 /** Large enough that what is held over between pieces costs little; progress is told after each. */
 const PIECE_BYTES = 4 * 2 ** 20

@@ -1,10 +1,8 @@
 // What the page and the worker that reads logs say to each other.
 import type { Fault } from '../../../../../agent/model/fault.ts'
-import type { LogLine } from './windows.ts'
+import type { LogLine, NotText } from './log-reader.ts'
 
 export type ToWorker = Blob
-/** A file that is no text to begin with. */
-export type NotText = 'gzip' | 'zstd' | 'zip' | 'xz' | 'utf-16'
 export type Answer = {
   readonly faults: readonly Fault[]
   readonly lineCount: number

@@ -1,9 +1,8 @@
 // Explains logs beside the page: the agent's own families of faults, run in the browser, so that a log leaves neither page nor host.
 import { explainStream } from '../../../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../../../agent/diagnosis/log-scanner.ts'
-import { createLogReader } from './log-reader.ts'
+import { createLogReader, notTextOf } from './log-reader.ts'
 import type { Answer, FromWorker, ToWorker } from './messages.ts'
-import { notTextOf } from './not-text.ts'
 
 /** The library of types for workers cannot stand beside the page's. */
 declare class FileReaderSync {

@@ -1,11 +1,10 @@
 // A chart of the readings around a fault: lines against a limit, with what happened when, and the second that is looked at.
 import type uPlot from 'uplot'
-import type { EvidenceChart, Mark } from './charts.ts'
-import type { EvidenceLine, Window } from './lines.ts'
-import { HALVES, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
-import { FONT } from '../../../parts/chart/time.ts'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
+import { FONT, HALVES, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import type { EvidenceChart, Mark } from './charts.ts'
+import type { EvidenceLine, Window } from './lines.ts'
 
 const LABEL_HEIGHT = 17
 

@@ -1,16 +1,39 @@
 // What was seen around the fault, second by second: one slider moves the charts' line, the processes and the log through the same moment.
 import { useEffect, useRef } from 'preact/hooks'
-import type { Incident } from '../../../../../agent/model/incident.ts'
+import type { Incident, IncidentLogLine } from '../../../../../agent/model/incident.ts'
+import { Part } from '../../../parts/incident/account.tsx'
 import { views } from '../../../parts/live/state.ts'
-import { courseOf, type Course } from './course.ts'
-import { evidenceCharts, logOf, marksOf } from './charts.ts'
-import { momentOf, pin, unpin } from './moment.ts'
-import { timeWithSeconds, zoneName } from '../../../text/format.ts'
+import { route } from '../../../parts/route.ts'
 import { offsetText } from '../../../text/facts.ts'
-import { Part } from '../page/account.tsx'
+import { timeWithSeconds, zoneName } from '../../../text/format.ts'
+import { evidenceCharts, logOf, marksOf } from './charts.ts'
+import { type Course, courseOf } from './course.ts'
 import { EvidenceFigure } from './figure.tsx'
-import { LogLines } from './log-lines.tsx'
+import { momentOf, pin, pointed, unpin } from './moment.ts'
 import { ProcessesThen } from './processes.tsx'
+
+type Props = { readonly lines: readonly IncidentLogLine[]; readonly course: Course }
+
+/** The log around the fault, its own lines marked; what was written after the moment looked at is dimmed. */
+function LogLines({ lines, course }: Props) {
+  // Nobody has chosen a moment: the whole log is what one wants to read.
+  const chosen = pointed.value !== undefined || route.value.params.has('at')
+  const until = chosen ? (momentOf(course) + 1) * 1000 : Number.POSITIVE_INFINITY
+  return (
+    <ol class="log-lines" tabIndex={0} aria-label="log lines around the fault">
+      {lines.map(({ t, stream, origin, text, matched }, i) => (
+        <li key={i} class={matched === true ? 'fault-line' : undefined} data-later={t >= until ? '' : undefined}>
+          <span class="log-time">{timeWithSeconds(t)}</span>
+          <span class="log-origin">{origin ?? stream}</span>
+          <span class="log-text">
+            {matched === true && <span class="spoken">the fault: </span>}
+            {text}
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}
 
 /** Keeps the slider below the page's head, whose height is its words'; on a phone the head scrolls away. */
 function useBelowHead() {

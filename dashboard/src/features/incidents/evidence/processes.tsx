@@ -1,12 +1,12 @@
 // Who held the card's memory at the moment looked at: first those of the moment that the page begins with, the others when asked for.
 import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
+import { Part } from '../../../parts/incident/account.tsx'
+import { offsetText } from '../../../text/facts.ts'
+import { DASH, memory } from '../../../text/format.ts'
 import type { Course } from './course.ts'
 import { processesAt } from './lines.ts'
 import { momentOf } from './moment.ts'
-import { DASH, memory } from '../../../text/format.ts'
-import { offsetText } from '../../../text/facts.ts'
-import { Part } from '../page/account.tsx'
 
 type Props = { readonly incident: Incident; readonly course: Course }
 

@@ -1,13 +1,12 @@
 // The list of incidents: all that the agent still knows, filtered by the address, kept up by the stream, and held still while somebody points at it.
 import { computed, effect, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
-import { ApiError, getJson } from '../../../parts/connection/api.ts'
-import { agentNow, connection } from '../../../parts/live/state.ts'
-import { FILTER_NAMES, fits, holdStill, ordered, type IncidentFilters } from '../../../parts/incident/filter.ts'
-import { incidents, takeIncidents } from '../../../parts/incident/known.ts'
+import { ApiError, getJson, storedToken } from '../../../parts/connection/api.ts'
 import { parseIncidents } from '../../../parts/connection/messages.ts'
+import { FILTER_NAMES, fits, holdStill, type IncidentFilters, ordered } from '../../../parts/incident/filter.ts'
+import { incidents, takeIncidents } from '../../../parts/incident/known.ts'
+import { agentNow, connection } from '../../../parts/live/state.ts'
 import { route, setParams } from '../../../parts/route.ts'
-import { storedToken } from '../../../parts/connection/token.ts'
 
 /** As many as the agent gives in one answer (agent/http/api/incidents.ts). */
 const MOST = 1_000

@@ -1,26 +1,12 @@
 // The list of incidents as a table: what fires first. Rows stand still while somebody points at them or walks through them with the keyboard.
-import type { IncidentLink, IncidentSummary } from '../../../../../agent/model/incident.ts'
-import { agentNow } from '../../../parts/live/state.ts'
+import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
+import { IncidentLinkTo, StateMark } from '../../../parts/incident/account.tsx'
 import { lastedSeconds, MOST_LINKS, whom } from '../../../parts/incident/filter.ts'
-import { hold, release, rows } from './state.ts'
-import { incidents } from '../../../parts/incident/known.ts'
+import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
-import { age, DASH, zoneName } from '../../../text/format.ts'
 import { momentText } from '../../../text/facts.ts'
-import { StateMark } from '../../../parts/incident/state-mark.tsx'
-
-type LinkProps = { readonly link: Pick<IncidentLink, 'id'> & Partial<IncidentLink>; readonly timed?: boolean }
-
-/** By its title where the page knows it; `timed` where several of one title may stand together. */
-export function IncidentLinkTo({ link: { id, kind }, timed = false }: LinkProps) {
-  const known = incidents.value.get(id)
-  return (
-    <>
-      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind ?? id}</a>
-      {timed && known !== undefined ? ` ${momentText(known.started_at, agentNow.peek())}` : ''}
-    </>
-  )
-}
+import { age, DASH, zoneName } from '../../../text/format.ts'
+import { hold, release, rows } from './state.ts'
 
 function Story({ incident: { part_of: partOf, led_to: ledTo = [], consequences } }: { readonly incident: IncidentSummary }) {
   if (partOf === undefined && ledTo.length === 0 && consequences.length === 0) return <span class="faint">{DASH}</span>

@@ -1,49 +1,11 @@
-// What is told of an incident in words: what to do, its figures, its story, what followed, the container's settings.
-import type { ComponentChildren } from 'preact'
+// What is told of an incident on its page alone: its story, what followed, the settings of its container.
 import type { Incident } from '../../../../../agent/model/incident.ts'
+import { IncidentLinkTo, Part } from '../../../parts/incident/account.tsx'
 import { agentNow, views } from '../../../parts/live/state.ts'
+import { factLabel, momentText } from '../../../text/facts.ts'
 import { memory } from '../../../text/format.ts'
-import { factLabel, factRows, momentText } from '../../../text/facts.ts'
-import { RemedyList } from '../../../parts/incident/remedy-list.tsx'
-import { IncidentLinkTo } from '../list/table.tsx'
 
 type Props = { readonly incident: Incident }
-
-export function Part({ id, title, children }: { readonly id: string; readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <section class="part" aria-labelledby={`${id}-title`}>
-      <h3 id={`${id}-title`}>{title}</h3>
-      {children}
-    </section>
-  )
-}
-
-/** Of an incident, or of a fault in a log. */
-export function Remedies({ incident: { remedies } }: { readonly incident: Pick<Incident, 'remedies'> }) {
-  if (remedies.length === 0) return null
-  return (
-    <Part id="remedies" title="What to do">
-      <RemedyList remedies={remedies} />
-    </Part>
-  )
-}
-
-export function Facts({ incident: { facts, kind } }: { readonly incident: Pick<Incident, 'facts'> & Partial<Pick<Incident, 'kind'>> }) {
-  const rows = factRows(facts, agentNow.peek(), kind)
-  if (rows.length === 0) return null
-  return (
-    <Part id="facts" title="Figures">
-      <dl class="fact-list">
-        {rows.map(({ name, label, value }) => (
-          <div key={name} data-fact={name} class={value.length > 32 ? 'long' : undefined}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Part>
-  )
-}
 
 export function Story({ incident: { id, story, part_of: partOf, led_to: ledTo = [] } }: Props) {
   if (partOf === undefined && ledTo.length === 0) return null

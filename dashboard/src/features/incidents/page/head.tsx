@@ -1,11 +1,11 @@
 // The head of an incident: what happened to whom, since when, the verdict, and what a reader can say of it.
 import type { Incident } from '../../../../../agent/model/incident.ts'
-import { agentNow } from '../../../parts/live/state.ts'
+import { StateMark } from '../../../parts/incident/account.tsx'
 import { lastedSeconds, whom } from '../../../parts/incident/filter.ts'
-import { age, zoneName } from '../../../text/format.ts'
+import { agentNow } from '../../../parts/live/state.ts'
 import { momentText } from '../../../text/facts.ts'
+import { age, zoneName } from '../../../text/format.ts'
 import { Actions } from './actions.tsx'
-import { StateMark } from '../../../parts/incident/state-mark.tsx'
 
 /** For how long, moving on while it fires. */
 function Times({ incident }: { readonly incident: Incident }) {

@@ -1,14 +1,15 @@
 // One incident: what it is and what to do about it on the left, what was seen around it on the right.
 import { useEffect } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
+import { Facts, Remedies } from '../../../parts/incident/account.tsx'
 import { connection } from '../../../parts/live/state.ts'
-import { detail, watchDetail } from './state.ts'
-import { hrefOf } from '../../../parts/route.ts'
 import { Loading } from '../../../parts/loading.tsx'
-import { Consequences, Facts, Remedies, Settings, Story } from './account.tsx'
+import { hrefOf } from '../../../parts/route.ts'
 import { Evidence } from '../evidence/evidence.tsx'
+import { Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
 import { Runbook } from './runbook.tsx'
+import { detail, watchDetail } from './state.ts'
 
 function Whole({ incident }: { readonly incident: Incident }) {
   return (

@@ -1,11 +1,10 @@
 // One incident whole: fetched when its page is opened, and again whenever the stream tells something new of it.
 import { effect, signal } from '@preact/signals'
 import type { Incident } from '../../../../../agent/model/incident.ts'
-import { ApiError, getJson, getText } from '../../../parts/connection/api.ts'
-import { connection } from '../../../parts/live/state.ts'
-import { incidents } from '../../../parts/incident/known.ts'
+import { ApiError, getJson, getText, storedToken } from '../../../parts/connection/api.ts'
 import { parseIncident } from '../../../parts/connection/messages.ts'
-import { storedToken } from '../../../parts/connection/token.ts'
+import { incidents } from '../../../parts/incident/known.ts'
+import { connection } from '../../../parts/live/state.ts'
 
 export type Detail =
   | { readonly state: 'asking' }

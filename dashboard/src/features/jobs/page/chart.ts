@@ -1,11 +1,10 @@
 // A chart of one job's readings over a range: some lines against a limit, with the pointer of its neighbours.
 import type uPlot from 'uplot'
-import { ticksOf } from '../timeline/ticks.ts'
-import { QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
-import { FONT } from '../../../parts/chart/time.ts'
-import { drawLimitLine } from '../../../parts/chart/limit-line.ts'
+import { drawLimitLine } from '../../../parts/chart/marks.ts'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
+import { FONT, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import { ticksOf } from '../ranges.ts'
 
 export type JobChartSpec = {
   readonly palette: Palette

@@ -2,16 +2,16 @@
 import { signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { createJobChart } from './chart.ts'
-import { PALETTES, type Palette } from '../../../parts/chart/palette.ts'
-import { roundTop } from '../../../parts/chart/round-top.ts'
-import { charts, failed, type Charts } from './readings.ts'
-import { highest, newest, type Line, type Lines } from './lines.ts'
-import type { Job } from '../running.ts'
+import { ChartBox } from '../../../parts/chart/box.tsx'
+import { type Palette, PALETTES } from '../../../parts/chart/palette.ts'
+import { roundTop } from '../../../parts/chart/values.ts'
 import { theme } from '../../../parts/theme.ts'
 import { cores, DASH, memory, percent, timeOfDay, zoneName } from '../../../text/format.ts'
-import { ChartBox } from '../../../parts/chart/box.tsx'
 import { colourOf } from '../name.tsx'
+import type { Job } from '../running.ts'
+import { createJobChart } from './chart.ts'
+import { highest, type Line, type Lines, newest } from './lines.ts'
+import { charts, type Charts, failed } from './readings.ts'
 
 /** Below, the scale would be of parts of a MiB. */
 const LEAST_BYTES = 64 * 2 ** 20

@@ -1,10 +1,10 @@
 // The figures of a job at one sight.
 import type { ComponentChildren } from 'preact'
 import { agentNow } from '../../../parts/live/state.ts'
-import { range } from '../range.ts'
-import type { JobRow } from '../table/rows.ts'
 import { cores, memory, since } from '../../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../table/cells.tsx'
+import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { range } from '../range.tsx'
+import type { JobRow } from '../table/rows.ts'
 
 type FigureProps = { readonly id: string; readonly label: string; readonly means?: string; readonly children: ComponentChildren }
 

@@ -1,11 +1,11 @@
 // The incidents of a job within the range, the newest first.
+import { StateMark } from '../../../parts/incident/account.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
-import { range } from '../range.ts'
-import type { JobRow } from '../table/rows.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { momentText } from '../../../text/facts.ts'
 import { zoneName } from '../../../text/format.ts'
-import { StateMark } from '../../../parts/incident/state-mark.tsx'
+import { range } from '../range.tsx'
+import type { JobRow } from '../table/rows.ts'
 
 const MOST = 8
 

@@ -1,19 +1,19 @@
 // One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
 import { computed } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { all } from '../table/state.ts'
-import { charts, watchCharts } from './readings.ts'
-import { past } from '../past.ts'
-import type { JobRow } from '../table/rows.ts'
 import { hrefOf, route } from '../../../parts/route.ts'
+import { JobProcesses } from '../cells.tsx'
+import { describe, Swatch } from '../name.tsx'
+import { past } from '../past.ts'
+import { RangeChoice } from '../range.tsx'
+import type { JobRow } from '../table/rows.ts'
+import { all } from '../table/state.ts'
+import { Timeline } from '../timeline/timeline.tsx'
 import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
-import { JobProcesses } from '../processes.tsx'
+import { charts, watchCharts } from './readings.ts'
 import { JobSettings } from './settings.tsx'
-import { describe, Swatch } from '../name.tsx'
-import { RangeChoice } from '../range-choice.tsx'
-import { Timeline } from '../timeline/timeline.tsx'
 
 function Unknown({ jobKey }: { readonly jobKey: string }) {
   return (

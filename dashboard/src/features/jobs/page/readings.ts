@@ -1,12 +1,11 @@
 // The charts of one job's page: asked for by its labels, for the range in the address.
 import { signal } from '@preact/signals'
-import { getJson } from '../../../parts/connection/api.ts'
-import { filterOf } from './filter.ts'
-import { asOne, asRate, byGpu, gridOf, mean, most, type Lines } from './lines.ts'
-import { keepAsking } from '../past.ts'
-import { spanQuery, type Range } from '../ranges.ts'
+import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import { parseSeries } from '../../../parts/connection/messages.ts'
-import { storedToken } from '../../../parts/connection/token.ts'
+import { filterOf } from '../identity.ts'
+import { keepAsking } from '../past.ts'
+import { type Range, spanQuery } from '../ranges.ts'
+import { asOne, asRate, byGpu, gridOf, type Lines, mean, most } from './lines.ts'
 
 export type Charts = { readonly key: string; readonly from: number; readonly to: number; readonly range: Range } & Readonly<
   Record<'memory' | 'busy' | 'cores' | 'host', Lines>

@@ -1,11 +1,27 @@
-// What each container of a job may use and was started with, as far as kernel and engine tell.
+// What each container of a job may use and was started with, as far as kernel and engine tell: asked for once when its page opens.
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { agentNow } from '../../../parts/live/state.ts'
-import { askSettings, told, type Told } from './jobs-settings.ts'
-import type { Job } from '../running.ts'
+import type { ContainerSettings } from '../../../../../agent/model/incident.ts'
+import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import type { ContainerView } from '../../../parts/live/rows.ts'
+import { agentNow } from '../../../parts/live/state.ts'
 import { factLabel, momentText } from '../../../text/facts.ts'
 import { cores, indexRanges, memory, zoneName } from '../../../text/format.ts'
+import type { Job } from '../running.ts'
+
+type Told = { readonly [name in keyof ContainerSettings]: unknown }
+/** By container id; undefined while it is asked for or where nothing was told. */
+const told = signal<ReadonlyMap<string, Told>>(new Map())
+
+async function askSettings(id: string): Promise<void> {
+  if (told.peek().has(id)) return
+  try {
+    const value = await getJson(`api/v1/containers/${encodeURIComponent(id)}/settings`, storedToken())
+    if (typeof value === 'object' && value !== null) told.value = new Map(told.peek()).set(id, value)
+  } catch {
+    // No engine, or one that has not answered yet: what the readings know of limits is shown all the same.
+  }
+}
 
 type Setting = { readonly name: string; readonly label: string; readonly value: string }
 

@@ -1,13 +1,12 @@
 // The jobs as a table; a row opens to the processes behind it. Order, words and open rows stand in the address.
-import { Fragment, type ComponentChildren } from 'preact'
-import { range } from '../range.ts'
-import { hold, opened, release, rows, sort, sortBy, toggle } from './state.ts'
+import { type ComponentChildren, Fragment } from 'preact'
+import { cores, memory } from '../../../text/format.ts'
+import { Busy, Cards, Count, HostMemory, Incidents, JobProcesses, None, Wasted, WASTED_MEANS, without } from '../cells.tsx'
+import { describe, jobHref, Swatch } from '../name.tsx'
+import { range } from '../range.tsx'
 import { BUSY_S } from '../running.ts'
 import type { JobRow } from './rows.ts'
-import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, Incidents, None, Wasted, WASTED_MEANS, without } from './cells.tsx'
-import { describe, jobHref, Swatch } from '../name.tsx'
-import { JobProcesses } from '../processes.tsx'
+import { hold, opened, release, rows, sort, sortBy, toggle } from './state.ts'
 
 type Column = {
   readonly id: string

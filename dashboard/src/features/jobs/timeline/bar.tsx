@@ -1,9 +1,8 @@
 // One hold of a card: a band for as long as it lasted, in it an area as high as the share of the card.
-import { PALETTES, mix } from '../../../parts/chart/palette.ts'
-import { areaPath } from './area.ts'
-import type { Span } from './spans.ts'
+import { mix, PALETTES } from '../../../parts/chart/palette.ts'
 import { theme } from '../../../parts/theme.ts'
 import { colourOf, jobHref } from '../name.tsx'
+import { areaPath, type Span } from './spans.ts'
 
 type Props = {
   readonly span: Span

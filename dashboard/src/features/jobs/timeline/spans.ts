@@ -1,6 +1,6 @@
 // Who held which card when, from the history of GPU memory: spans of one job on one card, what it held at its most, and for how long nothing ran meanwhile. Pure.
 import type { SeriesRow } from '../../../../../agent/model/live.ts'
-import { jobOf, type JobName } from '../identity.ts'
+import { type JobName, jobOf } from '../identity.ts'
 
 /** One step of history, Unix ms, the end not part of it, with the highest reading in it: a mean would hide what a card ran out by. */
 export type Step = { readonly from: number; readonly to: number; readonly bytes: number }
@@ -139,4 +139,12 @@ export function unseenOf(used: readonly SeriesRow[], from: number, to: number): 
     )
   }
   return unseen
+}
+
+/** The outline of what a job held of a card, as an SVG path in a box of 1000 by 100. */
+export function areaPath({ steps, from, to, highest }: Pick<Span, 'steps' | 'from' | 'to' | 'highest'>, total: number | undefined): string {
+  const top = Math.max(total ?? 0, highest)
+  const x = (ms: number): string => (((ms - from) / (to - from)) * 1000).toFixed(1)
+  const y = (bytes: number): string => (100 - (bytes / top) * 100).toFixed(1)
+  return `M0 100${steps.map((step) => `L${x(step.from)} ${y(step.bytes)}L${x(step.to)} ${y(step.bytes)}`).join('')}L1000 100Z`
 }

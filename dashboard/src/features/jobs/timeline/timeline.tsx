@@ -1,15 +1,14 @@
 // Who held which card when: a row for each GPU, a bar for each hold as high as the share of the card that was held. For the eye and the pointer; the same stands below as a list.
 import { computed, signal } from '@preact/signals'
 import { views } from '../../../parts/live/state.ts'
-import { asked, past } from '../past.ts'
-import type { Past } from '../past.ts'
-import { packed, type Span } from './spans.ts'
-import { ticksOf } from './ticks.ts'
 import { memory, since, timeWithSeconds, zoneName } from '../../../text/format.ts'
 import { shortGpuName } from '../../../text/names.ts'
+import { Swatch } from '../name.tsx'
+import { asked, past, type Past } from '../past.ts'
+import { ticksOf } from '../ranges.ts'
 import { Bar } from './bar.tsx'
 import { TimelineList } from './list.tsx'
-import { Swatch } from '../name.tsx'
+import { packed, type Span } from './spans.ts'
 
 type Pointed = { readonly span: Span; readonly t: number; readonly x: number; readonly y: number }
 const pointed = signal<Pointed | undefined>(undefined)

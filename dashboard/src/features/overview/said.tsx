@@ -1,9 +1,9 @@
 // Below an incident: its story, what people said of it, and what the reader may say.
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
-import { agentNow } from '../../parts/live/state.ts'
 import { MOST_LINKS } from '../../parts/incident/filter.ts'
 import { incidents } from '../../parts/incident/known.ts'
 import { acknowledge, silenceForAnHour } from '../../parts/incident/silences.ts'
+import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { since, timeWithSeconds } from '../../text/format.ts'
 

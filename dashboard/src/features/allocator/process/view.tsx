@@ -1,19 +1,19 @@
 // One process's allocator now and before, or why there is none to show.
 import { useEffect } from 'preact/hooks'
-import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from './state.ts'
-import { successorOf, type Probed } from './processes.ts'
+import { IncidentLinkTo } from '../../../parts/incident/account.tsx'
 import { ABOUT_PROCESS_MEMORY } from '../../../parts/incident/kind-sets.ts'
-import { agentNow, drawing, frame } from '../../../parts/live/state.ts'
 import { incidents } from '../../../parts/incident/known.ts'
+import { agentNow, drawing, frame } from '../../../parts/live/state.ts'
+import { Loading } from '../../../parts/loading.tsx'
 import { setParams } from '../../../parts/route.ts'
 import { since, zoneName } from '../../../text/format.ts'
 import { gapWords } from '../../../text/words.ts'
-import { IncidentLinkTo } from '../../incidents/list/table.tsx'
-import { Loading } from '../../../parts/loading.tsx'
-import { NoProbe } from './no-probe.tsx'
-import { ProcessChart } from './chart-box.tsx'
+import { ProcessChart } from './chart-panel.tsx'
 import { ProcessFigures } from './figures.tsx'
+import { NoProbe } from './no-probe.tsx'
 import { ProcessPicker } from './picker.tsx'
+import { type Probed, successorOf } from './processes.ts'
+import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from './state.ts'
 
 function Ended({ of }: { readonly of: Probed }) {
   if (of.endedAt === undefined) return null

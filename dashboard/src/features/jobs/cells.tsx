@@ -1,12 +1,13 @@
-// The cells of a job's row that need more than a figure.
-import { agentNow } from '../../../parts/live/state.ts'
-import { range } from '../range.ts'
-import { BUSY_S, busyRatio, type Job } from '../running.ts'
-import { wasted, type JobRow } from './rows.ts'
-import { hrefOf } from '../../../parts/route.ts'
-import { age, DASH, indexRanges, memory, percent, since, zoneName } from '../../../text/format.ts'
-import { Holdings } from '../../../parts/table/holdings.tsx'
-import { Meter } from '../../../parts/meter.tsx'
+// The cells of a job's row that need more than a figure, and the processes behind it; its page shows them as well.
+import { Meter } from '../../parts/figure.tsx'
+import { agentNow } from '../../parts/live/state.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { typeText } from '../../parts/table/processes.tsx'
+import { Holdings } from '../../parts/table/holdings.tsx'
+import { age, DASH, indexRanges, memory, percent, since, zoneName } from '../../text/format.ts'
+import { range } from './range.tsx'
+import { BUSY_S, busyRatio, type Job } from './running.ts'
+import { type JobRow, wasted } from './table/rows.ts'
 
 /** Not read; `nothing` where there is nothing to read. */
 export const None = ({ nothing = false }: { readonly nothing?: boolean }) => <span class={nothing ? 'faint zero' : 'faint'}>{DASH}</span>
@@ -99,5 +100,24 @@ export function Wasted({ row }: { readonly row: JobRow }) {
     <span class={seconds >= 1 ? '' : 'faint zero'} title={`In the last ${range.value.label}, GPU time ${parts.join('; ')}`}>
       {age(seconds)}
     </span>
+  )
+}
+
+/** Those that hold GPU memory, most first. */
+export function JobProcesses({ job }: { readonly job: Job }) {
+  return (
+    <ul class="job-processes" aria-label={`Processes of ${job.name}`}>
+      {job.processes
+        .toSorted((a, b) => (b.gpuBytes ?? 0) - (a.gpuBytes ?? 0) || a.pid - b.pid)
+        .map(({ key, pid, process, type, gpuBytes, holdings }) => (
+          <li key={key}>
+            <span class="name">{process}</span>
+            <span class="of">pid {pid}</span>
+            <span class="of">{typeText({ type })}</span>
+            <span class="job-process-memory">{memory(gpuBytes)}</span>
+            <Holdings holdings={holdings} />
+          </li>
+        ))}
+    </ul>
   )
 }

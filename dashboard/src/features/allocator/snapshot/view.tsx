@@ -1,15 +1,14 @@
 // A snapshot file: totals, what would fit, the map of its segments, who allocated, what to change.
-import type { DeviceAnalysis, LastOom } from './messages.ts'
-import { device, report } from './state.ts'
+import { RemedyList } from '../../../parts/incident/account.tsx'
 import { memory, timeWithSeconds, zoneName } from '../../../text/format.ts'
-import { RemedyList } from '../../../parts/incident/remedy-list.tsx'
 import { BlockDetail } from './block.tsx'
-import { MapPanel } from './map/panel.tsx'
-import { PoolTable } from './pool-table.tsx'
-import { RequestForm } from './request-form.tsx'
-import { SegmentTable } from './tables.tsx'
-import { SiteList } from './sites.tsx'
 import { NoFile } from './drop.tsx'
+import { MapPanel } from './map/panel.tsx'
+import type { DeviceAnalysis, LastOom } from './messages.ts'
+import { RequestForm } from './request-form.tsx'
+import { SiteList } from './sites.tsx'
+import { device, report } from './state.ts'
+import { PoolTable, SegmentTable } from './tables.tsx'
 import { SnapshotHead, Totals } from './totals.tsx'
 
 function Oom({ of }: { readonly of: LastOom }) {

@@ -1,13 +1,13 @@
 // The chart of the chosen process with its legend, whose figures are those under the pointer, else the newest.
-import { createAllocatorChart, layerColour } from './chart.ts'
+import { ChartBox } from '../../../parts/chart/box.tsx'
 import { PALETTES } from '../../../parts/chart/palette.ts'
-import { chosenKey, lanes, oomsOf, pointed, span } from './state.ts'
-import { columnsOf, LAYERS, marksOf, partsOf, readingsAt, SPANS, type Layer } from './lanes.ts'
-import { nameOf, type Probed } from './processes.ts'
 import { agentNow, drawing, stale } from '../../../parts/live/state.ts'
 import { theme } from '../../../parts/theme.ts'
 import { memory, since, timeWithSeconds } from '../../../text/format.ts'
-import { ChartBox } from '../../../parts/chart/box.tsx'
+import { createAllocatorChart, layerColour } from './chart.ts'
+import { columnsOf, type Layer, LAYERS, marksOf, partsOf, readingsAt, SPANS } from './lanes.ts'
+import { nameOf, type Probed } from './processes.ts'
+import { chosenKey, lanes, oomsOf, pointed, span } from './state.ts'
 
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
 const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'stranded', cache: 'cache' }
