@@ -1,4 +1,5 @@
 // The agent's own health: is what I see true, what does each source read, what is missing and why, what does it cost, who is told.
+import './style.css'
 import { useEffect } from 'preact/hooks'
 import { connection, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'

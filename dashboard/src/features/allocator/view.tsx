@@ -1,4 +1,7 @@
 // The allocators: one process now and before, or a snapshot file.
+import './style.css'
+import './snapshot/style.css'
+import './snapshot/map/style.css'
 import { stale } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import type { ViewProps } from '../feature.ts'

@@ -1,4 +1,6 @@
 // The doctor: what is wrong with driver, toolkit, engines and containers of this host, with the steps that mend it, and all that was looked at.
+import './style.css'
+import './checks.css'
 import { useEffect } from 'preact/hooks'
 import { RemedyList } from '../../parts/incident/account.tsx'
 import { GROUPS } from '../../text/doctor.ts'

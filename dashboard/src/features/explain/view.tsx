@@ -1,4 +1,5 @@
 // Explain: a log that somebody has, read in the browser. A field for it, its reading, or the answer: what went wrong in it, why, and what to change.
+import './style.css'
 import { byteSize } from '../../text/explain.ts'
 import { Answer } from './answer.tsx'
 import { LogForm } from './log-form.tsx'

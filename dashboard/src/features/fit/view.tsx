@@ -1,4 +1,7 @@
 // Does a model fit: the question on the left, the answer beside it; what the GPUs have while nothing is asked.
+import './style.css'
+import './gpus.css'
+import './answer.css'
 import { useEffect } from 'preact/hooks'
 import { AsOf, FitAnswer } from './answer.tsx'
 import { FitForm } from './form.tsx'

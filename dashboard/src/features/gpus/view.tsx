@@ -1,4 +1,5 @@
 // One GPU at large, by its index in the address (`#/gpus/3`): whether it can be believed, what is wrong, its memory, its charts, who is on it, its health.
+import './style.css'
 import { useEffect } from 'preact/hooks'
 import { Activity } from '../../parts/gpu/activity.tsx'
 import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'

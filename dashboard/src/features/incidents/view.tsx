@@ -1,4 +1,7 @@
 // The incidents: filters, table, and what is said where there is nothing to list; or the one that the address names.
+import './style.css'
+import './page/style.css'
+import './evidence/style.css'
 import { useEffect } from 'preact/hooks'
 import { connection, hello, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'

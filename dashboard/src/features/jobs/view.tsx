@@ -1,4 +1,7 @@
 // The jobs: what to find, the table, and who held which card when; or the one that the address names.
+import './style.css'
+import './page/style.css'
+import './timeline/style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { frame, stale } from '../../parts/live/state.ts'

@@ -1,4 +1,5 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
+import './style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { GapRow } from '../../../../agent/model/live.ts'
