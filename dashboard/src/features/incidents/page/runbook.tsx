@@ -1,21 +1,23 @@
-// The runbook of the incident's kind, fetched when it is opened; whether it is open stands in the address.
+// The runbook of the incident's kind, fetched when it is opened, with what draws Markdown; whether it is open stands in the address.
+import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { IncidentKind } from '../../../../../agent/model/kinds.ts'
-import { runbookOf } from './state.ts'
 import { route, setParams } from '../../../parts/route.ts'
-import { blocksOf, type Block } from '../../../text/markdown.ts'
-import { Markdown } from './markdown.tsx'
+import { runbookOf } from './state.ts'
+
+type Page = { readonly text: string; readonly Markdown: ComponentType<{ readonly text: string }> }
+
+async function fetchPage(kind: IncidentKind): Promise<Page> {
+  const [text, { Markdown }] = await Promise.all([runbookOf(kind), import('./markdown.tsx')])
+  return { text, Markdown }
+}
 
 export function Runbook({ kind }: { readonly kind: IncidentKind }) {
   const open = route.value.params.get('runbook') === 'open'
-  const [page, setPage] = useState<readonly Block[] | 'failed' | undefined>(undefined)
+  const [page, setPage] = useState<Page | 'failed' | undefined>(undefined)
   useEffect(() => {
     if (!open || (page !== undefined && page !== 'failed')) return
-    runbookOf(kind).then(
-      // Its own title is the summary's.
-      (text) => setPage(blocksOf(text).filter((block) => block.kind !== 'heading' || block.level > 1)),
-      () => setPage('failed'),
-    )
+    fetchPage(kind).then(setPage, () => setPage('failed'))
   }, [open, kind])
   return (
     <details class="runbook" open={open} onToggle={(event) => setParams({ runbook: event.currentTarget.open ? 'open' : undefined })}>
@@ -29,7 +31,8 @@ export function Runbook({ kind }: { readonly kind: IncidentKind }) {
           The runbook could not be fetched. <a href={`runbooks/${kind}`}>Open it as text</a>
         </p>
       ) : (
-        <Markdown blocks={page} />
+        // Its own title is the summary's.
+        <page.Markdown text={page.text} />
       )}
     </details>
   )

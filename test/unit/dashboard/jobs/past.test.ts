@@ -1,11 +1,11 @@
 // From history to who held which card when, how long nothing ran meanwhile, and the lines of a job's charts.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SeriesRow } from '../../../agent/model/live.ts'
-import { filterOf } from '../../../dashboard/src/features/jobs/identity.ts'
-import { asRate, byGpu, gridOf, mean, summed } from '../../../dashboard/src/features/jobs/page/lines.ts'
-import { RANGES, spanQuery, ticksOf } from '../../../dashboard/src/features/jobs/ranges.ts'
-import { areaPath, beginOf, idleOf, packed, peaksOf, type Span, spansOf, unseenOf } from '../../../dashboard/src/features/jobs/timeline/spans.ts'
+import type { SeriesRow } from '../../../../agent/model/live.ts'
+import { filterOf } from '../../../../dashboard/src/features/jobs/identity.ts'
+import { asRate, byGpu, gridOf, mean, summed } from '../../../../dashboard/src/features/jobs/page/lines.ts'
+import { RANGES, spanQuery, ticksOf } from '../../../../dashboard/src/features/jobs/ranges.ts'
+import { areaPath, beginOf, idleOf, packed, peaksOf, type Span, spansOf, unseenOf } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'
 
 const STEP = 10_000
 const series = (labels: Record<string, string>, values: readonly (number | null)[], more: Partial<SeriesRow> = {}): SeriesRow => ({

@@ -1,7 +1,7 @@
 // The window of seconds behind the charts: against a plain map, for any order of live values, history and passing time.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
+import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 
 const SIZE = 12
 const step = fc.oneof(

@@ -1,16 +1,16 @@
 // A snapshot as the page gets it, and the map's pixels: what a column shows is what its bytes are.
 import { describe, expect, test } from 'vitest'
-import { analyse } from '../../../agent/allocator/snapshot/analyse.ts'
-import { SnapshotError } from '../../../agent/allocator/snapshot/error.ts'
-import { readSnapshot } from '../../../agent/allocator/snapshot/file.ts'
-import { paintMap, type Paints } from '../../../dashboard/src/features/allocator/snapshot/map/paint.ts'
-import { layOut, ROW } from '../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
-import { NO_SITE, pack } from '../../../dashboard/src/features/allocator/snapshot/packed.ts'
-import { answerTo, openSnapshot, placeOfBlock } from '../../../dashboard/src/features/allocator/snapshot/report.ts'
-import { freeWords, shareText } from '../../../dashboard/src/text/allocator.ts'
-import { MARKUP, trainingSnapshot } from '../../setup/snapshot-file.ts'
-import { jitPickle } from '../allocator/snapshot/pickler.ts'
-import { block, frames, free, GIB, MIB, segment, snapshot } from '../allocator/snapshot/scene.ts'
+import { analyse } from '../../../../agent/allocator/snapshot/analyse.ts'
+import { SnapshotError } from '../../../../agent/allocator/snapshot/error.ts'
+import { readSnapshot } from '../../../../agent/allocator/snapshot/file.ts'
+import { paintMap, type Paints } from '../../../../dashboard/src/features/allocator/snapshot/map/paint.ts'
+import { layOut, ROW } from '../../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
+import { NO_SITE, pack } from '../../../../dashboard/src/features/allocator/snapshot/packed.ts'
+import { answerTo, openSnapshot, placeOfBlock } from '../../../../dashboard/src/features/allocator/snapshot/report.ts'
+import { freeWords, shareText } from '../../../../dashboard/src/text/allocator.ts'
+import { MARKUP, trainingSnapshot } from '../../../setup/snapshot-file.ts'
+import { jitPickle } from '../../allocator/snapshot/pickler.ts'
+import { block, frames, free, GIB, MIB, segment, snapshot } from '../../allocator/snapshot/scene.ts'
 
 const PAINTS: Paints = { ground: 0, sites: [1, 2, 3], pending: [4, 5], hole: [6, 7], cache: 8 }
 const scene = () =>

@@ -1,13 +1,13 @@
 // What counts as one job, what it holds and uses, and which rows the table shows in which order.
 import { describe, expect, test } from 'vitest'
-import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
-import type { ProcessRow } from '../../../agent/model/live.ts'
-import { jobOf } from '../../../dashboard/src/features/jobs/identity.ts'
-import { busyRatio, jobsOf, type Job } from '../../../dashboard/src/features/jobs/running.ts'
-import type { Span } from '../../../dashboard/src/features/jobs/timeline/spans.ts'
-import { arranged, DEFAULT_SORT, fits, jobKeyOf, parseSort, rowsOf, sortText, wasted } from '../../../dashboard/src/features/jobs/table/rows.ts'
-import { INCIDENT } from '../http/incident-fixture.ts'
-import { container, frame, GIB, gpu, silentGpu } from './helpers.ts'
+import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
+import type { ProcessRow } from '../../../../agent/model/live.ts'
+import { jobOf } from '../../../../dashboard/src/features/jobs/identity.ts'
+import { busyRatio, jobsOf, type Job } from '../../../../dashboard/src/features/jobs/running.ts'
+import type { Span } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'
+import { arranged, DEFAULT_SORT, fits, jobKeyOf, parseSort, rowsOf, sortText, wasted } from '../../../../dashboard/src/features/jobs/table/rows.ts'
+import { INCIDENT } from '../../http/incident-fixture.ts'
+import { container, frame, GIB, gpu, silentGpu } from '../helpers.ts'
 
 const process = (pid: number, index: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
   pid,

@@ -1,7 +1,7 @@
 // Whose allocators the page knows: who speaks, who has ended, whom it begins with, who took whose place.
 import { describe, expect, test } from 'vitest'
-import type { AllocatorRow, SeriesRow } from '../../../agent/model/live.ts'
-import { beginWithOf, nameOf, probedOf, successorOf } from '../../../dashboard/src/features/allocator/process/processes.ts'
+import type { AllocatorRow, SeriesRow } from '../../../../agent/model/live.ts'
+import { beginWithOf, nameOf, probedOf, successorOf } from '../../../../dashboard/src/features/allocator/process/processes.ts'
 
 const row = (pid: number, gpu: string, more: Partial<AllocatorRow> = {}): AllocatorRow => ({
   pid,

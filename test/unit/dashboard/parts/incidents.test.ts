@@ -1,9 +1,9 @@
 // The page's list of incidents: newer words win, firing ones stand first, what is long over is gone.
 import { describe, expect, test } from 'vitest'
-import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
-import { listed, takeIncidents } from '../../../dashboard/src/parts/incident/known.ts'
-import { parseIncidents, parseLiveMessage } from '../../../dashboard/src/parts/connection/messages.ts'
-import { INCIDENT } from '../http/incident-fixture.ts'
+import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
+import { listed, takeIncidents } from '../../../../dashboard/src/parts/incident/known.ts'
+import { parseIncidents, parseLiveMessage } from '../../../../dashboard/src/parts/connection/messages.ts'
+import { INCIDENT } from '../../http/incident-fixture.ts'
 
 const NOW = INCIDENT.started_at + 1_000_000
 const one = (id: string, more: Partial<IncidentSummary> = {}): IncidentSummary => {

@@ -1,10 +1,10 @@
 // Table rows and their order.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ProcessRow } from '../../../agent/model/live.ts'
-import { containerViews, outsideContainers, processViews } from '../../../dashboard/src/parts/live/rows.ts'
-import { nextSort, sortRows } from '../../../dashboard/src/parts/table/sort.ts'
-import { container, frame, gpu, silentGpu } from './helpers.ts'
+import type { ProcessRow } from '../../../../agent/model/live.ts'
+import { containerViews, outsideContainers, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
+import { nextSort, sortRows } from '../../../../dashboard/src/parts/table/sort.ts'
+import { container, frame, gpu, silentGpu } from '../helpers.ts'
 
 const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
   pid,

@@ -1,12 +1,12 @@
 // The agent's own health, as the page judges it: figures, sources, gaps, cost, and what speaks against believing what one sees.
 import { describe, expect, test } from 'vitest'
-import { coresOf, recordCost, recordedSince, stepsOf, COST } from '../../../dashboard/src/features/agent/cost-lanes.ts'
-import { parseFigures } from '../../../dashboard/src/features/agent/figures.ts'
-import { gapGroups, newestGap } from '../../../dashboard/src/features/agent/gap-groups.ts'
-import { parseGaps, parseGroups, sourceRows, type GapEntry, type GroupRow } from '../../../dashboard/src/features/agent/source-rows.ts'
-import { doubts, verdictOf, type Evidence } from '../../../dashboard/src/features/agent/doubts.ts'
-import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
-import { metricName, took } from '../../../dashboard/src/text/agent.ts'
+import { coresOf, recordCost, recordedSince, stepsOf, COST } from '../../../../dashboard/src/features/agent/cost-lanes.ts'
+import { parseFigures } from '../../../../dashboard/src/features/agent/figures.ts'
+import { gapGroups, newestGap } from '../../../../dashboard/src/features/agent/gap-groups.ts'
+import { parseGaps, parseGroups, sourceRows, type GapEntry, type GroupRow } from '../../../../dashboard/src/features/agent/source-rows.ts'
+import { doubts, verdictOf, type Evidence } from '../../../../dashboard/src/features/agent/doubts.ts'
+import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
+import { metricName, took } from '../../../../dashboard/src/text/agent.ts'
 
 const T = 1_795_000_000_000
 const group = (source: string, name: string, readings: number, more: Partial<GroupRow> = {}): GroupRow => ({

@@ -1,11 +1,11 @@
 // Whether a GPU can be believed, what a card then shows, and the line that says what is wrong.
 import { describe, expect, test } from 'vitest'
-import { gpuViews, remember } from '../../../dashboard/src/parts/live/gpu-view.ts'
-import { troubleOf } from '../../../dashboard/src/parts/live/health.ts'
-import { notTold, placedTitle, summarise } from '../../../dashboard/src/parts/live/summary.ts'
-import { summaryOf } from '../../../agent/model/incident.ts'
-import { INCIDENT } from '../http/incident-fixture.ts'
-import { frame, gpu, silentGpu } from './helpers.ts'
+import { gpuViews, remember } from '../../../../dashboard/src/parts/live/gpu-view.ts'
+import { troubleOf } from '../../../../dashboard/src/parts/live/health.ts'
+import { notTold, placedTitle, summarise } from '../../../../dashboard/src/parts/live/summary.ts'
+import { summaryOf } from '../../../../agent/model/incident.ts'
+import { INCIDENT } from '../../http/incident-fixture.ts'
+import { frame, gpu, silentGpu } from '../helpers.ts'
 
 const T = new Date(2026, 10, 20, 12, 4, 30).getTime()
 const nothing = (): undefined => undefined

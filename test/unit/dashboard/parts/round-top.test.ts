@@ -1,7 +1,7 @@
 // Scales of charts end at round numbers that lie close above what they show.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { roundTop } from '../../../dashboard/src/parts/chart/values.ts'
+import { roundTop } from '../../../../dashboard/src/parts/chart/values.ts'
 
 const GIB = 2 ** 30
 

@@ -1,6 +1,6 @@
 // Frames and history together: history fills the holes, what came live stays, several series of one container are one lane.
 import { describe, expect, test } from 'vitest'
-import type { SeriesRow } from '../../../agent/model/live.ts'
+import type { SeriesRow } from '../../../../agent/model/live.ts'
 import {
   HISTORY_METRICS,
   LANE,
@@ -9,9 +9,9 @@ import {
   recordHistory,
   type AllocatorMeasure,
   type HistoryMetric,
-} from '../../../dashboard/src/parts/live/lanes.ts'
-import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
-import { container, frame, gpu } from './helpers.ts'
+} from '../../../../dashboard/src/parts/live/lanes.ts'
+import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
+import { container, frame, gpu } from '../helpers.ts'
 
 const metric = (name: string): HistoryMetric => {
   const found = HISTORY_METRICS.find((each) => each.metric === `warpwatch_${name}`)

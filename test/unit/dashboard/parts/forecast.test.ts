@@ -1,7 +1,7 @@
 // What a card says of memory that runs out: the soonest of its processes, in words that claim no more than is known.
 import { expect, test } from 'vitest'
-import { forecastOf, forecastText } from '../../../dashboard/src/parts/gpu/forecast.ts'
-import { gpu } from './helpers.ts'
+import { forecastOf, forecastText } from '../../../../dashboard/src/parts/gpu/forecast.ts'
+import { gpu } from '../helpers.ts'
 
 const of = (earliest: Record<string, number>, latest: Record<string, number> = {}) =>
   forecastOf(gpu(0, { memory_exhaustion_earliest_seconds: earliest, memory_exhaustion_latest_seconds: latest }))

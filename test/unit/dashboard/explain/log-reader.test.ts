@@ -1,9 +1,9 @@
 // The log beside its answer: the right lines, whatever the size and wherever pieces end; and the answer as Markdown.
 import { describe, expect, test } from 'vitest'
-import { explainStream } from '../../../agent/diagnosis/explain.ts'
-import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
-import { createLogReader, notTextOf, windowsAround } from '../../../dashboard/src/features/explain/reader/log-reader.ts'
-import { byteSize, markdownOf } from '../../../dashboard/src/text/explain.ts'
+import { explainStream } from '../../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../../agent/diagnosis/log-scanner.ts'
+import { createLogReader, notTextOf, windowsAround } from '../../../../dashboard/src/features/explain/reader/log-reader.ts'
+import { byteSize, markdownOf } from '../../../../dashboard/src/text/explain.ts'
 
 const OOM =
   'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 1; 24.00 GiB total capacity; 20.00 GiB already allocated; 1.00 GiB free; 21.00 GiB reserved in total by PyTorch)'

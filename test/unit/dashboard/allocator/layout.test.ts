@@ -1,7 +1,7 @@
 // Where segments stand in the picture: every byte once, to scale, within the width; and from a point back to its block.
 import { describe, expect, test } from 'vitest'
-import { readSnapshot } from '../../../agent/allocator/snapshot/file.ts'
-import { rulesOf } from '../../../agent/allocator/snapshot/rules.ts'
+import { readSnapshot } from '../../../../agent/allocator/snapshot/file.ts'
+import { rulesOf } from '../../../../agent/allocator/snapshot/rules.ts'
 import {
   boxesOf,
   chosenSegments,
@@ -11,9 +11,9 @@ import {
   pieceAt,
   ROW,
   type Layout,
-} from '../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
-import { blockAt, pack, segmentOf } from '../../../dashboard/src/features/allocator/snapshot/packed.ts'
-import { trainingSnapshot } from '../../setup/snapshot-file.ts'
+} from '../../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
+import { blockAt, pack, segmentOf } from '../../../../dashboard/src/features/allocator/snapshot/packed.ts'
+import { trainingSnapshot } from '../../../setup/snapshot-file.ts'
 
 const { segments, settings } = readSnapshot(trainingSnapshot())
 const { packed } = pack(segments, rulesOf(settings, false), new Map())

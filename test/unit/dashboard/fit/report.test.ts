@@ -1,12 +1,12 @@
 // An answer of the fit as its page draws it: stretches of a card's bar, scales, what is left, the answer in one line.
 import { describe, expect, test } from 'vitest'
-import { modelOfSize } from '../../../agent/fit/model.ts'
-import { fitReport } from '../../../agent/fit/report.ts'
-import { parseSettings } from '../../../agent/fit/settings.ts'
-import type { FitReport, GpuAnswer, GpuRoom } from '../../../agent/model/fit.ts'
-import { leftOf, parseFit, parseRooms, scaleOf, stretchesOf, suggestionGroups, ticksOf } from '../../../dashboard/src/features/fit/report.ts'
-import { answerText, gpuName, PARTS, peakText, VERDICTS, workText } from '../../../dashboard/src/text/fit.ts'
-import { GIB } from './helpers.ts'
+import { modelOfSize } from '../../../../agent/fit/model.ts'
+import { fitReport } from '../../../../agent/fit/report.ts'
+import { parseSettings } from '../../../../agent/fit/settings.ts'
+import type { FitReport, GpuAnswer, GpuRoom } from '../../../../agent/model/fit.ts'
+import { leftOf, parseFit, parseRooms, scaleOf, stretchesOf, suggestionGroups, ticksOf } from '../../../../dashboard/src/features/fit/report.ts'
+import { answerText, gpuName, PARTS, peakText, VERDICTS, workText } from '../../../../dashboard/src/text/fit.ts'
+import { GIB } from '../helpers.ts'
 
 const room = (free: number, more: Partial<GpuRoom> = {}): GpuRoom => ({
   name: 'NVIDIA H100',

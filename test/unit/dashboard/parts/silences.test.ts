@@ -1,8 +1,8 @@
 // What the page understands of silences, and what a silence of an incident covers.
 import { expect, test } from 'vitest'
-import { scopeOf } from '../../../dashboard/src/parts/incident/silences.ts'
-import { parseSilences } from '../../../dashboard/src/parts/connection/messages.ts'
-import { INCIDENT, SILENCE } from '../http/incident-fixture.ts'
+import { scopeOf } from '../../../../dashboard/src/parts/incident/silences.ts'
+import { parseSilences } from '../../../../dashboard/src/parts/connection/messages.ts'
+import { INCIDENT, SILENCE } from '../../http/incident-fixture.ts'
 
 test('silences are looked at before they are believed', () => {
   expect(parseSilences([SILENCE])).toEqual([SILENCE])

@@ -1,7 +1,7 @@
 // A steady list: the same array for as long as its members are the same, so that what draws it is not called again.
 import { effect, signal } from '@preact/signals'
 import { expect, test } from 'vitest'
-import { steadyList } from '../../../dashboard/src/parts/live/steady.ts'
+import { steadyList } from '../../../../dashboard/src/parts/live/steady.ts'
 
 test('is another list only when a member comes, goes, moves or has another key', () => {
   const source = signal<readonly { readonly key: string; readonly bytes: number }[]>([])

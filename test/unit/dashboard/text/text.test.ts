@@ -1,12 +1,12 @@
 // How figures and reasons read.
-import { frame, GIB, gpu } from './helpers.ts'
+import { frame, GIB, gpu } from '../helpers.ts'
 import { describe, expect, test } from 'vitest'
-import { tokenProtocol } from '../../../dashboard/src/parts/connection/api.ts'
-import { parseLiveMessage, parseSeries } from '../../../dashboard/src/parts/connection/messages.ts'
-import { retryDelayMs } from '../../../dashboard/src/parts/connection/stream.ts'
-import { age, clock, indexRanges, memory, percent, since, timeWithSeconds } from '../../../dashboard/src/text/format.ts'
-import { containerKey, gpuModels } from '../../../dashboard/src/text/names.ts'
-import { activeThrottles } from '../../../dashboard/src/text/words.ts'
+import { tokenProtocol } from '../../../../dashboard/src/parts/connection/api.ts'
+import { parseLiveMessage, parseSeries } from '../../../../dashboard/src/parts/connection/messages.ts'
+import { retryDelayMs } from '../../../../dashboard/src/parts/connection/stream.ts'
+import { age, clock, indexRanges, memory, percent, since, timeWithSeconds } from '../../../../dashboard/src/text/format.ts'
+import { containerKey, gpuModels } from '../../../../dashboard/src/text/names.ts'
+import { activeThrottles } from '../../../../dashboard/src/text/words.ts'
 
 describe('figures', () => {
   test.each([

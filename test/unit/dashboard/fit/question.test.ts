@@ -1,12 +1,12 @@
 // The form of the fit against the agent's own settings: names, values, defaults; and that a suggestion, once taken, gives what it promised.
 import { describe, expect, test } from 'vitest'
-import { modelOf, parseParameters } from '../../../agent/fit/model.ts'
-import { fitReport } from '../../../agent/fit/report.ts'
-import { parseSettings, SETTINGS } from '../../../agent/fit/settings.ts'
-import type { FitReport } from '../../../agent/model/fit.ts'
-import { FIELDS, fieldsFor, usualOf, WORK, type Words } from '../../../dashboard/src/features/fit/fields.ts'
-import { commandOf, HELD, questionOf, suggestedChanges, workChanges } from '../../../dashboard/src/features/fit/question.ts'
-import { GIB } from './helpers.ts'
+import { modelOf, parseParameters } from '../../../../agent/fit/model.ts'
+import { fitReport } from '../../../../agent/fit/report.ts'
+import { parseSettings, SETTINGS } from '../../../../agent/fit/settings.ts'
+import type { FitReport } from '../../../../agent/model/fit.ts'
+import { FIELDS, fieldsFor, usualOf, WORK, type Words } from '../../../../dashboard/src/features/fit/fields.ts'
+import { commandOf, HELD, questionOf, suggestedChanges, workChanges } from '../../../../dashboard/src/features/fit/question.ts'
+import { GIB } from '../helpers.ts'
 
 const wordsOf = (words: Readonly<Record<string, string | undefined>>): Words =>
   new Map(Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])))

@@ -1,6 +1,6 @@
 // One process's allocator over time: what history and frames put into the steps, the parts of what is reserved, what happened when.
 import { describe, expect, test } from 'vitest'
-import type { SeriesRow } from '../../../agent/model/live.ts'
+import type { SeriesRow } from '../../../../agent/model/live.ts'
 import {
   columnsOf,
   createLanes,
@@ -11,7 +11,7 @@ import {
   SPANS,
   type Lanes,
   type Measure,
-} from '../../../dashboard/src/features/allocator/process/lanes.ts'
+} from '../../../../dashboard/src/features/allocator/process/lanes.ts'
 
 const T = 1_763_600_000
 const row = { pid: 1, process: 'python', uuid: 'GPU-0', gpu: '0' } as const

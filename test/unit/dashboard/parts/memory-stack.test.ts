@@ -1,13 +1,13 @@
 // The stacked memory: its top is always what is used, its layers never shrink below those under them, and holes stay holes.
 import * as fc from 'fast-check'
-import { container, frame, GIB, gpu } from './helpers.ts'
+import { container, frame, GIB, gpu } from '../helpers.ts'
 import { describe, expect, test } from 'vitest'
-import { cellRows, type Columns, createColumnBook, traceRows } from '../../../dashboard/src/parts/chart/columns.ts'
-import { createColourBook } from '../../../dashboard/src/parts/chart/palette.ts'
-import { sharesAt } from '../../../dashboard/src/parts/gpu/shares.ts'
-import { keptBytes, layerBytes, layersOf, stackRows } from '../../../dashboard/src/parts/gpu/stack.ts'
-import { LANE, recordFrame } from '../../../dashboard/src/parts/live/lanes.ts'
-import { createTimeline } from '../../../dashboard/src/parts/live/timeline.ts'
+import { cellRows, type Columns, createColumnBook, traceRows } from '../../../../dashboard/src/parts/chart/columns.ts'
+import { createColourBook } from '../../../../dashboard/src/parts/chart/palette.ts'
+import { sharesAt } from '../../../../dashboard/src/parts/gpu/shares.ts'
+import { keptBytes, layerBytes, layersOf, stackRows } from '../../../../dashboard/src/parts/gpu/stack.ts'
+import { LANE, recordFrame } from '../../../../dashboard/src/parts/live/lanes.ts'
+import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 
 const plain = (columns: Columns): (number | null)[][] => columns.map((column) => Array.from<number | null>(column))
 const bytes = fc.integer({ min: 0, max: 80 }).map((gib) => gib * GIB)
