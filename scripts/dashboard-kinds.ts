@@ -1,10 +1,10 @@
-// Writes dashboard/src/state/kind-sets.ts: what the page needs of the kinds' declarations, without carrying all of them into its first load.
+// Writes dashboard/src/parts/incident/kind-sets.ts: what the page needs of the kinds' declarations, without carrying all of them into its first load.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { INCIDENT_KINDS, kindOf } from '../agent/model/kinds.ts'
 import type { KindShape } from '../agent/model/kinds/kind.ts'
 
-export const PAGE = join(import.meta.dirname, '../dashboard/src/state/kind-sets.ts')
+export const PAGE = join(import.meta.dirname, '../dashboard/src/parts/incident/kind-sets.ts')
 
 const LINE = 160
 
@@ -19,7 +19,7 @@ function set(name: string, comment: string, wanted: (shape: KindShape) => boolea
 export const dashboardKinds = (): string =>
   [
     '// Made by node scripts/dashboard-kinds.ts from agent/model/kinds, do not edit: the kinds that some views treat apart.',
-    "import type { IncidentKind } from '../../../agent/model/kinds.ts'",
+    "import type { IncidentKind } from '../../../../agent/model/kinds.ts'",
     '',
     set('GPU_UNREADABLE', 'It says that the GPU, or what is read of it, does not answer.', ({ gpuState }) => gpuState === 'unreadable'),
     set('GPU_SLOWED', 'It says that the GPU is held below its speed.', ({ gpuState }) => gpuState === 'slowed'),

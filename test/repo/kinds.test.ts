@@ -37,7 +37,7 @@ describe('kinds', () => {
     expect(INCIDENT_KINDS.filter((kind) => after(kind).length > 0).length).toBeGreaterThan(5)
     expect(INCIDENT_KINDS.filter((kind) => reaches(kind, kind))).toEqual([])
   })
-  test('dashboard/src/state/kind-sets.ts is what they declare (npm run generate writes it)', () => {
+  test('dashboard/src/parts/incident/kind-sets.ts is what they declare (npm run generate writes it)', () => {
     expect(readFileSync(PAGE, 'utf8')).toBe(dashboardKinds())
   })
 })
