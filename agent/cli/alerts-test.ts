@@ -11,7 +11,8 @@ import { shownHost } from '../lib/shown-url.ts'
 import type { NotifierConfig } from '../model/alert-settings.ts'
 import type { IncidentKind } from '../model/kinds.ts'
 import type { NotifierTest } from '../model/notification.ts'
-import { messageOf, UsageError, type Io } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Io } from './command.ts'
 import { plain } from './plain.ts'
 
 export type Wanted = { readonly name: string; readonly kind: IncidentKind; readonly resolved: boolean; readonly print: boolean }

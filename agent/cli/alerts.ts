@@ -2,6 +2,7 @@
 import { nearest } from '../lib/nearest.ts'
 import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../model/kinds.ts'
 import type { NotifierRow } from '../model/notification.ts'
+import { utcText } from '../text/time.ts'
 import { callAgent } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
@@ -42,15 +43,13 @@ const isRow = (value: unknown): value is NotifierRow =>
   typeof value.waiting === 'number' &&
   'host' in value
 
-const when = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-
 export function rowLines(row: NotifierRow): string {
   const waits =
-    row.waiting === 0 ? 'nothing waits' : `${row.waiting} waiting${row.oldest_waiting_at === undefined ? '' : ` since ${when(row.oldest_waiting_at)}`}`
+    row.waiting === 0 ? 'nothing waits' : `${row.waiting} waiting${row.oldest_waiting_at === undefined ? '' : ` since ${utcText(row.oldest_waiting_at)}`}`
   const lines = [
-    `${row.name}  ${row.type} at ${row.host}: ${row.status}, ${waits}, ${row.delivered} delivered${row.last_delivered_at === undefined ? '' : `, last ${when(row.last_delivered_at)}`}`,
-    ...(row.last_error === undefined ? [] : [`  last error ${when(row.last_error.at)}: ${row.last_error.text}`]),
-    ...(row.next_try_at === undefined ? [] : [`  next try ${when(row.next_try_at)}`]),
+    `${row.name}  ${row.type} at ${row.host}: ${row.status}, ${waits}, ${row.delivered} delivered${row.last_delivered_at === undefined ? '' : `, last ${utcText(row.last_delivered_at)}`}`,
+    ...(row.last_error === undefined ? [] : [`  last error ${utcText(row.last_error.at)}: ${row.last_error.text}`]),
+    ...(row.next_try_at === undefined ? [] : [`  next try ${utcText(row.next_try_at)}`]),
     ...(row.expired === 0 ? [] : [`  ${row.expired} expired before they could be delivered`]),
     ...(row.set_aside === 0 ? [] : [`  ${row.set_aside} set aside, as the receiver refuses them; once that is mended: warpwatch alerts retry ${row.name}`]),
   ]

@@ -1,7 +1,8 @@
 // Asks the running agent to change something, or for what it alone knows: silences, acknowledgements, set-healthy.
 import { localUrl } from '../config/listen.ts'
 import type { Config } from '../config/schema.ts'
-import { messageOf, UsageError, type Io } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Io } from './command.ts'
 
 const ANSWER_WITHIN_MS = 5_000
 

@@ -13,8 +13,9 @@ import { reportText } from '../doctor/report-text.ts'
 import { nvidiaSmiCommands } from '../lib/wsl.ts'
 import { VERSION } from '../lib/version.ts'
 import type { DoctorReport } from '../model/doctor.ts'
+import { messageOf } from '../text/error.ts'
 import { callAgent } from './change.ts'
-import { messageOf, UsageError, type Io } from './command.ts'
+import { UsageError, type Io } from './command.ts'
 import { openIncidents } from './incidents-from.ts'
 
 export type BundleParts = { readonly report: DoctorReport; readonly loaded: LoadedConfig; readonly around: Surroundings; readonly io: Io }

@@ -1,5 +1,6 @@
 // `warpwatch doctor`: looks at driver, toolkit, engines, containers and compose files, and says how to mend what is wrong. Changes nothing.
 import type { CheckDefinition } from '../doctor/definition.ts'
+import { messageOf } from '../text/error.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
@@ -71,7 +72,7 @@ export const doctor: Command = {
       if (container !== undefined) {
         // Whoever names a container that is not there has made a mistake; a report full of skipped checks would hide it.
         await around.containers().catch((error: unknown) => {
-          throw new UsageError(`doctor: --container: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+          throw new UsageError(`doctor: --container: ${messageOf(error)}`, { cause: error })
         })
       }
       const report = await runChecks({ checks, around, host: config.host_name })

@@ -1,6 +1,8 @@
 // The input of `explain --jsonl`: one independent log per line.
 import { z } from 'zod'
-import { messageOf, UsageError } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { createLineSplitter } from '../text/line-splitter.ts'
+import { UsageError } from './command.ts'
 
 const INPUT = z.object({ id: z.union([z.string(), z.number()]), text: z.string() })
 export type ExplainInput = z.infer<typeof INPUT>
@@ -17,15 +19,17 @@ export function inputLine(line: string, number: number): ExplainInput {
   throw new UsageError(`explain: line ${number}: expected {"id","text"}, came ${JSON.stringify(value).slice(0, 80)}`, { cause: parsed.error })
 }
 
+/** A log of more characters is nothing that somebody pasted; the text of V8 ends at twice that. */
+const MAX_LINE_CHARS = 2 ** 28
+
 /** Lines of a stream of bytes, decoded as UTF-8. */
 export function* linesOf(chunks: Iterable<Uint8Array>): Generator<string> {
   const decoder = new TextDecoder()
-  let rest = ''
-  for (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+  const onOverlong = (): never => {
+    throw new UsageError('explain: a line of the input is longer than 256 Mi characters. Give that log as a file of its own: warpwatch explain FILE')
   }
-  rest += decoder.decode()
-  if (rest !== '') yield rest
+  const splitter = createLineSplitter({ maxChars: MAX_LINE_CHARS, overlong: 'drop', onOverlong })
+  for (const chunk of chunks) yield* splitter.push(decoder.decode(chunk, { stream: true }))
+  yield* splitter.push(decoder.decode())
+  yield* splitter.end()
 }

@@ -2,7 +2,8 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { redactDeep } from '../lib/redact.ts'
 import type { Fault } from '../model/fault.ts'
-import { messageOf, UsageError, type Command, type Io } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Command, type Io } from './command.ts'
 
 /** Large enough that the pieces held over between reads cost little, small enough to stay out of the way. */
 const CHUNK_BYTES = 4 * 2 ** 20

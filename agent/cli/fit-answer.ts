@@ -1,6 +1,7 @@
 // The answer of `fit` for people: the parts with their range, then each GPU, then what would make it fit.
-import { bytesText } from '../lib/bytes.ts'
+import { bytesText } from '../text/bytes.ts'
 import type { FitEstimate, FitReport, FitVerdict, GpuAnswer, Range } from '../model/fit.ts'
+import { parametersText } from '../text/figures.ts'
 import { plain } from './plain.ts'
 
 const VERDICTS: Readonly<Record<FitVerdict, string>> = {
@@ -20,17 +21,12 @@ function table(rows: readonly (readonly string[])[], right: readonly number[]): 
 
 const figures = ({ low_bytes: low, likely_bytes: likely, high_bytes: high }: Range): readonly string[] => [low, likely, high].map(bytesText)
 
-function countText(count: number): string {
-  const [divisor, unit] = count >= 1e9 ? [1e9, 'billion'] : count >= 1e6 ? [1e6, 'million'] : [1e3, 'thousand']
-  return `${(count / divisor).toFixed(2)} ${unit}`
-}
-
 function headline({ model, settings }: FitEstimate): string {
   const { train, dtype, batch, context, gpus, shard, rank } = settings
   const work = train === 'no' ? 'inference' : train === 'full' ? `full training with ${settings.optimizer}` : `LoRA of rank ${rank} with ${settings.optimizer}`
   const split = gpus === 1 ? '' : `, each of ${gpus} GPUs${shard === 'none' ? '' : ` (${shard})`}`
-  const trained = model.trainable === undefined ? '' : `, ${countText(model.trainable)} of them trained`
-  return `${model.name}: ${countText(model.parameters)} parameters${trained}; ${work} in ${dtype}, ${batch} x ${context} tokens${split}\n`
+  const trained = model.trainable === undefined ? '' : `, ${parametersText(model.trainable)} of them trained`
+  return `${model.name}: ${parametersText(model.parameters)} parameters${trained}; ${work} in ${dtype}, ${batch} x ${context} tokens${split}\n`
 }
 
 function estimateText(estimate: FitEstimate): string {

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { readConfig, type ReadConfig } from '../fit/hf-config.ts'
 import { ConfigShapeError } from '../fit/hf-fields.ts'
 import { headerLength, SafetensorsError, shardsOf, storedWeights, type StoredWeights } from '../fit/safetensors.ts'
-import { messageOf, UsageError } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError } from './command.ts'
 
 const MAX_CONFIG_BYTES = 16 * 1024 * 1024
 const INDEX = 'model.safetensors.index.json'

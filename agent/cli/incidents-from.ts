@@ -8,7 +8,8 @@ import { isIncidentKind } from '../model/kinds.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../store/incidents/file.ts'
 import { MAINTENANCE_FILE, readLists } from '../store/maintenance/file.ts'
 import { decorated, silenceOf } from '../store/maintenance/match.ts'
-import { messageOf, UsageError } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError } from './command.ts'
 
 export type IncidentReader = {
   /** Who answers, for a person. */

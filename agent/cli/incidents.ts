@@ -4,6 +4,7 @@ import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type Incident
 import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'
 import { nearest } from '../lib/nearest.ts'
 import { toldAbout } from '../diagnosis/incidents/told-about.ts'
+import { utcText } from '../text/time.ts'
 import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command } from './command.ts'
 import { isSummary, openIncidents, type IncidentReader } from './incidents-from.ts'
@@ -13,7 +14,6 @@ import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
 const isStatus = (text: string): text is IncidentStatus => (INCIDENT_STATUSES as readonly string[]).includes(text)
-const when = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
 function filterFrom({ flags }: Arguments): IncidentFilter {
   const [status, kind, limit] = [flags.get('status'), flags.get('kind'), flags.get('limit')]
@@ -52,7 +52,7 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
     const { id, kind, severity, status, started_at: startedAt, count, title, verdict, remedies, consequences } = incident
     const [first] = remedies
     const lines = [
-      `${id}  ${when(startedAt)} UTC  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
+      `${id}  ${utcText(startedAt)}  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
       `  ${title}: ${subjectText(incident)}`,
       `  ${verdict}`,
       ...(consequences.length === 0 ? [] : [`  followed by ${kindsOf(consequences)}`]),

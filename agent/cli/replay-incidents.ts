@@ -39,17 +39,15 @@ export function createReplayJudge(hostname: string, { settings, custom }: Detect
   const forecasts: ForecastRow[] = []
   const definitions: readonly DetectorDefinition[] = [...Object.values(detectors), ...customThresholds(custom)]
   const detection = createDetection({ definitions, settings, onForecast: (forecast) => void forecasts.push(forecastRow(forecast)) })
-  const diagnosis = createDiagnosis({
-    judge: createLogJudge(logScanner()).judge,
-    detection,
-    hostname,
-    onChange: (incident) => void found.set(incident.id, incident),
-  })
+  const diagnosis = createDiagnosis({ judge: createLogJudge(logScanner()).judge, detection, hostname })
+  const keep = (changed: readonly Incident[]): void => {
+    for (const incident of changed) found.set(incident.id, incident)
+  }
   return {
-    add: diagnosis.ingest,
+    add: (event) => keep(diagnosis.ingest(event)),
     forecasts: () => forecasts,
     incidents() {
-      diagnosis.flush()
+      keep(diagnosis.flush())
       return [...found.values()].sort((a, b) => a.started_at - b.started_at || (a.id < b.id ? -1 : 1))
     },
   }

@@ -1,6 +1,7 @@
 // What a recording holds, in a few lines.
 import type { Event } from '../model/event.ts'
 import type { RecordingCounts } from '../sources/recording.ts'
+import { exactSpan } from '../text/span.ts'
 
 export type Summary = {
   readonly text: string
@@ -14,18 +15,6 @@ export type SummaryBuilder = {
 }
 
 const TYPES = ['scrape', 'log', 'container', 'allocator', 'allocator_oom', 'operator'] as const
-
-/** `1 h 2 min 3 s`, from the largest unit that is not zero. */
-export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  const parts: readonly (readonly [number, string])[] = [
-    [Math.floor(seconds / 3600), 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ]
-  const said = parts.filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount} ${unit}`)
-  return said.length === 0 ? `${ms} ms` : said.join(' ')
-}
 
 export function createSummary(): SummaryBuilder {
   const byType = new Map<string, number>()
@@ -50,7 +39,7 @@ export function createSummary(): SummaryBuilder {
     },
     events: () => total,
     finish(host, counts) {
-      const span = total === 0 ? 'no events' : `${duration(last - first)}, from ${new Date(first).toISOString()} to ${new Date(last).toISOString()}`
+      const span = total === 0 ? 'no events' : `${exactSpan(last - first)}, from ${new Date(first).toISOString()} to ${new Date(last).toISOString()}`
       const events = TYPES.filter((type) => byType.has(type)).map((type) => `${byType.get(type) ?? 0} ${type}`)
       const lines = [
         `Host      ${host ?? 'not said'}`,

@@ -1,8 +1,9 @@
 // `warpwatch replay FILE`: judges a recording again at full speed, and tells what it holds.
 import { accessSync, constants, statSync } from 'node:fs'
-import { messageOf, UsageError, type Command } from './command.ts'
+import { UsageError, type Command } from './command.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
 import type { Incident } from '../model/incident.ts'
+import { messageOf } from '../text/error.ts'
 import type { ForecastRow } from './replay-incidents.ts'
 import { createSummary, type Summary } from './replay-summary.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'

@@ -8,7 +8,8 @@ import { JOB, ruleData, ruleGroups, ruleYaml } from '../../alerts/prometheus/rul
 import { customThresholds } from '../diagnosis/custom-thresholds.ts'
 import { INCIDENT_KINDS } from '../model/kinds.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
-import { messageOf, UsageError, type Arguments, type Command, type Io } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { DETECTOR_LIST } from './detector-settings.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
 

@@ -1,10 +1,11 @@
 // `warpwatch run`: the agent, until a signal ends it.
 import { createLogger, type Logger } from '../lib/log.ts'
-import { messageOf, type Arguments, type Command, type Io } from './command.ts'
+import { type Arguments, type Command, type Io } from './command.ts'
 import { watchHangups, type Hangups } from './hangups.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from './settings.ts'
 import { startLines } from './start-lines.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { messageOf } from '../text/error.ts'
 
 /** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
 const SAME_SIGNAL_MS = 300

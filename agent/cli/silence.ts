@@ -3,6 +3,7 @@ import { nearest } from '../lib/nearest.ts'
 import { SEVERITIES } from '../model/severity.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'
 import type { Silence } from '../model/maintenance.ts'
+import { utcMinuteText } from '../text/time.ts'
 import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
@@ -27,13 +28,12 @@ const isSilence = (value: unknown): value is Silence =>
   typeof value.until === 'number' &&
   'reason' in value
 
-const when = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
   [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container === undefined ? undefined : `container ${container}`]
     .filter((part) => part !== undefined)
     .join(', ') || 'the whole host'
 const lineOf = (silence: Silence): string =>
-  plain(`${silence.id}  until ${when(silence.until)}  ${scopeText(silence)}: ${silence.reason}${silence.by === undefined ? '' : ` (${silence.by})`}\n`)
+  plain(`${silence.id}  until ${utcMinuteText(silence.until)}  ${scopeText(silence)}: ${silence.reason}${silence.by === undefined ? '' : ` (${silence.by})`}\n`)
 
 /** What is to be silenced; undefined: nothing, list what is. */
 function wantedFrom({ flags }: Arguments, io: Io): Record<string, unknown> | undefined {

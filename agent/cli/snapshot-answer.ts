@@ -1,10 +1,11 @@
 // The answer of `snapshot` for people: what holds the memory, how fragmented it is, what a request would meet, what to change.
 import type { Analysis, DeviceAnalysis } from '../allocator/snapshot/analyse.ts'
-import { percent } from '../allocator/snapshot/advice.ts'
 import { callersOf, placeText, type Place } from '../allocator/snapshot/frames.ts'
 import { DEFAULT_POOL } from '../allocator/snapshot/model.ts'
 import type { Site } from '../allocator/snapshot/sites.ts'
-import { bytesText } from '../lib/bytes.ts'
+import { bytesText } from '../text/bytes.ts'
+import { percentOrTrace } from '../text/figures.ts'
+import { counted } from '../text/grammar.ts'
 
 type Paint = (style: 'strong' | 'dim' | 'command', text: string) => string
 const STYLES = { strong: '\u001b[1m', dim: '\u001b[2m', command: '\u001b[32m' } as const
@@ -33,7 +34,7 @@ function siteLines(site: Site, paint: Paint): string[] {
 
 function memoryLines(device: DeviceAnalysis): string[] {
   const { reserved_bytes: reserved, stranded_bytes: stranded, releasable_bytes: releasable } = device
-  const ratio = (bytes: number): string => percent(reserved === 0 ? 0 : bytes / reserved)
+  const ratio = (bytes: number): string => percentOrTrace(reserved === 0 ? 0 : bytes / reserved)
   const rows: string[][] = [['live', bytesText(device.allocated_bytes), ratio(device.allocated_bytes), '']]
   if (device.pending_bytes > 0) rows.push(['waiting', bytesText(device.pending_bytes), ratio(device.pending_bytes), 'freed, but a stream may still use it'])
   if (stranded === undefined || releasable === undefined) rows.push(['free', bytesText(device.free_bytes), ratio(device.free_bytes), ''])
@@ -46,11 +47,11 @@ function memoryLines(device: DeviceAnalysis): string[] {
     `  ${name.padEnd(widths[0] ?? 0)}  ${bytes.padStart(widths[1] ?? 0)}  ${part.padStart(widths[2] ?? 0)}  ${note}`.trimEnd(),
   )
   if (device.internal !== undefined)
-    lines.push(`  Blocks in use are ${percent(device.internal.waste_ratio)} larger than what was asked for (${bytesText(device.internal.waste_bytes)}).`)
+    lines.push(`  Blocks in use are ${percentOrTrace(device.internal.waste_ratio)} larger than what was asked for (${bytesText(device.internal.waste_bytes)}).`)
   const whole = device.free_below.findIndex(({ ratio: part }) => part === 1)
   const below = device.free_below.filter(({ ratio: part }, i) => part > 0 && (whole === -1 || i <= whole))
   if (below.length > 0) {
-    const parts = below.map(({ ratio: part, below_bytes: bound }) => `${percent(part)} in blocks below ${bytesText(bound).replace('.00', '')}`)
+    const parts = below.map(({ ratio: part, below_bytes: bound }) => `${percentOrTrace(part)} in blocks below ${bytesText(bound).replace('.00', '')}`)
     lines.push(`  Of what is free: ${parts.join(', ')}.`)
   }
   return lines
@@ -84,10 +85,7 @@ function deviceLines(device: DeviceAnalysis, paint: Paint): string[] {
   if (device.pools.length > 0) lines.push('', ...poolLines(device))
   const { top, others } = device.live
   if (top.length > 0) lines.push('', `Biggest live allocations, by the place that made them:`, ...top.flatMap((site) => siteLines(site, paint)))
-  if (others.sites > 0)
-    lines.push(
-      `  ${bytesText(others.bytes).padStart(11)}  ${others.blocks} ${others.blocks === 1 ? 'block' : 'blocks'} of ${others.sites} other ${others.sites === 1 ? 'place' : 'places'}`,
-    )
+  if (others.sites > 0) lines.push(`  ${bytesText(others.bytes).padStart(11)}  ${counted(others.blocks, 'block')} of ${counted(others.sites, 'other place')}`)
   if (device.remedies.length > 0) lines.push('', 'What to change:')
   for (const { text, command } of device.remedies) {
     lines.push(`- ${printable(text)}`)
@@ -110,14 +108,10 @@ function oomLines(analysis: Analysis, paint: Paint): string[] {
 
 export function answerText(analysis: Analysis, file: string, coloured: boolean): string {
   const paint: Paint = (style, text) => (coloured ? `${STYLES[style]}${text}\u001b[0m` : text)
-  const counted = analysis.devices.reduce((sum, device) => sum + device.segments, 0)
+  const segments = analysis.devices.reduce((sum, device) => sum + device.segments, 0)
   const expandable = `expandable segments ${analysis.expandable_segments ? 'on' : 'off'}${analysis.settings?.expandable_segments === undefined ? ' as far as the segments show' : ''}`
   const trace = analysis.trace === undefined || analysis.trace.entries === 0 ? '' : `, ${analysis.trace.entries} trace entries`
-  const lines = [
-    printable(
-      `${file}: ${analysis.devices.length} ${analysis.devices.length === 1 ? 'device' : 'devices'}, ${counted} ${counted === 1 ? 'segment' : 'segments'}${trace}, ${expandable}`,
-    ),
-  ]
+  const lines = [printable(`${file}: ${counted(analysis.devices.length, 'device')}, ${counted(segments, 'segment')}${trace}, ${expandable}`)]
   if (analysis.settings?.text !== undefined && analysis.settings.text !== '') lines.push(printable(`Settings: ${analysis.settings.text}`))
   if (analysis.devices.length === 0) lines.push('', 'PyTorch held no memory when this snapshot was taken.')
   for (const device of analysis.devices) lines.push('', ...deviceLines(device, paint))

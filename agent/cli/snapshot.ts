@@ -1,8 +1,9 @@
 // `warpwatch snapshot FILE`: where the memory of a PyTorch memory snapshot is, how fragmented, and what a request would meet.
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { parseBytes } from '../lib/bytes.ts'
-import { messageOf, UsageError, type Arguments, type Command } from './command.ts'
+import { parseBytes } from '../text/bytes.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Arguments, type Command } from './command.ts'
 
 function sizeFlag({ flags }: Arguments, name: string, least: number): number | undefined {
   const text = flags.get(name)

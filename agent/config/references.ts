@@ -1,6 +1,7 @@
 // Values that stand elsewhere, so that no secret stands in the configuration: `{env: NAME}` and `{file: PATH}`.
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { codeOf } from '../text/error.ts'
 import { isGroup } from './groups.ts'
 
 /** Where references are looked up. */
@@ -29,7 +30,7 @@ function fromFile(path: string, cwd: string): Found {
     if (value === '') return { problem: `expected a text in ${path}, came an empty file` }
     return { value, ...((stat.mode & 0o004) === 0 ? {} : { warning: `every user of this machine can read the secret in ${path}` }) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
+    const code = codeOf(error) ?? 'an error'
     return { problem: `expected a readable file ${path}, came ${code}` }
   }
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Log } from '../model/source.ts'
+import { stackOf } from '../text/error.ts'
 import { acceptsGzip, metricsFormat } from './accept.ts'
 import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
@@ -107,7 +108,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   let access = createAccess(options)
   let { token } = options
   const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
-  const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const onError = (error: unknown): void => log.error(`a request failed: ${stackOf(error)}`)
   const app = createApp({
     views,
     history,

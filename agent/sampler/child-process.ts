@@ -1,6 +1,7 @@
 // One sampler child from fork to end: start, one request in flight, deadlines, last words. Decides nothing; says once how it ended.
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
+import { stackOf } from '../text/error.ts'
 import type { Abandoned } from './abandoned.ts'
 import { isStopped, readComm, readLastWords } from './last-words.ts'
 import { parseLastWords, type Failed, type GpuSample, type Hello, type LastWords, type Rate, type StartRequest } from './protocol.ts'
@@ -148,7 +149,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     try {
       take(raw)
     } catch (error) {
-      complain(`a message could not be taken in: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+      complain(`a message could not be taken in: ${stackOf(error)}`)
     }
   })
   child.on('error', (error) => end({ kind: 'crash', words: undefined, detail: `could not be started: ${error.message}` }))

@@ -2,6 +2,7 @@
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
+import { messageOf } from '../text/error.ts'
 import type { SeriesAnnouncement } from './protocol.ts'
 
 /** Far above eight GPUs with seven MIG instances each; when GPUs are cut anew again and again the interned ones are let go. */
@@ -42,7 +43,7 @@ export function createSeriesTable(interner: SeriesInterner, complain: (problem: 
         try {
           byId.set(id, interner.intern(metric, labels))
         } catch (error) {
-          complain(error instanceof Error ? error.message : String(error))
+          complain(messageOf(error))
         }
       }
     },

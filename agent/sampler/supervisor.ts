@@ -1,6 +1,7 @@
 // Keeps a sampler child alive whatever the driver does: respawns it, leaves out what hangs, and tries that again in a child of its own.
 import type { MetricDef } from '../model/metric.ts'
 import type { Gap } from '../model/reading.ts'
+import { secondsText } from '../text/span.ts'
 import { createAbandoned } from './abandoned.ts'
 import { createBackoff, doubling } from './backoff.ts'
 import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-process.ts'
@@ -8,7 +9,7 @@ import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
 import { RATES, type Hello, type Rate } from './protocol.ts'
 import { createSeriesInterner } from './series-table.ts'
-import { describeEnd, seconds } from './words.ts'
+import { describeEnd } from './words.ts'
 
 export type RestartReason = 'hang' | 'crash' | 'stopped' | 'garbage' | 'failed' | 'returned'
 export const RESTART_REASONS: readonly RestartReason[] = ['hang', 'crash', 'stopped', 'garbage', 'failed', 'returned']
@@ -203,7 +204,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     if (active === undefined && (end.kind === 'hang' || delay > 0)) {
       events.down({
         reason: end.kind === 'hang' ? 'timeout' : 'driver_error',
-        detail: `${detail}; ${delay === 0 ? 'tried again at once' : `retried in ${seconds(delay)}`}`,
+        detail: `${detail}; ${delay === 0 ? 'tried again at once' : `retried in ${secondsText(delay)}`}`,
       })
     }
     again(delay)

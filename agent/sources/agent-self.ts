@@ -10,7 +10,7 @@ import type { Source } from '../model/source.ts'
 import type { Ledger } from '../store/ledger.ts'
 import * as figures from './agent-self/figures.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export type AgentSelfOptions = {
   readonly ledger: Ledger
@@ -100,9 +100,10 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
   }
 }
 
-export const agentSelf: SourceDefinition = {
+export const agentSelf = defineSource({
   id: 'agent',
   metrics: figures.selfMetrics,
+  needs: ['ledger', 'selfReports', 'reloads', 'config'],
   create: ({ ledger, selfReports, reloads, config }) =>
     createAgentSelfSource({
       ledger,
@@ -110,4 +111,4 @@ export const agentSelf: SourceDefinition = {
       reports: selfReports,
       ...(config.gpu.source === 'off' && config.simulate.scenario === 'off' ? { off: ['gpu'] } : {}),
     }),
-}
+})

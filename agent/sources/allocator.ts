@@ -5,7 +5,8 @@ import { makeSeries } from '../model/series.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
-import type { SourceDefinition } from './definition.ts'
+import { stackOf } from '../text/error.ts'
+import { defineSource } from './definition.ts'
 import { createDiscovery } from './allocator/discovery.ts'
 import { createDriverView } from './allocator/driver-view.ts'
 import { createHub } from './allocator/hub.ts'
@@ -57,8 +58,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
     let failures = 0
     const onFailure = (error: unknown): void => {
       // Powers of ten: the first is told at once, a storm of them does not fill the log.
-      if (/^10*$/.test(String(++failures)))
-        log.error(`a probe's words could not be taken in (${failures} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+      if (/^10*$/.test(String(++failures))) log.error(`a probe's words could not be taken in (${failures} so far): ${stackOf(error)}`)
     }
     const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure, log })
     const listener =
@@ -144,9 +144,10 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
 /** systemd's RuntimeDirectory= and the documentation name this directory. */
 const ROOT_SOCKET = '/run/warpwatch/probe.sock'
 
-export const allocator: SourceDefinition = {
+export const allocator = defineSource({
   id: 'allocator',
   metrics: allocatorMetrics,
+  needs: ['config', 'identify', 'latest', 'interesting'],
   create({ config, identify, latest, interesting }) {
     const { enabled, discover, socket } = config.allocator
     if (!enabled || config.simulate.scenario !== 'off') return undefined
@@ -159,4 +160,4 @@ export const allocator: SourceDefinition = {
       interesting,
     })
   },
-}
+})

@@ -4,6 +4,7 @@ import type { LogOrigin } from '../model/event.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
+import { messageOf } from '../text/error.ts'
 import { endedSince } from './container-logs/backfill.ts'
 import { createFollower, cursorKey } from './container-logs/follower.ts'
 import { createFollowers } from './container-logs/followers.ts'
@@ -15,7 +16,7 @@ import { createBudget } from './logs/budget.ts'
 import type { Budget } from './logs/budget.ts'
 import { createLogCounters, logMetrics } from './logs/metrics.ts'
 import type { Prefilter } from './logs/prefilter.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export type ContainerLogsOptions = {
   readonly roster: ContainerRoster
@@ -110,7 +111,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
           reading.ended(socketPath, identity.id)
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${error instanceof Error ? error.message : String(error)}`)
+        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${messageOf(error)}`)
       }
     }
     const report = (t: number): void => {
@@ -182,9 +183,10 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
   }
 }
 
-export const containerLogs: SourceDefinition = {
+export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
+  needs: ['config', 'directory', 'cursors', 'interesting', 'roster'],
   create({ config, directory, cursors, interesting, roster }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
@@ -196,4 +198,4 @@ export const containerLogs: SourceDefinition = {
       containerFiles: config.logs.container_files,
     })
   },
-}
+})

@@ -6,7 +6,7 @@ import type { ContainerSettingsBook } from '../attribution/container-settings.ts
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import { createEngines } from './containers/engines.ts'
@@ -230,9 +230,10 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
   }
 }
 
-export const containers: SourceDefinition = {
+export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
+  needs: ['config', 'directory', 'gpus', 'roster', 'settings'],
   create({ config, directory, gpus, roster, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
@@ -246,4 +247,4 @@ export const containers: SourceDefinition = {
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },
-}
+})

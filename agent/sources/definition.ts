@@ -66,6 +66,26 @@ export type ReloadableSource = Source & {
 export type SourceDefinition = {
   readonly id: string
   readonly metrics: readonly MetricDef[]
-  /** undefined: the configuration does not want it. */
+  /** Takes of these services what it needs. undefined: the configuration does not want it. */
   readonly create: (services: Services) => ReloadableSource | undefined
+}
+
+/** A source is made with the services that it `needs` and cannot reach any other. */
+export function defineSource<const Need extends keyof Services>({
+  needs,
+  create,
+  ...definition
+}: {
+  readonly id: string
+  readonly metrics: readonly MetricDef[]
+  readonly needs: readonly Need[]
+  readonly create: (services: Pick<Services, Need>) => ReloadableSource | undefined
+}): SourceDefinition {
+  return { ...definition, create: (services) => create(picked(services, needs)) }
+}
+
+function picked<Name extends keyof Services>(services: Services, names: readonly Name[]): Pick<Services, Name> {
+  const found: Partial<Pick<Services, Name>> = {}
+  for (const name of names) found[name] = services[name]
+  return found as Pick<Services, Name>
 }

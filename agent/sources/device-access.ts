@@ -7,7 +7,7 @@ import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import { CONTAINER_LABELS } from './containers/metrics.ts'
-import type { HostGpu, SourceDefinition } from './definition.ts'
+import { defineSource, type HostGpu } from './definition.ts'
 import { allowedBy, CONTROL, nodeOf, openBox, type Box } from './device-access/probe.ts'
 
 const LABELS = [...CONTAINER_LABELS, 'gpu', 'uuid'] as const
@@ -130,11 +130,12 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
   }
 }
 
-export const deviceAccess: SourceDefinition = {
+export const deviceAccess = defineSource({
   id: 'device-access',
   metrics: accessMetrics,
+  needs: ['config', 'latest', 'gpus'],
   create({ config, latest, gpus }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, latest, gpus })
   },
-}
+})

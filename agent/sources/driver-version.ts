@@ -5,7 +5,7 @@ import { nvmlLibraries } from '../lib/wsl.ts'
 import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export const libraryMismatch = defineMetric({
   name: 'warpwatch_driver_library_mismatch',
@@ -80,9 +80,10 @@ export function createDriverVersionSource(options: DriverVersionOptions): Source
   }
 }
 
-export const driverVersion: SourceDefinition = {
+export const driverVersion = defineSource({
   id: 'driver-version',
   metrics: [libraryMismatch],
+  needs: ['config'],
   create({ config }) {
     if (config.gpu.source === 'off' || config.simulate.scenario !== 'off') return undefined
     return createDriverVersionSource({
@@ -91,4 +92,4 @@ export const driverVersion: SourceDefinition = {
       libraries: () => nvmlLibraries(config.gpu.library).filter((path) => path.startsWith('/') && existsSync(path)),
     })
   },
-}
+})

@@ -6,7 +6,7 @@ import { makeSeries, type Labels } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
-import type { NvmlState, SourceDefinition } from './definition.ts'
+import { defineSource, type NvmlState } from './definition.ts'
 
 export const gpuPresent = defineMetric({
   name: 'warpwatch_gpu_present',
@@ -144,12 +144,13 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
   }
 }
 
-export const gpuPresence: SourceDefinition = {
+export const gpuPresence = defineSource({
   id: 'gpu-presence',
   metrics: presenceMetrics,
+  needs: ['config', 'latest', 'cursors', 'nvml'],
   create({ config, latest, cursors, nvml }) {
     if (config.gpu.source === 'off' || config.simulate.scenario !== 'off') return undefined
     const { expected_gpus: expected } = config.gpu
     return createGpuPresenceSource({ latest, memory: cursors, nvml: nvml.get, ...(expected === undefined ? {} : { expected }) })
   },
-}
+})

@@ -6,7 +6,7 @@ import { defineMetric } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { createForecastReadings, forecastMetrics } from './incidents/forecasts.ts'
 
 // The store of incidents keeps all of them with their times, so history need not.
@@ -109,8 +109,9 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
   }
 }
 
-export const incidents: SourceDefinition = {
+export const incidents = defineSource({
   id: 'incidents',
   metrics,
+  needs: ['incidents'],
   create: ({ incidents: figures }) => createIncidentsSource(figures),
-}
+})

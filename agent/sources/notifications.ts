@@ -4,7 +4,7 @@ import type { NotificationFigures, NotifierRow } from '../model/notification.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export const notificationsTotal = defineMetric({
   name: 'warpwatch_agent_notifications_total',
@@ -92,8 +92,9 @@ export function createNotificationsSource(figures: () => NotificationFigures | u
   }
 }
 
-export const notifications: SourceDefinition = {
+export const notifications = defineSource({
   id: 'notifications',
   metrics,
+  needs: ['notifications'],
   create: ({ notifications: figures }) => createNotificationsSource(figures),
-}
+})

@@ -1,7 +1,7 @@
 // Reads a recording back as the events that the pipeline takes.
 import { createReadStream } from 'node:fs'
 import type { Event } from '../model/event.ts'
-import { splitLines } from './recording/lines.ts'
+import { createLineSplitter } from '../text/line-splitter.ts'
 import { createLineParser } from './recording/parse.ts'
 import { createSeriesCache, type MetricNamed } from './recording/series-cache.ts'
 
@@ -59,7 +59,12 @@ export function readRecording(input: string | AsyncIterable<string>, options: Re
   }
   async function* events(): AsyncGenerator<Event> {
     const chunks = typeof input === 'string' ? createReadStream(input, { encoding: 'utf8', highWaterMark: 1 << 20 }) : input
-    for await (const batch of splitLines(chunks, options.maxLineChars ?? 16 << 20, () => ((lines += 1), (tooLong += 1)))) {
+    const splitter = createLineSplitter({ maxChars: options.maxLineChars ?? 16 << 20, overlong: 'drop', onOverlong: () => void ((lines += 1), (tooLong += 1)) })
+    async function* batches(): AsyncGenerator<readonly string[]> {
+      for await (const chunk of chunks) yield splitter.push(chunk)
+      yield splitter.end()
+    }
+    for await (const batch of batches()) {
       for (const line of batch) {
         const event = take(line)
         if (event !== undefined) yield event

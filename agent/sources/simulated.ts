@@ -13,7 +13,7 @@ import * as registry from './simulated/scenarios/index.ts'
 import { createStage } from './simulated/stage.ts'
 import { createWorld } from './simulated/world.ts'
 import { createTeller } from './simulated/teller.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export const SCENARIOS: ReadonlyMap<string, Scenario> = new Map(Object.values(registry).map((scenario) => [scenario.name, scenario]))
 
@@ -127,11 +127,12 @@ export function createSimulatedSource(options: SimulatedOptions): Source {
   }
 }
 
-export const simulated: SourceDefinition = {
+export const simulated = defineSource({
   id: 'simulated',
   metrics: [],
+  needs: ['config', 'metricNamed'],
   create({ config: { simulate, host_name: hostname }, metricNamed }) {
     if (simulate.scenario === 'off') return undefined
     return createSimulatedSource({ ...simulate, hostname, metricNamed, backfillMs: 15 * 60_000 })
   },
-}
+})

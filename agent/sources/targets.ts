@@ -8,7 +8,7 @@ import type { Scrape } from '../model/event.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
 import type { Source, SourceContext } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { checkTarget, type Checked } from './targets/check.ts'
 import { targetFailedChecks, targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
 
@@ -141,13 +141,14 @@ export function createTargetsSource(initial: readonly TargetConfig[], proxyFor?:
   }
 }
 
-export const targets: SourceDefinition = {
+export const targets = defineSource({
   id: ID,
   metrics: targetMetrics,
+  needs: ['config'],
   create({ config }) {
     // A simulated host has no services of its own.
     if (config.simulate.scenario !== 'off') return undefined
     const source = createTargetsSource(config.targets, proxyRules(config.http_client))
     return { ...source, reload: { takes: ['targets'], apply: (next) => source.configure(next.targets) } }
   },
-}
+})

@@ -2,6 +2,7 @@
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import { boundedWait, retryAfterMs } from '../../agent/lib/retry-after.ts'
 import type { Message } from '../../agent/model/notification.ts'
+import { messageOf } from '../../agent/text/error.ts'
 import type { Notifier, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
 import type { CommonOptions } from '../notifiers/common.ts'
 import { send } from './request.ts'
@@ -40,7 +41,7 @@ export async function attempt({ notifier, options, message, threads = new Map(),
   try {
     request = notifier.request(message, threads)
   } catch (error) {
-    return { result: 'rejected', why: error instanceof Error ? error.message : String(error), unusable: true }
+    return { result: 'rejected', why: messageOf(error), unusable: true }
   }
   const sent = await send(request, {
     timeoutMs: options.timeout_ms,

@@ -17,7 +17,8 @@ import { isIncidentKind } from '../../agent/model/kinds.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
 import * as scenarios from '../../agent/sources/simulated/scenarios/index.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
-import { createMaintained } from '../../agent/store/maintained.ts'
+import { createIncidentService } from '../../agent/store/incident-service.ts'
+import { createOperator } from '../../agent/store/operator.ts'
 import { createMaintenanceStore } from '../../agent/store/maintenance.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 
@@ -119,7 +120,8 @@ describe('HTTP paths in the README', () => {
   const incidents = createIncidentStore({ directory: folder, log: quiet })
   const maintenance = createMaintenanceStore({ directory: folder, log: quiet })
   const figures = () => ({ firing: [], totals: new Map(), lastSeen: new Map(), forecasts: [], lost: [] })
-  const maintained = createMaintained({ incidents, maintenance, figures, tell: () => {}, setHealthy: () => {} })
+  const service = createIncidentService({ store: incidents, maintenance, figures })
+  const operator = createOperator({ incidents: service, maintenance, pipeline: { ingest: () => {}, tell: () => {} } })
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',
@@ -128,8 +130,8 @@ describe('HTTP paths in the README', () => {
     allowedHosts: [],
     views,
     history: undefined,
-    incidents: { incidents: maintained.view, report: (incident) => incidentReport(incident, 'docs') },
-    maintenance: maintained,
+    incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'docs') },
+    maintenance: operator,
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),

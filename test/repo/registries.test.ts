@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..')
 /** How a file of the folder declares a part. */
 const REGISTRIES: Readonly<Record<string, RegExp>> = {
   'agent/collectors': /: Collector = /,
-  'agent/sources': /: SourceDefinition = /,
+  'agent/sources': /\bdefineSource\(\{/,
   'agent/diagnosis/faults': /\bkind: '|^export const \w+: FaultFamily\b/m,
   'agent/diagnosis/detectors': /\bdefineDetector\(\{/,
   'agent/doctor/checks': /\bdefineCheck\(\{/,

@@ -92,7 +92,7 @@ describe.skipIf(!existsSync(contract))('runbooks and the contract (needs ../shar
   test('every kind of the contract has its page', () => {
     const text = readFileSync(contract, 'utf8')
     const kinds = text.slice(text.indexOf('## Incident kinds'), text.indexOf('`cuda_oom` has'))
-    const names = Array.from(kinds.matchAll(/`([a-z_]+)`/g), ([, name = '']) => name)
+    const names = Array.from(kinds.matchAll(/`([a-z0-9_]+)`/g), ([, name = '']) => name)
     expect(names.length).toBeGreaterThan(LOG_KINDS.length)
     expect(names.filter((name) => !pages.some(({ kind }) => kind === name))).toEqual([])
   })

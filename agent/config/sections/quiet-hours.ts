@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { nearest } from '../../lib/nearest.ts'
 import type { QuietHours } from '../../model/alert-settings.ts'
 import { SEVERITIES, type Severity } from '../../model/severity.ts'
+import { clockOfDay } from '../../text/time.ts'
 import type { Field, PartProblem, ReadParts } from '../field.ts'
 import { readGroups } from '../groups.ts'
 import { describeValue } from '../problem.ts'
@@ -19,7 +20,6 @@ function minutesOf(text: string): number | undefined {
   const found = Number(hours) * 60 + Number(minutes)
   return found <= DAY_MINUTES ? found : undefined
 }
-const clock = (minutes: number): string => [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')
 
 /** A field that is read by a function of its own, which gives undefined where the value is none. */
 function field<T>(
@@ -110,8 +110,8 @@ export const quietHours: Field<readonly QuietHours[]> = {
 
 /** As it stands in the file. */
 export const shownQuiet = ({ from, to, days, zone, except }: QuietHours): unknown => ({
-  from: clock(from),
-  to: clock(to),
+  from: clockOfDay(from),
+  to: clockOfDay(to),
   ...(days.length === DAYS.length ? {} : { days: days.map((day) => DAYS[day]) }),
   zone,
   except,

@@ -1,6 +1,6 @@
 // Who is told of which incidents, and when.
 import * as z from 'zod/mini'
-import { durationText } from '../../lib/duration.ts'
+import { durationText } from '../../text/duration.ts'
 import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../model/alert-settings.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'

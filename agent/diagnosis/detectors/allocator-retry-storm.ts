@@ -1,10 +1,11 @@
 // A process whose allocator has to give its whole cache back again and again: each time it waits for the GPU, and asks for the same memory anew.
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { upperFirst } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { flushesSince, noteFlushes, type Flush, type FlushRecord } from './parts/flushes.ts'
-import { aboutOf, gpuText, processText, upperFirst } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track } from './parts/tracks.ts'
 
 /** Windows of the reference's rule (pytorch-allocator.md, section 8: retries in 2 of 5 windows of a minute). */

@@ -1,9 +1,11 @@
 // A program that ran out of memory, caught it, and goes on with half of the work at a time, told by the numbers where no log says it.
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { percent } from '../../text/figures.ts'
+import { timesText, upperFirst } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { createHandled, type Handled } from './parts/handled-oom.ts'
-import { aboutOf, gpuText, percent, processText, upperFirst } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track } from './parts/tracks.ts'
 
 const REMEDIES = [
@@ -35,7 +37,7 @@ export const batchHalving = defineDetector({
         state: 'faulty',
         severity: 'info',
         title: `${upperFirst(processText(track))} ran out of GPU memory and goes on with about half the batch`,
-        verdict: `${upperFirst(processText(track))} ran out of memory on ${where} ${ooms === 1 ? 'once' : `${ooms} times`}, caught it, and goes on: beside the ${gib(floor)} that it always holds, its work now needs at most ${gib(after)} at once, ${percent(after / before)} of the ${gib(before)} before. It recovered by itself, but works with smaller pieces than it was set up for.`,
+        verdict: `${upperFirst(processText(track))} ran out of memory on ${where} ${timesText(ooms)}, caught it, and goes on: beside the ${gib(floor)} that it always holds, its work now needs at most ${gib(after)} at once, ${percent(after / before)} of the ${gib(before)} before. It recovered by itself, but works with smaller pieces than it was set up for.`,
         facts: { peak_bytes: floor + before },
         remedies: REMEDIES,
       }

@@ -1,5 +1,6 @@
 // A card that was here, or that the configuration says is here, and that the driver does not have (any more).
 import type { TypedFinding } from '../../model/finding.ts'
+import { counted, plural } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isKnown, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
@@ -129,15 +130,15 @@ or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwa
         const short = here === undefined || expected === undefined ? undefined : expected - here
         const held = count.hold.see(t, short === undefined ? undefined : short > named)
         if (held === 'healthy') count.teller.healthy(found, 'as many GPUs as expected are there')
-        else if (held === 'faulty' && short !== undefined) {
+        else if (held === 'faulty' && short !== undefined && here !== undefined) {
           count.teller.faulty(found, {
             kind: 'gpu_missing',
             key: 'count',
             about: {},
             state: 'faulty',
             severity: 'critical',
-            title: `${short} of ${expected} GPUs ${short === 1 ? 'is' : 'are'} missing`,
-            verdict: `The driver lists ${here} GPU${here === 1 ? '' : 's'} where ${expected} are expected.`,
+            title: `${short} of ${expected} GPUs ${plural(short, 'is', 'are')} missing`,
+            verdict: `The driver lists ${counted(here, 'GPU')} where ${expected} are expected.`,
             facts: facts(),
             remedies: REMEDIES,
           })

@@ -1,13 +1,13 @@
 // A GPU whose memory somebody holds and on which nothing has run for a long time: by whom, and since when.
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createHolders, firstSeen, HOLDER_METRICS, holdersText, type GpuHolders, type Holder } from './parts/holders.ts'
 import { createPerGpu } from './parts/per-gpu.ts'
-import { spanText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
 const ENGINE = 'warpwatch_gpu_gpm_engine_active_ratio'

@@ -2,13 +2,16 @@
 // The rule of thumb ("below 80 % look at the input") alone accuses every server and notebook; without the second half nothing is said here.
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { percent } from '../../text/figures.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { BOTTLENECK_METRICS, createBottlenecks, type Bottlenecks } from './parts/bottleneck.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, firstSeen, HOLDER_METRICS, type GpuHolders, type Holder } from './parts/holders.ts'
 import { createSawTooth, type Run, type SawTooth } from './parts/saw-tooth.ts'
-import { percent, processText, spanText, upperFirst } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 
 const COLUMNS = { utilization: { metric: 'warpwatch_gpu_utilization_ratio' } }
 const WINDOW_SECONDS = 300

@@ -1,13 +1,15 @@
 // From when to when a process runs out of GPU memory, if what grows goes on growing as it did. Says nothing where nothing honest can be said.
 import type { TypedFinding, ForecastInterval } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { foresee, type Exhaustion, type View } from './parts/exhaustion.ts'
 import { TOO_LITTLE } from './parts/points.ts'
 import { CHECKPOINT, growerOf, perMinute, REMEDIES, type Grower } from './parts/growth-words.ts'
 import { median } from './parts/trend.ts'
 import { COARSE_MS, FINE_MS } from './parts/memory-history.ts'
-import { aboutOf, gpuText, processText, spanText, upperFirst } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track, Tracks } from './parts/tracks.ts'
 
 const MINUTE_MS = 60_000

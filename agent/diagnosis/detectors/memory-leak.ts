@@ -1,12 +1,15 @@
 // What a process keeps grows without end: figures, since when, and what share of the card.
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { percent } from '../../text/figures.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { keptRemedies, perMinute } from './parts/growth-words.ts'
 import { floorSlope, leakOf, type Leak, type LeakView } from './parts/leak.ts'
 import { COARSE_MS, FINE_MS } from './parts/memory-history.ts'
 import { TOO_LITTLE } from './parts/points.ts'
-import { aboutOf, gpuText, percent, processText, spanText, upperFirst } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track } from './parts/tracks.ts'
 
 const MINUTE_MS = 60_000

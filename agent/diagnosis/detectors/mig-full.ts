@@ -1,12 +1,13 @@
 // A MIG instance that is full, so that programs in it are refused memory, while the card's other instances have plenty.
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { percent } from '../../text/figures.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { createRise } from './parts/rise.ts'
-import { percent, processText } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 
 const COLUMNS = { total: { metric: 'warpwatch_gpu_memory_total_bytes' } }
 const [TOTAL, USED] = ['warpwatch_gpu_memory_total_bytes', 'warpwatch_gpu_memory_used_bytes']

@@ -1,12 +1,14 @@
 // Other processes on the card take the room that one process needs: its own need is as before, what is left for it shrinks.
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { percent } from '../../text/figures.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { highest, lowest, MINUTE_MS } from './parts/minutes.ts'
 import { createRooms, KEPT_MINUTES, ROOM_MINUTES, SETTLE_MS, type Rooms } from './parts/room.ts'
 import { calmOf, squeezeOf, type Calm, type Squeeze } from './parts/squeeze.ts'
-import { aboutOf, gpuText, percent, processText, spanText } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track, Tracks } from './parts/tracks.ts'
 
 const LEAST_MINUTES = 6

@@ -1,5 +1,6 @@
 // NVLinks that are down though they were up or their peers have them, and links whose error counters rise.
 import type { TypedFinding } from '../../model/finding.ts'
+import { plural } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createNvLinks, fewerThanPeers, NVLINK_ACTIVE, type Links } from './parts/nvlinks.ts'
@@ -66,7 +67,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       const errors = rising.map((name) => `${risen[name] ?? 0} ${NAMES[name]} errors`).join(', ')
       const total = links?.total ?? 0
       const down =
-        gone.length === 0 ? '' : `${gone.length} of the ${total} NVLinks of ${gpuText(row)} ${gone.length === 1 ? 'is' : 'are'} down (${gone.join(', ')})`
+        gone.length === 0 ? '' : `${gone.length} of the ${total} NVLinks of ${gpuText(row)} ${plural(gone.length, 'is', 'are')} down (${gone.join(', ')})`
       const made =
         errors === ''
           ? ''

@@ -1,10 +1,11 @@
 // A program that runs out of memory, is started again, and runs out of memory again: told once, with how often.
 import type { About, TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createOomDeaths, type Death, type Program } from './parts/oom-deaths.ts'
-import { gpuText, spanText } from './parts/who.ts'
+import { gpuText } from './parts/who.ts'
 
 const MINUTE_MS = 60_000
 const CONTAINERS = 'warpwatch_container_info'

@@ -2,6 +2,8 @@
 // Whoever runs the service must act; the card has an incident of its own.
 import type { Event } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { xidEntry } from '../xid/catalogue.ts'
 import { defineDetector } from './definition.ts'
 import { CONTAINER_GPU_METRICS, createContainerGpus, type UsedGpu } from './parts/container-gpus.ts'
@@ -11,7 +13,7 @@ import { concernsGpu, reasonText, troublesOf } from './parts/gpu-trouble.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
 import { targetText } from './parts/target-words.ts'
-import { processText, spanText, upperFirst } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 
 const AGE = 'warpwatch_gpu_sample_age_seconds'
 /** A GPU that nvidia-smi reads is read each five seconds. */

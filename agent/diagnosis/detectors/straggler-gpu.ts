@@ -2,12 +2,13 @@
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { megahertz } from '../../text/figures.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS } from './parts/holders.ts'
 import { below, jobsOf, median, type Job } from './parts/peers.ts'
-import { spanText } from './parts/who.ts'
 
 const reason = (name: string) => ({ metric: 'warpwatch_gpu_throttle_active', labels: { reason: name } })
 const COLUMNS = {
@@ -49,7 +50,6 @@ type State = {
 }
 type Judged = { readonly slow: boolean | undefined; readonly middle: number; readonly share: number }
 
-const mhz = (hertz: number): string => `${Math.round(hertz / 1e6)} MHz`
 const remediesOf = (index: number): readonly Remedy[] => [
   { text: 'See what holds this card back, beside its peers.', command: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE,POWER -i ${index}` },
   {
@@ -168,7 +168,7 @@ export const stragglerGpu = defineDetector({
         state: 'faulty',
         severity: 'warning',
         title: `GPU ${index} is ${Math.round(loss * 100)} % slower than the other ${others.length} of ${job.ownerText}`,
-        verdict: `${gpuText(row)} has run at ${mhz(share * clockMax)} for ${spanText(Math.max(1, t - (state.sinceT ?? t)))}, while the other ${others.length} GPUs of ${job.ownerText} run at ${mhz(middle * clockMax)}: if they share one training, all are as slow as this one.${heat}${why}`,
+        verdict: `${gpuText(row)} has run at ${megahertz(share * clockMax)} for ${spanText(Math.max(1, t - (state.sinceT ?? t)))}, while the other ${others.length} GPUs of ${job.ownerText} run at ${megahertz(middle * clockMax)}: if they share one training, all are as slow as this one.${heat}${why}`,
         facts,
         remedies: remediesOf(index),
       }

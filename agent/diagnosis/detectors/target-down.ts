@@ -1,10 +1,11 @@
 // A service beside the GPU fails its health check again and again. Checks are counted, not seconds: each target has its own pace.
 import type { TypedFinding } from '../../model/finding.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
 import { reasonWords, targetRemedies, targetText } from './parts/target-words.ts'
-import { spanText, upperFirst } from './parts/who.ts'
 
 type State = { down: boolean; teller: Teller | undefined }
 

@@ -2,7 +2,8 @@
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
@@ -10,7 +11,7 @@ import { createHolders, HOLDER_METRICS, type GpuHolders, type Holder } from './p
 import { createLoad, LOAD_COLUMNS } from './parts/load.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import type { Track } from './parts/tracks.ts'
-import { processText, spanText } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
 const COLUMNS = {

@@ -1,11 +1,11 @@
 // A container that was given a GPU and uses none: it works on the CPU instead, or keeps a GPU that stands empty.
 import type { TypedFinding } from '../../model/finding.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, type GpuHolders } from './parts/holders.ts'
 import { createRates } from './parts/rates.ts'
 import { grantsOf, REQUEST_METRIC, type GpuGrant } from './parts/requests.ts'
-import { spanText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
 const CPU = 'warpwatch_container_cpu_seconds_total'

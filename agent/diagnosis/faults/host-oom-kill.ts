@@ -1,8 +1,8 @@
 // The host's (or the container's) memory ran out and something was killed: kernel, Docker, Kubernetes, Slurm, systemd, low-memory daemons.
 import type { Facts } from '../../model/facts.ts'
+import { gib } from '../../text/bytes.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { gib } from './quantity.ts'
 import { HOST_OOM_REMEDIES, LIMIT_REMEDIES } from './host-oom/remedies.ts'
 
 /** Kernels before 4.19 wrote "Kill process … or sacrifice child" and then "Killed process"; some capitalise "Memory". */

@@ -1,5 +1,6 @@
 // PyTorch ran out of GPU memory, and its report of that failed because NVML did not answer: two faults, both named.
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
+import { stripPrefix } from '../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { GENERAL_REMEDIES } from './cuda-oom/remedies.ts'
 import { known } from './parts/window.ts'

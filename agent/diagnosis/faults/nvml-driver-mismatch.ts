@@ -1,6 +1,7 @@
 // The user-space driver libraries and the loaded kernel module are of different versions, usually after an update without a reboot.
+import { bareKernelText } from '../../text/line-prefix.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { bare, known, lineWith } from './parts/window.ts'
+import { known, lineWith } from './parts/window.ts'
 
 const MISMATCH = /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch/
 const VERSION = '(\\d{2,4}(?:\\.\\d{1,4}){1,3})'
@@ -15,7 +16,7 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   if (!MISMATCH.test(line)) return undefined
   // The kernel's message takes four lines; nvidia-smi adds its library's version in the one below.
   let message = ''
-  for (let near = Math.max(0, at - 4); near <= at + 4 && near < text.length; near++) message += `${bare(text[near] ?? '')} `
+  for (let near = Math.max(0, at - 4); near <= at + 4 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
   const kernel = KERNEL.exec(message)?.[1]
   const library = LIBRARY.exec(message)?.[1]

@@ -2,13 +2,14 @@
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { Severity } from '../../model/severity.ts'
+import { bareKernelText } from '../../text/line-prefix.ts'
 import { ACTIONS } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
 import { toldXid } from '../xid/told.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { bare, known, pciBusId, whole, wrapped } from './parts/window.ts'
+import { known, pciBusId, whole, wrapped } from './parts/window.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
 const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?)(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
@@ -36,7 +37,7 @@ function gpuXid(text: LogText, at: number, line: string): Recognised | undefined
   const end = match.index + match[0].length
   // A message may be wrapped behind its pid, or before what it says.
   const next = text[at + 1]
-  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bare(next)))
+  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
   const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
   const who = process(rest)
   const entry = xidEntry(xid)

@@ -68,17 +68,36 @@ function cutOne(ring: Ring, from: number, to: number): IncidentSeries | undefine
   return t.length === 0 ? undefined : { metric: ring.metric, labels: ring.labels, t, value }
 }
 
+/** Of GPUs and the host there are as many as the hardware has; of processes and containers as many as somebody starts. */
+const OF_HARDWARE = /^warpwatch_(gpu|host)_/
+/** These are kept for GPUs and the host, so that no crowd of processes takes the place of a GPU that comes later. */
+const FOR_HARDWARE = 1_000
+
+export type RingsOptions = {
+  /** 2.6 KB each. */
+  readonly maxSeries?: number
+  /** Called once each time that the room for processes and containers is used up; evidence then lacks the series of those that come later. */
+  readonly onFull?: (maxSeries: number) => void
+}
+
 /** 200 series (8 GPUs, 40 processes, 20 containers) take half a megabyte; a reading costs one look-up. */
-export function createRings(maxSeries = 4_000): Rings {
+export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptions = {}): Rings {
   // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made anew) finds its ring by the key.
   const bySeries = new Map<Series, Ring>()
   const byKey = new Map<string, Ring>()
   let sweptAt = Number.NEGATIVE_INFINITY
+  const maxOfOthers = maxSeries - FOR_HARDWARE
+  let isFull = false
 
   const ringFor = (key: string, metric: string, labels: Labels): Ring | undefined => {
     const known = byKey.get(key)
     if (known !== undefined) return known
-    if (byKey.size >= maxSeries) return undefined
+    const hardware = OF_HARDWARE.test(metric)
+    if (byKey.size >= (hardware ? maxSeries : maxOfOthers)) {
+      if (!isFull && !hardware) onFull(maxOfOthers)
+      isFull ||= !hardware
+      return undefined
+    }
     const made: Ring = { metric, labels, t: new Float64Array(SLOTS), value: new Float64Array(SLOTS), next: 0, length: 0, lastT: 0 }
     byKey.set(key, made)
     return made
@@ -88,6 +107,8 @@ export function createRings(maxSeries = 4_000): Rings {
     sweptAt = now
     for (const [key, ring] of byKey) if (Math.abs(now - ring.lastT) > SPAN_MS) byKey.delete(key)
     for (const [series, ring] of bySeries) if (byKey.get(series.key) !== ring) bySeries.delete(series)
+    // Half empty: what comes and goes at the limit is told of once.
+    if (byKey.size < maxOfOthers / 2) isFull = false
   }
   const record = (metric: string, labels: Labels, t: number, value: number | undefined): void => {
     if (value === undefined) return

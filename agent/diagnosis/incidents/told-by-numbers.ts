@@ -3,9 +3,8 @@ import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault, Remedy } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
+import { gib } from '../../text/bytes.ts'
 import { oomTitle } from '../faults/cuda-oom/causes.ts'
-
-const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`
 
 export function oomKillFault(container: string, limitBytes: number | undefined, who: string): Fault<IncidentKind> {
   const limit = limitBytes === undefined ? '' : ` Its memory limit is ${gib(limitBytes)}.`

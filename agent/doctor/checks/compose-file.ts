@@ -1,4 +1,5 @@
 // Can Compose read the files that were named, and all that they include, extend and need?
+import { counted } from '../../text/grammar.ts'
 import { defineCheck } from '../definition.ts'
 import { NO_FILE } from '../parts/compose-look.ts'
 import { problemFinding } from '../parts/compose-part.ts'
@@ -14,7 +15,7 @@ export const composeFile = defineCheck({
     if (project === undefined) return [{ status: 'skipped', summary: NO_FILE }]
     const { files, services, problems, notes } = project
     if (problems.length > 0) return problems.map(problemFinding)
-    const count = `${services.length} ${services.length === 1 ? 'service' : 'services'}`
+    const count = counted(services.length, 'service')
     const read = files.length === 1 ? `${count} in ${files.join()}` : `${count} in ${files.join(', ')}, merged as docker compose -f … -f … does`
     return [{ status: 'pass', summary: [read, ...notes].join('; ') }]
   },

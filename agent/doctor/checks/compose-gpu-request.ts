@@ -1,5 +1,6 @@
 // Is each request for GPUs in a compose file one that Compose and the engine take, and one that this host can meet?
 import { gpusByName, type HostGpu } from '../../sources/containers/gpu-request.ts'
+import { counted } from '../../text/grammar.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { gpuAsks, gpuGiven, visibleNames, type GpuAsk } from '../parts/compose-gpu.ts'
 import { complainOf, eachService, passOf, reservation, skipOf, write, writeEnv } from '../parts/compose-look.ts'
@@ -17,9 +18,7 @@ function wanted(service: ComposeService, asks: readonly GpuAsk[], byRuntime: boo
 }
 const ofAsks = (asks: readonly GpuAsk[]): string =>
   asks
-    .map(({ ids, count }) =>
-      ids.length > 0 ? `GPU ${ids.join(', ')}` : count === 'all' ? 'all GPUs' : count === undefined ? 'GPUs' : `${count} ${count === 1 ? 'GPU' : 'GPUs'}`,
-    )
+    .map(({ ids, count }) => (ids.length > 0 ? `GPU ${ids.join(', ')}` : count === 'all' ? 'all GPUs' : count === undefined ? 'GPUs' : counted(count, 'GPU')))
     .join(' and ')
 
 export const composeGpuRequest = defineCheck({

@@ -1,14 +1,15 @@
 // Has each service that trains, or serves over several GPUs, enough shared memory, and does its memory limit leave room for it?
+import { GIB, MIB, memoryText } from '../../text/bytes.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { gpuGiven } from '../parts/compose-gpu.ts'
 import { complainOf, eachService, passOf, write } from '../parts/compose-look.ts'
 import { at, itemsOf, textOf, textsOf } from '../parts/compose-part.ts'
 import type { ComposeService } from '../parts/compose-service.ts'
-import { sizeOf, sizeText } from '../parts/compose-size.ts'
+import { sizeOf } from '../parts/compose-size.ts'
 
 /** What container-shared-memory asks for, too; Docker's default is 64 MiB. */
-const LEAST = 2 ** 30
-const DEFAULT = 64 * 2 ** 20
+const LEAST = GIB
+const DEFAULT = 64 * MIB
 /** Launchers and flags that start several processes, or loader workers. */
 const SEVERAL =
   /\btorchrun\b|\btorch\.distributed\b|\baccelerate launch\b|\bdeepspeed\b|--tensor-parallel-size|--tp(?:-size)?[= ]|--num[-_]workers|--nproc[-_]per[-_]node|\bray start\b/
@@ -57,19 +58,19 @@ export const composeSharedMemory = defineCheck({
             'warn',
             service,
             written,
-            `its shared memory (${sizeText(total)}) counts against its memory limit (${sizeText(limit)}), and alone can fill it: the kernel then kills it`,
+            `its shared memory (${memoryText(total)}) counts against its memory limit (${memoryText(limit)}), and alone can fill it: the kernel then kills it`,
             [write(service, project, 'Raise the limit.', raised(`${Math.ceil((total + limit) / LEAST)}g`)), write(service, project, 'Or take less.', enough)],
           ),
         ]
       }
-      if (!wants || total >= LEAST) return [passOf(service, `/dev/shm has ${sizeText(total)}`, written)]
+      if (!wants || total >= LEAST) return [passOf(service, `/dev/shm has ${memoryText(total)}`, written)]
       const why = family?.sharedMemory === true ? family.name : 'several processes'
       return [
         complainOf(
           'warn',
           service,
           written,
-          `${size === undefined ? `no shm_size, so that /dev/shm has ${sizeText(total)}` : `/dev/shm has ${sizeText(total)}`}: with ${why}, loader workers and NCCL end with "No space left on device" or a bus error; expected ${sizeText(LEAST)} or more`,
+          `${size === undefined ? `no shm_size, so that /dev/shm has ${memoryText(total)}` : `/dev/shm has ${memoryText(total)}`}: with ${why}, loader workers and NCCL end with "No space left on device" or a bus error; expected ${memoryText(LEAST)} or more`,
           [write(service, project, 'It is only a limit: memory is taken when it is used.', enough)],
         ),
       ]

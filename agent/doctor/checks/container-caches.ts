@@ -1,4 +1,5 @@
 // May the user of each container write into the folders of its caches?
+import { counted } from '../../text/grammar.ts'
 import { defineCheck } from '../definition.ts'
 import { cacheFolders } from '../parts/cache-folders.ts'
 import { mayWrite } from '../parts/container-process.ts'
@@ -58,10 +59,6 @@ export const containerCaches = defineCheck({
       }
       if (found.length > 0) return found
       if (fine + readOnly === 0) return [skipped('who may write into its cache folders cannot be told')]
-      return [
-        pass(
-          `user ${who.uid} may write into ${fine} cache folder${fine === 1 ? '' : 's'}${readOnly > 0 ? `; ${readOnly} with models is mounted read-only` : ''}`,
-        ),
-      ]
+      return [pass(`user ${who.uid} may write into ${counted(fine, 'cache folder')}${readOnly > 0 ? `; ${readOnly} with models is mounted read-only` : ''}`)]
     }),
 })

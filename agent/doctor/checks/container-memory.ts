@@ -1,13 +1,12 @@
 // Does the memory limit of each container leave room for its work, and was it met already?
 import { join } from 'node:path'
 import { parseCgroupLines } from '../../attribution/cgroup-path.ts'
+import { GIB, memoryText } from '../../text/bytes.ts'
 import { defineCheck, type Surroundings } from '../definition.ts'
 import { complain, eachContainer, pass, recreate } from '../parts/container-view.ts'
 
-const GIB = 2 ** 30
 /** Importing PyTorch and starting CUDA takes some 3 GiB of host memory, before any data. */
 const LEAST = 4 * GIB
-const size = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`
 
 /** How often the kernel killed something in it for memory since it started; undefined: not told. */
 async function kills({ files, config }: Surroundings, pid: number): Promise<number | undefined> {
@@ -35,19 +34,25 @@ export const containerMemory = defineCheck({
       const raise = (bytes: number) => [recreate(container, `--memory=${Math.ceil(bytes / GIB)}g`, `mem_limit: ${Math.ceil(bytes / GIB)}g`)]
       if (limit === undefined) return [pass('it has no limit of memory')]
       if (killed !== undefined && killed > 0)
-        return [complain('warn', `the kernel has killed ${killed} of its processes at its limit of ${size(limit)}`, raise(2 * limit))]
+        return [complain('warn', `the kernel has killed ${killed} of its processes at its limit of ${memoryText(limit)}`, raise(2 * limit))]
       if (ipcMode !== 'host' && shm !== undefined && shm > 64 * 2 ** 20 && shm >= limit) {
-        return [complain('warn', `its shared memory (${size(shm)}) counts against its limit of ${size(limit)}, and alone can fill it`, raise(shm + limit))]
+        return [
+          complain(
+            'warn',
+            `its shared memory (${memoryText(shm)}) counts against its limit of ${memoryText(limit)}, and alone can fill it`,
+            raise(shm + limit),
+          ),
+        ]
       }
       if (limit < LEAST && (await view.torches().catch(() => [])).length > 0) {
         return [
           complain(
             'warn',
-            `its limit is ${size(limit)}; PyTorch with CUDA alone takes about 3 GiB, and weights pass through memory on their way to the GPU`,
+            `its limit is ${memoryText(limit)}; PyTorch with CUDA alone takes about 3 GiB, and weights pass through memory on their way to the GPU`,
             raise(2 * LEAST),
           ),
         ]
       }
-      return [pass(`its limit of memory is ${size(limit)}`)]
+      return [pass(`its limit of memory is ${memoryText(limit)}`)]
     }),
 })

@@ -1,10 +1,10 @@
 // Do the models of each container lie on storage that is fast, stays, and has room?
+import { GIB, diskText } from '../../text/bytes.ts'
 import { defineCheck } from '../definition.ts'
 import { cacheFolders } from '../parts/cache-folders.ts'
 import { complain, eachContainer, pass, recreate, skipped, type ContainerFinding } from '../parts/container-view.ts'
 import { mountOf } from '../parts/mount-table.ts'
 
-const GIB = 2 ** 30
 /** Weights of 7 billion parameters in 16 bits are 14 GB. */
 const [LOW, FULL] = [20 * GIB, 2 * GIB]
 /** Each read of these goes through another program or another system: loading a model takes many times as long. */
@@ -70,7 +70,7 @@ export const containerModelStorage = defineCheck({
         }
         const space = mount.readOnly ? undefined : await files.space(real)
         if (space !== undefined && space.availableBytes < LOW) {
-          const left = `${(space.availableBytes / GIB).toFixed(1)} GiB`
+          const left = diskText(space.availableBytes)
           found.push(
             complain(space.availableBytes < FULL ? 'fail' : 'warn', `${path} has ${left} left: downloads of models end with "No space left on device"`, [
               {

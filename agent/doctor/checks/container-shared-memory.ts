@@ -1,10 +1,10 @@
 // Has each container that runs PyTorch enough shared memory for loader workers and NCCL?
+import { GIB, memoryText } from '../../text/bytes.ts'
 import { defineCheck } from '../definition.ts'
 import { complain, eachContainer, pass, recreate, skipped } from '../parts/container-view.ts'
 
 /** Docker's default is 64 MiB; workers pass whole batches, NCCL takes some ten MiB for each pair of GPUs. Below this, training is known to fail. */
-const LEAST = 2 ** 30
-const size = (bytes: number): string => (bytes >= 2 ** 30 ? `${(bytes / 2 ** 30).toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`)
+const LEAST = GIB
 
 export const containerSharedMemory = defineCheck({
   id: 'container-shared-memory',
@@ -21,15 +21,15 @@ export const containerSharedMemory = defineCheck({
       const more = [recreate(container, '--shm-size=8g', 'shm_size: 8gb')]
       // Nearly full is as bad as small.
       if (space !== undefined && total > 0 && space.availableBytes < total / 20) {
-        return [complain('warn', `its /dev/shm is full: ${size(space.availableBytes)} of ${size(total)} are left`, more)]
+        return [complain('warn', `its /dev/shm is full: ${memoryText(space.availableBytes)} of ${memoryText(total)} are left`, more)]
       }
-      if (total >= LEAST) return [pass(`/dev/shm has ${size(total)}`)]
+      if (total >= LEAST) return [pass(`/dev/shm has ${memoryText(total)}`)]
       const torch = (await view.torches().catch(() => []))[0]
-      if (torch === undefined) return [skipped(`/dev/shm has ${size(total)}; no PyTorch is seen in it that would need more`)]
+      if (torch === undefined) return [skipped(`/dev/shm has ${memoryText(total)}; no PyTorch is seen in it that would need more`)]
       return [
         complain(
           'warn',
-          `/dev/shm has ${size(total)}: loader workers of PyTorch (num_workers above 0) and NCCL fail with "No space left on device" or a bus error; expected ${size(LEAST)} or more`,
+          `/dev/shm has ${memoryText(total)}: loader workers of PyTorch (num_workers above 0) and NCCL fail with "No space left on device" or a bus error; expected ${memoryText(LEAST)} or more`,
           more,
         ),
       ]

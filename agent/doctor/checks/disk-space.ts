@@ -1,15 +1,13 @@
 // There is room where images, containers and the agent's own history lie.
+import { GIB, diskText } from '../../text/bytes.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
 
-const GIB = 2 ** 30
 /** Nothing can be relied on below: a log, a lock, a pid file fails. */
 const FULL = GIB
 /** An image with CUDA and PyTorch unpacks to 8 to 20 GiB (pytorch/pytorch on Docker Hub): one more does not fit below. */
 const LOW = 20 * GIB
 const LOW_RATIO = 0.05
-
-const shown = (bytes: number): string => (bytes < 10 * GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.round(bytes / GIB)} GiB`)
 
 export const diskSpace = defineCheck({
   id: 'disk-space',
@@ -34,7 +32,7 @@ export const diskSpace = defineCheck({
       seen.add(key)
       const { totalBytes, availableBytes } = space
       const subject = `${path} (${what})`
-      const summary = `${shown(availableBytes)} of ${shown(totalBytes)} are free`
+      const summary = `${diskText(availableBytes)} of ${diskText(totalBytes)} are free`
       const status = availableBytes < FULL ? 'fail' : availableBytes < LOW && availableBytes < totalBytes * LOW_RATIO ? 'warn' : 'pass'
       if (status === 'pass') {
         findings.push({ status, subject, summary })

@@ -1,4 +1,5 @@
 // The GPUs stand on the PCI bus, as many as there should be, and answer there.
+import { counted } from '../../text/grammar.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { isHandedOn, readPciGpus, skipped } from '../parts/nvidia-pci.ts'
 
@@ -51,7 +52,7 @@ export const gpuOnBus = defineCheck({
       : [
           {
             status: 'pass',
-            summary: `${gpus.length} NVIDIA GPU${gpus.length === 1 ? '' : 's'} on the bus${more}: ${gpus.map(({ address }) => address).join(', ')}`,
+            summary: `${counted(gpus.length, 'NVIDIA GPU')} on the bus${more}: ${gpus.map(({ address }) => address).join(', ')}`,
           },
         ]
   },

@@ -1,6 +1,7 @@
 // NVML, through which everything learns of GPUs, loads, starts and opens each of them.
 import { DRIVER_NOT_LOADED, LIB_RM_VERSION_MISMATCH, NO_PERMISSION } from '../../nvml/codes.ts'
 import type { Remedy } from '../../model/fault.ts'
+import { counted } from '../../text/grammar.ts'
 import { defineCheck, type Finding, type Surroundings } from '../definition.ts'
 import { loadedModule } from '../parts/driver-files.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
@@ -75,7 +76,7 @@ function judge({ from, driverVersion, gpus, lost }: NvmlFacts): readonly Finding
         { text: 'If it does not come back: shut down, take the power away for a minute, start again.', command: 'sudo poweroff' },
       ],
     }))
-  return [{ status: 'pass', summary: `${from} answers: driver ${driverVersion}, ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}` }]
+  return [{ status: 'pass', summary: `${from} answers: driver ${driverVersion}, ${counted(gpus.length, 'GPU')}` }]
 }
 
 export const nvmlAnswers = defineCheck({

@@ -1,4 +1,5 @@
 // Does the engine know how to give GPUs to containers: the NVIDIA runtime, its hook, or CDI?
+import { messageOf } from '../../text/error.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { CDI_FOLDERS, cdiNames, readCdiSpecs } from '../parts/cdi.ts'
 import { DAEMON_CONFIG, enterRuntime, restartEngine, toolkitMatters } from '../parts/toolkit-files.ts'
@@ -12,7 +13,7 @@ function parseDaemonConfig(text: string | undefined): Told {
     const runtimes = typeof value === 'object' && value !== null && 'runtimes' in value ? value.runtimes : undefined
     return { kind: 'read', hasRuntime: typeof runtimes === 'object' && runtimes !== null && 'nvidia' in runtimes }
   } catch (error) {
-    return { kind: 'broken', why: error instanceof Error ? error.message : String(error) }
+    return { kind: 'broken', why: messageOf(error) }
   }
 }
 

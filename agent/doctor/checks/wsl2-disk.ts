@@ -1,13 +1,11 @@
 // Is there room on the drive of Windows on which WSL's virtual disk grows? Inside, that disk always looks like one of a terabyte.
+import { GIB, diskText } from '../../text/bytes.ts'
 import { defineCheck } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
 import { readWindows, wsl2Guest } from '../parts/wsl-guest.ts'
 
-const GIB = 2 ** 30
 /** As disk-space has it: an image with CUDA and PyTorch needs up to 20 GiB; Windows itself is in trouble below one. */
 const [FULL, LOW, LOW_RATIO] = [GIB, 20 * GIB, 0.05]
-const shown = (bytes: number): string => `${(bytes / GIB).toFixed(bytes < 10 * GIB ? 1 : 0)} GiB`
-
 export const wsl2Disk = defineCheck({
   id: 'wsl2-disk',
   group: 'wsl2',
@@ -21,7 +19,7 @@ export const wsl2Disk = defineCheck({
     const space = (await around.files.exists(drive).catch(() => false)) ? await around.files.space(drive) : undefined
     if (space === undefined || space.totalBytes === 0) return skipped(`drive C of Windows is not mounted on ${drive}`)
     const { availableBytes, totalBytes } = space
-    const summary = `${shown(availableBytes)} of ${shown(totalBytes)} are free on drive C of Windows`
+    const summary = `${diskText(availableBytes)} of ${diskText(totalBytes)} are free on drive C of Windows`
     if (availableBytes >= LOW || (availableBytes >= FULL && availableBytes >= totalBytes * LOW_RATIO)) return [{ status: 'pass', summary }]
     return [
       {

@@ -1,5 +1,6 @@
 // Are CUDA's libraries those of Windows' driver, which WSL mounts: there, found by the loader, and not hidden by a Linux driver that was installed by mistake?
 import { WSL_LIBRARY_FOLDER } from '../../lib/wsl.ts'
+import { plural } from '../../text/grammar.ts'
 import { defineCheck, type Finding, type Surroundings } from '../definition.ts'
 import { findLinuxDriver } from '../parts/linux-driver.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
@@ -61,7 +62,7 @@ export const wsl2Libraries = defineCheck({
     if (missing.length > 0)
       findings.push({
         status: 'fail',
-        summary: `expected ${NEEDED.join(', ')} in ${WSL_LIBRARY_FOLDER}, ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+        summary: `expected ${NEEDED.join(', ')} in ${WSL_LIBRARY_FOLDER}, ${missing.join(', ')} ${plural(missing.length, 'is', 'are')} missing`,
         remedies: [
           { text: "Install NVIDIA's driver in Windows again (https://www.nvidia.com/drivers), and update WSL.", command: 'wsl --update' },
           RESTART_WSL,

@@ -1,17 +1,16 @@
 // Does the memory that Windows gives to WSL2 do for what its containers want, and is .wslconfig in force as it is written?
 import type { Remedy } from '../../model/fault.ts'
+import { GIB, MIB, memoryText } from '../../text/bytes.ts'
 import { defineCheck, type Finding, type Surroundings } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
 import { readWindows, RESTART_WSL, wsl2Guest } from '../parts/wsl-guest.ts'
 import { readWslConfig, wslBytes, type WslConfig } from '../parts/wsl-settings.ts'
 
-const [MIB, GIB] = [2 ** 20, 2 ** 30]
 /** WSL gives no less (WslCoreConfig.cpp). */
 const LEAST = 256 * MIB
 /** The kernel keeps some percent for itself: what a guest sees is that much less than what it was given. */
 const SEEN = 0.88
 const FILE = '%UserProfile%\\.wslconfig'
-const size = (bytes: number): string => (bytes < GIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`)
 
 const edit = (line: string): readonly Remedy[] => [
   { text: `Below [wsl2] write ${line}; PowerShell opens the file:`, command: 'notepad "$env:USERPROFILE\\.wslconfig"' },
@@ -49,10 +48,11 @@ function fileFindings({ settings, misnamed }: WslConfig, total: number): readonl
       ),
     ]
   if (wanted === 0) return []
-  if (wanted < LEAST) return [complain('warn', `${FILE}: memory=${text} means ${wanted} bytes, of which WSL makes ${size(LEAST)}`, edit(`memory=${better}GB`))]
+  if (wanted < LEAST)
+    return [complain('warn', `${FILE}: memory=${text} means ${wanted} bytes, of which WSL makes ${memoryText(LEAST)}`, edit(`memory=${better}GB`))]
   if (total < wanted * SEEN || total > wanted)
     return [
-      complain('warn', `${FILE} says memory=${text}, WSL has ${size(total)}: it was changed since WSL started, or Windows has no more`, [
+      complain('warn', `${FILE} says memory=${text}, WSL has ${memoryText(total)}: it was changed since WSL started, or Windows has no more`, [
         { ...RESTART_WSL, text: 'Restart WSL, in PowerShell, so that it reads the file; it ends all distributions and what runs in them.' },
       ]),
     ]
@@ -66,7 +66,11 @@ async function wants({ containers, nvml }: Surroundings, total: number): Promise
       ? []
       : [
           {
-            ...complain('warn', `its limit of memory is ${size(limit)}, all of WSL has ${size(total)}: the kernel kills before the limit is met`, more(limit)),
+            ...complain(
+              'warn',
+              `its limit of memory is ${memoryText(limit)}, all of WSL has ${memoryText(total)}: the kernel kills before the limit is met`,
+              more(limit),
+            ),
             subject: name,
           },
         ],
@@ -77,7 +81,11 @@ async function wants({ containers, nvml }: Surroundings, total: number): Promise
   if (total >= largest / 2) return beyond
   return [
     ...beyond,
-    complain('warn', `WSL has ${size(total)} of memory for a GPU of ${size(largest)}: loading a model that fits the GPU can be killed`, more(largest)),
+    complain(
+      'warn',
+      `WSL has ${memoryText(total)} of memory for a GPU of ${memoryText(largest)}: loading a model that fits the GPU can be killed`,
+      more(largest),
+    ),
   ]
 }
 
@@ -105,6 +113,6 @@ export const wsl2Memory = defineCheck({
           : config.settings.has('wsl2.memory')
             ? `as ${FILE} says`
             : `${FILE} says nothing of it`
-    return [{ status: 'pass', summary: `${size(total)} of memory${swap} (${by})` }]
+    return [{ status: 'pass', summary: `${memoryText(total)} of memory${swap} (${by})` }]
   },
 })

@@ -2,6 +2,8 @@
 import { xid as xidFamily, xidFacts } from '../../diagnosis/faults/xid.ts'
 import { ACTIONS } from '../../diagnosis/xid/actions.ts'
 import { xidEntry } from '../../diagnosis/xid/catalogue.ts'
+import { timesText } from '../../text/grammar.ts'
+import { agoText } from '../../text/span.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { readKernelLines } from '../parts/kernel-lines.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
@@ -10,12 +12,6 @@ type Told = { readonly xid: number; readonly address: string; count: number; las
 
 /** Older ones may have been mended by a reset since; they are told, and fail nothing. */
 const RECENT_S = 24 * 3_600
-
-function ago(seconds: number): string {
-  if (seconds < 120) return `${Math.max(0, Math.round(seconds))} s ago`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min ago`
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h ago` : `${Math.round(seconds / 86_400)} days ago`
-}
 
 export const xidSinceBoot = defineCheck({
   id: 'xid-since-boot',
@@ -53,7 +49,7 @@ export const xidSinceBoot = defineCheck({
     return [...found.values()].map(({ xid, address, count, last }): Finding => {
       const entry = xidEntry(xid)
       const age = Number.isFinite(uptime) ? uptime - last : 0
-      const times = `${count === 1 ? 'once' : `${count} times`}, last ${ago(age)}`
+      const times = `${timesText(count)}, last ${agoText(age)}`
       const base = { ...(address === '' ? {} : { subject: address }), summary: `Xid ${xid} (${entry.title}) ${times}`, detail: entry.meaning }
       // A program's own bug says nothing of the host; its incident is told where it crashed.
       if (entry.severity === 'info' || entry.causes[0] === 'program' || entry.causes[0] === 'user') return { status: 'pass', ...base }

@@ -1,6 +1,6 @@
 // Reads one compose file: parsed by the rules of YAML that Compose follows, with anchors and merge keys put in and the line of each part.
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Alias, type Document, type Node } from 'yaml'
-import { errnoName } from '../../attribution/small-file.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 import type { HostFiles } from './host-files.ts'
 import type { Part, Scalar } from './compose-part.ts'
 
@@ -106,7 +106,7 @@ export function parseComposeFile(path: string, text: string, absolute = path): C
     return document.contents === null ? { path, absolute } : { path, absolute, root: partsOf(document, counter, path) }
   } catch (error) {
     if (error instanceof ComposeSyntax) return failed(error.message, error.offset)
-    return failed(`expected YAML: ${error instanceof Error ? error.message : String(error)}`, 0)
+    return failed(`expected YAML: ${messageOf(error)}`, 0)
   }
 }
 
@@ -119,6 +119,6 @@ export async function readComposeFile(path: string, files: HostFiles, absolute =
     if (Buffer.byteLength(text) > MAX_BYTES) return failed('expected at most 1 MiB, came more')
     return parseComposeFile(path, text, absolute)
   } catch (error) {
-    return failed(errnoName(error) ?? (error instanceof Error ? error.message : String(error)))
+    return failed(codeOf(error) ?? messageOf(error))
   }
 }

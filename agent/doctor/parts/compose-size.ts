@@ -11,4 +11,3 @@ export function sizeOf(part: Part | undefined): number | 'invalid' | undefined {
   if (whole === undefined) return 'invalid'
   return Math.floor(Number(number) * 1024 ** ' kmgtp'.indexOf(unit.toLowerCase() || ' '))
 }
-export const sizeText = (bytes: number): string => (bytes >= 2 ** 30 ? `${Number((bytes / 2 ** 30).toFixed(1))} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`)

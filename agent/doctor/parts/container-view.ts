@@ -1,6 +1,7 @@
 // What the checks of containers ask of one: each question is asked once and shared by all checks; and the walk over all containers that want a GPU.
 import type { Finding, Surroundings } from '../definition.ts'
 import type { Remedy } from '../../model/fault.ts'
+import { messageOf } from '../../text/error.ts'
 import { readEnviron, readIdentity, readLimits, readMapped, readMounts, type Identity, type Limit } from './container-process.ts'
 import type { DoctorContainer } from './containers.ts'
 import type { HostFiles } from './host-files.ts'
@@ -95,7 +96,6 @@ export type ContainerLook = (view: ContainerView) => Promise<readonly ContainerF
 const PARALLEL = 4
 /** Below the two seconds of a check: on a host that is out of breath, what was seen is told, and of whom nothing was seen. */
 const BUDGET_MS = 1_700
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** `alsoImages`: those too whose image alone says that it is made for CUDA. What cannot be seen of one container skips that one only. */
 export async function eachContainer(around: Surroundings, check: ContainerLook, { alsoImages = false } = {}): Promise<readonly Finding[]> {
@@ -122,7 +122,7 @@ export async function eachContainer(around: Surroundings, check: ContainerLook, 
           (await check(viewOf(around.files, next))).map((finding) => ({ subject, ...finding })),
         )
       } catch (error) {
-        found.set(next, [{ status: 'skipped', subject, summary: words(error) }])
+        found.set(next, [{ status: 'skipped', subject, summary: messageOf(error) }])
       }
     }
   }

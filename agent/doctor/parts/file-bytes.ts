@@ -1,7 +1,7 @@
 // Reads pieces of a large file below a root, such as a library's headers: only of regular files, through a held descriptor, never the whole of it.
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { errnoName } from '../../attribution/small-file.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 import type { HostFiles } from './host-files.ts'
 import { entryThrough, walk } from './rooted-path.ts'
 
@@ -35,9 +35,9 @@ export async function withFile<T>(files: HostFiles, path: string, use: (read: Re
       await held.close()
     }
   } catch (error) {
-    const errno = errnoName(error)
+    const errno = codeOf(error)
     if (errno !== undefined && GONE.has(errno)) return undefined
     const denied = errno === 'EACCES' || errno === 'EPERM'
-    throw new Error(`${path}: ${denied ? 'no permission; run as root' : (errno ?? (error instanceof Error ? error.message : String(error)))}`, { cause: error })
+    throw new Error(`${path}: ${denied ? 'no permission; run as root' : (errno ?? messageOf(error))}`, { cause: error })
   }
 }

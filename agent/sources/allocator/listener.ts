@@ -2,8 +2,8 @@
 import { chmodSync, lstatSync, renameSync, unlinkSync, type Stats } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { errnoName } from '../../attribution/small-file.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 
 export type Listener = {
   /** Looks after the socket: made anew when it is gone. To be called each ten seconds. */
@@ -30,7 +30,7 @@ const statOf = (path: string): Stats | undefined => {
   try {
     return lstatSync(path)
   } catch (error) {
-    if (errnoName(error) === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -41,7 +41,7 @@ async function isAnswered(path: string): Promise<boolean> {
   const socket = connect(path)
   socket.once('connect', () => resolve(true))
   // EAGAIN: its queue is full, so there is one.
-  socket.once('error', (error) => resolve(errnoName(error) === 'EAGAIN'))
+  socket.once('error', (error) => resolve(codeOf(error) === 'EAGAIN'))
   const answered = await promise
   socket.destroy()
   return answered
@@ -109,7 +109,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
       await establish()
       trouble = undefined
     } catch (error) {
-      trouble = { code: errnoName(error), detail: error instanceof Error ? error.message : String(error) }
+      trouble = { code: codeOf(error), detail: messageOf(error) }
     }
   }
   return {

@@ -1,6 +1,6 @@
 // What went wrong between us and a container engine, in the words that a gap needs.
-import { errnoName } from '../../attribution/small-file.ts'
 import type { GapReason } from '../../model/reading.ts'
+import { codeOf, errnoOf, messageOf } from '../../text/error.ts'
 
 export class EngineError extends Error {
   readonly reason: GapReason
@@ -26,9 +26,9 @@ const HINTS: Readonly<Record<string, { readonly reason: GapReason; readonly text
 /** Turns what a request threw into an EngineError; `doing` names the request and the socket. */
 export function toEngineError(error: unknown, doing: string): EngineError {
   if (error instanceof EngineError) return error
-  const name = errnoName(error)
+  const name = codeOf(error)
   const hint = name === undefined ? undefined : HINTS[name]
-  const code = error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? Math.abs(error.errno) : undefined
-  const text = hint?.text ?? (error instanceof Error ? error.message : String(error))
+  const code = errnoOf(error)
+  const text = hint?.text ?? messageOf(error)
   return new EngineError(hint?.reason ?? 'driver_error', `${doing}: ${text}`, { code, cause: error })
 }

@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type * as z from 'zod/mini'
 import { createHttpClient, readBody, type HttpAnswer, type HttpCall } from '../../lib/http-client.ts'
+import { createLineSplitter } from '../../text/line-splitter.ts'
 import { EngineError, toEngineError } from './engine-error.ts'
 import { describeIssues, eventSchema, inspectSchema, listSchema } from './engine-schema.ts'
 import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
@@ -101,14 +102,11 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         const answer = await following.open({ ...callOf(path), signal })
         if (answer.statusCode !== 200) throw refuse('/events', answer.statusCode ?? 0, textOf(await readBody(answer, maxBodyBytes)))
         const decoder = new StringDecoder('utf8')
-        let rest = ''
-        for await (const chunk of answer as AsyncIterable<Buffer>) {
-          rest += decoder.write(chunk)
-          const lines = rest.split('\n')
-          rest = lines.pop() ?? ''
-          if (rest.length > maxEventBytes) throw new EngineError('parse_error', `GET /events on ${socketPath}: an event is longer than ${maxEventBytes} bytes`)
-          for (const line of lines) handle(line)
+        const onOverlong = (): never => {
+          throw new EngineError('parse_error', `GET /events on ${socketPath}: an event is longer than ${maxEventBytes} bytes`)
         }
+        const splitter = createLineSplitter({ maxChars: maxEventBytes, overlong: 'drop', onOverlong })
+        for await (const chunk of answer as AsyncIterable<Buffer>) for (const line of splitter.push(decoder.write(chunk))) handle(line)
       } catch (error) {
         if (signal.aborted) throw new EngineError('timeout', `${doing(path)}: given up`)
         throw toEngineError(error, doing(path))

@@ -2,8 +2,9 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCgroupLines } from '../../attribution/cgroup-path.ts'
-import { errnoName, readSmallFile } from '../../attribution/small-file.ts'
+import { readSmallFile } from '../../attribution/small-file.ts'
 import type { Gap } from '../../model/reading.ts'
+import { codeOf } from '../../text/error.ts'
 
 export type Unknown = Pick<Gap, 'reason' | 'detail'>
 /** The rules of a device cgroup by `major:minor`; `unknown` says why they cannot be read. */
@@ -50,7 +51,7 @@ function rulesOf(path: string | undefined, mount: string | undefined): Rules {
   try {
     return parseRules(readSmallFile(join(mount, path, 'devices.list')))
   } catch (error) {
-    return { unknown: { reason: 'no_permission', detail: `${join(mount, path, 'devices.list')}: ${errnoName(error) ?? 'cannot be read'}` } }
+    return { unknown: { reason: 'no_permission', detail: `${join(mount, path, 'devices.list')}: ${codeOf(error) ?? 'cannot be read'}` } }
   }
 }
 
@@ -61,7 +62,7 @@ export function nodeOf({ dev }: Box, name: string): Node {
   try {
     return lstatSync(join(dev, name)).isCharacterDevice() ? 'there' : 'missing'
   } catch (error) {
-    const errno = errnoName(error)
+    const errno = codeOf(error)
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return 'missing'
     return { reason: 'no_permission', detail: `${dev}: ${errno ?? 'cannot be read'}; looking into a container needs root` }
   }

@@ -8,6 +8,8 @@ import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-process.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
+import { stackOf } from '../../text/error.ts'
+import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
 import { gpuSourceMetrics, xidErrors } from './metrics.ts'
 import { createOwners } from './owners.ts'
@@ -51,7 +53,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       gpu.groups.add(group)
       emit(t, group, ttlMs[rate], readings, gaps, tookMs)
     },
-    failed: (error) => context?.log.error(`processes could not be attributed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    failed: (error) => context?.log.error(`processes could not be attributed: ${stackOf(error)}`),
   })
   const xids = createXidCounts()
   const counts = createSamplerCounts()
@@ -134,7 +136,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const { gpus, driverVersion, library } = hello
     context?.log.debug?.(`NVML ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
     if (none) context?.log.warn(noGpu(hello))
-    else context?.log.info(`sampling ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}, driver ${driverVersion || 'of unknown version'}, ${library}`)
+    else context?.log.info(`sampling ${counted(gpus.length, 'GPU')}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
   }
 

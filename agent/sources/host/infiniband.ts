@@ -1,7 +1,8 @@
 // Bytes through InfiniBand and RoCE ports, which /proc/net/dev does not see: /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband).
 import { readdirSync } from 'node:fs'
-import { errnoName, readSmallFile } from '../../attribution/small-file.ts'
+import { readSmallFile } from '../../attribution/small-file.ts'
 import { defineMetric } from '../../model/metric.ts'
+import { codeOf } from '../../text/error.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, reasonOf, seriesBy, wholeNumber } from './aspect.ts'
 
@@ -34,7 +35,7 @@ export const infiniband: Aspect = {
         try {
           devices = readdirSync(root)
         } catch (error) {
-          if (errnoName(error) === 'ENOENT') return // a host without such an adapter lacks nothing
+          if (codeOf(error) === 'ENOENT') return // a host without such an adapter lacks nothing
           throw error
         }
         for (const device of devices) {

@@ -4,6 +4,7 @@ import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
+import { stackOf } from '../../text/error.ts'
 import { sampleAge } from '../gpu/metrics.ts'
 import { failureOf } from './exit-codes.ts'
 import type { Failure } from './exit-codes.ts'
@@ -199,8 +200,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     start(given) {
       context = given
       // The scheduler skips a run that is still going; ages must go on meanwhile, so a scrape is not awaited by its tick.
-      const run = (t: number): void =>
-        void tick(t).catch((error: unknown) => given.log.error(`nvidia-smi: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`))
+      const run = (t: number): void => void tick(t).catch((error: unknown) => given.log.error(`nvidia-smi: ${stackOf(error)}`))
       stopTicks = [given.every(TICK_MS, run)]
       run(Date.now())
     },

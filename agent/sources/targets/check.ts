@@ -1,5 +1,5 @@
 // One check of a service: GET, the whole answer within a time, a bounded body, redirects on the same host only.
-import { codeOf } from '../../lib/error-words.ts'
+import { codeOf } from '../../text/error.ts'
 import type { HttpClient, HttpFailure } from '../../lib/http-client.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { meaningOf, type FailureReason } from './reasons.ts'

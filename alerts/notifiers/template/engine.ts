@@ -1,6 +1,7 @@
 // Liquid as far as a message needs it: no files, no code, bounded, and what is printed is escaped for the form of the body.
 import type * as Library from 'liquidjs'
 import type { Message } from '../../../agent/model/notification.ts'
+import { messageOf } from '../../../agent/text/error.ts'
 import { clean } from '../../messages/clean.ts'
 import { escapeHtml, escapeMarkdown, fitted } from '../../messages/escape.ts'
 import { htmlText, markdownText, plainText } from '../../messages/render.ts'
@@ -63,7 +64,7 @@ const marking =
 
 /** `undefined filter: jsn, line:3, col:7` as line 3, column 7: undefined filter: jsn. */
 function inWords(error: unknown): TemplateError {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const [, what = text, line, column] = /^(.*?)(?:, file:[^,]*)?, line:(\d+), col:(\d+)/s.exec(text) ?? []
   return new TemplateError(line === undefined ? what : `line ${line}, column ${column}: ${what}`)
 }

@@ -1,7 +1,8 @@
 // The chart of one process's allocator: what it reserved, stacked by what it is, below the most that it could hold; retries and errors as marks.
 import type uPlot from 'uplot'
+import { timeOfDay } from '../../../agent/text/time.ts'
 import { LAYERS, type Layer, type Mark } from '../state/allocator-lanes.ts'
-import { memory, timeOfDay } from '../text/format.ts'
+import { memory } from '../text/format.ts'
 import { QUARTERS, sideAxis } from './axes.ts'
 import { FONT } from './common.ts'
 import { hatch } from './hatch.ts'

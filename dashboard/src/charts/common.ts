@@ -1,8 +1,8 @@
 // What all charts of the page share: the time window, its marks, the pointer that runs through all of them at once, no legend of uPlot's own.
 import type uPlot from 'uplot'
+import { dayOfMonth, timeOfDay } from '../../../agent/text/time.ts'
 import { hovered } from '../state/app.ts'
 import { charted } from '../state/charted.ts'
-import { dayOfMonth, timeOfDay } from '../text/format.ts'
 import type { Palette } from './palette.ts'
 
 export const FONT = '11px Inter, system-ui, sans-serif'

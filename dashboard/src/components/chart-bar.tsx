@@ -1,8 +1,8 @@
 // Above the charts: how far back they reach, the second that is looked at, and what their tones and textures mean.
+import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import { agentNow, drawing, hovered, stale, views } from '../state/app.ts'
 import { asking, charted } from '../state/charted.ts'
 import { LANE } from '../state/lanes.ts'
-import { since, timeWithSeconds } from '../text/format.ts'
 import { RangePicker } from './range-picker.tsx'
 
 /** Where what is known begins well within the range, as of an agent that is young: the emptiness before it is no idleness. */

@@ -1,9 +1,10 @@
 // Containers: what they hold on which GPU, beside what they asked for; CPU; host memory against its limit.
+import { indexRanges } from '../../../agent/text/grammar.ts'
 import { PALETTES } from '../charts/palette.ts'
 import { colours, containers } from '../state/app.ts'
 import type { ContainerView } from '../state/rows.ts'
 import { theme } from '../state/theme.ts'
-import { cores, DASH, indexRanges, memory } from '../text/format.ts'
+import { cores, DASH, memory } from '../text/format.ts'
 import { containerKey } from '../text/names.ts'
 import { DataTable, type Column } from './data-table.tsx'
 import { byGpuColumn } from './holdings.tsx'

@@ -1,6 +1,6 @@
 // A figure with its unit set smaller.
 import { useComputed } from '@preact/signals'
-import type { Figure as FigureText } from '../text/format.ts'
+import { type Figure as FigureText } from '../../../agent/text/bytes.ts'
 
 export function Figure({ figure, name }: { readonly figure: FigureText; readonly name?: string }) {
   return (

@@ -1,11 +1,11 @@
 // What needs attention on a GPU: incidents that fire, and when its memory runs out. Each leads to the incident that tells why.
 import type { ReadonlySignal } from '@preact/signals'
+import { since } from '../../../agent/text/time.ts'
 import { agentNow } from '../state/app.ts'
 import { forecastOf, forecastText } from '../state/forecast.ts'
 import type { GpuView } from '../state/gpu-view.ts'
 import { firingOn } from '../state/incidents.ts'
 import { hrefOf } from '../state/route.ts'
-import { since } from '../text/format.ts'
 
 const FORECAST = 'memory_exhaustion_forecast'
 

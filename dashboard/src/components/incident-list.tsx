@@ -1,4 +1,5 @@
 // What went wrong: firing and recent incidents with verdict and first remedy. All words come from logs in the end, so they are only ever set as text.
+import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { getText } from '../state/api.ts'
 import { besideTitle } from '../state/incidents-filter.ts'
@@ -6,7 +7,6 @@ import { current, shown } from '../state/incidents.ts'
 import { hrefOf } from '../state/route.ts'
 import { storedToken } from '../state/token.ts'
 import { refused } from '../state/maintenance.ts'
-import { since, timeWithSeconds } from '../text/format.ts'
 import { agentNow } from '../state/app.ts'
 import { IncidentWords } from './incident-words.tsx'
 

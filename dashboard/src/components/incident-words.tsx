@@ -1,11 +1,11 @@
 // Below an incident: its story, what people said of it, and what the reader may say.
+import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentLink, IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow } from '../state/app.ts'
 import { MOST_LINKS } from '../state/incidents-filter.ts'
 import { incidents } from '../state/incidents.ts'
 import { acknowledge, silenceForAnHour } from '../state/maintenance.ts'
 import { hrefOf } from '../state/route.ts'
-import { since, timeWithSeconds } from '../text/format.ts'
 
 /** By its title where the page knows it, and the time, as several of one title may stand together. */
 function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {

@@ -1,9 +1,10 @@
 // The page's head: which host, which driver, whether what is shown is the present.
 import { computed } from '@preact/signals'
+import { age } from '../../../agent/text/span.ts'
+import { timeWithSeconds, zoneName } from '../../../agent/text/time.ts'
 import { agentNow, clock, connection, frame, hello, silence, stale, views } from '../state/app.ts'
 import { connect } from '../state/connection.ts'
 import { theme, toggleTheme } from '../state/theme.ts'
-import { age, timeWithSeconds, zoneName } from '../text/format.ts'
 import { gpuModels } from '../text/names.ts'
 
 type Pill = { readonly state: 'live' | 'wait' | 'bad'; readonly text: string }

@@ -1,7 +1,8 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
+import { indexRanges } from '../../../agent/text/grammar.ts'
 import { processes, views } from '../state/app.ts'
 import type { ProcessView } from '../state/rows.ts'
-import { DASH, indexRanges, memory } from '../text/format.ts'
+import { DASH, memory } from '../text/format.ts'
 import { DataTable, type Column } from './data-table.tsx'
 import { byGpuColumn } from './holdings.tsx'
 

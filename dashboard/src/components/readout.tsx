@@ -1,13 +1,13 @@
 // One quantity of a card: name, figure, a second figure beside it, and its course over the range.
 import { useComputed } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
+import { type Figure as FigureText } from '../../../agent/text/bytes.ts'
 import { PALETTES } from '../charts/palette.ts'
 import { createColumnBook } from '../charts/columns.ts'
 import { traceRows } from '../charts/trace.ts'
 import { createTraceChart } from '../charts/trace-chart.ts'
 import { charted } from '../state/charted.ts'
 import { theme } from '../state/theme.ts'
-import type { Figure as FigureText } from '../text/format.ts'
 import { ChartBox } from './chart-box.tsx'
 import { LiveFigure } from './figure.tsx'
 

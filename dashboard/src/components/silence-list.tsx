@@ -1,8 +1,8 @@
 // What is silenced: whom nobody is told of, until when, why; each can be ended here.
+import { since } from '../../../agent/text/time.ts'
 import type { Silence } from '../../../agent/model/maintenance.ts'
 import { agentNow } from '../state/app.ts'
 import { endSilence, silences } from '../state/maintenance.ts'
-import { since } from '../text/format.ts'
 
 const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
   [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container].filter((part) => part !== undefined).join(' · ') || 'the whole host'

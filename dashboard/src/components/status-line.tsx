@@ -1,10 +1,11 @@
 // The line that answers at a glance: how many GPUs, how many busy, what is wrong and since when.
+import { age } from '../../../agent/text/span.ts'
+import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow, frame, stale, summary, silence } from '../state/app.ts'
 import { firing } from '../state/incidents.ts'
 import { notTold, placedTitle } from '../state/summary.ts'
 import { hrefOf } from '../state/route.ts'
-import { age, since, timeWithSeconds } from '../text/format.ts'
 
 const toneOf = ({ severity }: IncidentSummary): string => (severity === 'critical' ? 'critical' : 'warning')
 

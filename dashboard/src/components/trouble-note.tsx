@@ -1,8 +1,9 @@
 // A GPU that cannot be believed: since when, why, and of which moment its figures are.
 import type { ReadonlySignal } from '@preact/signals'
+import { age } from '../../../agent/text/span.ts'
+import { timeWithSeconds } from '../../../agent/text/time.ts'
 import { agentNow } from '../state/app.ts'
 import type { GpuView } from '../state/gpu-view.ts'
-import { age, timeWithSeconds } from '../text/format.ts'
 
 export function TroubleNote({ of }: { readonly of: ReadonlySignal<GpuView> }) {
   const { trouble, sinceMs } = of.value

@@ -1,6 +1,7 @@
 // A log of any size, read piece by piece: the pieces for the search, and afterwards the lines around what was found. Never held whole.
 import { PASTED_LIMIT, pastedLines } from '../../../agent/diagnosis/explain.ts'
 import { countNewlines } from '../../../agent/diagnosis/newlines.ts'
+import { createLineSplitter } from '../../../agent/text/line-splitter.ts'
 import { windowsAround, type LogLine, type LogWindow } from './windows.ts'
 
 /** Large enough that what is held over between pieces costs little; progress is told after each. */
@@ -45,19 +46,15 @@ export function createLogReader(size: number, read: (from: number, to: number) =
   /** The lines from the mark on; the first may be the end of one. */
   function* linesFrom(mark: { readonly offset: number; readonly line: number }): Generator<LogLine> {
     let number = mark.line
-    let held = new Uint8Array(0)
     const decoder = new TextDecoder()
+    // One more than is shown, so that `cut` knows.
+    const splitter = createLineSplitter({ maxChars: SHOWN_CHARACTERS + 1, overlong: 'cut' })
+    const shown = (text: string): LogLine => ({ line: number++, text: cut(text.replace(/\r$/, '')) })
     for (let from = mark.offset; from < size; from += MARK_BYTES) {
-      const bytes = read(from, Math.min(size, from + MARK_BYTES))
-      let start = 0
-      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-        yield { line: number++, text: cut(decoder.decode(joined(held, bytes.subarray(start, end))).replace(/\r$/, '')) }
-        held = new Uint8Array(0)
-        start = end + 1
-      }
-      held = joined(held, bytes.subarray(start))
+      const text = decoder.decode(read(from, Math.min(size, from + MARK_BYTES)), { stream: true })
+      for (const each of splitter.push(text)) yield shown(each)
     }
-    if (held.length > 0) yield { line: number, text: cut(decoder.decode(held)) }
+    for (const each of [...splitter.push(decoder.decode()), ...splitter.end()]) yield shown(each)
   }
 
   function* within(windows: readonly LogWindow[]): Generator<LogLine> {
@@ -87,13 +84,4 @@ export function createLogReader(size: number, read: (from: number, to: number) =
       )
     },
   }
-}
-
-/** No more of a line than is shown of it, whatever its length. */
-function joined(held: Uint8Array, more: Uint8Array): Uint8Array<ArrayBuffer> {
-  const taken = more.subarray(0, Math.max(0, SHOWN_CHARACTERS * 4 - held.length))
-  const whole = new Uint8Array(held.length + taken.length)
-  whole.set(held)
-  whole.set(taken, held.length)
-  return whole
 }

@@ -1,6 +1,7 @@
 // Explains logs beside the page: the agent's own families of faults, run in the browser, so that a log leaves neither page nor host.
 import { explainStream } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { messageOf } from '../../../agent/text/error.ts'
 import { createLogReader } from './log-reader.ts'
 import type { Answer, FromWorker, ToWorker } from './messages.ts'
 import { notTextOf } from './not-text.ts'
@@ -26,6 +27,6 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
     say({ type: 'answer', answer: explain(data) })
   } catch (error) {
     // The file was changed, moved or is no longer allowed to be read.
-    say({ type: 'failed', why: error instanceof Error ? error.message : String(error) })
+    say({ type: 'failed', why: messageOf(error) })
   }
 })

@@ -1,6 +1,6 @@
 // What cannot be read, put together: by reason, and within it by figure, with all whom it concerns.
+import { indexRanges } from '../../../agent/text/grammar.ts'
 import type { SeriesRow } from '../../../agent/model/live.ts'
-import { indexRanges } from '../text/format.ts'
 import type { GapEntry } from './agent-sources.ts'
 
 export type GapGroup = { readonly metric: string; readonly source: string; readonly detail: string | undefined; readonly where: string; readonly count: number }

@@ -1,5 +1,7 @@
 // "Is what I see true?": everything that speaks against it, the worst first.
-import { age, timeWithSeconds } from '../text/format.ts'
+import { age } from '../../../agent/text/span.ts'
+import { timeWithSeconds } from '../../../agent/text/time.ts'
+import { countedLarge } from '../../../agent/text/grammar.ts'
 import { reasonWords, sourceName } from '../text/agent.ts'
 import type { Figures } from './agent-figures.ts'
 import { isAll, isWhole, type GapEntry, type SourceRow } from './agent-sources.ts'
@@ -24,7 +26,6 @@ export type Evidence = {
 
 /** Below this it is the way of the frame, and nobody notices. */
 const CLOCKS_DIFFER_MS = 5_000
-const count = (value: number, one: string, many: string): string => `${value.toLocaleString('en')} ${value === 1 ? one : many}`
 
 const whyText = ({ detail, reason }: GapEntry): string => detail ?? reasonWords(reason)
 
@@ -53,9 +54,9 @@ function ofGaps({ gaps, simulated }: Evidence): readonly Doubt[] {
     reason === 'not_supported'
       ? {
           level: 'note',
-          text: `${count(number, 'figure is', 'figures are')} not offered by ${simulated ? 'the simulated hardware' : 'this hardware or driver'}`,
+          text: `${countedLarge(number, 'figure is', 'figures are')} not offered by ${simulated ? 'the simulated hardware' : 'this hardware or driver'}`,
         }
-      : { level: 'warn', text: `${count(number, 'figure', 'figures')} missing: ${reasonWords(reason)}` },
+      : { level: 'warn', text: `${countedLarge(number, 'figure', 'figures')} missing: ${reasonWords(reason)}` },
   )
 }
 
@@ -66,10 +67,10 @@ function ofFigures({ figures }: Evidence): readonly Doubt[] {
     if (value !== undefined && value > 0) found.push({ level, text: text(value) })
   }
   told('warn', 'warpwatch_agent_history_degraded', () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
-  told('warn', 'warpwatch_agent_consumer_failures_total', (n) => `A part of the agent failed on ${count(n, 'event', 'events')}; its log says how`)
-  told('note', 'warpwatch_agent_log_skipped_total', (n) => `${count(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`)
-  told('note', 'warpwatch_agent_sink_dropped_total', (n) => `${count(n, 'frame was', 'frames were')} left out for readers that were too slow`, { sink: 'live' })
-  told('note', 'warpwatch_agent_sampler_hangs_total', (n) => `The driver hung ${count(n, 'time', 'times')} since the agent’s start`)
+  told('warn', 'warpwatch_agent_consumer_failures_total', (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
+  told('note', 'warpwatch_agent_log_skipped_total', (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`)
+  told('note', 'warpwatch_agent_sink_dropped_total', (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, { sink: 'live' })
+  told('note', 'warpwatch_agent_sampler_hangs_total', (n) => `The driver hung ${countedLarge(n, 'time', 'times')} since the agent’s start`)
   return found
 }
 

@@ -1,5 +1,5 @@
 // The worker that reads a snapshot file: it blocks nobody, nothing of the file leaves the browser, and ending it frees all that it took.
-import { parseBytes } from '../../../agent/lib/bytes.ts'
+import { parseBytes } from '../../../agent/text/bytes.ts'
 import type { FromWorker, Question, ToWorker } from './allocator-messages.ts'
 import { answerTo, isRefusal, MOST_BYTES, openSnapshot, placeOfBlock, type Opened } from './allocator-report.ts'
 

@@ -1,6 +1,7 @@
 // A fit as the page keeps it: what the address asks, what the agent answered, and what its GPUs have.
 import { computed, effect, signal } from '@preact/signals'
 import type { FitReport, GpuRoom } from '../../../agent/model/fit.ts'
+import { messageOf } from '../../../agent/text/error.ts'
 import { ApiError, getJson, send } from './api.ts'
 import { agentNow, connection } from './app.ts'
 import { HELD, MAX_CONFIG_BYTES, MAX_LINKED, questionOf } from './fit-question.ts'
@@ -89,7 +90,7 @@ export function takeConfig(text: string): string | undefined {
   try {
     compact = JSON.stringify(JSON.parse(text))
   } catch (error) {
-    return `That is no JSON: ${error instanceof Error ? error.message : String(error)}`
+    return `That is no JSON: ${messageOf(error)}`
   }
   if (!compact.startsWith('{')) return `Expected the config.json of a model, came ${compact.slice(0, 30)}`
   if (new Blob([compact]).size > MAX_CONFIG_BYTES) return 'Expected at most 1 MiB; the config.json of a model has some kilobytes'

@@ -1,6 +1,6 @@
 // When a GPU's memory runs out if things go on as they do: what the agent says of its processes, the soonest first.
+import { spanAhead } from '../../../agent/text/span.ts'
 import type { GpuRow } from '../../../agent/model/live.ts'
-import { spanAhead } from '../text/format.ts'
 
 /** Seconds from now; without `latest` only the near end is known. */
 export type Forecast = { readonly earliest: number | undefined; readonly latest: number | undefined }

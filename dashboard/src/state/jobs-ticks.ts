@@ -1,5 +1,5 @@
 // Round local times for the axis of a range, with their words.
-import { timeOfDay } from '../text/format.ts'
+import { timeOfDay } from '../../../agent/text/time.ts'
 
 export type Tick = { readonly ms: number; readonly label: string }
 

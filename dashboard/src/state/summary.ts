@@ -1,7 +1,7 @@
 // The one line that answers "is anything wrong, where, since when".
+import { since } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import type { IncidentKind } from '../../../agent/model/kinds.ts'
-import { since } from '../text/format.ts'
 import { GPU_SLOWED, GPU_UNREADABLE } from './kind-sets.ts'
 import type { GpuView } from './gpu-view.ts'
 

@@ -1,8 +1,8 @@
 // One GPU at large, by its index in the address: `#/gpus/3`.
+import { indexRanges } from '../../../agent/text/grammar.ts'
 import { frame, views } from '../state/app.ts'
 import { GpuPage } from '../components/gpu/gpu-page.tsx'
 import { Loading } from '../components/notices.tsx'
-import { indexRanges } from '../text/format.ts'
 import type { ViewProps } from './definition.ts'
 
 export function Gpu({ rest }: ViewProps) {

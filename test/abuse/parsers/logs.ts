@@ -14,8 +14,8 @@ import { parseRecord } from '../../../agent/sources/kernel-log/record.ts'
 import { containerOfPath } from '../../../agent/sources/log-files/container-path.ts'
 import { parseCursor } from '../../../agent/sources/log-files/fingerprint.ts'
 import { createAssembler, parseCriLine, parseJsonLine, sniff } from '../../../agent/sources/log-files/format.ts'
-import { MAX_LINE_BYTES } from '../../../agent/sources/logs/flow.ts'
 import { createJoiner } from '../../../agent/sources/logs/joiner.ts'
+import { MAX_LINE_BYTES } from '../../../agent/sources/logs/line-buffer.ts'
 import { json, parserOf, sharedSeeds, textParser } from './parser.ts'
 
 const ID = 'ab12'.repeat(16)

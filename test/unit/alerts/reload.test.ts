@@ -50,7 +50,7 @@ async function scene(notifiers: (receiver: Receiver, other: Receiver) => readonl
     fire: (id: string): void => {
       const found = { ...incident(id), started_at: Date.now(), fired_at: Date.now(), last_seen_at: Date.now() }
       fires.set(id, found)
-      alerts.changed(found)
+      alerts.incident(found)
     },
     reload: async (next: readonly unknown[], more: Readonly<Record<string, string>> = env) => (await alerts.prepare(await configOf(directory, next, more)))(),
   }

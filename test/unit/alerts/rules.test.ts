@@ -138,6 +138,9 @@ describe('warpwatch rules', () => {
   ])('refuses %j', async (args, message) => {
     expect(await runCli(['rules', ...args])).toEqual({ code: 2, signal: null, stdout: '', stderr: `warpwatch: ${message}\n` })
   })
+  test('reads the page of a kind with a digit', () => {
+    expect(readKindPage('nvlink5_errors', '# `nvlink5_errors`: Title\n\nWhat it is.\n')).toEqual({ title: 'Title', lead: 'What it is.' })
+  })
   test('says which runbook is not there, or is none', () => {
     expect(() => kindPages('/nonexistent')).toThrow(/expected the runbooks, came: ENOENT.*allocator_internal\.md/)
     expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: expected the heading/)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { durationMs } from '../../../agent/cli/silence.ts'
 import { T } from '../incidents/scene.ts'
-import { runMaintainedHost } from '../http/maintained-host.ts'
+import { runOperatedHost } from '../http/operated-host.ts'
 import { runCli } from './run-cli.ts'
 
 const HOUR = 3_600_000
@@ -22,18 +22,18 @@ test.each([
 
 describe('warpwatch silence', () => {
   test('silences, lists, ends', { timeout: 60_000 }, async () => {
-    await using host = await runMaintainedHost({ token: 's3cret' })
+    await using host = await runOperatedHost({ token: 's3cret' })
     const at = ['--listen', new URL(host.url).host]
     const env = { WARPWATCH_HTTP__TOKEN: 's3cret', USER: 'kim', SUDO_USER: '' }
     const made = await runCli(['silence', '--kind', 'throttling', '--gpu', '3', '--for', '2h', '--reason', 'new fan \u001b[31m', ...at], { env })
     expect(made).toMatchObject({ code: 0, stderr: '' })
-    const [silence] = host.maintained.silences()
+    const [silence] = host.operator.silences()
     expect(silence).toMatchObject({ kind: 'throttling', gpu: '3', until: T + 2 * HOUR, reason: 'new fan \u001b[31m', by: 'kim' })
     expect(made.stdout).toBe(`Silenced: ${silence?.id}  until 2025-11-20 02:53 UTC  throttling, GPU 3: new fan ·[31m (kim)\n`)
     expect(JSON.parse((await runCli(['silence', '--json', ...at], { env })).stdout)).toEqual([silence])
     expect((await runCli(['silence', ...at], { env: { ...env, WARPWATCH_HTTP__TOKEN: 'wrong' } })).stderr).toContain('WARPWATCH_HTTP__TOKEN')
     expect(await runCli(['silence', '--remove', silence?.id ?? '', ...at], { env })).toMatchObject({ code: 0, stdout: `Silence ${silence?.id} is over\n` })
-    expect(host.maintained.silences()).toEqual([])
+    expect(host.operator.silences()).toEqual([])
     const none = await runCli(['silence', '--remove', 'x', ...at], { env })
     expect([none.code, none.stderr]).toEqual([2, 'warpwatch: silence: 404 no silence "x"; /api/v1/silences lists them\n'])
   })
@@ -56,7 +56,7 @@ describe('warpwatch silence', () => {
 })
 
 test('needs an agent that runs', { timeout: 30_000 }, async () => {
-  const host = await runMaintainedHost()
+  const host = await runOperatedHost()
   await host[Symbol.asyncDispose]()
   const { code, stderr } = await runCli(['silence', '--listen', new URL(host.url).host])
   expect([code, stderr]).toEqual([2, expect.stringContaining('expected the answer of an agent, came none: no agent runs')])
@@ -64,7 +64,7 @@ test('needs an agent that runs', { timeout: 30_000 }, async () => {
 
 describe('warpwatch incidents ID', () => {
   test('acknowledges, then sets healthy', { timeout: 60_000 }, async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const id = host.lose(0)
     const at = ['--listen', new URL(host.url).host]
     const env = { SUDO_USER: 'kim' }

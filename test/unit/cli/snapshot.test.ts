@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseBytes } from '../../../agent/lib/bytes.ts'
 import { bytesOf, jitPickle } from '../allocator/snapshot/pickler.ts'
 import { block, frames, free, GIB, MIB, segment, snapshot } from '../allocator/snapshot/scene.ts'
 import { runCli } from './run-cli.ts'
@@ -102,22 +101,4 @@ describe('what is no snapshot costs one line and exit code 2', () => {
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(said)
   })
-})
-
-test.each([
-  ['2GiB', 2 * GIB],
-  ['2 gib', 2 * GIB],
-  ['1.5MiB', 1.5 * MIB],
-  ['500MB', 5e8],
-  ['3k', 3000],
-  ['7', 7],
-  ['7B', 7],
-  ['0', 0],
-  ['iB', undefined],
-  ['1iB', undefined],
-  ['-1', undefined],
-  ['1e3', undefined],
-  ['99999999TiB', undefined],
-])('a size of %s is %s bytes', (text, bytes) => {
-  expect(parseBytes(text)).toBe(bytes)
 })

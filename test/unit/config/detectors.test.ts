@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/detector-settings.ts'
-import { parseDuration } from '../../../agent/lib/duration.ts'
 import { loadConfig, type LoadOptions } from '../../../agent/config/load.ts'
 import { printable, printYaml } from '../../../agent/config/print.ts'
 import { ConfigError } from '../../../agent/config/problem.ts'
@@ -162,18 +161,6 @@ describe('thresholds of the user’s own', () => {
   ])('%s', async (entry, expected) => {
     expect(await problems(custom(entry))).toEqual([`warpwatch.yaml:4: ${expected}`])
   })
-
-  test.each([
-    ['90s', 90_000],
-    ['1.5m', 90_000],
-    [2, 2_000],
-    ['0', 0],
-    ['30d', 2_592_000_000],
-    ['31d', undefined],
-    ['-1s', undefined],
-    ['1w', undefined],
-    ['', undefined],
-  ])('a time of %j', (text, ms) => expect(parseDuration(text)).toBe(ms))
 })
 
 test('what is printed can be read back, and says where each option was set', async () => {

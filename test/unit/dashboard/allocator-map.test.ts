@@ -1,5 +1,6 @@
 // A snapshot as the page gets it, and the map's pixels: what a column shows is what its bytes are.
 import { describe, expect, test } from 'vitest'
+import { shareText } from '../../../agent/text/figures.ts'
 import { analyse } from '../../../agent/allocator/snapshot/analyse.ts'
 import { SnapshotError } from '../../../agent/allocator/snapshot/error.ts'
 import { readSnapshot } from '../../../agent/allocator/snapshot/file.ts'
@@ -7,7 +8,7 @@ import { paintMap, type Paints } from '../../../dashboard/src/charts/segment-map
 import { layOut, ROW } from '../../../dashboard/src/state/allocator-layout.ts'
 import { NO_SITE, pack } from '../../../dashboard/src/state/allocator-packed.ts'
 import { answerTo, openSnapshot, placeOfBlock } from '../../../dashboard/src/state/allocator-report.ts'
-import { freeWords, shareText } from '../../../dashboard/src/text/allocator.ts'
+import { freeWords } from '../../../dashboard/src/text/allocator.ts'
 import { MARKUP, trainingSnapshot } from '../../setup/snapshot-file.ts'
 import { jitPickle } from '../allocator/snapshot/pickler.ts'
 import { block, frames, free, GIB, MIB, segment, snapshot } from '../allocator/snapshot/scene.ts'

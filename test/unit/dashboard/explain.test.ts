@@ -1,11 +1,12 @@
 // The log beside its answer: the right lines, whatever the size and wherever pieces end; and the answer as Markdown.
 import { describe, expect, test } from 'vitest'
+import { fileSizeText } from '../../../agent/text/bytes.ts'
 import { explainStream } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { createLogReader } from '../../../dashboard/src/explain/log-reader.ts'
 import { notTextOf } from '../../../dashboard/src/explain/not-text.ts'
 import { windowsAround } from '../../../dashboard/src/explain/windows.ts'
-import { byteSize, markdownOf } from '../../../dashboard/src/text/explain.ts'
+import { markdownOf } from '../../../dashboard/src/text/explain.ts'
 
 const OOM =
   'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 1; 24.00 GiB total capacity; 20.00 GiB already allocated; 1.00 GiB free; 21.00 GiB reserved in total by PyTorch)'
@@ -84,7 +85,7 @@ test('files that are no plain text are known by their first bytes', () => {
 })
 
 test('sizes as file managers tell them', () => {
-  expect([0, 999, 1_500, 12_345, 209_753_215].map(byteSize)).toEqual(['0 B', '999 B', '1.5 kB', '12 kB', '210 MB'])
+  expect([0, 999, 1_500, 12_345, 209_753_215].map(fileSizeText)).toEqual(['0 B', '999 B', '1.5 kB', '12 kB', '210 MB'])
 })
 
 test('the answer as Markdown: words of a log stay words, a fence is longer than those in it', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { retryDelayMs } from '../../../dashboard/src/state/backoff.ts'
 import { parseLiveMessage, parseSeries } from '../../../dashboard/src/state/messages.ts'
 import { tokenProtocol } from '../../../dashboard/src/state/token.ts'
-import { age, clock, indexRanges, memory, percent, since, timeWithSeconds } from '../../../dashboard/src/text/format.ts'
+import { clock, memory, percent } from '../../../dashboard/src/text/format.ts'
 import { containerKey, gpuModels } from '../../../dashboard/src/text/names.ts'
 import { activeThrottles } from '../../../dashboard/src/text/words.ts'
 import { frame, GIB, gpu } from './helpers.ts'
@@ -19,25 +19,9 @@ describe('figures', () => {
     [1536 * GIB, '1536 GiB'],
   ])('memory %s reads %s', (bytes, text) => expect(memory(bytes)).toBe(text))
 
-  test.each([
-    [5.9, '5 s'],
-    [72, '1 min 12 s'],
-    [3_700, '1 h 1 min'],
-    [200_000, '2 d 7 h'],
-    [-3, '0 s'],
-  ])('age %s reads %s', (seconds, text) => expect(age(seconds)).toBe(text))
-
   test('others', () => {
     expect([percent(0.936), percent(undefined)]).toEqual(['94 %', '–'])
     expect([clock(1.98e9), clock(345e6), clock(undefined)]).toEqual(['1.98 GHz', '345 MHz', '–'])
-    expect([indexRanges([3, 0, 1, 2, 6]), indexRanges([1, 0]), indexRanges([])]).toEqual(['0–3, 6', '0, 1', ''])
-  })
-
-  test('times are local, with the date only where it is another day', () => {
-    const t = new Date(2026, 10, 20, 9, 5, 7).getTime()
-    expect(timeWithSeconds(t)).toBe('09:05:07')
-    expect(since(t, t + 3_600_000)).toBe('09:05')
-    expect(since(t, t + 86_400_000)).toBe('2026-11-20 09:05')
   })
 })
 

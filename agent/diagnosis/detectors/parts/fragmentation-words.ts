@@ -2,10 +2,12 @@
 import type { AllocatorSample } from '../../../model/event.ts'
 import type { TypedFaulty } from '../../../model/finding.ts'
 import type { Remedy } from '../../../model/fault.ts'
-import { gib } from '../../faults/quantity.ts'
+import { gib } from '../../../text/bytes.ts'
+import { percent } from '../../../text/figures.ts'
+import { timesText, upperFirst } from '../../../text/grammar.ts'
 import type { Flush } from './flushes.ts'
 import type { Track, Tracks } from './tracks.ts'
-import { gpuText, percent, processText, upperFirst } from './who.ts'
+import { gpuText, processText } from './who.ts'
 
 export type Fragmentation = {
   readonly track: Track
@@ -50,8 +52,7 @@ export function fragmentationFault(seen: Fragmentation): Pick<TypedFaulty, 'seve
     ? 'pieces between live blocks, which it can neither use for its requests nor give back'
     : 'free pieces of segments that are partly in use, which no request fitted into and which cannot be given back'
   const of = `${percent(share)} of the ${gib(usable)} that it can use on ${where}`
-  const flushed =
-    count === 0 ? '' : ` It had to flush its cache ${count === 1 ? 'once' : `${count} times`} in the last hour${expandable ? ', which did not free them' : ''}.`
+  const flushed = count === 0 ? '' : ` It had to flush its cache ${timesText(count)} in the last hour${expandable ? ', which did not free them' : ''}.`
   return {
     severity: 'warning',
     title: `${percent(share)} of the GPU memory of ${processText(track)} is lost to fragmentation`,

@@ -1,8 +1,8 @@
 // What to change for each cause of a failed request for GPU memory.
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
+import { gib } from '../../../text/bytes.ts'
 import type { Judged } from './causes.ts'
-import { gib } from '../quantity.ts'
 
 const LESS: readonly Remedy[] = [
   {

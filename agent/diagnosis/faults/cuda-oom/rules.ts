@@ -1,9 +1,10 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
+import { gib } from '../../../text/bytes.ts'
+import { stripPrefix } from '../../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import { gib } from '../quantity.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { GENERAL_REMEDIES } from './remedies.ts'
 

@@ -3,7 +3,8 @@ import type { Facts } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 import type { Severity } from '../../../model/severity.ts'
-import { joinedFrom, plain, stripPrefix } from '../../joining.ts'
+import { stripPrefix } from '../../../text/line-prefix.ts'
+import { joinedFrom, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 
 export type Seen = { readonly match: RegExpExecArray; readonly message: string; readonly text: LogText; readonly at: number }

@@ -1,7 +1,9 @@
 // What the agent costs this host: CPU and memory of its main process over the last 15 minutes.
+import { type Figure } from '../../../../agent/text/bytes.ts'
+import { timeOfDay, zoneName } from '../../../../agent/text/time.ts'
 import { cost, known } from '../../state/agent.ts'
 import { COST } from '../../state/agent-cost.ts'
-import { memoryFigure, NO_FIGURE, percentFigure, timeOfDay, zoneName, type Figure } from '../../text/format.ts'
+import { memoryFigure, NO_FIGURE, percentFigure } from '../../text/format.ts'
 import { Readout } from '../readout.tsx'
 
 /** The tops of the scales; what is above moves them. */

@@ -1,10 +1,11 @@
 // What cannot be read, by reason: what it is, whom it concerns, what the driver or the system answered.
+import { age } from '../../../../agent/text/span.ts'
+import { since, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { gapsPast, GAPS_SPAN_MS } from '../../state/agent.ts'
 import { gapGroups, newestGap, type ReasonGroup } from '../../state/agent-gaps.ts'
 import type { GapEntry } from '../../state/agent-sources.ts'
 import { metricName, reasonWords, sourceName } from '../../text/agent.ts'
-import { age, since, zoneName } from '../../text/format.ts'
 
 /** When the newest of them appeared, as far as history tells. */
 function Since({ reason }: { readonly reason: string }) {

@@ -1,10 +1,11 @@
 // Who is told of incidents: how each notifier is, what waits, the last error, and a test message.
+import { age } from '../../../../agent/text/span.ts'
+import { momentText } from '../../../../agent/text/time.ts'
 import type { NotifierRow } from '../../../../agent/model/notification.ts'
 import { agentNow } from '../../state/app.ts'
 import { refresh } from '../../state/agent.ts'
 import { retrySetAside, said, sendTest } from '../../state/agent-notifiers.ts'
-import { age, DASH } from '../../text/format.ts'
-import { momentText } from '../../text/facts.ts'
+import { DASH } from '../../text/format.ts'
 
 const STATES = {
   ok: { shape: '●', word: 'reached' },

@@ -1,10 +1,11 @@
 // What the agent is and does: version, start, history, readers, logs, probes, the child that asks the driver.
+import { fileSizeText } from '../../../../agent/text/bytes.ts'
+import { age } from '../../../../agent/text/span.ts'
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { version } from '../../state/agent.ts'
 import type { Figures } from '../../state/agent-figures.ts'
-import { byteSize } from '../../text/explain.ts'
-import { age, DASH, zoneName } from '../../text/format.ts'
-import { momentText } from '../../text/facts.ts'
+import { DASH } from '../../text/format.ts'
 import { CopyButton } from '../copy-button.tsx'
 
 type Row = readonly [label: string, value: string]
@@ -21,7 +22,7 @@ function rowsOf({ one, sum }: Figures, now: number): readonly Row[] {
     'History',
     historyBytes === undefined
       ? 'switched off'
-      : `${byteSize(historyBytes)} for ${number(one('warpwatch_agent_history_series') ?? 0)} series${degraded ? ', in memory only' : ''}`,
+      : `${fileSizeText(historyBytes)} for ${number(one('warpwatch_agent_history_series') ?? 0)} series${degraded ? ', in memory only' : ''}`,
   ])
   const add = (label: string, name: string, labels?: Readonly<Record<string, string>>, always = true): void => {
     const value = sum(name, labels)

@@ -1,9 +1,10 @@
 // The sources as a table: does each read, how old is its newest reading, how long does it take, what is missing.
+import { age } from '../../../../agent/text/span.ts'
 import { agentNow, stale } from '../../state/app.ts'
 import type { Figures } from '../../state/agent-figures.ts'
 import type { SourceRow } from '../../state/agent-sources.ts'
 import { reasonWords, sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
-import { age, DASH } from '../../text/format.ts'
+import { DASH } from '../../text/format.ts'
 import { DataTable, type Column } from '../data-table.tsx'
 
 const SHAPES = { reads: '●', partly: '◐', absent: '○', silent: '▲' } as const

@@ -1,4 +1,5 @@
 // The chart of the chosen process with its legend, whose figures are those under the pointer, else the newest.
+import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import { createAllocatorChart, layerColour } from '../../charts/allocator-chart.ts'
 import { PALETTES } from '../../charts/palette.ts'
 import { chosenKey, lanes, oomsOf, pointed, span } from '../../state/allocator.ts'
@@ -6,7 +7,7 @@ import { columnsOf, LAYERS, marksOf, partsOf, readingsAt, SPANS, type Layer } fr
 import { nameOf, type Probed } from '../../state/allocator-processes.ts'
 import { agentNow, drawing, stale } from '../../state/app.ts'
 import { theme } from '../../state/theme.ts'
-import { memory, since, timeWithSeconds } from '../../text/format.ts'
+import { memory } from '../../text/format.ts'
 import { ChartBox } from '../chart-box.tsx'
 
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const

@@ -1,10 +1,12 @@
 // What the allocator says now, in words: what is left, what is held and as what, what went wrong, how long it will last.
 import type { ComponentChildren } from 'preact'
+import { type Figure as FigureText } from '../../../../agent/text/bytes.ts'
+import { age } from '../../../../agent/text/span.ts'
 import { forecast } from '../../state/allocator.ts'
 import { partsOf } from '../../state/allocator-lanes.ts'
 import type { Probed } from '../../state/allocator-processes.ts'
 import { agentNow } from '../../state/app.ts'
-import { age, DASH, memoryFigure, percent, type Figure as FigureText } from '../../text/format.ts'
+import { DASH, memoryFigure, percent } from '../../text/format.ts'
 import { Figure } from '../figure.tsx'
 
 type TileProps = { readonly id: string; readonly name: string; readonly figure: FigureText; readonly note: ComponentChildren; readonly wrong?: boolean }

@@ -1,12 +1,12 @@
 // One process's allocator now and before, or why there is none to show.
 import { useEffect } from 'preact/hooks'
+import { since, zoneName } from '../../../../agent/text/time.ts'
 import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from '../../state/allocator.ts'
 import { successorOf, type Probed } from '../../state/allocator-processes.ts'
 import { ABOUT_PROCESS_MEMORY } from '../../state/kind-sets.ts'
 import { agentNow, drawing, frame } from '../../state/app.ts'
 import { incidents } from '../../state/incidents.ts'
 import { setParams } from '../../state/route.ts'
-import { since, zoneName } from '../../text/format.ts'
 import { gapWords } from '../../text/words.ts'
 import { IncidentLinkTo } from '../incidents/incident-table.tsx'
 import { Loading } from '../notices.tsx'

@@ -1,10 +1,10 @@
 // Which process, and over which span: both stand in the address.
+import { since } from '../../../../agent/text/time.ts'
 import { chosenKey, probed, span } from '../../state/allocator.ts'
 import { SPANS } from '../../state/allocator-lanes.ts'
 import { nameOf, type Probed } from '../../state/allocator-processes.ts'
 import { agentNow } from '../../state/app.ts'
 import { setParams } from '../../state/route.ts'
-import { since } from '../../text/format.ts'
 
 function Options({ of }: { readonly of: readonly Probed[] }) {
   return (

@@ -1,7 +1,8 @@
 // The segments as a table: what the map shows, for who cannot see it, and to sort by.
+import { shareText } from '../../../../agent/text/figures.ts'
 import type { SegmentRow } from '../../state/allocator-messages.ts'
 import { choice, pick, report, segments } from '../../state/allocator-snapshot.ts'
-import { poolName, shareText } from '../../text/allocator.ts'
+import { poolName } from '../../text/allocator.ts'
 import { DASH, memory } from '../../text/format.ts'
 import { DataTable, type Column } from '../data-table.tsx'
 

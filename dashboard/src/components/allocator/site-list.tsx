@@ -1,10 +1,10 @@
 // The largest allocation sites: the legend of the map's colours; a click dims all others.
+import { shareText } from '../../../../agent/text/figures.ts'
 import { PALETTES } from '../../charts/palette.ts'
 import type { DeviceAnalysis } from '../../state/allocator-messages.ts'
 import { report, site } from '../../state/allocator-snapshot.ts'
 import { setParams } from '../../state/route.ts'
 import { theme } from '../../state/theme.ts'
-import { shareText } from '../../text/allocator.ts'
 import { memory } from '../../text/format.ts'
 
 export function SiteList({ of }: { readonly of: DeviceAnalysis }) {

@@ -1,7 +1,8 @@
 // A snapshot file: totals, what would fit, the map of its segments, who allocated, what to change.
+import { timeWithSeconds, zoneName } from '../../../../agent/text/time.ts'
 import type { DeviceAnalysis, LastOom } from '../../state/allocator-messages.ts'
 import { device, report } from '../../state/allocator-snapshot.ts'
-import { memory, timeWithSeconds, zoneName } from '../../text/format.ts'
+import { memory } from '../../text/format.ts'
 import { RemedyList } from '../remedy-list.tsx'
 import { BlockDetail } from './block-detail.tsx'
 import { MapPanel } from './map-panel.tsx'

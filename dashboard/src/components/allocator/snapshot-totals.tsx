@@ -1,10 +1,10 @@
 // What the snapshot says of a device in one sentence and one bar.
+import { shareText } from '../../../../agent/text/figures.ts'
 import { PALETTES } from '../../charts/palette.ts'
 import { closeFile, device, file } from '../../state/allocator-snapshot.ts'
 import { setParams } from '../../state/route.ts'
 import { theme } from '../../state/theme.ts'
 import { memory } from '../../text/format.ts'
-import { shareText } from '../../text/allocator.ts'
 import type { DeviceAnalysis } from '../../state/allocator-messages.ts'
 import { FilePicker } from './snapshot-drop.tsx'
 

@@ -1,8 +1,9 @@
 // The head of the doctor's page: how the host stands, when it was looked at, and the button to look again.
 import { useEffect, useState } from 'preact/hooks'
+import { age } from '../../../../agent/text/span.ts'
+import { timeWithSeconds, zoneName } from '../../../../agent/text/time.ts'
 import { clock, hello } from '../../state/app.ts'
 import { look, lookingSince, report, trouble } from '../../state/doctor.ts'
-import { age, timeWithSeconds, zoneName } from '../../text/format.ts'
 import { counted, headline, standing } from '../../text/doctor.ts'
 
 /** How long it has been looking, each tenth of a second. */

@@ -1,7 +1,10 @@
 // The answer to a log: what to act on first, what else it tells, and the log itself beside it with the lines that show it.
+import { fileSizeText } from '../../../../agent/text/bytes.ts'
+import { countedLarge } from '../../../../agent/text/grammar.ts'
+import { tookText } from '../../../../agent/text/span.ts'
 import type { Answer as Told } from '../../explain/messages.ts'
 import { anew, draft, type Log } from '../../state/explain.ts'
-import { byteSize, counted, markdownOf } from '../../text/explain.ts'
+import { markdownOf } from '../../text/explain.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { AlsoFound, Root } from './fault.tsx'
 import { LogPane } from './log-pane.tsx'
@@ -9,17 +12,15 @@ import { NothingFound } from './nothing-found.tsx'
 
 type Props = { readonly log: Log; readonly answer: Told; readonly tookMs: number }
 
-const tookText = (ms: number): string => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`)
-
 function Head({ log, answer: { faults, lineCount, notText }, tookMs }: Props) {
   return (
     <div class="log-head">
       <p role="status">
         <b>{log.name}</b>
-        {notText === undefined && <span>{counted(lineCount, 'line')}</span>}
-        <span>{byteSize(log.bytes)}</span>
+        {notText === undefined && <span>{countedLarge(lineCount, 'line')}</span>}
+        <span>{fileSizeText(log.bytes)}</span>
         <span>{`read in ${tookText(tookMs)}`}</span>
-        {notText === undefined && <span>{faults.length === 0 ? 'nothing found' : counted(faults.length, 'fault')}</span>}
+        {notText === undefined && <span>{faults.length === 0 ? 'nothing found' : countedLarge(faults.length, 'fault')}</span>}
       </p>
       <div class="buttons">
         {faults.length > 0 && <CopyButton text={markdownOf(faults)} label="Copy as Markdown" />}

@@ -1,6 +1,6 @@
 // What came of a log: it is being read, it could not be, or the answer.
+import { fileSizeText } from '../../../../agent/text/bytes.ts'
 import { anew, type Explained as Now, type Log } from '../../state/explain.ts'
-import { byteSize } from '../../text/explain.ts'
 import { Answer } from './answer.tsx'
 
 function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
@@ -9,7 +9,7 @@ function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
       <h2>Reading {log.name}</h2>
       <progress max={Math.max(1, log.bytes)} value={done} aria-label={`reading ${log.name}`} />
       <p>
-        {byteSize(done)} of {byteSize(log.bytes)}
+        {fileSizeText(done)} of {fileSizeText(log.bytes)}
       </p>
       <div class="buttons">
         <button type="button" onClick={anew}>

@@ -1,8 +1,8 @@
 // The log beside its answer: all of a short one, of a long one what stands around the lines that were marked.
 import { useEffect, useRef } from 'preact/hooks'
+import { countedLarge } from '../../../../agent/text/grammar.ts'
 import type { Answer } from '../../explain/messages.ts'
 import { faultsByLine, lookedAt } from '../../state/explain.ts'
-import { counted } from '../../text/explain.ts'
 
 function Line({ line, text }: { readonly line: number; readonly text: string }) {
   const shows = faultsByLine.value.get(line)
@@ -23,7 +23,7 @@ function Line({ line, text }: { readonly line: number; readonly text: string }) 
   )
 }
 
-const Gap = ({ lines }: { readonly lines: number }) => <li class="log-gap">{`${counted(lines, 'line')} left out`}</li>
+const Gap = ({ lines }: { readonly lines: number }) => <li class="log-gap">{`${countedLarge(lines, 'line')} left out`}</li>
 
 export function LogPane({ answer: { lines, lineCount, faults } }: { readonly answer: Answer }) {
   const list = useRef<HTMLOListElement>(null)

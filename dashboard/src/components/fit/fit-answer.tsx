@@ -1,8 +1,10 @@
 // The answer: fits or not in one line, how much it is, each GPU, what would make it fit, the parts.
+import { age } from '../../../../agent/text/span.ts'
+import { timeWithSeconds, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { commandOf } from '../../state/fit-question.ts'
 import { answered, askAgain, busy, question } from '../../state/fit.ts'
-import { age, memory, memoryFigure, timeWithSeconds, zoneName } from '../../text/format.ts'
+import { memory, memoryFigure } from '../../text/format.ts'
 import { answerText, workText } from '../../text/fit.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Figure } from '../figure.tsx'

@@ -1,10 +1,11 @@
 // The least changes that would make it fit, each a link to the same question with that change.
+import { indexRanges } from '../../../../agent/text/grammar.ts'
 import type { FitReport } from '../../../../agent/model/fit.ts'
 import { suggestionGroups } from '../../state/fit-report.ts'
 import { suggestedChanges } from '../../state/fit-question.ts'
 import { words } from '../../state/fit.ts'
 import { hrefOf } from '../../state/route.ts'
-import { indexRanges, memory } from '../../text/format.ts'
+import { memory } from '../../text/format.ts'
 import { gpuName } from '../../text/fit.ts'
 
 function namesOf(gpus: FitReport['gpus']): string {

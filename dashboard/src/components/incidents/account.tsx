@@ -1,9 +1,10 @@
 // What is told of an incident in words: what to do, its figures, its story, what followed, the container's settings.
 import type { ComponentChildren } from 'preact'
+import { momentText } from '../../../../agent/text/time.ts'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { agentNow, views } from '../../state/app.ts'
 import { memory } from '../../text/format.ts'
-import { factLabel, factRows, momentText } from '../../text/facts.ts'
+import { factLabel, factRows } from '../../text/facts.ts'
 import { RemedyList } from '../remedy-list.tsx'
 import { IncidentLinkTo } from './incident-table.tsx'
 

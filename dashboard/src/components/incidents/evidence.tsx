@@ -1,11 +1,11 @@
 // What was seen around the fault, second by second: one slider moves the charts' line, the processes and the log through the same moment.
 import { useEffect, useRef } from 'preact/hooks'
+import { timeWithSeconds, zoneName } from '../../../../agent/text/time.ts'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { views } from '../../state/app.ts'
 import { courseOf, type Course } from '../../state/incidents-course.ts'
 import { evidenceCharts, logOf, marksOf } from '../../state/incidents-evidence.ts'
 import { momentOf, pin, unpin } from '../../state/incidents-moment.ts'
-import { timeWithSeconds, zoneName } from '../../text/format.ts'
 import { offsetText } from '../../text/facts.ts'
 import { Part } from './account.tsx'
 import { EvidenceFigure } from './evidence-figure.tsx'

@@ -1,9 +1,9 @@
 // The head of an incident: what happened to whom, since when, the verdict, and what a reader can say of it.
+import { age } from '../../../../agent/text/span.ts'
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import type { Incident } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../../state/app.ts'
 import { lastedSeconds, whom } from '../../state/incidents-filter.ts'
-import { age, zoneName } from '../../text/format.ts'
-import { momentText } from '../../text/facts.ts'
 import { Actions } from './actions.tsx'
 import { StateMark } from './state-mark.tsx'
 

@@ -1,12 +1,13 @@
 // The list of incidents as a table: what fires first. Rows stand still while somebody points at them or walks through them with the keyboard.
+import { age } from '../../../../agent/text/span.ts'
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../../state/app.ts'
 import { lastedSeconds, MOST_LINKS, whom } from '../../state/incidents-filter.ts'
 import { hold, release, rows } from '../../state/incidents-list.ts'
 import { incidents } from '../../state/incidents.ts'
 import { hrefOf } from '../../state/route.ts'
-import { age, DASH, zoneName } from '../../text/format.ts'
-import { momentText } from '../../text/facts.ts'
+import { DASH } from '../../text/format.ts'
 import { StateMark } from './state-mark.tsx'
 
 type LinkProps = { readonly link: Pick<IncidentLink, 'id'> & Partial<IncidentLink>; readonly timed?: boolean }

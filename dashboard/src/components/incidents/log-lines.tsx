@@ -1,9 +1,9 @@
 // The log around the fault, its own lines marked; what was written after the moment looked at is dimmed.
+import { timeWithSeconds } from '../../../../agent/text/time.ts'
 import type { IncidentLogLine } from '../../../../agent/model/incident.ts'
 import type { Course } from '../../state/incidents-course.ts'
 import { momentOf, pointed } from '../../state/incidents-moment.ts'
 import { route } from '../../state/route.ts'
-import { timeWithSeconds } from '../../text/format.ts'
 
 type Props = { readonly lines: readonly IncidentLogLine[]; readonly course: Course }
 

@@ -1,10 +1,13 @@
 // The cells of a job's row that need more than a figure.
+import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { age } from '../../../../agent/text/span.ts'
+import { since, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { range } from '../../state/jobs-range.ts'
 import { BUSY_S, busyRatio, type Job } from '../../state/jobs-rows.ts'
 import { wasted, type JobRow } from '../../state/jobs-table.ts'
 import { hrefOf } from '../../state/route.ts'
-import { age, DASH, indexRanges, memory, percent, since, zoneName } from '../../text/format.ts'
+import { DASH, memory, percent } from '../../text/format.ts'
 import { Holdings } from '../holdings.tsx'
 import { Meter } from '../meter.tsx'
 

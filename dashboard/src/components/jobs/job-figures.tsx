@@ -1,9 +1,10 @@
 // The figures of a job at one sight.
 import type { ComponentChildren } from 'preact'
+import { since } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { range } from '../../state/jobs-range.ts'
 import type { JobRow } from '../../state/jobs-table.ts'
-import { cores, memory, since } from '../../text/format.ts'
+import { cores, memory } from '../../text/format.ts'
 import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from './job-cells.tsx'
 
 type FigureProps = { readonly id: string; readonly label: string; readonly means?: string; readonly children: ComponentChildren }

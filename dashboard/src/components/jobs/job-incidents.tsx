@@ -1,10 +1,9 @@
 // The incidents of a job within the range, the newest first.
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { range } from '../../state/jobs-range.ts'
 import type { JobRow } from '../../state/jobs-table.ts'
 import { hrefOf } from '../../state/route.ts'
-import { momentText } from '../../text/facts.ts'
-import { zoneName } from '../../text/format.ts'
 import { StateMark } from '../incidents/state-mark.tsx'
 
 const MOST = 8

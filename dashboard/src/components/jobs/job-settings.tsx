@@ -1,11 +1,13 @@
 // What each container of a job may use and was started with, as far as kernel and engine tell.
 import { useEffect } from 'preact/hooks'
+import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import { askSettings, told, type Told } from '../../state/jobs-settings.ts'
 import type { Job } from '../../state/jobs-rows.ts'
 import type { ContainerView } from '../../state/rows.ts'
-import { factLabel, momentText } from '../../text/facts.ts'
-import { cores, indexRanges, memory, zoneName } from '../../text/format.ts'
+import { factLabel } from '../../text/facts.ts'
+import { cores, memory } from '../../text/format.ts'
 
 type Setting = { readonly name: string; readonly label: string; readonly value: string }
 

@@ -1,9 +1,11 @@
 // The holds of the cards in words, for those who cannot see or point at the picture; the newest first.
+import { age } from '../../../../agent/text/span.ts'
+import { since, zoneName } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../state/app.ts'
 import type { Past } from '../../state/jobs-past.ts'
 import type { Span } from '../../state/jobs-spans.ts'
 import { route, setParams } from '../../state/route.ts'
-import { age, memory, since, zoneName } from '../../text/format.ts'
+import { memory } from '../../text/format.ts'
 import { jobHref } from './job-name.tsx'
 
 /** Beyond this a list is no help; a shorter range shows the rest. */

@@ -1,11 +1,12 @@
 // Who held which card when: a row for each GPU, a bar for each hold as high as the share of the card that was held. For the eye and the pointer; the same stands below as a list.
 import { computed, signal } from '@preact/signals'
+import { since, timeWithSeconds, zoneName } from '../../../../agent/text/time.ts'
 import { views } from '../../state/app.ts'
 import { asked, past } from '../../state/jobs-past.ts'
 import type { Past } from '../../state/jobs-past.ts'
 import { packed, type Span } from '../../state/jobs-spans.ts'
 import { ticksOf } from '../../state/jobs-ticks.ts'
-import { memory, since, timeWithSeconds, zoneName } from '../../text/format.ts'
+import { memory } from '../../text/format.ts'
 import { shortGpuName } from '../../text/names.ts'
 import { Bar } from './timeline-bar.tsx'
 import { TimelineList } from './timeline-list.tsx'

@@ -4,12 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'
 import * as detectors from '../../agent/diagnosis/detectors/index.ts'
-import { createDiagnosis, type Diagnosis } from '../../agent/diagnosis/diagnosis.ts'
+import type { Diagnosis } from '../../agent/diagnosis/diagnosis.ts'
 import { createLogJudge } from '../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../agent/diagnosis/log-scanner.ts'
 import type { Event } from '../../agent/model/event.ts'
 import type { Incident } from '../../agent/model/incident.ts'
 import { createRandom } from '../../agent/sources/simulated/random.ts'
+import { createHeardDiagnosis } from '../setup/heard-diagnosis.ts'
 import { createHealthyHost } from '../fakes/healthy-host/host.ts'
 import { withLoss } from '../fakes/healthy-host/loss.ts'
 
@@ -25,7 +26,7 @@ function judged(): Judged {
   const incidents = new Map<string, Incident>()
   const failures: string[] = []
   const detection = createDetection({ definitions, onFailure: (id, error) => void failures.push(`${id}: ${String(error)}`) })
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     detection,
     hostname: 'gpu-host',

@@ -9,6 +9,7 @@ import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createExposition, type ExpositionFormat } from '../../agent/http/exposition.ts'
 import type { DcgmMode } from '../../agent/http/exposition/dcgm.ts'
+import { freeAddress } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
 import { filledStore, GPU0 } from '../unit/http/fixture.ts'
 import { get, runServer } from '../unit/http/running.ts'
@@ -41,15 +42,6 @@ const addressOf = (server: Server | undefined): string => {
   const address = server?.address()
   if (typeof address !== 'object' || address === null) throw new Error('expected a listening server, came none')
   return `127.0.0.1:${address.port}`
-}
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = addressOf(server)
-  server.close()
-  await once(server, 'close')
-  return address
 }
 
 /** Passes requests on to the agent, asking for plain text. */

@@ -11,8 +11,10 @@ import type { Event } from '../../../agent/model/event.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import type { HttpServerOptions } from '../../../agent/http/server.ts'
 import { createIncidentStore } from '../../../agent/store/incidents.ts'
-import { createMaintained, type Maintained } from '../../../agent/store/maintained.ts'
+import { createIncidentService } from '../../../agent/store/incident-service.ts'
 import { createMaintenanceStore } from '../../../agent/store/maintenance.ts'
+import { createOperator } from '../../../agent/store/operator.ts'
+import { createPipeline } from '../../../agent/pipeline.ts'
 import { line, secondOf, T, xidText } from '../incidents/scene.ts'
 import { get, runServer, type Answer } from './running.ts'
 
@@ -23,37 +25,30 @@ export function place(): string {
   return directory
 }
 
-export async function runMaintainedHost(http: Partial<HttpServerOptions> = {}, directory = place()) {
+export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, directory = place()) {
   const told: IncidentSummary[] = []
   const recorded: Event[] = []
   const clock = { now: T }
   const incidents = createIncidentStore({ directory, log: quietLog })
   const maintenance = createMaintenanceStore({ directory, log: quietLog })
-  let maintained: Maintained | undefined
-  const diagnosis = createDiagnosis({
-    judge: createLogJudge(logScanner()).judge,
-    hostname: 'gpu-01',
-    onChange(incident) {
-      incidents.save(incident)
-      maintained?.changed(incident)
-    },
-    onAccepted: maintenance.keepAccepted,
-  })
-  const feed = (...events: readonly Event[]): void => {
-    recorded.push(...events)
-    events.forEach(diagnosis.ingest)
+  const diagnosis = createDiagnosis({ judge: createLogJudge(logScanner()).judge, hostname: 'gpu-01', onAccepted: maintenance.keepAccepted })
+  const now = (): number => clock.now
+  const service = createIncidentService({ store: incidents, maintenance, figures: diagnosis.figures, now })
+  const outputs = {
+    events: [{ name: 'recorded', ingest: (event: Event) => recorded.push(event) }],
+    incidents: [{ name: 'told', incident: (incident: IncidentSummary) => told.push(incident) }],
   }
-  const made = (maintained = createMaintained({
-    incidents,
-    maintenance,
-    figures: diagnosis.figures,
-    tell: (incident) => told.push(incident),
-    setHealthy: (incident, said, t) => feed({ type: 'operator', t, action: 'set_healthy', incident, ...said }),
-    now: () => clock.now,
-  }))
+  const pipeline = createPipeline({ stores: [], diagnosis, incidents: service, outputs, ticks: [] }, quietLog)
+  const feed = (...events: readonly Event[]): void => events.forEach(pipeline.ingest)
+  const operator = createOperator({ incidents: service, maintenance, pipeline, now })
   diagnosis.restore(incidents.unresolved(), maintenance.accepted())
   const running = await runServer({
-    http: { incidents: { incidents: made.view, report: (incident) => incidentReport(incident, 'gpu-01') }, maintenance: made, now: () => clock.now, ...http },
+    http: {
+      incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'gpu-01') },
+      maintenance: operator,
+      now: () => clock.now,
+      ...http,
+    },
   })
   return {
     ...running,
@@ -61,7 +56,8 @@ export async function runMaintainedHost(http: Partial<HttpServerOptions> = {}, d
     told,
     recorded,
     clock,
-    maintained: made,
+    service,
+    operator,
     diagnosis,
     feed,
     /** An Xid 79 on this GPU; the id of its incident. */

@@ -1,4 +1,4 @@
-// Times as people write them: `200ms`, `90s`, `5m`, `4h`, `1d`.
+// Lengths of time as configuration files have them: `200ms`, `90s`, `5m`, `4h`, `1d`. `span.ts` has the forms for sentences.
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['d', 86_400_000],
