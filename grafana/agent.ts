@@ -221,7 +221,7 @@ const told = [
 export const agent: Board = {
   name: 'agent',
   title: 'agents',
-  about: 'The agents themselves: cost, gaps, drops, deliveries. Made by node scripts/grafana.ts.',
+  about: 'The agents themselves: cost, gaps, drops, deliveries. Generated: edit grafana/*.ts in the repository.',
   variables: [manyHosts],
   rows: [
     ['Now', now],

@@ -179,7 +179,7 @@ const when = [
 export const allocator: Board = {
   name: 'allocator',
   title: 'allocator',
-  about: "PyTorch's memory from inside: where it is, what can still be had, when it runs out. Made by node scripts/grafana.ts.",
+  about: "PyTorch's memory from inside: where it is, what can still be had, when it runs out. Generated: edit grafana/*.ts in the repository.",
   variables: [manyHosts, manyGpus, containers],
   marks: `${A},kind=~"cuda_oom|memory_exhaustion_forecast|memory_leak|fragmentation_pressure|allocator_.*|oom_restart_loop|neighbour_pressure"`,
   rows: [

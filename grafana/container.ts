@@ -227,7 +227,7 @@ const inside = [
 export const container: Board = {
   name: 'container',
   title: 'containers and jobs',
-  about: 'What containers hold of GPUs and machine, how near they are to their limits, and how they end. Made by node scripts/grafana.ts.',
+  about: 'What containers hold of GPUs and machine, how near they are to their limits, and how they end. Generated: edit grafana/*.ts in the repository.',
   variables: [manyHosts, containers],
   marks: `${CONTAINER},container!=""`,
   rows: [

@@ -185,7 +185,7 @@ export const fleet: Board = {
   name: 'fleet',
   title: 'fleet',
   about:
-    'Hundreds of hosts, the worst first. Needs the recording rules of alerts/prometheus/warpwatch.rules.yml (warpwatch rules). Made by node scripts/grafana.ts.',
+    'Hundreds of hosts, the worst first. Needs the recording rules of alerts/prometheus/warpwatch.rules.yml (warpwatch rules). Generated: edit grafana/*.ts in the repository.',
   variables: [],
   from: 'now-6h',
   rows: [

@@ -131,7 +131,7 @@ const memory = [
 export const gpu: Board = {
   name: 'gpu',
   title: 'GPU',
-  about: 'One card in depth: memory and who holds it, speed and what holds it down, links, errors. Made by node scripts/grafana.ts.',
+  about: 'One card in depth: memory and who holds it, speed and what holds it down, links, errors. Generated: edit grafana/*.ts in the repository.',
   variables: [oneHost, oneGpu],
   marks: GPU,
   links: [toAgent],

@@ -184,7 +184,7 @@ const gpus = [
 export const host: Board = {
   name: 'host',
   title: 'host',
-  about: 'One host: what fires, its GPUs and who holds their memory, CPU, memory, disks. Made by node scripts/grafana.ts.',
+  about: 'One host: what fires, its GPUs and who holds their memory, CPU, memory, disks. Generated: edit grafana/*.ts in the repository.',
   variables: [oneHost],
   marks: HOST,
   links: [toAgent],

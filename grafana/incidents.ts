@@ -135,7 +135,7 @@ const counts = [
 export const incidents: Board = {
   name: 'incidents',
   title: 'incidents',
-  about: 'What fires where, what happened when, how often, and what it cost. Made by node scripts/grafana.ts.',
+  about: 'What fires where, what happened when, how often, and what it cost. Generated: edit grafana/*.ts in the repository.',
   variables: [manyHosts, kinds, severities],
   marks: ACTIVE,
   from: 'now-6h',

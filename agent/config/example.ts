@@ -1,4 +1,4 @@
-// The text of warpwatch.example.yaml from the declarations; scripts/example-config.ts writes it. A test holds the two equal.
+// The text of warpwatch.example.yaml from the declarations; `npm run generate` writes it.
 import { yamlValue } from './print.ts'
 import { CUSTOM, DETECTORS } from './detector-settings.ts'
 import { GENERAL, LISTS, SECTIONS, type Key } from './schema.ts'

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { daemonSet } from '../../deploy/kubernetes/daemon-set.ts'
-import { FOLDER } from '../../scripts/kubernetes.ts'
+import { FOLDER } from '../../scripts/generators/kubernetes.ts'
 import { dockerMissing, startDocker, type TestDocker } from '../setup/docker.ts'
 import { poll } from '../setup/poll.ts'
 

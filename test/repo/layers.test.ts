@@ -1,4 +1,4 @@
-// Holds the layering of ARCHITECTURE.md: which room may import from which, and who may load native code or touch the world.
+// The layers of ARCHITECTURE.md: which folder may import from which, and who may load native code or do I/O.
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..')
 const agent = join(root, 'agent')
 const alerts = join(root, 'alerts')
 
-/** Rooms that each room may import from, itself, model and text aside. Files straight under agent/ are rooms of their own name. */
+/** What each folder may import from, itself, model and text aside. Files straight under agent/ count as folders of their own name. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   model: [],
   text: [],
@@ -25,7 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['lib', 'diagnosis'],
   sinks: ['lib', 'store', 'http'],
   http: ['lib', 'store', 'config', 'fit', 'catalogue.ts'],
-  // Beside agent/, but a room like the others: from messages to their delivery.
+  // Beside agent/, but a layer like the others.
   alerts: ['lib', 'config', 'store'],
   cli: ['*'],
   'catalogue.ts': ['collectors', 'attribution', 'sources', 'sinks', 'http'],
@@ -63,30 +63,40 @@ const files = [agent, alerts].flatMap((folder) =>
 )
 const imports = files.flatMap(importsOf)
 const inside = (path: string): boolean => path.startsWith(`${agent}/`) || path.startsWith(`${alerts}/`)
-const roomOf = (path: string): string => (path.startsWith(`${alerts}/`) ? 'alerts' : (relative(agent, path).split('/')[0] ?? ''))
+const layerOf = (path: string): string => (path.startsWith(`${alerts}/`) ? 'alerts' : (relative(agent, path).split('/')[0] ?? ''))
 const show = (found: Import): string => `${relative(root, found.from)} imports ${found.to.startsWith('/') ? relative(root, found.to) : found.to}`
 
 describe('layers', () => {
-  test('every room imports only from the rooms below it', () => {
+  test('ARCHITECTURE.md has the same table', () => {
+    const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+    const table = page.slice(page.indexOf('## Folders and layers'), page.indexOf('## How it works inside'))
+    const rows = Array.from(table.matchAll(/^\| `([\w.]+)` \| [^|]+ \| ([^|]+) \|$/gm), ([, folder = '', imports = '']) => [
+      folder,
+      imports === 'everything' ? ['*'] : Array.from(imports.matchAll(/`([\w.]+)`/g), ([, name]) => name),
+    ])
+    expect(Object.fromEntries(rows)).toEqual(ALLOWED)
+  })
+
+  test('every folder imports only from those that it may', () => {
     const wrong = imports.filter((found) => {
       if (!inside(found.to)) return false
-      const [from, to] = [roomOf(found.from), roomOf(found.to)]
+      const [from, to] = [layerOf(found.from), layerOf(found.to)]
       if (from === to || to === 'model' || to === 'text') return false
       const allowed = ALLOWED[from]
-      if (allowed === undefined) return true // a new room must be entered above, with its reason in ARCHITECTURE.md
+      if (allowed === undefined) return true // a new folder must be entered above and in ARCHITECTURE.md
       return !allowed.includes('*') && !allowed.includes(to)
     })
     expect(wrong.map(show)).toEqual([])
   })
 
   test('model, text and the pipeline touch nothing outside', () => {
-    const wrong = imports.filter((found) => ['model', 'text', 'pipeline.ts'].includes(roomOf(found.from)) && !found.to.startsWith('/'))
+    const wrong = imports.filter((found) => ['model', 'text', 'pipeline.ts'].includes(layerOf(found.from)) && !found.to.startsWith('/'))
     expect(wrong.map(show)).toEqual([])
   })
 
   test('only agent/nvml loads koffi, and the main process never imports what does', () => {
     const koffi = imports.filter((found) => found.to === 'koffi').map((found) => found.from)
-    expect(koffi.filter((file) => roomOf(file) !== 'nvml').map((file) => relative(root, file))).toEqual([])
+    expect(koffi.filter((file) => layerOf(file) !== 'nvml').map((file) => relative(root, file))).toEqual([])
     // Everything reachable from the agent by imports that survive compilation, the child's own entry aside.
     const reached = new Set<string>()
     const visit = (file: string): void => {
@@ -105,8 +115,8 @@ describe('layers', () => {
     const wrong = imports.filter(
       (found) =>
         !found.typeOnly &&
-        registries.includes(roomOf(found.from)) &&
-        roomOf(found.from) === roomOf(found.to) &&
+        registries.includes(layerOf(found.from)) &&
+        layerOf(found.from) === layerOf(found.to) &&
         relative(agent, found.from).split('/').length === 2 &&
         !found.from.endsWith('/index.ts') &&
         relative(agent, found.to).split('/').length === 2 &&
@@ -153,7 +163,7 @@ describe('layers', () => {
         for (const found of seen) if (found.from === file && !found.typeOnly && !found.lazy) visit(found.to)
       }
       visit(join(dashboard, 'src/main.tsx'))
-      expect([...reached].filter((file) => inside(file) && roomOf(file) !== 'text').map((file) => relative(root, file))).toEqual([])
+      expect([...reached].filter((file) => inside(file) && layerOf(file) !== 'text').map((file) => relative(root, file))).toEqual([])
       expect(reached.size, 'the walk must really reach the page').toBeGreaterThan(20)
     })
   })

@@ -1,8 +1,11 @@
 // `notifiers` in the configuration: against the types that there are, secrets from elsewhere, and secrets that are shown nowhere.
 import { describe, expect, test } from 'vitest'
 import { printable, printYaml } from '../../../agent/config/print.ts'
+import { nearest } from '../../../agent/lib/nearest.ts'
+import * as registry from '../../../alerts/notifiers/index.ts'
 import { load, problems } from './configured.ts'
 
+const TYPES = Object.values<{ readonly type: string }>(registry).map(({ type }) => type)
 const SLACK = 'https://hooks.slack.com/services/T000/B000/s3cret'
 const HOOK = '{name: hook, type: webhook, url: "https://ops.example.com/in/s3cret"}'
 /** With links, so that there is no warning about them. */
@@ -47,9 +50,10 @@ describe('what is wrong', () => {
   test.each([
     ['{type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name of at most 63 letters, digits and _ . -, a letter or digit first, came nothing'],
     ['{name: hook, type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name that no other notifier has, came "hook" again'],
-    ['{name: a}', 'notifiers[1].type: expected one of alertmanager, slack, template, webhook, came nothing'],
+    ['{name: a}', `notifiers[1].type: expected one of ${TYPES.join(', ')}, came nothing`],
     ['{name: a, type: slak}', 'notifiers[1].type: unknown type "slak"; the nearest valid one is slack'],
-    ['{name: a, type: constructor}', 'notifiers[1].type: unknown type "constructor"; the nearest valid one is slack'],
+    ['{name: a, type: webhok}', 'notifiers[1].type: unknown type "webhok"; the nearest valid one is webhook'],
+    ['{name: a, type: constructor}', `notifiers[1].type: unknown type "constructor"; the nearest valid one is ${nearest('constructor', TYPES) ?? ''}`],
     ['{name: a, type: webhook}', 'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came nothing'],
     ['{name: a, type: webhook, url: "http://a/", sekret: s3cret}', 'notifiers[1].sekret: unknown key; the nearest valid one is secret'],
     [

@@ -1,4 +1,4 @@
-// Made by node scripts/dashboard-kinds.ts from agent/model/kinds, do not edit: the kinds that some views treat apart.
+// Generated from agent/model/kinds by npm run generate, do not edit: the kinds that some views treat differently.
 import type { IncidentKind } from '../../../../agent/model/kinds.ts'
 
 /** It says that the GPU, or what is read of it, does not answer. */

@@ -1,10 +1,7 @@
-// Writes dashboard/src/parts/incident/kind-sets.ts: what the page needs of the kinds' declarations, without carrying all of them into its first load.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { INCIDENT_KINDS, kindOf } from '../agent/model/kinds.ts'
-import type { KindShape } from '../agent/model/kinds/kind.ts'
-
-export const PAGE = join(import.meta.dirname, '../dashboard/src/parts/incident/kind-sets.ts')
+// Makes dashboard/src/parts/incident/kind-sets.ts: what the page needs of the kinds' declarations, without carrying all of them into its first load.
+import { INCIDENT_KINDS, kindOf } from '../../agent/model/kinds.ts'
+import type { KindShape } from '../../agent/model/kinds/kind.ts'
+import type { Generator } from './generator.ts'
 
 const LINE = 160
 
@@ -16,9 +13,9 @@ function set(name: string, comment: string, wanted: (shape: KindShape) => boolea
   return `/** ${comment} */\n${wrapped}\n`
 }
 
-export const dashboardKinds = (): string =>
+const dashboardKinds = (): string =>
   [
-    '// Made by node scripts/dashboard-kinds.ts from agent/model/kinds, do not edit: the kinds that some views treat apart.',
+    '// Generated from agent/model/kinds by npm run generate, do not edit: the kinds that some views treat differently.',
     "import type { IncidentKind } from '../../../../agent/model/kinds.ts'",
     '',
     set('GPU_UNREADABLE', 'It says that the GPU, or what is read of it, does not answer.', ({ gpuState }) => gpuState === 'unreadable'),
@@ -26,4 +23,4 @@ export const dashboardKinds = (): string =>
     set('ABOUT_PROCESS_MEMORY', 'It is about the GPU memory of one process.', ({ aboutProcessMemory }) => aboutProcessMemory === true),
   ].join('\n')
 
-if (import.meta.main) writeFileSync(PAGE, dashboardKinds())
+export const kindSets: Generator = { files: () => new Map([['dashboard/src/parts/incident/kind-sets.ts', dashboardKinds()]]) }

@@ -1,20 +1,18 @@
-// Writes the tables of docs/doctor.md and the doctor's line in each runbook, from the registry of checks, their test cases and the examples of messages:
-// `node scripts/doctor-doc.ts`, as root, since cases have device files and owners. A test fails when what is committed is not this.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// Makes the tables of docs/doctor.md and the doctor's step in each runbook, from the registry of checks, their test cases and the examples of messages.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { explainText } from '../agent/diagnosis/explain.ts'
-import { logScanner } from '../agent/diagnosis/log-scanner.ts'
-import * as registry from '../agent/doctor/checks/index.ts'
-import type { CheckDefinition, CheckGroup, Finding } from '../agent/doctor/definition.ts'
-import { runCheck } from '../agent/doctor/runner.ts'
-import { CHECK_GROUPS } from '../agent/model/doctor.ts'
-import { INCIDENT_KINDS, type IncidentKind } from '../agent/model/kinds.ts'
-import { buildScene, PATIENCE_MS, type CheckCase } from '../test/unit/doctor/scene.ts'
+import { explainText } from '../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../agent/diagnosis/log-scanner.ts'
+import * as registry from '../../agent/doctor/checks/index.ts'
+import type { CheckDefinition, CheckGroup, Finding } from '../../agent/doctor/definition.ts'
+import { runCheck } from '../../agent/doctor/runner.ts'
+import { CHECK_GROUPS } from '../../agent/model/doctor.ts'
+import { INCIDENT_KINDS, type IncidentKind } from '../../agent/model/kinds.ts'
+import { buildScene, PATIENCE_MS, type CheckCase } from '../../test/unit/doctor/scene.ts'
+import { committed, ROOT, withPart, type Files, type Generator } from './generator.ts'
 
-const root = join(import.meta.dirname, '..')
-export const PAGE = join(root, 'docs/doctor.md')
-export const RUNBOOKS = join(root, 'alerts/runbooks')
-const [BEGIN, END] = ['<!-- made by node scripts/doctor-doc.ts, do not edit -->', '<!-- end -->']
+const PAGE = 'docs/doctor.md'
+const runbookOf = (kind: IncidentKind): string => `alerts/runbooks/${kind}.md`
 
 /** By group, then by name: the order of a registry is that of whoever loads it. */
 const CHECKS = Object.values<CheckDefinition>(registry).toSorted(
@@ -33,7 +31,7 @@ const plain = (text: string): string => text.replaceAll('\n', ' ').replace(/[\\`
 const kindLink = (kind: IncidentKind): string => `[\`${kind}\`](../alerts/runbooks/${kind}.md)`
 const checkLink = (id: string): string => `[${id}](#${id})`
 
-export type LinesOf = (check: CheckDefinition) => Promise<readonly string[]>
+type LinesOf = (check: CheckDefinition) => Promise<readonly string[]>
 
 /** A busy machine makes programs late, and a check that skips what it waited for: then its case is tried again. */
 const TRIES = 10
@@ -46,12 +44,12 @@ async function findingsOf(check: CheckDefinition, { about, scene, status, says =
     const findings = report.findings.map((finding) => ({ ...finding, summary: finding.summary.replaceAll(folder, '') }))
     if (report.status === status && says.test(JSON.stringify(findings))) return findings.filter((one) => one.status === 'fail' || one.status === 'warn')
   }
-  throw new Error(`${check.id}, ${about}: expected ${status} in ${TRIES} tries, came something else`)
+  throw new Error(`the check ${check.id} is not "${status}" in its case "${about}", tried ${TRIES} times: run its tests (npm test -- test/unit/doctor)`)
 }
 
 /** What it says where something is wrong, one line for each first remedy: its test cases are run on real files. */
-export const complaintsOf: LinesOf = async (check) => {
-  const { cases }: { readonly cases: readonly CheckCase[] } = await import(join(root, `test/unit/doctor/cases/${check.id}.ts`))
+const complaintsOf: LinesOf = async (check) => {
+  const { cases }: { readonly cases: readonly CheckCase[] } = await import(join(ROOT, `test/unit/doctor/cases/${check.id}.ts`))
   const lines = new Map<string, string>()
   for (const own of cases.filter(({ status }) => status === 'fail' || status === 'warn')) {
     for (const { status, summary, remedies = [] } of await findingsOf(check, own)) {
@@ -64,13 +62,13 @@ export const complaintsOf: LinesOf = async (check) => {
   return [...lines.values()]
 }
 
-/** Those that stand on the page: how a check words what it finds is no reason to run all cases at each test. */
-export const linesOnPage =
-  (page: string): LinesOf =>
-  async ({ id }) =>
-    await Promise.resolve(
-      (page.split(/^###+ /m).find((part) => part.startsWith(`${id}\n`)) ?? '').split('\n').filter((line) => /^- (?:fail|warn): /.test(line)),
-    )
+/** Those on the committed page; of a check that is not on it yet, those of its cases. */
+const linesOnPage: LinesOf = async (check) => {
+  const section = committed(PAGE)
+    .split(/^###+ /m)
+    .find((part) => part.startsWith(`${check.id}\n`))
+  return section === undefined ? await complaintsOf(check) : section.split('\n').filter((line) => /^- (?:fail|warn): /.test(line))
+}
 
 async function checkSection(check: CheckDefinition, linesOf: LinesOf): Promise<readonly string[]> {
   const { id, title, covers } = check
@@ -90,8 +88,8 @@ const LONGEST = 160
 
 /** The telling lines of the kind's examples. */
 async function messagesOf(kind: IncidentKind): Promise<readonly string[]> {
-  const path = join(root, `test/unit/diagnosis/examples/${kind}.ts`)
-  if (!readdirSync(join(path, '..')).includes(`${kind}.ts`)) return []
+  const path = join(ROOT, `test/unit/diagnosis/examples/${kind}.ts`)
+  if (!existsSync(path)) return []
   const { examples }: { readonly examples: readonly Example[] } = await import(path)
   const lines = examples
     .filter(({ kinds }) => kinds[0] === kind)
@@ -100,7 +98,7 @@ async function messagesOf(kind: IncidentKind): Promise<readonly string[]> {
   return [...new Set(lines)].slice(0, MESSAGES)
 }
 
-const titleOf = (kind: IncidentKind): string => /^# `\w+`: (.+)$/m.exec(readFileSync(join(RUNBOOKS, `${kind}.md`), 'utf8'))?.[1] ?? ''
+const titleOf = (kind: IncidentKind): string => /^# `\w+`: (.+)$/m.exec(committed(runbookOf(kind)))?.[1] ?? ''
 const covering = (kind: IncidentKind): readonly CheckDefinition[] => CHECKS.filter(({ covers }) => covers.includes(kind))
 
 async function messageRow(kind: IncidentKind): Promise<string> {
@@ -137,19 +135,12 @@ async function tables(linesOf: LinesOf): Promise<string> {
   ].join('\n')
 }
 
-/** The page with its tables made anew. */
-export async function doctorPage(page: string, linesOf: LinesOf): Promise<string> {
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (before < 0 || after < before) throw new Error(`docs/doctor.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
-  return `${page.slice(0, before + BEGIN.length)}\n\n${await tables(linesOf)}\n${page.slice(after)}`
-}
-
-const LEAD = '- Let the doctor look; it says what mends what it finds.'
+const LEAD = '- Run the doctor: it names what is wrong and how to fix it.'
 /** More ids than these make a line that nobody reads: then their groups. */
 const MAX_IDS = 6
 
 /** The runbook with the doctor's step at the end of how to confirm it; without one where no check covers the kind. */
-export function runbookPage(kind: IncidentKind, page: string): string {
+function runbookPage(kind: IncidentKind, page: string): string {
   const bare = page.replace(new RegExp(`${LEAD}\\n\\n  \`\`\`bash\\n[^\\n]*\\n  \`\`\`\\n\\n`), '')
   const checks = covering(kind)
   if (checks.length === 0) return bare
@@ -157,13 +148,13 @@ export function runbookPage(kind: IncidentKind, page: string): string {
   return bare.replace('## What to do now\n', `${LEAD}\n\n  \`\`\`bash\n  warpwatch doctor --only ${[...names].join(',')}\n  \`\`\`\n\n## What to do now\n`)
 }
 
-if (import.meta.main) {
-  if (process.getuid?.() !== 0) throw new Error('scripts/doctor-doc.ts: expected root, who alone can make the device files of some cases')
-  writeFileSync(PAGE, await doctorPage(readFileSync(PAGE, 'utf8'), complaintsOf))
-  for (const kind of INCIDENT_KINDS) {
-    const path = join(RUNBOOKS, `${kind}.md`)
-    const page = readFileSync(path, 'utf8')
-    const made = runbookPage(kind, page)
-    if (made !== page) writeFileSync(path, made)
-  }
+async function files(thorough: boolean): Promise<Files> {
+  // Cases have device files and owners, so only root can run all of them; and how a check words what it finds is no reason to run all cases at each test.
+  const linesOf = thorough && process.getuid?.() === 0 ? complaintsOf : linesOnPage
+  return new Map([
+    [PAGE, withPart(PAGE, 'checks', await tables(linesOf))],
+    ...INCIDENT_KINDS.map((kind) => [runbookOf(kind), runbookPage(kind, committed(runbookOf(kind)))] as const),
+  ])
 }
+
+export const doctorPage: Generator = { files }

@@ -1,8 +1,7 @@
-// Writes docs/metrics.md from the catalogue: `node scripts/metrics-doc.ts`. A test fails when the committed page is not this one.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { catalogue } from '../agent/catalogue.ts'
-import type { DcgmName, MetricDef } from '../agent/model/metric.ts'
+// Makes docs/metrics.md from the catalogue.
+import { catalogue } from '../../agent/catalogue.ts'
+import type { DcgmName, MetricDef } from '../../agent/model/metric.ts'
+import type { Generator } from './generator.ts'
 
 const names = (list: readonly DcgmName[] | undefined): string => (list ?? []).map((entry) => `\`${entry.name}\``).join(', ')
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
@@ -12,12 +11,11 @@ function row(def: MetricDef): string {
   return `| \`${def.name}\` | ${def.kind} | ${cell(def.unit)} | ${cell(def.help)} | ${def.labels.map((label) => `\`${label}\``).join(' ')} | ${dcgm} |`
 }
 
-/** The whole page. */
-export function metricsPage(): string {
+function page(): string {
   return [
     '# Metrics',
     '',
-    'Every metric that this version can emit; made from the declarations by `node scripts/metrics-doc.ts`, do not edit.',
+    'Every metric that this version can emit; made from the declarations by `npm run generate`, do not edit.',
     'Units are UCUM codes. A series that cannot be read is absent, and `/api/v1/gaps` says why. A label without a value is left out.',
     "dcgm-exporter's names stand beside ours under `metrics.dcgm: classic` (names up to 4.8, before the dot), `4.9` (after it), `both`, or not at all with `off`.",
     '',
@@ -28,4 +26,4 @@ export function metricsPage(): string {
   ].join('\n')
 }
 
-if (import.meta.main) writeFileSync(join(import.meta.dirname, '../docs/metrics.md'), metricsPage())
+export const metricsPage: Generator = { files: () => new Map([['docs/metrics.md', page()]]) }

@@ -1,8 +1,7 @@
-// Writes docs/detectors.md from the registry: `node scripts/detectors-doc.ts`. A test fails when the committed page is not this one.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { DETECTOR_LIST } from '../agent/cli/detector-settings.ts'
-import type { DetectorDefinition } from '../agent/diagnosis/detectors/definition.ts'
+// Makes docs/detectors.md from the registry of detectors.
+import { DETECTOR_LIST } from '../../agent/cli/detector-settings.ts'
+import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'
+import type { Generator } from './generator.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
@@ -22,12 +21,11 @@ function section({ id, kinds, title, severity, everyMs, options, expression }: D
   ]
 }
 
-/** The whole page. */
-export function detectorsPage(): string {
+function page(): string {
   return [
     '# Detectors',
     '',
-    'What the numbers are watched for; made from the declarations by `node scripts/detectors-doc.ts`, do not edit. What logs tell stands in [alerts/runbooks](../alerts/runbooks).',
+    'What the numbers are watched for; made from the declarations by `npm run generate`, do not edit. What logs tell stands in [alerts/runbooks](../alerts/runbooks).',
     'Each can be switched off (`enabled: false`) and set under `detectors` in the configuration. The expression is the same judgment for a Prometheus without the',
     "agent's incidents, with the defaults; where there is none, the reason stands in its place. Data that is missing is neither a fault nor health.",
     '',
@@ -35,4 +33,4 @@ export function detectorsPage(): string {
   ].join('\n')
 }
 
-if (import.meta.main) writeFileSync(join(import.meta.dirname, '../docs/detectors.md'), detectorsPage())
+export const detectorsPage: Generator = { files: () => new Map([['docs/detectors.md', page()]]) }

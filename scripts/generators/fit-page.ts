@@ -1,11 +1,9 @@
-// Writes the table of docs/fit.md from the footprints that the tests hold: `node scripts/fit-doc.ts`. A test fails when the committed page is not this one.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { FOOTPRINTS, SOURCES, type Footprint } from '../test/unit/fit/footprints.ts'
-import { held } from '../test/unit/fit/held.ts'
+// Makes the table of docs/fit.md from the footprints that the tests compare the estimates with.
+import { FOOTPRINTS, SOURCES, type Footprint } from '../../test/unit/fit/footprints.ts'
+import { held } from '../../test/unit/fit/held.ts'
+import { withPart, type Generator } from './generator.ts'
 
-export const PAGE = join(import.meta.dirname, '../docs/fit.md')
-const [BEGIN, END] = ['<!-- made by node scripts/fit-doc.ts, do not edit -->', '<!-- end -->']
+const PAGE = 'docs/fit.md'
 
 const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(2)
 const SCOPES = { allocated: 'tensors', reserved: 'with cache', process: 'process' } as const
@@ -42,11 +40,4 @@ function section(): string {
   ].join('\n')
 }
 
-/** The page with its tables made anew. */
-export function fitPage(page: string): string {
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (before < 0 || after < before) throw new Error(`docs/fit.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
-  return `${page.slice(0, before + BEGIN.length)}\n\n${section()}\n\n${page.slice(after)}`
-}
-
-if (import.meta.main) writeFileSync(PAGE, fitPage(readFileSync(PAGE, 'utf8')))
+export const fitPage: Generator = { files: () => new Map([[PAGE, withPart(PAGE, 'measured and estimated', section())]]) }

@@ -1,16 +1,12 @@
-// Writes the tables of docs/dcgm-exporter.md, the names from the catalogue and what dashboards ask from dcgm-dashboards.ts: `node scripts/dcgm-doc.ts`. A test fails when what is committed is not this.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { catalogue } from '../agent/catalogue.ts'
-import { XID_NAMES } from '../agent/http/exposition/dcgm.ts'
-import { GPU_COUNT_NAMES } from '../agent/http/exposition/gpu-count.ts'
-import type { DcgmName, MetricDef } from '../agent/model/metric.ts'
-import { DASHBOARDS, type Asked } from './dcgm-dashboards.ts'
+// Makes the tables of docs/dcgm-exporter.md: the names from the catalogue, and the queries of public dashboards from dcgm-dashboards.ts.
+import { catalogue } from '../../agent/catalogue.ts'
+import { XID_NAMES } from '../../agent/http/exposition/dcgm.ts'
+import { GPU_COUNT_NAMES } from '../../agent/http/exposition/gpu-count.ts'
+import type { DcgmName, MetricDef } from '../../agent/model/metric.ts'
+import { DASHBOARDS, type Asked } from '../dcgm-dashboards.ts'
+import { withPart, type Generator } from './generator.ts'
 
-export const PAGE = join(import.meta.dirname, '../docs/dcgm-exporter.md')
-const BEGIN = '<!-- made by node scripts/dcgm-doc.ts, do not edit -->'
-const BEGIN_QUERIES = '<!-- queries made by node scripts/dcgm-doc.ts, do not edit -->'
-const END = '<!-- end -->'
+const PAGE = 'docs/dcgm-exporter.md'
 
 /** The families that dcgm-exporter 3.x to 4.8 exports unless told otherwise: its etc/default-counters.csv. */
 export const DEFAULTS: readonly string[] = [
@@ -96,14 +92,6 @@ function queriesOf({ by, url, scraped, queries, without = {} }: Asked): string {
   ].join('\n')
 }
 
-function replaceSection(page: string, begin: string, text: string): string {
-  const before = page.indexOf(begin)
-  const after = before < 0 ? -1 : page.indexOf(END, before)
-  if (after < 0) throw new Error(`docs/dcgm-exporter.md: expected ${begin} before ${END}, came neither or the other way round`)
-  return `${page.slice(0, before + begin.length)}\n${text}\n${page.slice(after)}`
+export const dcgmPage: Generator = {
+  files: () => new Map([[PAGE, withPart(PAGE, 'queries', DASHBOARDS.map(queriesOf).join('\n\n'), withPart(PAGE, 'names', table()))]]),
 }
-
-/** The page with its tables made anew. */
-export const dcgmPage = (page: string): string => replaceSection(replaceSection(page, BEGIN, table()), BEGIN_QUERIES, DASHBOARDS.map(queriesOf).join('\n\n'))
-
-if (import.meta.main) writeFileSync(PAGE, dcgmPage(readFileSync(PAGE, 'utf8')))

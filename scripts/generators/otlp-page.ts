@@ -1,13 +1,11 @@
-// Writes the tables of docs/otlp.md from the declarations: `node scripts/otlp-doc.ts`. A test fails when the committed page is not this one.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { catalogue } from '../agent/catalogue.ts'
-import type { MetricDef } from '../agent/model/metric.ts'
-import { BY_LABEL } from '../agent/sinks/otlp/attributes.ts'
-import { otlpNames, type OtlpName } from '../agent/sinks/otlp/names.ts'
+// Makes the tables of docs/otlp.md from the declarations of the metrics.
+import { catalogue } from '../../agent/catalogue.ts'
+import type { MetricDef } from '../../agent/model/metric.ts'
+import { BY_LABEL } from '../../agent/sinks/otlp/attributes.ts'
+import { otlpNames, type OtlpName } from '../../agent/sinks/otlp/names.ts'
+import { withPart, type Generator } from './generator.ts'
 
-export const PAGE = join(import.meta.dirname, '../docs/otlp.md')
-const [BEGIN, END] = ['<!-- made by node scripts/otlp-doc.ts, do not edit -->', '<!-- end -->']
+const PAGE = 'docs/otlp.md'
 
 const code = (text: string): string => `\`${text}\``
 
@@ -64,11 +62,4 @@ function tables(): string {
   ].join('\n')
 }
 
-/** The page with its tables made anew. */
-export function otlpPage(page: string): string {
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (before < 0 || after < before) throw new Error(`docs/otlp.md: expected ${BEGIN} before ${END}, came neither or the other way round`)
-  return `${page.slice(0, before + BEGIN.length)}\n\n${tables()}\n${page.slice(after)}`
-}
-
-if (import.meta.main) writeFileSync(PAGE, otlpPage(readFileSync(PAGE, 'utf8')))
+export const otlpPage: Generator = { files: () => new Map([[PAGE, withPart(PAGE, 'metrics over OTLP', tables())]]) }

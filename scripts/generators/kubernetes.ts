@@ -1,29 +1,35 @@
-// Writes the YAML under deploy/kubernetes from the typed objects beside it: `node scripts/kubernetes.ts`. A test fails when a committed file is not this one.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+// Makes the YAML below deploy/kubernetes from the typed objects in deploy/kubernetes/*.ts, with the rules for Prometheus and Grafana's dashboards.
+import { join } from 'node:path'
 import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { Document, isNode, isPair, parse } from 'yaml'
 import * as z from 'zod/mini'
-import type { Reason } from '../deploy/kubernetes/daemon-set.ts'
-import { folders, type Dashboards, type Folder } from '../deploy/kubernetes/folders.ts'
-import type { RuleGroups } from '../deploy/kubernetes/monitoring.ts'
+import { defaultRules } from '../../agent/cli/rules.ts'
+import type { Reason } from '../../deploy/kubernetes/daemon-set.ts'
+import { folders, type Dashboards, type Folder } from '../../deploy/kubernetes/folders.ts'
+import type { RuleGroups } from '../../deploy/kubernetes/monitoring.ts'
+import * as boards from '../../grafana/index.ts'
+import { dashboardOf } from '../../grafana/parts/board.ts'
+import { ROOT, type Files, type Generator } from './generator.ts'
 
-const root = join(import.meta.dirname, '..')
-export const FOLDER = join(root, 'deploy/kubernetes')
-const GENERATED = 'Made by `node scripts/kubernetes.ts` from the objects in deploy/kubernetes/*.ts; do not edit.'
+const BELOW = 'deploy/kubernetes'
+export const FOLDER = join(ROOT, BELOW)
+const GENERATED = 'Generated from the objects in deploy/kubernetes/*.ts by `npm run generate`; do not edit.'
 
 const ruleFile = z.object({ groups: z.array(z.custom<RuleGroups[number]>((group) => typeof group === 'object' && group !== null)) })
 
 /** What is inside is validated with the object that it becomes. */
-export const committedRules = (): RuleGroups => ruleFile.parse(parse(readFileSync(join(root, 'alerts/prometheus/warpwatch.rules.yml'), 'utf8'))).groups
+export const ruleGroups = (): RuleGroups => ruleFile.parse(parse(defaultRules())).groups
 
-const dashboards = join(root, 'grafana/dashboards')
-export const committedDashboards = (): Dashboards =>
+/** By name; through JSON, since what is undefined is not there. */
+const dashboards = (): Dashboards =>
   new Map(
-    readdirSync(dashboards)
-      .toSorted()
-      .map((name) => [basename(name, '.json'), JSON.parse(readFileSync(join(dashboards, name), 'utf8')) as unknown]),
+    Object.values(boards)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map((board) => [board.name, JSON.parse(JSON.stringify(dashboardOf(board))) as unknown]),
   )
+
+/** Every folder with its objects. */
+export const kubernetesFolders = (): readonly Folder[] => folders(ruleGroups(), dashboards())
 
 /** The reason goes before the key, or before the item of a list. */
 function comment(document: Document, { at, why }: Reason): void {
@@ -35,7 +41,7 @@ function comment(document: Document, { at, why }: Reason): void {
       : typeof parent === 'object' && parent !== null && 'items' in parent && Array.isArray(parent.items)
         ? parent.items.filter(isPair).find((pair) => isNode(pair.key) && String(pair.key) === key)?.key
         : undefined
-  if (!isNode(found)) throw new Error(`expected something to comment at ${at.join('.')}, came none`)
+  if (!isNode(found)) throw new Error(`nothing to comment at ${at.join('.')}: the object has no such key`)
   found.commentBefore = ` ${why}`
 }
 
@@ -63,17 +69,13 @@ function filesOf({ path, about, kind, on = [], objects = [], patch, more = {} }:
     ...more,
   }
   return [
-    [`${path}/kustomization.yaml`, yamlOf(kustomization, about)],
-    ...objects.map(({ file, object, about: what, reasons }) => [`${path}/${file}.yaml`, validYaml(object, what, reasons)] as const),
-    ...(patch === undefined ? [] : [[`${path}/patch.yaml`, yamlOf(patch, about)] as const]),
+    [`${BELOW}/${path}/kustomization.yaml`, yamlOf(kustomization, about)],
+    ...objects.map(({ file, object, about: what, reasons }) => [`${BELOW}/${path}/${file}.yaml`, validYaml(object, what, reasons)] as const),
+    ...(patch === undefined ? [] : [[`${BELOW}/${path}/patch.yaml`, yamlOf(patch, about)] as const]),
   ]
 }
 
-/** Every made file below deploy/kubernetes, by its path there. */
-export const kubernetesFiles = (): ReadonlyMap<string, string> => new Map(folders(committedRules(), committedDashboards()).flatMap(filesOf))
+const files = (): Files => new Map(kubernetesFolders().flatMap(filesOf))
 
-if (import.meta.main)
-  for (const [path, text] of kubernetesFiles()) {
-    mkdirSync(dirname(join(FOLDER, path)), { recursive: true })
-    writeFileSync(join(FOLDER, path), text)
-  }
+/** The agent's configuration in the base is written by hand. */
+export const kubernetes: Generator = { files, owns: { folder: BELOW, ending: '.yaml', but: [`${BELOW}/base/warpwatch.yaml`] } }
