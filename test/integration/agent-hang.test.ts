@@ -70,10 +70,8 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     // What is told of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
     const told = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
     expect(ofGpu3.filter((name) => !told.some((part) => name.includes(part)))).toEqual([])
-    const age = ageOf(page, 3) ?? 0
-    expect(age).toBeGreaterThan(4)
-    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > age + 1)
-    expect(page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' })).toBeGreaterThanOrEqual(2)
+    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > 5)
+    await until('a second hang', () => (page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' }) ?? 0) >= 2)
 
     agent.tell(healthy)
     await until('GPU 3 to be sampled again', async () => powerOf(page, 3) === 503 && (await wholeGap(agent, 3)) === undefined, 30_000)

@@ -42,7 +42,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     await using running = runFake(scenario)
     await started(running)
     running.file.write(withGpu(scenario, 3, { 'delay.nvmlDeviceGetPowerUsage': HANG_MS }))
-    await until('GPU 3 left out', () => running.gapOf(3)?.detail?.includes('left out, retried in') === true)
+    await until('GPU 3 left out', () => running.gapOf(3)?.detail?.includes('left out, retried') === true)
     expect(running.gapOf(3)).toMatchObject({ reason: 'timeout', labels: { gpu: '3', uuid: fakeUuid(3) } })
     expect(running.gapOf(3)?.detail).toContain('nvmlDeviceGetPowerUsage on GPU 3 did not return within 2 s')
     expect(running.power(3)).toBeUndefined()
@@ -57,7 +57,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
       'the others are sampled while it is tried apart',
     ).toBe(true)
     await until('readings of the others', () => others(3).every((gpu) => running.power(gpu) !== undefined))
-    expect(running.age(3)).toBeGreaterThan(8)
+    await until('an age that goes on rising', () => (running.age(3) ?? 0) > 8)
     running.file.write(scenario)
     await until('GPU 3 sampled again', () => running.power(3) !== undefined && running.gapOf(3) === undefined)
     await until('with the others', () => running.value('warpwatch_agent_sampler_restarts_total', { reason: 'returned' }) === 1)
@@ -78,10 +78,10 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
   test('an initialisation that hangs is told as such, and heals', async () => {
     const scenario = eightH100()
     const hung = { ...scenario, values: { ...scenario.values, 'delay.nvmlInit_v2': HANG_MS } }
-    await using running = runFake(hung, { startDeadlineMs: 1_000 })
+    await using running = runFake(hung, { startDeadlineMs: 3_000 })
     await until('a gap of all', () => running.gapOf(undefined) !== undefined)
     expect(running.gapOf(undefined)).toMatchObject({ reason: 'timeout', labels: {} })
-    expect(running.gapOf(undefined)?.detail).toMatch(/^nvmlInit_v2 did not return within 1 s; /)
+    expect(running.gapOf(undefined)?.detail).toMatch(/^nvmlInit_v2 did not return within 3 s; /)
     running.file.write(scenario)
     await started(running)
   })
