@@ -108,7 +108,7 @@ test.each([
   ['GPU 0: Example (UUID: GPU-1)\n\t Link 0: 25 GB/s', /nvlink/],
   ['0000:01:00.0 3D controller: Example Corporation Device 0001', /lspci/],
   ['[    1.5] NVRM: loading', /kernel log/],
-  ['<html><body>proxy</body></html>', /expected an output of nvidia-smi/],
+  ['<html><body>proxy</body></html>', /this is no output of nvidia-smi/],
   ['<?xml version="1.0" ?>\n<other></other>', /<nvidia_smi_log>/],
   ['a, b\n1, 2', /CSV header/],
 ])('refused with a clear error: %s', (text, message) => expect(parseNvidiaSmi(text)).toMatchObject({ kind: 'error', message: expect.stringMatching(message) }))
