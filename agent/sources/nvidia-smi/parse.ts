@@ -87,7 +87,7 @@ export function parseCsv(text: string, gaps: readonly ParseGap[] = []): ParseRes
   if (csv.columns.includes('retired_pages.cause')) return done('retired-pages', gpusFromRetiredPages(csv))
   if (csv.columns.includes('max_memory_usage')) return error('this is the list of ended processes (--query-accounted-apps), which holds no readings')
   if (csv.columns.includes('pid')) return done('compute-apps', gpusFromApps(csv))
-  if (!isGpuQuery(csv.columns)) return error(`the CSV has no header with fields of --query-gpu but ${JSON.stringify(csv.columns.join(', ').slice(0, 120))}`)
+  if (!isGpuQuery(csv.columns)) return error(`the CSV header has no fields of --query-gpu: ${JSON.stringify(csv.columns.join(', ').slice(0, 120))}`)
   const driver = csv.columns.indexOf('driver_version')
   const driverVersion = driver < 0 ? undefined : present(csv.rows[0]?.[driver])
   return { ...done('query-gpu', gpusFromQuery(csv)), ...(driverVersion === undefined ? {} : { driverVersion }) }
