@@ -123,7 +123,8 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   })
 
   const takeSample = (sample: GpuSample): void => {
-    if (request === undefined || sample.id !== request.id) return complain(`expected a sample of request ${request?.id ?? 'none'}, got one of ${sample.id}`)
+    if (request === undefined || sample.id !== request.id)
+      return complain(`a sample of request ${sample.id} came, but request ${request?.id ?? 'none'} is open`)
     const place = `${sample.index}/${sample.rate}`
     if (sample.gaps !== undefined) lastGaps.set(place, sample.gaps)
     handlers.sample({ sample, readings: table.resolve(sample.series, sample.values), gaps: lastGaps.get(place) ?? [], t: request.t })
@@ -152,7 +153,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
         return end({ kind: 'failed', failed: message })
       case 'done': {
         if (request === undefined || message.id !== request.id)
-          return complain(`expected the end of request ${request?.id ?? 'none'}, got that of ${message.id}`)
+          return complain(`the end of request ${message.id} came, but request ${request?.id ?? 'none'} is open`)
         const { t } = request
         request = undefined
         deadline.idle()
@@ -163,7 +164,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   const send = (message: object): void => {
     if (!child.connected) return // its end is on the way
     child.send(message, (error) => {
-      if (error) complain(`expected to reach the sampler, got ${error.message}`)
+      if (error) complain(`cannot be reached: ${error.message}`)
     })
   }
 

@@ -116,12 +116,15 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
       const verdict = judge(request, access)
       if ('refusal' in verdict) return refuseUpgrade(socket, verdict.refusal)
       if (sockets.size >= maxReaders) {
-        return refuseUpgrade(socket, { code: 'too_many_readers', message: `expected at most ${maxReaders} readers (http.max_readers), came one more` })
+        return refuseUpgrade(socket, {
+          code: 'too_many_readers',
+          message: `${maxReaders} readers are connected, and more are not allowed. Close one, or raise http.max_readers`,
+        })
       }
       if (!verdict.authenticated && sockets.size - readers.size >= MAX_UNKNOWN) {
         return refuseUpgrade(socket, {
           code: 'too_many_readers',
-          message: `expected at most ${MAX_UNKNOWN} readers that have not said their token, came one more`,
+          message: `${MAX_UNKNOWN} readers are connected that have not sent their token yet. Try again in a few seconds`,
         })
       }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
