@@ -24,13 +24,13 @@ describe.skipIf(!isLinuxX64)('the offline bundle (made on linux-x64 only)', () =
     archive = join(folder, readdirSync(folder).find((name) => name.endsWith('-linux-x64.tar.gz')) ?? '')
     execFileSync('tar', ['-C', folder, '-xzf', archive])
     home = archive.replace(/\.tar\.gz$/, '')
-  }, 120_000)
+  })
 
   /** Runs to the end with nothing in the environment but what is given. */
   const run = (command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const work = join(folder, 'work')
     mkdirSync(work, { recursive: true })
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd: work, env: { PATH: '', ...env }, encoding: 'utf8', timeout: 30_000 })
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: work, env: { PATH: '', ...env }, encoding: 'utf8', timeout: 240_000 })
     return { status, stdout, stderr }
   }
 

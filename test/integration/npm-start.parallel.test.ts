@@ -36,7 +36,7 @@ describe.skipIf(!hasNpm)('npm start (needs npm)', () => {
   })
 
   test('a flag without -- in front is refused, not lost', () => {
-    const npm = spawnSync('npm', ['--prefix', root, 'start', '--simulate=xid'], { cwd: folder, env, encoding: 'utf8', timeout: 30_000 })
+    const npm = spawnSync('npm', ['--prefix', root, 'start', '--simulate=xid'], { cwd: folder, env, encoding: 'utf8', timeout: 240_000 })
     expect(npm.status).toBe(2)
     expect(npm.stderr).toContain('npm start -- --simulate=xid')
   })
