@@ -39,7 +39,9 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
     settingsOf,
     onAccepted: stores.maintenance.keepAccepted,
     onEvidenceFull: (max) =>
-      log.warn(`more than ${max} series of processes and containers: the evidence of incidents lacks those that came last; series of GPUs and host are still kept`),
+      log.warn(
+        `more than ${max} series of processes and containers: the evidence of incidents lacks those that came last; series of GPUs and host are still kept`,
+      ),
   })
   return {
     ...diagnosis,
