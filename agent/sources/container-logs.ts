@@ -6,6 +6,7 @@ import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import { messageOf } from '../text/error.ts'
 import { endedSince } from './container-logs/backfill.ts'
+import { createEngineClient, type EngineClient } from './containers/engine.ts'
 import { createFollower, cursorKey } from './container-logs/follower.ts'
 import { createFollowers } from './container-logs/followers.ts'
 import type { Followers } from './container-logs/followers.ts'
@@ -84,11 +85,17 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     const warned = new Set<string>()
     const work = (budget = createBudget())
     const mayLookAgain = createAllowance(LOOKS_AGAIN)
+    const engines = new Map<string, EngineClient>()
+    const engineOf = (socketPath: string): EngineClient => {
+      const known = engines.get(socketPath) ?? createEngineClient({ socketPath })
+      engines.set(socketPath, known)
+      return known
+    }
     const reading = (followers = createFollowers({
       maxStreams,
       ...(maxTracked === undefined ? {} : { maxTracked }),
       create: (socketPath, id) =>
-        createFollower({ socketPath, id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
+        createFollower({ engine: engineOf(socketPath), id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
       onSilent: (id) => onSilent(id),

@@ -1,5 +1,5 @@
 // The configuration of each part of the stack, read by the program that it is for, laid out as the compose file mounts it; and the example application's page.
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,23 +14,29 @@ import { poll } from '../setup/poll.ts'
 import { webServer } from '../setup/web-server.ts'
 
 const COMPOSE = join(root, 'deploy/compose')
-const TOKEN = '/run/warpwatch-token/token'
+const SHARED = '/run/warpwatch-token'
+const NAMED = { WARPWATCH_HOST_NAME: 'gpu-01', WARPWATCH_LINK_HOST: 'gpu-01.example.com', WARPWATCH_PORT: '9840' }
 const skipped = composeMissing === undefined ? '' : ` (${composeMissing})`
 const readYaml = (path: string): unknown => parse(readFileSync(path, 'utf8'))
 
 describe.skipIf(composeMissing !== undefined)(`configurations${skipped}`, () => {
-  const { services } = composeMissing === undefined ? composeProject([MONITORING], { WARPWATCH_HOST_NAME: 'gpu-01' }) : { services: {} }
+  const { services } = composeMissing === undefined ? composeProject([MONITORING], NAMED) : { services: {} }
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-compose-'))
-  const token = join(folder, 'token')
+  const shared = join(folder, 'shared')
   beforeAll(() => {
-    writeFileSync(token, 'f00d', { mode: 0o440 })
+    // The volume as the service that fills it leaves it.
+    mkdirSync(shared)
+    const { entrypoint, environment } = services['warpwatch-token'] ?? {}
+    const [script = ''] = entrypoint?.slice(-1) ?? []
+    const env = { ...environment, TOKEN: 'f00d', PATH: process.env['PATH'] }
+    execFileSync('sh', ['-ceu', script.replaceAll('$$', '$').replace('/token', shared)], { env })
     // What the compose file mounts into a folder of /etc lies there under the same name.
     for (const [name, service] of Object.entries(services))
       for (const { from, to } of mountsOf(service).filter((mount) => mount.to.startsWith('/etc/'))) {
         const place = join(folder, name, to)
         mkdirSync(dirname(place), { recursive: true })
-        // The token's file is another one here.
-        if (/\.ya?ml$/.test(from)) writeFileSync(place, readFileSync(from, 'utf8').replaceAll(TOKEN, token))
+        // The volume is another folder here.
+        if (/\.ya?ml$/.test(from)) writeFileSync(place, readFileSync(from, 'utf8').replaceAll(SHARED, shared))
         else symlinkSync(from, place)
       }
   })
@@ -90,6 +96,17 @@ describe.skipIf(composeMissing !== undefined)(`configurations${skipped}`, () => 
     expect(ask('/usr/bin/vmalert', ['-dryRun', `-rule=${at('warpwatch-vmalert', /^-rule=(.*)/)}`])).toMatchObject({ status: 0 })
   })
 
+  test("this host's agent is scraped under the name that links lead to", () => {
+    const groups = z.array(z.strictObject({ targets: z.array(z.string()), labels: z.strictObject({ instance: z.string() }) }))
+    const found = groups.parse(JSON.parse(readFileSync(join(shared, 'agent.json'), 'utf8')))
+    expect(found).toEqual([{ targets: ['warpwatch:9839'], labels: { instance: 'gpu-01.example.com:9840' } }])
+    expect(serves(`http://${found[0]?.targets[0]}`)).toBe(true)
+    expect(services['warpwatch']?.environment?.['WARPWATCH_ALERTS__BASE_URL']).toBe('http://gpu-01.example.com:9840')
+    expect(readFileSync(join(COMPOSE, 'prometheus.yml'), 'utf8')).toContain(`${SHARED}/agent.json`)
+    const usual = composeProject([MONITORING], { WARPWATCH_HOST_NAME: 'gpu-01' }).services
+    expect(usual['warpwatch-token']?.environment).toMatchObject({ ADDRESS: '127.0.0.1:9839' })
+  })
+
   test('VictoriaMetrics scrapes what Prometheus scrapes', () => {
     const jobs = z.looseObject({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) })
     const own = (name: string) => jobs.parse(readYaml(join(COMPOSE, name))).scrape_configs.filter(({ job_name: job }) => job === 'warpwatch')
@@ -100,7 +117,7 @@ describe.skipIf(composeMissing !== undefined)(`configurations${skipped}`, () => 
   test('whoever is named is a service of the file, at the port that it serves', () => {
     const told = ['prometheus.yml', 'victoriametrics.yml'].flatMap((name) => readFileSync(join(COMPOSE, name), 'utf8').match(/\bwarpwatch[\w-]*:\d+/g) ?? [])
     const flags = Object.values(services).flatMap(({ command = [] }) => command.flatMap((part) => /=http:\/\/(warpwatch[\w-]*:\d+)/.exec(part)?.[1] ?? []))
-    expect(told.length + flags.length).toBeGreaterThan(6)
+    expect(told.length + flags.length).toBeGreaterThan(5)
     expect([...told, ...flags].filter((address) => !serves(`http://${address}`))).toEqual([])
   })
 

@@ -2,20 +2,21 @@
 import type { LogOrigin } from '../../model/event.ts'
 import type { LogLine } from '../../model/event.ts'
 import type { CursorStore } from '../../store/cursors.ts'
+import type { EngineClient } from '../containers/engine.ts'
+import type { LogEnd } from '../containers/engine-log.ts'
 import type { LineBatch } from '../logs/batch.ts'
 import type { Budget } from '../logs/budget.ts'
 import { createLogFlow } from '../logs/flow.ts'
 import type { LineFacts } from '../logs/flow.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
-import { readEngineLog, type LogEnd } from './engine-logs.ts'
 import { createFrameReader } from './frames.ts'
 import { createRepeats } from './repeats.ts'
 import { createResume } from './resume.ts'
 import { stampMs, stampSince } from './stamp.ts'
 
 export type FollowerOptions = {
-  readonly socketPath: string
+  readonly engine: Pick<EngineClient, 'log'>
   readonly id: string
   readonly origin: () => LogOrigin
   /** Where to begin a log that was never read, Unix ms. */
@@ -60,7 +61,7 @@ const DELIVERED_MS = 2_000
 export const cursorKey = (id: string): string => `container:${id}`
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { socketPath, id, cursors, counters, budget } = options
+  const { engine, id, cursors, counters, budget } = options
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
@@ -154,7 +155,7 @@ export function createFollower(options: FollowerOptions): Follower {
       const frames = createFrameReader({ onBatch, onCut: () => counters.skip('cut') })
       let whole = false
       try {
-        const end = await readEngineLog({ socketPath, id, follow, since: since(), signal: AbortSignal.any([signal, own.signal]), budget, onChunk: frames.push })
+        const end = await engine.log({ id, follow, since: since(), signal: AbortSignal.any([signal, own.signal]), budget, onChunk: frames.push })
         whole = true
         return end
       } catch (error) {
@@ -179,7 +180,7 @@ export function createFollower(options: FollowerOptions): Follower {
       let last = 0
       const onBatch = (batch: LineBatch): void => void (last = Math.max(last, stampMs(stampAt(batch, batch.count - 1)) ?? 0))
       const frames = createFrameReader({ onBatch, onCut: () => {} })
-      await readEngineLog({ socketPath, id, follow: false, since: undefined, tail: 1, signal, budget, onChunk: frames.push })
+      await engine.log({ id, follow: false, since: undefined, tail: 1, signal, budget, onChunk: frames.push })
       frames.end()
       // What came meanwhile shows that the stream lives.
       if (last <= newestMs || last > nowMs - DELIVERED_MS || heardAt > now || checked !== stream) return false

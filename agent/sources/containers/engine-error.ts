@@ -32,3 +32,11 @@ export function toEngineError(error: unknown, doing: string): EngineError {
   const text = hint?.text ?? messageOf(error)
   return new EngineError(hint?.reason ?? 'driver_error', `${doing}: ${text}`, { code, cause: error })
 }
+
+/** An answer other than 200; `doing` names the request and the socket, `unsupported` the statuses by which the engine says that it cannot do this at all. */
+export function refusal(doing: string, status: number, body: string, unsupported: readonly number[]): EngineError {
+  // Some of Docker's log drivers cannot be read, which older engines say in words only.
+  const cannot = unsupported.includes(status) || /does not support reading/.test(body)
+  const reason = status === 401 || status === 403 ? 'no_permission' : cannot ? 'not_supported' : 'driver_error'
+  return new EngineError(reason, `${doing}: the engine answered with status ${status}: ${body.slice(0, 200).trim()}`, { code: status })
+}

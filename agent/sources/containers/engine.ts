@@ -1,9 +1,10 @@
-// A small client of the Docker Engine API (and Podman's compatible one) over its unix socket: list, inspect, events. Reads only.
+// A small client of the Docker Engine API (and Podman's compatible one) over its Unix socket: list, inspect, events, logs. Reads only.
 import { StringDecoder } from 'node:string_decoder'
 import type * as z from 'zod/mini'
 import { createHttpClient, readBody, type HttpAnswer, type HttpCall } from '../../lib/http-client.ts'
 import { createLineSplitter } from '../../text/line-splitter.ts'
-import { EngineError, toEngineError } from './engine-error.ts'
+import { EngineError, refusal, toEngineError } from './engine-error.ts'
+import { readEngineLog, type LogEnd, type LogRequest } from './engine-log.ts'
 import { describeIssues, eventSchema, inspectSchema, listSchema } from './engine-schema.ts'
 import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
 
@@ -34,6 +35,9 @@ export type EngineClient = {
     readonly onEvent: (event: EngineEvent) => void
     readonly onMalformed: (detail: string) => void
   }) => Promise<void>
+  /** Hands on the bytes of a container's log as they come, until its end or that of the container's run. */
+  readonly log: (request: LogRequest) => Promise<LogEnd>
+  /** Ends the questions that are on their way; events and logs end by their signals. */
   readonly close: () => void
 }
 
@@ -45,11 +49,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
   const callOf = (path: string): HttpCall => ({ url: new URL(path, 'http://docker'), headers: { accept: 'application/json' } })
   const doing = (path: string): string => `GET ${path.split('?')[0]} on ${socketPath}`
 
-  const refuse = (path: string, status: number, body: string): EngineError => {
-    const reason = status === 401 || status === 403 ? 'no_permission' : status === 404 || status === 400 ? 'not_supported' : 'driver_error'
-    return new EngineError(reason, `GET ${path} on ${socketPath}: the engine answered with status ${status}: ${body.slice(0, 200).trim()}`, { code: status })
-  }
-
+  const refuse = (path: string, status: number, body: string): EngineError => refusal(`GET ${path} on ${socketPath}`, status, body, [400, 404])
   const textOf = ({ body, cut }: Pick<HttpAnswer, 'body' | 'cut'>): string => {
     if (cut) throw new EngineError('parse_error', `GET on ${socketPath}: the answer is longer than ${maxBodyBytes} bytes`)
     return body.toString('utf8')
@@ -112,6 +112,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         throw toEngineError(error, doing(path))
       }
     },
+    log: (request) => readEngineLog(socketPath, request),
     close: () => asking.close(),
   }
 }

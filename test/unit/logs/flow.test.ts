@@ -5,7 +5,7 @@ import { addLine, createBatch, type LineBatch } from '../../../agent/sources/log
 import { createBudget } from '../../../agent/sources/logs/budget.ts'
 import { createLogFlow } from '../../../agent/sources/logs/flow.ts'
 import { createLogCounters } from '../../../agent/sources/logs/metrics.ts'
-import { nextPause } from '../../../agent/sources/container-logs/engine-logs.ts'
+import { nextPause } from '../../../agent/sources/containers/engine-log.ts'
 import { poll } from '../../setup/poll.ts'
 
 const NEEDLE = Buffer.from('FAULT')

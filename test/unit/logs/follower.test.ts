@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../../agent/model/event.ts'
+import { createEngineClient } from '../../../agent/sources/containers/engine.ts'
 import { createFollower } from '../../../agent/sources/container-logs/follower.ts'
 import { createBudget } from '../../../agent/sources/logs/budget.ts'
 import { createLogCounters } from '../../../agent/sources/logs/metrics.ts'
@@ -44,7 +45,7 @@ function follow() {
   const lines: LogLine[] = []
   const stopping = new AbortController()
   const follower = createFollower({
-    socketPath: join(folder, 'engine.sock'),
+    engine: createEngineClient({ socketPath: join(folder, 'engine.sock') }),
     id: ID,
     origin: () => ({}),
     sinceMs: Date.now() - 600_000,
