@@ -1,10 +1,10 @@
 // The readings around a fault as charts, and who held how much at one second of them.
-import { INCIDENT } from '../../http/incident-fixture.ts'
 import { describe, expect, test } from 'vitest'
 import type { Incident, IncidentSeries } from '../../../../agent/model/incident.ts'
 import { courseOf } from '../../../../dashboard/src/features/incidents/evidence/course.ts'
+import { evidenceCharts, logOf, marksOf } from '../../../../dashboard/src/features/incidents/evidence/charts.ts'
 import { lineUp, processesAt, valueAt, windowOf } from '../../../../dashboard/src/features/incidents/evidence/lines.ts'
-import { evidenceCharts, logOf, marksOf } from '../../../../dashboard/src/features/incidents/evidence/readings.ts'
+import { INCIDENT } from '../../http/incident-fixture.ts'
 
 const T = 1_763_600_000_000
 const FAULT = T / 1000

@@ -3,8 +3,8 @@ import type uPlot from 'uplot'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
 import { FONT, HALVES, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import type { EvidenceChart, Mark } from './charts.ts'
 import type { EvidenceLine, Window } from './lines.ts'
-import type { EvidenceChart, Mark } from './readings.ts'
 
 const LABEL_HEIGHT = 17
 

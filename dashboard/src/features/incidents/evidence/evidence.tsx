@@ -6,11 +6,11 @@ import { views } from '../../../parts/live/state.ts'
 import { route } from '../../../parts/route.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { timeWithSeconds, zoneName } from '../../../text/format.ts'
+import { evidenceCharts, logOf, marksOf } from './charts.ts'
 import { type Course, courseOf } from './course.ts'
 import { EvidenceFigure } from './figure.tsx'
 import { momentOf, pin, pointed, unpin } from './moment.ts'
 import { ProcessesThen } from './processes.tsx'
-import { evidenceCharts, logOf, marksOf } from './readings.ts'
 
 type Props = { readonly lines: readonly IncidentLogLine[]; readonly course: Course }
 

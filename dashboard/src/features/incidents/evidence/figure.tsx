@@ -2,16 +2,16 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import type { Incident } from '../../../../../agent/model/incident.ts'
+import { createEvidenceChart } from './chart.ts'
 import { PALETTES } from '../../../parts/chart/palette.ts'
 import { askForCharts, chartsReady } from '../../../parts/chart/uplot.ts'
 import { colours } from '../../../parts/live/state.ts'
+import type { EvidenceChart, Mark, Unit } from './charts.ts'
+import type { Course } from './course.ts'
+import { valueAt, type EvidenceLine } from './lines.ts'
+import { momentOf, pin, pointed } from './moment.ts'
 import { theme } from '../../../parts/theme.ts'
 import { celsiusFigure, clock, DASH, memory, percent, wattsFigure } from '../../../text/format.ts'
-import { createEvidenceChart } from './chart.ts'
-import type { Course } from './course.ts'
-import { type EvidenceLine, valueAt } from './lines.ts'
-import { momentOf, pin, pointed } from './moment.ts'
-import type { EvidenceChart, Mark, Unit } from './readings.ts'
 
 const celsius = (value: number): string => `${celsiusFigure(value).value} °C`
 const watts = (value: number): string => `${wattsFigure(value).value} W`

@@ -2,7 +2,7 @@
 import type { Incident, IncidentEvidence, IncidentSeries } from '../../../../../agent/model/incident.ts'
 import { containerKey } from '../../../text/names.ts'
 import { lastSeconds } from './course.ts'
-import { type EvidenceLine, lineUp, readSeconds, sumUp, type Window } from './lines.ts'
+import { lineUp, readSeconds, sumUp, type EvidenceLine, type Window } from './lines.ts'
 
 export type Unit = 'bytes' | 'ratio' | 'watts' | 'celsius' | 'hertz' | 'count'
 export type EvidenceChart = {
