@@ -1,9 +1,8 @@
 // Who is told of incidents: how each notifier is, a test message to it, what was set aside tried again.
 import { signal } from '@preact/signals'
 import type { NotifierRow, NotifierTest } from '../../../../agent/model/notification.ts'
-import { ApiError, send, storedToken } from '../../parts/connection/api.ts'
+import { ApiError, isObject, send, storedToken } from '../../parts/connection/api.ts'
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNotifier = (value: unknown): value is NotifierRow =>
   isObject(value) &&
   ['name', 'type', 'host', 'status'].every((key) => typeof value[key] === 'string') &&

@@ -1,4 +1,5 @@
 // How each source of the agent is: whether it reads, when it last did, what it could not.
+import { isObject } from '../../parts/connection/api.ts'
 import type { Figures } from './figures.ts'
 
 /** A row of `/api/v1/sources`. */
@@ -28,7 +29,6 @@ export type SourceRow = {
   readonly gaps: number
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isGroup = (value: unknown): value is GroupRow =>
   isObject(value) && typeof value['source'] === 'string' && ['t', 'readings', 'gaps'].every((key) => typeof value[key] === 'number')
 const isGap = (value: unknown): value is GapEntry =>

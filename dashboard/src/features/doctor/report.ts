@@ -1,7 +1,7 @@
 // A report of the doctor, taken apart for its page: what is to be mended, and how each group of checks stands. Pure.
 import type { CheckGroup, CheckReport, CheckStatus, DoctorReport, Finding } from '../../../../agent/model/doctor.ts'
+import { isObject } from '../../parts/connection/api.ts'
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isFinding = (value: unknown): value is Finding => isObject(value) && typeof value['status'] === 'string' && typeof value['summary'] === 'string'
 const isCheck = (value: unknown): value is CheckReport =>
   isObject(value) &&

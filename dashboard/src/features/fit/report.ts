@@ -1,7 +1,7 @@
 // An answer of the fit, checked at the border and taken apart for its page: the bar of parts, each GPU's bar, what would make it fit. Pure.
 import type { FitReport, FitSuggestion, GpuAnswer, GpuRoom, Range } from '../../../../agent/model/fit.ts'
+import { isObject } from '../../parts/connection/api.ts'
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isRange = (value: unknown): value is Range =>
   isObject(value) && ['low_bytes', 'likely_bytes', 'high_bytes'].every((key) => typeof value[key] === 'number')
 const isRoom = (value: unknown): value is GpuRoom => isObject(value) && typeof value['name'] === 'string' && typeof value['capacity_bytes'] === 'number'

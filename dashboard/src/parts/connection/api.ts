@@ -36,7 +36,8 @@ export class ApiError extends Error {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Answers are unknown until they are looked at. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function failureOf(response: Response): Promise<ApiFailure> {
   const fallback: ApiFailure = { status: response.status, code: 'http_error', message: response.statusText }

@@ -1,9 +1,8 @@
 // The border to the agent: what comes over the wire is looked at before it is believed.
 import type { Incident, IncidentMessage, IncidentSummary } from '../../../../agent/model/incident.ts'
-import type { Silence } from '../../../../agent/model/maintenance.ts'
 import type { FrameMessage, HelloMessage, LiveMessage, SeriesRow } from '../../../../agent/model/live.ts'
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+import type { Silence } from '../../../../agent/model/maintenance.ts'
+import { isObject } from './api.ts'
 
 const isHello = (value: unknown): value is HelloMessage =>
   isObject(value) && value['type'] === 'hello' && value['version'] === 1 && Array.isArray(value['gpus'])
