@@ -34,7 +34,7 @@ function createHost(random: () => number): readonly { readonly source: string; r
   const group = (source: string, everySeconds: number, entries: readonly (readonly [name: string, labels: Labels, model: Model])[]): void => {
     const made = entries.map(([name, labels, model]) => {
       const kind: MetricKind = name.endsWith('_total') ? 'counter' : name.endsWith('_info') ? 'info' : 'gauge'
-      return { series: makeSeries({ name: `warpwatch_${name}`, kind, unit: '1', help: '', labels: Object.keys(labels) }, labels), model }
+      return { series: makeSeries({ name: `warpwatch_${name}`, subject: 'agent', kind, unit: '1', help: '', labels: Object.keys(labels) }, labels), model }
     })
     scrapes.push({ source, everySeconds, read: () => made.map(({ series, model }) => ({ series, value: model() })) })
   }

@@ -1,33 +1,15 @@
 // Can each container still reach the GPUs that it was given? Its device nodes and its device cgroup, every ten seconds.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineMetric } from '../model/metric.ts'
+import { containerGpuAccessible, containerGpuNode } from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
-import { CONTAINER_LABELS } from './containers/metrics.ts'
 import type { HostGpu, SourceDefinition } from './definition.ts'
 import { allowedBy, CONTROL, nodeOf, openBox, type Box } from './device-access/probe.ts'
 
-const LABELS = [...CONTAINER_LABELS, 'gpu', 'uuid'] as const
-
-export const gpuAccessible = defineMetric({
-  name: 'warpwatch_container_gpu_accessible',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 while a container can reach a GPU that it was given, 0 when its device node or the permission of its device cgroup is gone; absent where that cannot be told (cgroup v2 hides its rules).',
-  labels: LABELS,
-})
-export const gpuNode = defineMetric({
-  name: 'warpwatch_container_gpu_node',
-  kind: 'gauge',
-  unit: '1',
-  help: 'Whether the device node of a GPU that the container was given is in its /dev.',
-  labels: LABELS,
-  history: false,
-})
-export const accessMetrics = [gpuAccessible, gpuNode] as const
+export const accessMetrics = [containerGpuAccessible, containerGpuNode] as const
 
 export type DeviceAccessOptions = {
   readonly procRoot: string
@@ -77,13 +59,20 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
       }
       if (container.gpus.has(uuid)) continue
       const labels: Labels = { ...rest, container_id: id, uuid }
-      container.gpus.set(uuid, { accessible: makeSeries(gpuAccessible, labels), node: makeSeries(gpuNode, labels), labels, minor, seen: false, lost: false })
+      container.gpus.set(uuid, {
+        accessible: makeSeries(containerGpuAccessible, labels),
+        node: makeSeries(containerGpuNode, labels),
+        labels,
+        minor,
+        seen: false,
+        lost: false,
+      })
     }
     for (const [id, { pid }] of tracked) if (running.get(id) !== pid) tracked.delete(id)
   }
   const judge = (box: Box, container: Tracked, given: Given, readings: Reading[], gaps: Gap[]): void => {
     const { accessible, node: nodeSeries, labels, minor } = given
-    const unknown = (why: Pick<Gap, 'reason' | 'detail'>): void => void gaps.push({ metric: gpuAccessible.name, labels, ...why })
+    const unknown = (why: Pick<Gap, 'reason' | 'detail'>): void => void gaps.push({ metric: containerGpuAccessible.name, labels, ...why })
     const node = nodeOf(box, `nvidia${minor}`)
     const control = nodeOf(box, CONTROL.name)
     if (typeof node === 'object') return unknown(node)

@@ -1,6 +1,7 @@
 // Which cards this host has, remembered over restarts: one that does not come back after a reboot is missed, though nobody saw it go.
 import * as z from 'zod/mini'
-import { defineMetric } from '../model/metric.ts'
+import { gpusExpected, gpusPresent } from '../metrics/driver.ts'
+import { gpuPresent } from '../metrics/gpu-identity.ts'
 import type { Gap, GapReason, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
@@ -8,27 +9,6 @@ import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { NvmlState, SourceDefinition } from './definition.ts'
 
-export const gpuPresent = defineMetric({
-  name: 'warpwatch_gpu_present',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 for a GPU that the driver lists, also while it hangs; 0 for one that was here and is not listed any more. Absent while the driver tells nothing.',
-  labels: ['gpu', 'uuid'],
-})
-export const gpusPresent = defineMetric({
-  name: 'warpwatch_gpus_present',
-  kind: 'gauge',
-  unit: '{gpu}',
-  help: 'GPUs that the driver lists; absent while the driver tells nothing.',
-  labels: [],
-})
-export const gpusExpected = defineMetric({
-  name: 'warpwatch_gpus_expected',
-  kind: 'gauge',
-  unit: '{gpu}',
-  help: 'GPUs that this host should have: gpu.expected_gpus, or as many as it had before.',
-  labels: [],
-})
 export const presenceMetrics = [gpuPresent, gpusPresent, gpusExpected] as const
 
 export type PresenceOptions = {

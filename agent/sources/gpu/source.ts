@@ -1,5 +1,8 @@
 // Asks the sampler child each second and turns its answers, and its silence, into scrapes.
 import { gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
+import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTotal } from '../../metrics/agent-sources.ts'
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -9,9 +12,20 @@ import type { Sample } from '../../sampler/child-process.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
-import { gpuSourceMetrics, xidErrors } from './metrics.ts'
 import { createOwners } from './owners.ts'
 import { createRoster, type KnownGpu } from './roster.ts'
+
+/** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
+export const gpuSourceMetrics = [
+  gpuSampleAgeSeconds,
+  gpuXidErrorsTotal,
+  gpuXidErrorsRecent,
+  gpuXidLastTimestampSeconds,
+  gpuXidLastCode,
+  agentSamplerRestartsTotal,
+  agentSamplerAbandoned,
+  agentSamplerHangsTotal,
+] as const
 
 /** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
 export type GpuSourceState =
@@ -101,7 +115,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const onHello = (hello: Hello): void => {
     const t = Date.now()
     xidGaps = hello.gpus.flatMap(({ index, uuid, xidGap }) =>
-      xidGap === undefined ? [] : [{ metric: xidErrors.name, labels: { gpu: String(index), uuid }, ...xidGap }],
+      xidGap === undefined ? [] : [{ metric: gpuXidErrorsTotal.name, labels: { gpu: String(index), uuid }, ...xidGap }],
     )
     emitXids(t)
     const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])

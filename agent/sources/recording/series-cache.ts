@@ -5,9 +5,17 @@ import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 export type MetricNamed = (name: string) => MetricDef | undefined
 export type SeriesOf = (name: string, labels: Labels) => Series
 
+const WITH_ROWS = ['gpu', 'container', 'process', 'allocator', 'host'] as const
+
+/** Of a metric that only another version declares, its name is all that tells where it belongs. */
+function rowOf(name: string): Pick<MetricDef, 'subject' | 'field'> {
+  const subject = WITH_ROWS.find((known) => name.startsWith(`warpwatch_${known}_`))
+  return subject === undefined ? { subject: 'agent' } : { subject, field: name.slice(`warpwatch_${subject}_`.length) }
+}
+
 function adHoc(name: string): MetricDef {
   const kind = name.endsWith('_total') ? 'counter' : name.endsWith('_info') ? 'info' : 'gauge'
-  return { name, kind, unit: '1', help: 'Seen in a recording; this version does not know it.', labels: [] }
+  return { name, ...rowOf(name), kind, unit: '1', help: 'Seen in a recording; this version does not know it.', labels: [] }
 }
 
 export function createSeriesCache(metricNamed: MetricNamed): SeriesOf {

@@ -26,7 +26,7 @@ function watched(memory = new Map<string, string>(), expected?: number) {
     latest: {
       of: () =>
         host.gpus.map((uuid) => ({
-          series: makeSeries(info ?? { name: '', kind: 'info', unit: '1', help: '', labels: [] }, {
+          series: makeSeries(info ?? { name: '', subject: 'gpu', kind: 'info', unit: '1', help: '', labels: [] }, {
             gpu: uuid.slice(-1),
             uuid,
             pci_bus_id: host.bus?.(uuid) ?? `0000:0${uuid.slice(-1)}:00.0`,

@@ -9,7 +9,7 @@ const LABELS = (
 export function createMetricNamed(): (name: string) => MetricDef {
   const known = new Map<string, MetricDef>()
   return (name) => {
-    const def: MetricDef = known.get(name) ?? { name, kind: 'gauge', unit: '1', help: '', labels: LABELS }
+    const def: MetricDef = known.get(name) ?? { name, subject: 'agent', kind: 'gauge', unit: '1', help: '', labels: LABELS }
     known.set(name, def)
     return def
   }
