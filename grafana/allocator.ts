@@ -1,5 +1,17 @@
 // PyTorch's allocator as the probe tells it: where reserved memory is, what can still be had, when it runs out.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds } from '../agent/metrics/incident.ts'
+import {
+  allocatorActiveBytes,
+  allocatorAllocatedBytes,
+  allocatorHeadroomBytes,
+  allocatorOomsTotal,
+  allocatorRequestedBytes,
+  allocatorReservedBytes,
+  allocatorRetriesTotal,
+  allocatorStrandedRatio,
+  processGpuMemoryBytes,
+} from '../agent/metrics/process.ts'
 import type { Board } from './parts/board.ts'
 import { toContainer } from './parts/links.ts'
 import { forecastFigure } from './parts/forecast.ts'
@@ -25,27 +37,27 @@ const now = [
     title: 'Reserved',
     help: 'What all of them have taken from the driver.',
     unit: units.BytesIEC,
-    queries: [{ expr: `sum(warpwatch_allocator_reserved_bytes{${A}})` }],
+    queries: [{ expr: `sum(${allocatorReservedBytes.name}{${A}})` }],
   }),
   figure({
     title: 'In use by tensors',
     help: 'Share of what they have reserved; the rest is cache and pieces.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `sum(warpwatch_allocator_allocated_bytes{${A}}) / sum(warpwatch_allocator_reserved_bytes{${A}})` }],
+    queries: [{ expr: `sum(${allocatorAllocatedBytes.name}{${A}}) / sum(${allocatorReservedBytes.name}{${A}})` }],
   }),
   figure({
     title: 'Least headroom',
     help: 'The largest single request that can still be met, of the process for which that is least. A request that is larger fails, whatever the driver calls free.',
     unit: units.BytesIEC,
-    queries: [{ expr: `min(warpwatch_allocator_headroom_bytes{${A}})` }],
+    queries: [{ expr: `min(${allocatorHeadroomBytes.name}{${A}})` }],
   }),
   figure({
     title: 'Most stranded',
     help: 'Share of its memory that lay in pieces after the last flush, of the worst process; absent before the first flush. Above a tenth: try expandable segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True).',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `max(warpwatch_allocator_stranded_ratio{${A}})` }],
+    queries: [{ expr: `max(${allocatorStrandedRatio.name}{${A}})` }],
     steps: [[0.1, WARN]],
     none: 'no flush yet',
   }),
@@ -57,14 +69,14 @@ const now = [
     title: 'Flushes',
     help: 'Requests for which the whole cache had to be given back, in the time shown. Each costs a second or so; many of them are an allocator_retry_storm.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_allocator_retries_total{${A}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${allocatorRetriesTotal.name}{${A}}[$__range]))` }],
     steps: [[0.5, WARN]],
   }),
   figure({
     title: 'Out of memory',
     help: 'Errors that the allocators threw in the time shown, those that the program caught too.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_allocator_ooms_total{${A}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${allocatorOomsTotal.name}{${A}}[$__range]))` }],
     steps: [[0.5, BAD]],
   }),
 ]
@@ -87,7 +99,7 @@ const list = [
       { expr: sum('allocator_headroom_bytes'), name: 'Headroom', unit: units.BytesIEC },
       { expr: sum('allocator_retries_total'), name: 'Flushes', steps: [[1, WARN]] },
       { expr: sum('allocator_ooms_total'), name: 'OOMs', steps: [[1, BAD]] },
-      { expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`, name: 'Runs out in', unit: units.Seconds },
+      { expr: `min by (instance, uuid, pid, container) (${memoryExhaustionEarliestSeconds.name}{${A}})`, name: 'Runs out in', unit: units.Seconds },
     ],
     worst: ['Reserved'],
     none: 'no process with the probe',
@@ -100,10 +112,10 @@ const where = [
     help: 'All chosen processes together: requested by the program, allocated in blocks (rounded up), active (still awaited by a stream), reserved. The gap from active to reserved is cache, and pieces. Choose one GPU or container to look at one.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum(warpwatch_allocator_requested_bytes{${A}})`, legend: 'requested', colour: SKY },
-      { expr: `sum(warpwatch_allocator_allocated_bytes{${A}})`, legend: 'allocated', colour: GREEN },
-      { expr: `sum(warpwatch_allocator_active_bytes{${A}})`, legend: 'active', colour: PURPLE },
-      { expr: `sum(warpwatch_allocator_reserved_bytes{${A}})`, legend: 'reserved', colour: BLUE },
+      { expr: `sum(${allocatorRequestedBytes.name}{${A}})`, legend: 'requested', colour: SKY },
+      { expr: `sum(${allocatorAllocatedBytes.name}{${A}})`, legend: 'allocated', colour: GREEN },
+      { expr: `sum(${allocatorActiveBytes.name}{${A}})`, legend: 'active', colour: PURPLE },
+      { expr: `sum(${allocatorReservedBytes.name}{${A}})`, legend: 'reserved', colour: BLUE },
     ],
   }),
   lines({
@@ -131,7 +143,7 @@ const where = [
     title: 'Stranded',
     help: 'Share of the memory that a process may use which lay in pieces after its cache was last given back; absent before that.',
     unit: units.PercentUnit,
-    queries: [{ expr: `max by (${ONE}) (warpwatch_allocator_stranded_ratio{${A}})`, legend: NAME, colour: ORANGE }],
+    queries: [{ expr: `max by (${ONE}) (${allocatorStrandedRatio.name}{${A}})`, legend: NAME, colour: ORANGE }],
     steps: [[0.1, WARN]],
   }),
   lines({
@@ -140,7 +152,7 @@ const where = [
     unit: units.BytesIEC,
     queries: [
       {
-        expr: `sum by (${ONE}) (warpwatch_process_gpu_memory_bytes{${A}}) - ${sum('allocator_reserved_bytes')}`,
+        expr: `sum by (${ONE}) (${processGpuMemoryBytes.name}{${A}}) - ${sum('allocator_reserved_bytes')}`,
         legend: NAME,
         colour: GREY,
       },
@@ -155,12 +167,12 @@ const when = [
     unit: units.Seconds,
     queries: [
       {
-        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`,
+        expr: `min by (instance, uuid, pid, container) (${memoryExhaustionEarliestSeconds.name}{${A}})`,
         legend: '{{container}} {{pid}}, earliest',
         colour: BAD,
       },
       {
-        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_latest_seconds{${A}})`,
+        expr: `min by (instance, uuid, pid, container) (${memoryExhaustionLatestSeconds.name}{${A}})`,
         legend: '{{container}} {{pid}}, latest',
         colour: ORANGE,
       },

@@ -1,4 +1,5 @@
 // What a recording holds, in a few lines.
+import { gpuInfo } from '../metrics/gpu-identity.ts'
 import type { Event } from '../model/event.ts'
 import type { RecordingCounts } from '../sources/recording.ts'
 
@@ -44,7 +45,7 @@ export function createSummary(): SummaryBuilder {
       for (const { series } of event.readings) {
         const { uuid, gpu, name } = series.labels
         // The info series tells the model; any other GPU series at least that the GPU is there.
-        if (uuid !== undefined && (series.metric.name === 'warpwatch_gpu_info' || !gpus.has(uuid)))
+        if (uuid !== undefined && (series.metric.name === gpuInfo.name || !gpus.has(uuid)))
           gpus.set(uuid, `${gpu ?? '?'}  ${uuid}${name === undefined ? '' : `  ${name}`}`)
       }
     },

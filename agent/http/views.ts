@@ -1,4 +1,5 @@
 // The present as rows (model/live.ts): built from the latest values when the first reader of a tick asks, shared by the API and the stream.
+import { gpuInfo } from '../metrics/gpu-identity.ts'
 import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow } from '../model/live.ts'
 import type { Gap } from '../model/reading.ts'
 import type { LatestStore } from '../store/latest.ts'
@@ -84,7 +85,7 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
   return {
     invalidate() {
       // Of a tick that nobody reads the names are kept all the same.
-      if (built === undefined) for (const { series } of latest.of('warpwatch_gpu_info')) noteName(series.labels['uuid'] ?? '', series.labels['name'] ?? '')
+      if (built === undefined) for (const { series } of latest.of(gpuInfo.name)) noteName(series.labels['uuid'] ?? '', series.labels['name'] ?? '')
       built = undefined
     },
     rows: () => (built ??= build()),

@@ -1,7 +1,7 @@
 // Can each container still reach the GPUs that it was given? Its device nodes and its device cgroup, every ten seconds.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { containerGpuAccessible, containerGpuNode } from '../metrics/container.ts'
+import { containerGpuAccessible, containerGpuNode, containerGpuRequested, containerInfo } from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
@@ -46,7 +46,7 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
   /** What it was given is remembered: with the node goes the sign that it was given. */
   const learn = (running: ReadonlyMap<string, string>): void => {
     const minors = new Map(gpus().flatMap(({ uuid, minor }) => (minor === undefined ? [] : [[uuid, minor] as const])))
-    for (const { series } of latest.of('warpwatch_container_gpu_requested')) {
+    for (const { series } of latest.of(containerGpuRequested.name)) {
       const { container_id: id, uuid, by, ...rest } = series.labels
       // A privileged container has all devices, whether it wants them or not.
       if (id === undefined || uuid === undefined || by === 'privileged') continue
@@ -99,7 +99,7 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
       every(EVERY_MS, (t) => {
         const begun = performance.now()
         const running = new Map<string, string>()
-        for (const { series } of latest.of('warpwatch_container_info')) {
+        for (const { series } of latest.of(containerInfo.name)) {
           const { container_id: id, pid } = series.labels
           if (id !== undefined && pid !== undefined) running.set(id, pid)
         }

@@ -1,7 +1,7 @@
 // Which cards this host has, remembered over restarts: one that does not come back after a reboot is missed, though nobody saw it go.
 import * as z from 'zod/mini'
 import { gpusExpected, gpusPresent } from '../metrics/driver.ts'
-import { gpuPresent } from '../metrics/gpu-identity.ts'
+import { gpuInfo, gpuPresent } from '../metrics/gpu-identity.ts'
 import type { Gap, GapReason, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
@@ -65,7 +65,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
   }
   const look = (t: number): readonly Reading[] => {
     const readings: Reading[] = []
-    const infos = latest.of('warpwatch_gpu_info')
+    const infos = latest.of(gpuInfo.name)
     if (infos.length === 0 && nvml() !== 'sampling') {
       for (const gpu of known.values()) gpu.missed = 0
     } else {

@@ -1,12 +1,14 @@
 // The GPUs of this host as the newest readings tell them.
+import { gpuInfo } from '../metrics/gpu-identity.ts'
+import { gpuMigInfo } from '../metrics/mig.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { HostGpu } from './definition.ts'
 
 /** The GPUs of the host by their newest gpu_info. */
 export function hostGpus(latest: LatestStore): readonly HostGpu[] {
-  const migs = latest.of('warpwatch_gpu_mig_info').map(({ series }) => series.labels)
+  const migs = latest.of(gpuMigInfo.name).map(({ series }) => series.labels)
   return latest
-    .of('warpwatch_gpu_info')
+    .of(gpuInfo.name)
     .map(({ series: { labels } }) => ({
       index: Number(labels['gpu']),
       uuid: labels['uuid'] ?? '',

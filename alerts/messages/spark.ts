@@ -1,4 +1,6 @@
 // Which series shows a fault best, cut down to what one line of text can draw: the last minutes before it.
+import { containerMemoryBytes } from '../../agent/metrics/container.ts'
+import { hostMemoryAvailableBytes, hostShmUsedBytes } from '../../agent/metrics/host.ts'
 import type { Incident, IncidentSeries } from '../../agent/model/incident.ts'
 import { kindOf } from '../../agent/model/kinds.ts'
 import type { Chart } from '../../agent/model/kinds/kind.ts'
@@ -23,9 +25,9 @@ const CHARTS: Readonly<Record<Chart, Choice>> = {
   temperature: gpu('temperature_celsius', 'temperature', 'Cel'),
   power: gpu('power_watts', 'power', 'W'),
   sm_clock: gpu('clock_hertz', 'SM clock', 'Hz', { domain: 'sm' }),
-  container_memory: { metric: 'warpwatch_container_memory_bytes', title: 'memory of the container', unit: 'By' },
-  host_memory: { metric: 'warpwatch_host_memory_available_bytes', title: 'memory available on the host', unit: 'By' },
-  shm: { metric: 'warpwatch_host_shm_used_bytes', title: 'shared memory used', unit: 'By' },
+  container_memory: { metric: containerMemoryBytes.name, title: 'memory of the container', unit: 'By' },
+  host_memory: { metric: hostMemoryAvailableBytes.name, title: 'memory available on the host', unit: 'By' },
+  shm: { metric: hostShmUsedBytes.name, title: 'shared memory used', unit: 'By' },
 }
 const BY_REASON: readonly (readonly [pattern: RegExp, choices: readonly Choice[]])[] = [
   [/memory_temperature/, [MEMORY_HEAT, CHARTS.temperature]],

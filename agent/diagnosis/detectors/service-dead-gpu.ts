@@ -1,5 +1,6 @@
 // A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives.
 // Whoever runs the service must act; the card has an incident of its own.
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Event } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { xidEntry } from '../xid/catalogue.ts'
@@ -13,7 +14,7 @@ import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
 import { targetText } from './parts/target-words.ts'
 import { processText, spanText, upperFirst } from './parts/who.ts'
 
-const AGE = 'warpwatch_gpu_sample_age_seconds'
+const AGE = gpuSampleAgeSeconds.name
 /** A GPU that nvidia-smi reads is read each five seconds. */
 const READ_WITHIN_S = 15
 

@@ -1,4 +1,8 @@
 // What the readings say of who is who: GPUs by bus id, containers by id, processes and the GPUs they hold. From events only, so that a recording gives the same.
+import { containerGpuRequested, containerInfo } from '../../metrics/container.ts'
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Event } from '../../model/event.ts'
 import type { Labels } from '../../model/series.ts'
 
@@ -144,19 +148,19 @@ export function createWitness(): Witness {
       if (event.type !== 'scrape') return
       for (const { series } of event.readings) {
         switch (series.metric.name) {
-          case 'warpwatch_gpu_info':
+          case gpuInfo.name:
             learnGpu(series.labels)
             break
-          case 'warpwatch_container_info':
+          case containerInfo.name:
             learnContainer(series.labels)
             break
-          case 'warpwatch_container_gpu_requested':
+          case containerGpuRequested.name:
             learnRequest(series.labels, event.t)
             break
-          case 'warpwatch_process_gpu_memory_bytes':
+          case processGpuMemoryBytes.name:
             learnProcess(series.labels, event.t)
             break
-          case 'warpwatch_gpu_memory_used_bytes':
+          case gpuMemoryUsedBytes.name:
             if (series.labels['uuid'] === undefined) break
             readAt.set(series.labels['uuid'], event.t)
             // Recordings of other makers may hold no gpu_info: number and UUID stand in each reading.

@@ -1,4 +1,5 @@
 // What the driver says of itself and its GPUs, asked once: NVML in a short-lived child, as the sampler does it, else nvidia-smi.
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
 import { createAbandoned } from '../../sampler/abandoned.ts'
 import { startChild, type ChildEnd } from '../../sampler/child-process.ts'
 import { RATES, type GpuSummary, type Hello } from '../../sampler/protocol.ts'
@@ -64,7 +65,7 @@ const PREFIX = 'warpwatch_gpu_'
 
 function gpuFrom(summary: GpuSummary, readings: readonly Reading[]): NvmlGpu {
   const own = readings.filter(({ series }) => series.labels['uuid'] === summary.uuid && series.labels['gi'] === undefined)
-  const minor = own.find(({ series }) => series.metric.name === 'warpwatch_gpu_info')?.series.labels['minor']
+  const minor = own.find(({ series }) => series.metric.name === gpuInfo.name)?.series.labels['minor']
   const { index, uuid, name, pciBusId, computeCapability } = summary
   return {
     index,
@@ -106,7 +107,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       done() {
         void child.retire(200)
         if (hello === undefined) return reject(new NvmlError('garbage', 'the sampler ended a pass before it said hello'))
-        const cuda = readings.find(({ series }) => series.metric.name === 'warpwatch_gpu_info')?.series.labels['cuda_version']
+        const cuda = readings.find(({ series }) => series.metric.name === gpuInfo.name)?.series.labels['cuda_version']
         resolve({
           from: 'NVML',
           library: hello.library,

@@ -1,5 +1,7 @@
 // The label texts of the DCGM_* series: which GPU, MIG instance, host and driver, and who holds it.
 // Names and order: dcgm-exporter 4.8.2's render_metrics.go; there the labels of the CSV and then the attributes follow, each in alphabetical order.
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { labelPairs, type Labels, type Series } from '../../model/series.ts'
 import { createHolders, PROCESS_MEMORY, REQUESTED, type HolderOptions } from './holders.ts'
 
@@ -43,8 +45,8 @@ const IDENTITY: Readonly<Record<IdentityLabel, Readonly<Record<Generation | 'fro
 }
 const ATTRIBUTES = ['container', 'err_code', 'err_msg', 'hpc_job', 'namespace', 'pod']
 const MORE = ['window_size_in_ms', 'xid']
-const USED = 'warpwatch_gpu_memory_used_bytes'
-const INFO = 'warpwatch_gpu_info'
+const USED = gpuMemoryUsedBytes.name
+const INFO = gpuInfo.name
 
 /** `1g.10gb` out of NVML's name of an instance, such as `NVIDIA H100 80GB HBM3 MIG 1g.10gb`. */
 const profileOf = ({ profile, name }: Labels): string | undefined => profile ?? /\bMIG (\S+)$/.exec(name ?? '')?.[1]

@@ -1,4 +1,6 @@
 // DCGM_FI_DEV_XID_ERRORS, the code of the last Xid of each GPU, made from our counters by code; and the zero of DCGM_EXP_XID_ERRORS_COUNT.
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { Reading } from '../../model/reading.ts'
 import type { LatestGroup } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
@@ -8,11 +10,11 @@ import { XID_NAMES } from './dcgm.ts'
 import type { DcgmLabels, Generation } from './dcgm-labels.ts'
 import { xidMessage } from './xid-messages.ts'
 
-const CODE = 'warpwatch_gpu_xid_last_code'
-const LAST = 'warpwatch_gpu_xid_last_timestamp_seconds'
-const TOTAL = 'warpwatch_gpu_xid_errors_total'
-const RECENT = 'warpwatch_gpu_xid_errors_recent'
-const INFO = 'warpwatch_gpu_info'
+const CODE = gpuXidLastCode.name
+const LAST = gpuXidLastTimestampSeconds.name
+const TOTAL = gpuXidErrorsTotal.name
+const RECENT = gpuXidErrorsRecent.name
+const INFO = gpuInfo.name
 const HELP = 'Value of the last XID error encountered.'
 /** Sources that know GPUs but never hear of an Xid: from them no GPU is said to have had none. */
 const BLIND: ReadonlySet<string> = new Set(['nvidia-smi'])

@@ -1,4 +1,6 @@
 // Labels as OpenTelemetry's attributes: hw.* for GPUs, container.*, k8s.* and process.* for who uses them; all others keep their names.
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuMigInfo } from '../../metrics/mig.ts'
 import type { Labels, Series } from '../../model/series.ts'
 import type { OtlpName } from './names.ts'
 
@@ -83,8 +85,8 @@ export function createAttributeBook(): AttributeBook {
     learn({ metric, labels }) {
       const { uuid, mig_uuid } = labels
       if (uuid === undefined) return
-      if (metric.name === 'warpwatch_gpu_info') gpus.set(uuid, labels)
-      else if (metric.name === 'warpwatch_gpu_mig_info' && mig_uuid !== undefined) instances.set(instanceKey(labels), mig_uuid)
+      if (metric.name === gpuInfo.name) gpus.set(uuid, labels)
+      else if (metric.name === gpuMigInfo.name && mig_uuid !== undefined) instances.set(instanceKey(labels), mig_uuid)
     },
     of(labels, name) {
       const attributes: Attributes = {}

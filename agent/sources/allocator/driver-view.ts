@@ -1,4 +1,9 @@
 // What the driver says, as far as probes need it: memory of each GPU and MIG instance, who holds some, who is who.
+import { containerGpuRequested } from '../../metrics/container.ts'
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryFreeBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { gpuMigInfo } from '../../metrics/mig.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { LatestStore } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
 import type { DriverMemory, GpuPlace } from './readings.ts'
@@ -74,13 +79,13 @@ export function createDriverView(latest: LatestStore): DriverView {
       for (const { series, value } of group.readings) {
         const { labels } = series
         switch (series.metric.name) {
-          case 'warpwatch_gpu_memory_used_bytes':
+          case gpuMemoryUsedBytes.name:
             memory(labels, group, group.t).used = value
             break
-          case 'warpwatch_gpu_memory_free_bytes':
+          case gpuMemoryFreeBytes.name:
             memory(labels, group, group.t).free = value
             break
-          case 'warpwatch_process_gpu_memory_bytes': {
+          case processGpuMemoryBytes.name: {
             const place = placeOf(labels)
             const pid = Number(labels['pid'])
             if (place === undefined) break
@@ -90,19 +95,19 @@ export function createDriverView(latest: LatestStore): DriverView {
             else known.push(holding)
             break
           }
-          case 'warpwatch_gpu_info': {
+          case gpuInfo.name: {
             const place = placeOf(labels)
             if (place === undefined) break
             gpus.set(place.uuid, place)
             if (labels['pci_bus_id'] !== undefined) buses.set(busKey(labels['pci_bus_id']), place)
             break
           }
-          case 'warpwatch_gpu_mig_info': {
+          case gpuMigInfo.name: {
             const place = placeOf(labels)
             if (place?.migUuid !== undefined) migs.set(place.migUuid, place)
             break
           }
-          case 'warpwatch_container_gpu_requested': {
+          case containerGpuRequested.name: {
             const place = placeOf(labels)
             const id = labels['container_id']
             if (place === undefined || id === undefined || value !== 1) break

@@ -1,5 +1,6 @@
 // Names who holds the GPUs' memory behind the sampling: a turn of the event loop each for one GPU, so that no reading and no request waits for it.
 import { createGpuMemoryAttribution, type GpuProcesses } from '../../attribution/gpu-memory.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -25,7 +26,7 @@ export type Owners = {
   readonly stop: () => void
 }
 
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const USED = gpuMemoryUsedBytes.name
 
 export function createOwners(options: OwnersOptions): Owners {
   const attribution = createGpuMemoryAttribution(options.identify, options)

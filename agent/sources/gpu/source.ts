@@ -2,6 +2,7 @@
 import { gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
 import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTotal } from '../../metrics/agent-sources.ts'
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
@@ -50,7 +51,7 @@ const VANISHED_TTL_MS = 600_000
 const RENEW_MS = 10_000
 /** More than an answer is late, less than any clock is set back by hand. */
 const CLOCK_SET_BACK_MS = 60_000
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const USED = gpuMemoryUsedBytes.name
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const { deadlineMs = 2_000, onState } = options

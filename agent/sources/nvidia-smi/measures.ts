@@ -1,4 +1,6 @@
 // Which metric each field of nvidia-smi is. The metrics themselves are declared by the collectors; here they are only named.
+import { gpuThrottleReasons } from '../../metrics/gpu-clocks.ts'
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
 import type { FieldId } from './field-id.ts'
 import type { Labels } from '../../model/series.ts'
 
@@ -79,10 +81,10 @@ export const MEASURES: Readonly<Record<FieldId, Measure>> = {
   pcie_rx: measure('pcie_throughput_bytes_per_second', { direction: 'rx' }),
 }
 
-export const INFO = 'warpwatch_gpu_info'
+export const INFO = gpuInfo.name
 
 /** NVML's mask of the throttle reasons, and what each field is in it (nvmlClocksEventReason*). */
-export const THROTTLE_MASK = 'warpwatch_gpu_throttle_reasons'
+export const THROTTLE_MASK = gpuThrottleReasons.name
 export const THROTTLE_BITS: readonly (readonly [id: FieldId, bit: number])[] = [
   ['throttle_gpu_idle', 0x1],
   ['throttle_applications_clocks_setting', 0x2],

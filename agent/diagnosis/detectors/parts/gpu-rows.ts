@@ -1,4 +1,5 @@
 // The newest readings as one row per GPU, for detectors that look at several metrics of a card. Rows are reused: no garbage per look.
+import { gpuInfo } from '../../../metrics/gpu-identity.ts'
 import type { Labels, Series } from '../../../model/series.ts'
 import type { Present } from './present.ts'
 
@@ -18,7 +19,7 @@ export type GpuRow<Name extends string> = {
 type Place<Name extends string> = { readonly row: GpuRow<Name>; readonly name: Name; readonly index: number }
 export type GpuRows<Name extends string> = { readonly read: () => ReadonlyMap<string, GpuRow<Name>> }
 
-export const GPU_INFO = 'warpwatch_gpu_info'
+export const GPU_INFO = gpuInfo.name
 /** More GPUs than any host has: UUIDs that come and go must not pile up. */
 const MAX_ROWS = 1_024
 
