@@ -5,7 +5,6 @@ import { createContainerSettingsBook } from './attribution/container-settings.ts
 import { createContainerDirectory } from './attribution/directory.ts'
 import { createJobMapping } from './attribution/job-mapping.ts'
 import { createProcessIdentifier } from './attribution/process.ts'
-import { metricNamed } from './catalogue.ts'
 import { createReloader, type Reloader, type ReloaderOptions, type ReloadPart } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { createCustomThresholds } from './diagnosis/custom-thresholds.ts'
@@ -191,7 +190,6 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     ledger,
     gpus: () => hostGpus(latest),
     nvml: createSignal<NvmlState>('off'),
-    metricNamed,
     selfReports,
   }
   const sources: readonly ReloadableSource[] = Object.values(registry).flatMap((definition) => definition.create(services) ?? [])

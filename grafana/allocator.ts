@@ -5,13 +5,16 @@ import {
   allocatorActiveBytes,
   allocatorAllocatedBytes,
   allocatorHeadroomBytes,
+  allocatorInactiveSplitBytes,
   allocatorOomsTotal,
   allocatorRequestedBytes,
   allocatorReservedBytes,
   allocatorRetriesTotal,
   allocatorStrandedRatio,
+  allocatorUnreleasableBytes,
   processGpuMemoryBytes,
 } from '../agent/metrics/process.ts'
+import type { MetricDef } from '../agent/model/metric.ts'
 import type { Board } from './parts/board.ts'
 import { toContainer } from './parts/links.ts'
 import { forecastFigure } from './parts/forecast.ts'
@@ -24,13 +27,13 @@ const A = `${GPU},container=~"$container"`
 /** One allocator: a process on a card or MIG instance. */
 const ONE = 'instance, uuid, gpu, gi, pid, container'
 const NAME = '{{container}} {{pid}} GPU {{gpu}}'
-const sum = (metric: string): string => `sum by (${ONE}) (warpwatch_${metric}{${A}})`
+const sum = ({ name }: MetricDef): string => `sum by (${ONE}) (${name}{${A}})`
 
 const now = [
   figure({
     title: 'Processes with the probe',
     help: 'Programs that tell their allocator. Others appear on the GPU dashboard only; probe/README.md of the repository says how a program gets the probe.',
-    queries: [{ expr: `count(${sum('allocator_reserved_bytes')})` }],
+    queries: [{ expr: `count(${sum(allocatorReservedBytes)})` }],
     none: 'none',
   }),
   figure({
@@ -93,12 +96,12 @@ const list = [
       { label: 'gpu', name: 'GPU', width: 70 },
       { label: 'gi', name: 'GI', width: 60 },
       { label: 'uuid', name: 'UUID' },
-      { expr: sum('allocator_reserved_bytes'), name: 'Reserved', unit: units.BytesIEC },
-      { expr: sum('allocator_allocated_bytes'), name: 'In use', unit: units.BytesIEC },
-      { expr: sum('allocator_unreleasable_bytes'), name: 'Cannot be given back', unit: units.BytesIEC },
-      { expr: sum('allocator_headroom_bytes'), name: 'Headroom', unit: units.BytesIEC },
-      { expr: sum('allocator_retries_total'), name: 'Flushes', steps: [[1, WARN]] },
-      { expr: sum('allocator_ooms_total'), name: 'OOMs', steps: [[1, BAD]] },
+      { expr: sum(allocatorReservedBytes), name: 'Reserved', unit: units.BytesIEC },
+      { expr: sum(allocatorAllocatedBytes), name: 'In use', unit: units.BytesIEC },
+      { expr: sum(allocatorUnreleasableBytes), name: 'Cannot be given back', unit: units.BytesIEC },
+      { expr: sum(allocatorHeadroomBytes), name: 'Headroom', unit: units.BytesIEC },
+      { expr: sum(allocatorRetriesTotal), name: 'Flushes', steps: [[1, WARN]] },
+      { expr: sum(allocatorOomsTotal), name: 'OOMs', steps: [[1, BAD]] },
       { expr: `min by (instance, uuid, pid, container) (${memoryExhaustionEarliestSeconds.name}{${A}})`, name: 'Runs out in', unit: units.Seconds },
     ],
     worst: ['Reserved'],
@@ -122,21 +125,21 @@ const where = [
     title: 'In pieces',
     help: 'Inactive split: free, but beside blocks in use, so that it cannot be given back (always 0 with expandable segments). It grows with sequences of changing length; pad to a few lengths, or use expandable segments.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_inactive_split_bytes'), legend: NAME, colour: ORANGE }],
+    queries: [{ expr: sum(allocatorInactiveSplitBytes), legend: NAME, colour: ORANGE }],
     links: [toContainer('series')],
   }),
   lines({
     title: 'Reserved by process',
     help: 'What each process has taken from the driver. Steps that never come down are its high-water mark; a line that climbs is a leak or pieces.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_reserved_bytes'), legend: NAME }],
+    queries: [{ expr: sum(allocatorReservedBytes), legend: NAME }],
     links: [toContainer('series')],
   }),
   lines({
     title: 'Headroom',
     help: 'The largest single request that can still be met after the cache is given back, within the memory fraction; an upper bound with expandable segments. At 0 the next larger request fails.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_headroom_bytes'), legend: NAME, colour: GREEN }],
+    queries: [{ expr: sum(allocatorHeadroomBytes), legend: NAME, colour: GREEN }],
     links: [toContainer('series')],
   }),
   lines({
@@ -152,7 +155,7 @@ const where = [
     unit: units.BytesIEC,
     queries: [
       {
-        expr: `sum by (${ONE}) (${processGpuMemoryBytes.name}{${A}}) - ${sum('allocator_reserved_bytes')}`,
+        expr: `sum by (${ONE}) (${processGpuMemoryBytes.name}{${A}}) - ${sum(allocatorReservedBytes)}`,
         legend: NAME,
         colour: GREY,
       },
@@ -182,8 +185,8 @@ const when = [
     title: 'Flushes and out of memory',
     help: 'Counts of the process; each step is one. A program can set them back.',
     queries: [
-      { expr: sum('allocator_retries_total'), legend: `${NAME}, flushes`, colour: ORANGE },
-      { expr: sum('allocator_ooms_total'), legend: `${NAME}, out of memory`, colour: BAD },
+      { expr: sum(allocatorRetriesTotal), legend: `${NAME}, flushes`, colour: ORANGE },
+      { expr: sum(allocatorOomsTotal), legend: `${NAME}, out of memory`, colour: BAD },
     ],
   }),
 ]

@@ -53,7 +53,6 @@ export type Services = {
   readonly ledger: Ledger
   readonly gpus: () => readonly HostGpu[]
   readonly nvml: Signal<NvmlState>
-  readonly metricNamed: (name: string) => MetricDef | undefined
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }

@@ -9,8 +9,9 @@ const WITH_ROWS = ['gpu', 'container', 'process', 'allocator', 'host'] as const
 
 /** Of a metric that only another version declares, its name is all that tells where it belongs. */
 function rowOf(name: string): Pick<MetricDef, 'subject' | 'field'> {
-  const subject = WITH_ROWS.find((known) => name.startsWith(`warpwatch_${known}_`))
-  return subject === undefined ? { subject: 'agent' } : { subject, field: name.slice(`warpwatch_${subject}_`.length) }
+  const local = name.replace(/^warpwatch_/, '')
+  const subject = WITH_ROWS.find((known) => local.startsWith(`${known}_`))
+  return subject === undefined || local === name ? { subject: 'agent' } : { subject, field: local.slice(subject.length + 1) }
 }
 
 function adHoc(name: string): MetricDef {
