@@ -40,7 +40,6 @@ import type { SelfFigure } from './sources/agent-self/figures.ts'
 import { historyFigures } from './sources/agent-self/history-figures.ts'
 import type { NvmlState, ReloadableSource, Services } from './sources/definition.ts'
 import { createContainerRoster } from './sources/containers/roster.ts'
-import { hostGpus } from './sources/host-gpus.ts'
 import * as registry from './sources/index.ts'
 import { CHILD_ENTRY } from './sampler/entry.ts'
 import { createCursorStore } from './store/cursors.ts'
@@ -188,7 +187,6 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     identify: createProcessIdentifier({ procRoot: config.host.proc_root, directory }),
     latest,
     ledger,
-    gpus: () => hostGpus(latest),
     nvml: createSignal<NvmlState>('off'),
     selfReports,
   }

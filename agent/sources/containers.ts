@@ -257,14 +257,14 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers: SourceDefinition = {
   id: 'containers',
   metrics: containerMetrics,
-  create({ config, directory, gpus, roster, settings }) {
+  create({ config, directory, latest, roster, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
       cgroupRoot,
       procRoot: config.host.proc_root,
       directory,
-      gpus,
+      gpus: latest.inventory.gpus,
       roster,
       settings,
       ...(engines.includes('auto') ? {} : { sockets: engines }),

@@ -1,12 +1,12 @@
 // Can each container still reach the GPUs that it was given? Its device nodes and its device cgroup, every ten seconds.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { containerGpuAccessible, containerGpuNode, containerGpuRequested, containerInfo } from '../metrics/container.ts'
+import type { GivenGpu, Inventory } from '../inventory/inventory.ts'
+import { containerGpuAccessible, containerGpuNode } from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { LatestStore } from '../store/latest.ts'
-import type { HostGpu, SourceDefinition } from './definition.ts'
+import type { SourceDefinition } from './definition.ts'
 import { allowedBy, CONTROL, nodeOf, openBox, type Box } from './device-access/probe.ts'
 
 export const accessMetrics = [containerGpuAccessible, containerGpuNode] as const
@@ -14,8 +14,7 @@ export const accessMetrics = [containerGpuAccessible, containerGpuNode] as const
 export type DeviceAccessOptions = {
   readonly procRoot: string
   readonly cgroupRoot: string
-  readonly latest: Pick<LatestStore, 'of'>
-  readonly gpus: () => readonly HostGpu[]
+  readonly inventory: Pick<Inventory, 'byUuid' | 'containers'>
 }
 
 const EVERY_MS = 10_000
@@ -31,6 +30,7 @@ type Given = {
   /** Its node was gone, or a node of the container's control device was. */
   lost: boolean
 }
+type Running = { readonly id: string; readonly pid: string; readonly given: readonly GivenGpu[] }
 type Tracked = { readonly pid: string; readonly gpus: Map<string, Given>; control: boolean }
 
 /** cgroup v1 may mount the controller alone or joined with others. */
@@ -39,36 +39,36 @@ function devicesMount(cgroupRoot: string): string | undefined {
   return existsSync(join(alone, 'cgroup.procs')) ? alone : undefined
 }
 
-export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }: DeviceAccessOptions): Source {
+export function createDeviceAccessSource({ procRoot, cgroupRoot, inventory }: DeviceAccessOptions): Source {
   const tracked = new Map<string, Tracked>()
   let said = false
 
   /** What it was given is remembered: with the node goes the sign that it was given. */
-  const learn = (running: ReadonlyMap<string, string>): void => {
-    const minors = new Map(gpus().flatMap(({ uuid, minor }) => (minor === undefined ? [] : [[uuid, minor] as const])))
-    for (const { series } of latest.of(containerGpuRequested.name)) {
-      const { container_id: id, uuid, by, ...rest } = series.labels
-      // A privileged container has all devices, whether it wants them or not.
-      if (id === undefined || uuid === undefined || by === 'privileged') continue
-      const [pid, minor] = [running.get(id), minors.get(uuid)]
-      if (pid === undefined || minor === undefined) continue
-      let container = tracked.get(id)
-      if (container?.pid !== pid) {
-        if (tracked.size >= MAX_CONTAINERS) continue
-        tracked.set(id, (container = { pid, gpus: new Map(), control: false }))
+  const learn = (running: readonly Running[]): void => {
+    for (const { id, pid, given } of running) {
+      for (const { uuid, by, series } of given) {
+        const minor = inventory.byUuid(uuid)?.minor
+        // A privileged container has all devices, whether it wants them or not.
+        if (by === 'privileged' || minor === undefined) continue
+        let container = tracked.get(id)
+        if (container?.pid !== pid) {
+          if (tracked.size >= MAX_CONTAINERS) continue
+          tracked.set(id, (container = { pid, gpus: new Map(), control: false }))
+        }
+        if (container.gpus.has(uuid)) continue
+        const { by: _, ...labels } = series.labels
+        container.gpus.set(uuid, {
+          accessible: makeSeries(containerGpuAccessible, labels),
+          node: makeSeries(containerGpuNode, labels),
+          labels,
+          minor,
+          seen: false,
+          lost: false,
+        })
       }
-      if (container.gpus.has(uuid)) continue
-      const labels: Labels = { ...rest, container_id: id, uuid }
-      container.gpus.set(uuid, {
-        accessible: makeSeries(containerGpuAccessible, labels),
-        node: makeSeries(containerGpuNode, labels),
-        labels,
-        minor,
-        seen: false,
-        lost: false,
-      })
     }
-    for (const [id, { pid }] of tracked) if (running.get(id) !== pid) tracked.delete(id)
+    const pids = new Map(running.map(({ id, pid }) => [id, pid]))
+    for (const [id, { pid }] of tracked) if (pids.get(id) !== pid) tracked.delete(id)
   }
   const judge = (box: Box, container: Tracked, given: Given, readings: Reading[], gaps: Gap[]): void => {
     const { accessible, node: nodeSeries, labels, minor } = given
@@ -98,12 +98,7 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
       const mount = devicesMount(cgroupRoot)
       every(EVERY_MS, (t) => {
         const begun = performance.now()
-        const running = new Map<string, string>()
-        for (const { series } of latest.of(containerInfo.name)) {
-          const { container_id: id, pid } = series.labels
-          if (id !== undefined && pid !== undefined) running.set(id, pid)
-        }
-        learn(running)
+        learn([...inventory.containers()].flatMap(({ id, pid, given }) => (pid === undefined ? [] : [{ id, pid, given }])))
         if (tracked.size === 0 && !said) return
         said = tracked.size > 0
         const readings: Reading[] = []
@@ -122,8 +117,8 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
 export const deviceAccess: SourceDefinition = {
   id: 'device-access',
   metrics: accessMetrics,
-  create({ config, latest, gpus }) {
+  create({ config, latest }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
-    return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, latest, gpus })
+    return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, inventory: latest.inventory })
   },
 }

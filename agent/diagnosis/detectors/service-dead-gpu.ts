@@ -7,7 +7,6 @@ import { xidEntry } from '../xid/catalogue.ts'
 import { defineDetector } from './definition.ts'
 import { CONTAINER_GPU_METRICS, createContainerGpus, type UsedGpu } from './parts/container-gpus.ts'
 import { createFatalXids } from './parts/fatal-xids.ts'
-import { GPU_INFO } from './parts/gpu-rows.ts'
 import { concernsGpu, reasonText, troublesOf } from './parts/gpu-trouble.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
@@ -35,7 +34,7 @@ export const serviceDeadGpu = defineDetector({
   kinds: ['service_dead_gpu'],
   title: 'A service answers while its GPU is dead',
   severity: 'critical',
-  watches: [AGE, GPU_INFO, ...CONTAINER_GPU_METRICS],
+  watches: [AGE, ...CONTAINER_GPU_METRICS],
   everyMs: 1_000,
   options: {
     checks: { default: 2, min: 1, max: 100, help: 'Checks that the service must answer well after its GPU has died.' },

@@ -1,10 +1,11 @@
 // The driver stays loaded without programs: else each first program waits for seconds, and settings and counters are lost in between.
+import { busKey } from '../../inventory/bus.ts'
 import { defineCheck } from '../definition.ts'
 import { gpuPersistenceMode } from '../../metrics/gpu-identity.ts'
 import { readPciGpus, skipped } from '../parts/nvidia-pci.ts'
 
 /** `00000000:01:00.0` of NVML and `0000:01:00.0` of the kernel. */
-const short = (address: string): string => address.toLowerCase().slice(-12)
+const short = (address: string): string => busKey(address) ?? address
 
 export const persistence = defineCheck({
   id: 'persistence',

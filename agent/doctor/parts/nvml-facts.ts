@@ -1,6 +1,6 @@
 // What the driver says of itself and its GPUs, asked once: NVML in a short-lived child, as the sampler does it, else nvidia-smi.
+import { inventoryOf } from '../../inventory/inventory.ts'
 import { gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
-import { gpuInfo } from '../../metrics/gpu-identity.ts'
 import { createAbandoned } from '../../sampler/abandoned.ts'
 import { startChild, type ChildEnd } from '../../sampler/child-process.ts'
 import { RATES, type GpuSummary, type Hello } from '../../sampler/protocol.ts'
@@ -64,7 +64,7 @@ export type NvmlOptions = {
 
 function gpuFrom(summary: GpuSummary, readings: readonly Reading[]): NvmlGpu {
   const own = readings.filter(({ series }) => series.labels['uuid'] === summary.uuid && series.labels['gi'] === undefined)
-  const minor = own.find(({ series }) => series.metric.name === gpuInfo.name)?.series.labels['minor']
+  const minor = inventoryOf(own).byUuid(summary.uuid)?.minor
   const { index, uuid, name, pciBusId, computeCapability } = summary
   return {
     index,
@@ -72,7 +72,7 @@ function gpuFrom(summary: GpuSummary, readings: readonly Reading[]): NvmlGpu {
     name,
     pciBusId,
     ...(computeCapability === undefined ? {} : { computeCapability }),
-    ...(minor === undefined || minor === '' ? {} : { minor: Number(minor) }),
+    ...(minor === undefined ? {} : { minor }),
     throttleReasons: own.flatMap(({ series, value }) => (series.metric.name === gpuThrottleActive.name && value === 1 ? [series.labels['reason'] ?? ''] : [])),
     value: ({ name: wanted }, labels = {}) =>
       own.find(({ series }) => series.metric.name === wanted && Object.entries(labels).every(([key, text]) => series.labels[key] === text))?.value,
@@ -104,7 +104,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       done() {
         void child.retire(200)
         if (hello === undefined) return reject(new NvmlError('garbage', 'the sampler ended a pass before it said hello'))
-        const cuda = readings.find(({ series }) => series.metric.name === gpuInfo.name)?.series.labels['cuda_version']
+        const cuda = inventoryOf(readings).gpus()[0]?.labels['cuda_version']
         resolve({
           from: 'NVML',
           library: hello.library,
