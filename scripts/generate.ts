@@ -5,6 +5,7 @@ import { join } from 'node:path'
 /** The rules before the manifests, which hold them. */
 const SCRIPTS = [
   'dashboard-kinds',
+  'dashboard-metrics',
   'example-config',
   'metrics-doc',
   'dcgm-doc',

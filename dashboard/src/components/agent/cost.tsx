@@ -3,6 +3,7 @@ import { cost, known } from '../../state/agent.ts'
 import { COST } from '../../state/agent-cost.ts'
 import { memoryFigure, NO_FIGURE, percentFigure, timeOfDay, zoneName, type Figure } from '../../text/format.ts'
 import { Readout } from '../readout.tsx'
+import { processResidentMemoryBytes } from '../../text/metric-names.ts'
 
 /** The tops of the scales; what is above moves them. */
 const CPU_TOP = 0.1
@@ -14,7 +15,7 @@ const corePercent = (cores: number | undefined): Figure =>
 
 function residentBytes(): number | undefined {
   const now = known.value
-  return now.state === 'there' ? now.health.figures.one('process_resident_memory_bytes') : undefined
+  return now.state === 'there' ? now.health.figures.one(processResidentMemoryBytes) : undefined
 }
 
 export function Cost() {
