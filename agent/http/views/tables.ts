@@ -81,8 +81,9 @@ export function createTables(hostname: string): Tables {
       case 'target':
       case 'incident':
       case 'agent':
-        return undefined
+        break
     }
+    return undefined
   }
 
   return {
