@@ -1,28 +1,9 @@
 // The readings of one simulated card, by rate.
-import {
-  gpuGpmEngineActiveRatio,
-  gpuGpmFp16ActiveRatio,
-  gpuGpmFp32ActiveRatio,
-  gpuGpmFp64ActiveRatio,
-  gpuGpmMemoryActiveRatio,
-  gpuGpmSmActiveRatio,
-  gpuGpmSmOccupancyRatio,
-  gpuGpmTensorActiveRatio,
-} from '../../metrics/gpm.ts'
+import * as gpm from '../../metrics/gpm.ts'
 import { gpuClockHertz, gpuClockMaxHertz, gpuThrottleActive, gpuThrottleReasons, gpuThrottleSecondsTotal } from '../../metrics/gpu-clocks.ts'
 import { gpuEccEnabled, gpuEccErrorsTotal, gpuRemappedRows, gpuRetiredPages, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import { gpuComputeMode, gpuInfo, gpuPerformanceState, gpuPersistenceMode, gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
-import {
-  gpuNvlinkBytesTotal,
-  gpuNvlinkDirectionBytesPerSecond,
-  gpuNvlinkThroughputBytesPerSecond,
-  gpuPcieLinkGeneration,
-  gpuPcieLinkGenerationMax,
-  gpuPcieLinkWidth,
-  gpuPcieLinkWidthMax,
-  gpuPcieReplayTotal,
-  gpuPcieThroughputBytesPerSecond,
-} from '../../metrics/gpu-links.ts'
+import * as links from '../../metrics/gpu-links.ts'
 import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio, gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import {
   gpuBar1FreeBytes,
@@ -215,14 +196,17 @@ function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => 
     [of(gpuClockMaxHertz, { domain: 'memory' }), MEMORY_HERTZ],
   ] as const
   const idleEngines = [of(gpuEncoderUtilizationRatio), of(gpuDecoderUtilizationRatio)]
-  const [generation, width, replays] = [of(gpuPcieLinkGeneration), of(gpuPcieLinkWidth), of(gpuPcieReplayTotal)]
-  const [receive, transmit] = [of(gpuPcieThroughputBytesPerSecond, { direction: 'rx' }), of(gpuPcieThroughputBytesPerSecond, { direction: 'tx' })]
+  const [generation, width, replays] = [of(links.gpuPcieLinkGeneration), of(links.gpuPcieLinkWidth), of(links.gpuPcieReplayTotal)]
+  const [receive, transmit] = [of(links.gpuPcieThroughputBytesPerSecond, { direction: 'rx' }), of(links.gpuPcieThroughputBytesPerSecond, { direction: 'tx' })]
   const [nvlink, nvlinkSent, nvlinkReceived] = [
-    of(gpuNvlinkThroughputBytesPerSecond),
-    of(gpuNvlinkBytesTotal, { direction: 'tx' }),
-    of(gpuNvlinkBytesTotal, { direction: 'rx' }),
+    of(links.gpuNvlinkThroughputBytesPerSecond),
+    of(links.gpuNvlinkBytesTotal, { direction: 'tx' }),
+    of(links.gpuNvlinkBytesTotal, { direction: 'rx' }),
   ]
-  const [nvlinkOut, nvlinkIn] = [of(gpuNvlinkDirectionBytesPerSecond, { direction: 'tx' }), of(gpuNvlinkDirectionBytesPerSecond, { direction: 'rx' })]
+  const [nvlinkOut, nvlinkIn] = [
+    of(links.gpuNvlinkDirectionBytesPerSecond, { direction: 'tx' }),
+    of(links.gpuNvlinkDirectionBytesPerSecond, { direction: 'rx' }),
+  ]
   const bar1 = [{}, ...card.mig.map(({ gi, ci }) => ({ gi, ci }))].map((place) => ({
     total: of(gpuBar1TotalBytes, place),
     used: of(gpuBar1UsedBytes, place),
@@ -258,15 +242,15 @@ function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => 
 /** GPM's ratios as shares of how busy the card is, of a job in half precision: shapes, not measurements. */
 function profilingSeries(card: Card, of: Of): (readings: Reading[]) => void {
   const shares = [
-    [of(gpuGpmEngineActiveRatio), 1],
-    [of(gpuGpmSmActiveRatio), 0.82],
-    [of(gpuGpmSmOccupancyRatio), 0.38],
-    [of(gpuGpmTensorActiveRatio), 0.46],
-    [of(gpuGpmFp64ActiveRatio), 0],
-    [of(gpuGpmFp32ActiveRatio), 0.09],
-    [of(gpuGpmFp16ActiveRatio), 0.04],
+    [of(gpm.gpuGpmEngineActiveRatio), 1],
+    [of(gpm.gpuGpmSmActiveRatio), 0.82],
+    [of(gpm.gpuGpmSmOccupancyRatio), 0.38],
+    [of(gpm.gpuGpmTensorActiveRatio), 0.46],
+    [of(gpm.gpuGpmFp64ActiveRatio), 0],
+    [of(gpm.gpuGpmFp32ActiveRatio), 0.09],
+    [of(gpm.gpuGpmFp16ActiveRatio), 0.04],
   ] as const
-  const memory = of(gpuGpmMemoryActiveRatio)
+  const memory = of(gpm.gpuGpmMemoryActiveRatio)
   return (readings) => {
     for (const [tell, part] of shares) tell(readings, Math.round(card.utilization * part * 1e4) / 1e4)
     memory(readings, Math.round(card.memoryUtilization * 1e4) / 1e4)
@@ -288,8 +272,8 @@ function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
     [of(gpuPowerLimitDefaultWatts), POWER_LIMIT_WATTS],
     [of(gpuPowerLimitMaxWatts), POWER_LIMIT_WATTS],
     [of(gpuPowerLimitMinWatts), 200],
-    [of(gpuPcieLinkGenerationMax), 5],
-    [of(gpuPcieLinkWidthMax), 16],
+    [of(links.gpuPcieLinkGenerationMax), 5],
+    [of(links.gpuPcieLinkWidthMax), 16],
     ...THRESHOLDS.map(([threshold, celsius]) => [of(gpuTemperatureThresholdCelsius, { threshold }), celsius] as const),
     [of(gpuPersistenceMode), 1],
     [of(gpuComputeMode), 0],
