@@ -7,6 +7,7 @@ import { createExposition } from '../agent/http/exposition.ts'
 import { createReadiness } from '../agent/http/health.ts'
 import { createHttpServer } from '../agent/http/server.ts'
 import { createViews } from '../agent/http/views.ts'
+import { metricNamed } from '../agent/catalogue.ts'
 import { defineMetric, type MetricDef } from '../agent/model/metric.ts'
 import type { Reading } from '../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../agent/model/series.ts'
@@ -21,7 +22,12 @@ const GPUS = 8
 const CONTAINERS = 20
 const PROCESSES = 40
 
-const gauge = (name: string, labels: readonly string[]): MetricDef => defineMetric({ name: `warpwatch_${name}`, kind: 'gauge', unit: '1', help: name, labels })
+const rowOf = (name: string) => {
+  const { subject, field, by } = metricNamed(`warpwatch_${name}`) ?? { subject: 'agent' as const }
+  return { subject, ...(field === undefined ? {} : { field }), ...(by === undefined ? {} : { by }) }
+}
+const gauge = (name: string, labels: readonly string[]): MetricDef =>
+  defineMetric({ name: `warpwatch_${name}`, ...rowOf(name), kind: 'gauge', unit: '1', help: name, labels })
 const GPU_MEASURES = `
   memory_total_bytes memory_used_bytes memory_used_peak_bytes memory_free_bytes memory_reserved_bytes memory_unattributed_bytes
   utilization_ratio memory_utilization_ratio power_watts power_limit_watts temperature_celsius memory_temperature_celsius

@@ -1,4 +1,6 @@
 // What a recording holds, in a few lines.
+import { gpuOf } from '../inventory/identity.ts'
+import { gpuInfo } from '../metrics/gpu-identity.ts'
 import type { Event } from '../model/event.ts'
 import type { RecordingCounts } from '../sources/recording.ts'
 import { exactSpan } from '../text/span.ts'
@@ -31,10 +33,10 @@ export function createSummary(): SummaryBuilder {
       readings += event.readings.length
       gaps += event.gaps.length
       for (const { series } of event.readings) {
-        const { uuid, gpu, name } = series.labels
+        const gpu = gpuOf(series)
         // The info series tells the model; any other GPU series at least that the GPU is there.
-        if (uuid !== undefined && (series.metric.name === 'warpwatch_gpu_info' || !gpus.has(uuid)))
-          gpus.set(uuid, `${gpu ?? '?'}  ${uuid}${name === undefined ? '' : `  ${name}`}`)
+        if (gpu !== undefined && (series.metric.name === gpuInfo.name || !gpus.has(gpu.uuid)))
+          gpus.set(gpu.uuid, `${gpu.labels['gpu'] ?? '?'}  ${gpu.uuid}${gpu.name === undefined ? '' : `  ${gpu.name}`}`)
       }
     },
     events: () => total,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { VERSION } from '../lib/version.ts'
+import { gpuSampleAgeSeconds } from '../metrics/gpu-identity.ts'
 import type { LatestStore } from '../store/latest.ts'
 
 export type Started = {
@@ -20,15 +21,14 @@ const SIMULATE_COMMAND = inCheckout ? 'npm start -- --simulate' : 'warpwatch --s
 
 /** The ages of all GPUs come when the last of them has answered: a line that tells of three of eight would be wrong. */
 function allAnswered(latest: LatestStore): boolean {
-  const ages = latest.of('warpwatch_gpu_sample_age_seconds').length
-  return ages > 0 && latest.of('warpwatch_gpu_info').length >= ages
+  const ages = latest.of(gpuSampleAgeSeconds.name).length
+  return ages > 0 && latest.inventory.gpus().length >= ages
 }
 
 /** `8 × NVIDIA H100 80GB HBM3`, several kinds joined by commas; undefined while there is no reading. */
 export function gpuKinds(latest: LatestStore): string | undefined {
   const kinds = new Map<string, number>()
-  for (const { series } of latest.of('warpwatch_gpu_info')) {
-    const name = series.labels['name'] ?? 'GPU'
+  for (const { name = 'GPU' } of latest.inventory.gpus()) {
     kinds.set(name, (kinds.get(name) ?? 0) + 1)
   }
   return kinds.size === 0 ? undefined : [...kinds].map(([name, count]) => `${count} × ${name}`).join(', ')

@@ -16,16 +16,6 @@ import type { SelfFigure } from './agent-self/figures.ts'
 import type { ContainerRoster } from './containers/roster.ts'
 import type { Prefilter } from './logs/prefilter.ts'
 
-/** A GPU of this host as its newest gpu_info tells it. */
-export type HostGpu = {
-  readonly index: number
-  readonly uuid: string
-  /** N of /dev/nvidiaN; not always the index. */
-  readonly minor?: number
-  /** UUIDs of its MIG devices. */
-  readonly mig?: readonly string[]
-}
-
 /** Whether NVML answers; nvidia-smi stands in while it is down. */
 export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
 
@@ -51,9 +41,7 @@ export type Services = {
   readonly interesting: Prefilter
   readonly latest: LatestStore
   readonly ledger: Ledger
-  readonly gpus: () => readonly HostGpu[]
   readonly nvml: Signal<NvmlState>
-  readonly metricNamed: (name: string) => MetricDef | undefined
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }

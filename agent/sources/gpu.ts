@@ -6,8 +6,7 @@ import { nvmlLibraries } from '../lib/wsl.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source } from '../model/source.ts'
 import { defineSource } from './definition.ts'
-import { gpuSourceMetrics } from './gpu/metrics.ts'
-import { createGpuSource } from './gpu/source.ts'
+import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 

@@ -3,15 +3,15 @@ import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
 import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as collectors from '../collectors/index.ts'
 import { nvidiaSmiCommands } from '../lib/wsl.ts'
+import { gpuSampleAgeSeconds } from '../metrics/gpu-identity.ts'
 import { defineSource } from './definition.ts'
-import { sampleAge } from './gpu/metrics.ts'
 import { createNvidiaSmiSource } from './nvidia-smi/source.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 
 export const nvidiaSmi = defineSource({
   id: 'nvidia-smi',
-  metrics: [...collectorMetrics, ...gpuMemoryMetrics, sampleAge],
+  metrics: [...collectorMetrics, ...gpuMemoryMetrics, gpuSampleAgeSeconds],
   needs: ['config', 'identify', 'nvml'],
   create({ config, identify, nvml }) {
     const { source, nvidia_smi: command } = config.gpu

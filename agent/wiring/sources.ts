@@ -2,7 +2,6 @@
 import { createContainerDirectory } from '../attribution/directory.ts'
 import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import { createProcessIdentifier } from '../attribution/process.ts'
-import { metricNamed } from '../catalogue.ts'
 import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'
 import { createLineFilter } from '../diagnosis/line-filter.ts'
@@ -15,7 +14,6 @@ import * as figures from '../sources/agent-self/figures.ts'
 import { historyFigures } from '../sources/agent-self/history-figures.ts'
 import { createContainerRoster } from '../sources/containers/roster.ts'
 import type { NvmlState, ReloadableSource, Services, SourceDefinition } from '../sources/definition.ts'
-import { hostGpus } from '../sources/host-gpus.ts'
 import * as registry from '../sources/index.ts'
 import type { IncidentService } from '../store/incident-service.ts'
 import type { AlertsOutput } from './alerts.ts'
@@ -72,9 +70,7 @@ function servicesOf(options: SourcesOptions): Services {
     interesting: createLineFilter(),
     latest,
     ledger,
-    gpus: () => hostGpus(latest),
     nvml: createSignal<NvmlState>('off'),
-    metricNamed,
     selfReports: selfReports(options),
   }
 }

@@ -1,6 +1,5 @@
 // The agent's HTTP server and live stream on the simulated host, without a clock: a second passes when it is told to.
 import { join } from 'node:path'
-import { metricNamed } from '../../agent/catalogue.ts'
 import { createExposition } from '../../agent/http/exposition.ts'
 import { createReadiness } from '../../agent/http/health.ts'
 import { createHttpServer } from '../../agent/http/server.ts'
@@ -25,7 +24,7 @@ export async function startSimulatedHost(size: { readonly gpus: number; readonly
   const latest = createLatestStore()
   const views = createViews({ latest, hostname: 'bench' })
   const live = createLiveSink({ views, hostname: 'bench', simulated: true, maxReaders: 4 })
-  const simulation = createSimulation({ scenario: 'healthy', seed: 1, metricNamed, hostname: 'bench', ...size }, t, 0)
+  const simulation = createSimulation({ scenario: 'healthy', seed: 1, hostname: 'bench', ...size }, t, 0)
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',

@@ -2,6 +2,7 @@
 import { catalogue } from '../../agent/catalogue.ts'
 import { XID_NAMES } from '../../agent/http/exposition/dcgm.ts'
 import { GPU_COUNT_NAMES } from '../../agent/http/exposition/gpu-count.ts'
+import { gpuInfo } from '../../agent/metrics/gpu-identity.ts'
 import type { DcgmName, MetricDef } from '../../agent/model/metric.ts'
 import { DASHBOARDS, type Asked } from '../dcgm-dashboards.ts'
 import { withPart, type Generator } from './generator.ts'
@@ -47,7 +48,7 @@ const SAID: Readonly<Record<string, string>> = {
   DCGM_EXP_XID_ERRORS_TOTAL: 'exporter 4.8.3 and newer',
 }
 /** Made of who the GPUs are, not of a metric. */
-const COUNT = `| ${code(GPU_COUNT_NAMES.classic)} |  | \`count(warpwatch_gpu_info)\` | ${code(GPU_COUNT_NAMES.current)} | on each GPU's series |`
+const COUNT = `| ${code(GPU_COUNT_NAMES.classic)} |  | \`count(${gpuInfo.name})\` | ${code(GPU_COUNT_NAMES.current)} | on each GPU's series |`
 
 /** Ours, as the old name's unit has it. */
 function ours({ def, classic, current }: Row): string {

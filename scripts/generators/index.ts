@@ -1,5 +1,6 @@
 // Every generator: what is made from declarations, and how.
 export { kindSets } from './kind-sets.ts'
+export { metricNames } from './metric-names.ts'
 export { exampleConfig } from './example-config.ts'
 export { metricsPage } from './metrics-page.ts'
 export { dcgmPage } from './dcgm-page.ts'

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { metricNamed } from '../../agent/catalogue.ts'
 import { eventLine, metaLine } from '../../agent/sinks/recording/line.ts'
 import { createSimulation } from '../../agent/sources/simulated.ts'
 
@@ -33,7 +32,7 @@ describe('a recording', () => {
     out.write(metaLine('gpu-01'))
     let from = T
     for (const [scenario, minutes] of STORY) {
-      const { tick } = createSimulation({ scenario, seed: 7, metricNamed, hostname: 'gpu-01' }, from, 60)
+      const { tick } = createSimulation({ scenario, seed: 7, hostname: 'gpu-01' }, from, 60)
       let lines = ''
       for (let second = 0; second < minutes * 60; second++) for (const event of tick(from + second * 1_000)) lines += eventLine(event)
       if (!out.write(lines)) await once(out, 'drain')

@@ -11,6 +11,7 @@ import { readRecording } from '../../agent/sources/recording.ts'
 const LABELS = ['gpu', 'uuid', 'reason']
 const metrics: readonly MetricDef[] = ['a', 'b_total', 'c_info'].map((name) => ({
   name: `warpwatch_${name}`,
+  subject: 'agent',
   kind: 'gauge',
   unit: '1',
   help: '',
@@ -183,8 +184,8 @@ test('any text at all is read without an error, and every line of it is accounte
 })
 
 test('the quick way and the ordinary way read the same, whatever was damaged', async () => {
-  const known = makeSeries({ name: 'warpwatch_a', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '0', uuid: 'GPU-1' })
-  const other = makeSeries({ name: 'warpwatch_b_total', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '1' })
+  const known = makeSeries({ name: 'warpwatch_a', subject: 'agent', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '0', uuid: 'GPU-1' })
+  const other = makeSeries({ name: 'warpwatch_b_total', subject: 'agent', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '1' })
   const line = (values: readonly number[]): string =>
     eventLine({
       type: 'scrape',

@@ -1,4 +1,5 @@
 // Memory that a process holds, cannot use and cannot give back, while its card is nearly full: fragmentation, before it fails.
+import { allocatorStrandedRatio } from '../../metrics/process.ts'
 import type { AllocatorSample } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
@@ -51,7 +52,7 @@ export const fragmentationPressure = defineDetector({
     minutes: { default: 10, min: 3, max: 55, help: 'for how many minutes' },
   },
   expression: {
-    none: 'warpwatch_allocator_stranded_ratio moves only with a flush, and no metric tells whose segments can grow, of which unused memory looks alike',
+    none: `${allocatorStrandedRatio.name} moves only with a flush, and no metric tells whose segments can grow, of which unused memory looks alike`,
   },
   create: ({ share: threshold, minutes: span }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()

@@ -1,5 +1,6 @@
 // A training that waits for its input: its GPU falls from work to nothing again and again, and CPUs or storage are at their limit meanwhile.
 // The rule of thumb ("below 80 % look at the input") alone accuses every server and notebook; without the second half nothing is said here.
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { percent } from '../../text/figures.ts'
@@ -13,7 +14,7 @@ import { createHolders, firstSeen, HOLDER_METRICS, type GpuHolders, type Holder 
 import { createSawTooth, type Run, type SawTooth } from './parts/saw-tooth.ts'
 import { processText } from './parts/who.ts'
 
-const COLUMNS = { utilization: { metric: 'warpwatch_gpu_utilization_ratio' } }
+const COLUMNS = { utilization: { metric: gpuUtilizationRatio.name } }
 const WINDOW_SECONDS = 300
 const LOOK_MS = 10_000
 /** Of the memory that is held on the card: a card that several share has no run of its own. */

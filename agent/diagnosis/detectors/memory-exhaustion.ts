@@ -1,4 +1,5 @@
 // From when to when a process runs out of GPU memory, if what grows goes on growing as it did. Says nothing where nothing honest can be said.
+import { memoryExhaustionEarliestSeconds } from '../../metrics/incident.ts'
 import type { TypedFinding, ForecastInterval } from '../../model/finding.ts'
 import { gib } from '../../text/bytes.ts'
 import { upperFirst } from '../../text/grammar.ts'
@@ -84,7 +85,7 @@ export const memoryExhaustion = defineDetector({
     horizon_minutes: { default: 1_440, min: 5, max: 10_080, help: 'failures further ahead than this are not told' },
     critical_minutes: { default: 15, min: 0, max: 1_440, help: 'critical from so many minutes before the earliest time on' },
   },
-  expression: { promql: 'warpwatch_memory_exhaustion_earliest_seconds <= 86400' },
+  expression: { promql: `${memoryExhaustionEarliestSeconds.name} <= 86400` },
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
     const states = new WeakMap<Track, Told>()
 

@@ -1,4 +1,7 @@
 // NVLinks that are down though they were up or their peers have them, and links whose error counters rise.
+import { gpuNvlinkErrorsTotal } from '../../metrics/gpu-links.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { gpuMigEnabled } from '../../metrics/mig.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { plural } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
@@ -8,15 +11,15 @@ import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { createRise } from './parts/rise.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
-const ERRORS = 'warpwatch_gpu_nvlink_errors_total'
+const ERRORS = gpuNvlinkErrorsTotal.name
 const type = (name: string) => ({ metric: ERRORS, labels: { type: name } })
 const COLUMNS = {
   crc_flit: type('crc_flit'),
   crc_data: type('crc_data'),
   replay: type('replay'),
   recovery: type('recovery'),
-  mig: { metric: 'warpwatch_gpu_mig_enabled' },
-  memory: { metric: 'warpwatch_gpu_memory_used_bytes' },
+  mig: { metric: gpuMigEnabled.name },
+  memory: { metric: gpuMemoryUsedBytes.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 const TYPES = ['crc_flit', 'crc_data', 'replay', 'recovery'] as const

@@ -1,4 +1,5 @@
 // A program that runs out of memory, is started again, and runs out of memory again: told once, with how often.
+import { containerInfo } from '../../metrics/container.ts'
 import type { About, TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../../text/bytes.ts'
@@ -8,7 +9,7 @@ import { createOomDeaths, type Death, type Program } from './parts/oom-deaths.ts
 import { gpuText } from './parts/who.ts'
 
 const MINUTE_MS = 60_000
-const CONTAINERS = 'warpwatch_container_info'
+const CONTAINERS = containerInfo.name
 /** A life that outlasts the longest of the loop so many times over, and this long at least, has come through. */
 const OUTLASTS = 2
 const OUTLASTS_AT_LEAST_MS = 10 * MINUTE_MS

@@ -1,5 +1,6 @@
 // A service answers that it is well while the GPU of its container is lost, hangs, or had a fault that nothing on it outlives.
 // Whoever runs the service must act; the card has an incident of its own.
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Event } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { upperFirst } from '../../text/grammar.ts'
@@ -8,14 +9,13 @@ import { xidEntry } from '../xid/catalogue.ts'
 import { defineDetector } from './definition.ts'
 import { CONTAINER_GPU_METRICS, createContainerGpus, type UsedGpu } from './parts/container-gpus.ts'
 import { createFatalXids } from './parts/fatal-xids.ts'
-import { GPU_INFO } from './parts/gpu-rows.ts'
 import { concernsGpu, reasonText, troublesOf } from './parts/gpu-trouble.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
 import { targetText } from './parts/target-words.ts'
 import { processText } from './parts/who.ts'
 
-const AGE = 'warpwatch_gpu_sample_age_seconds'
+const AGE = gpuSampleAgeSeconds.name
 /** A GPU that nvidia-smi reads is read each five seconds. */
 const READ_WITHIN_S = 15
 
@@ -36,7 +36,7 @@ export const serviceDeadGpu = defineDetector({
   kinds: ['service_dead_gpu'],
   title: 'A service answers while its GPU is dead',
   severity: 'critical',
-  watches: [AGE, GPU_INFO, ...CONTAINER_GPU_METRICS],
+  watches: [AGE, ...CONTAINER_GPU_METRICS],
   everyMs: 1_000,
   options: {
     checks: { default: 2, min: 1, max: 100, help: 'Checks that the service must answer well after its GPU has died.' },

@@ -1,4 +1,8 @@
 // One GPU of a job that spans several is slower than the others: in a data-parallel training all wait for it, and look busy while they do.
+import { gpuClockHertz, gpuClockMaxHertz, gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
+import { gpuTemperatureCelsius } from '../../metrics/gpu-temperature.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
@@ -10,14 +14,14 @@ import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS } from './parts/holders.ts'
 import { below, jobsOf, median, type Job } from './parts/peers.ts'
 
-const reason = (name: string) => ({ metric: 'warpwatch_gpu_throttle_active', labels: { reason: name } })
+const reason = (name: string) => ({ metric: gpuThrottleActive.name, labels: { reason: name } })
 const COLUMNS = {
-  utilization: { metric: 'warpwatch_gpu_utilization_ratio' },
-  clock: { metric: 'warpwatch_gpu_clock_hertz', labels: { domain: 'sm' } },
-  clockMax: { metric: 'warpwatch_gpu_clock_max_hertz', labels: { domain: 'sm' } },
-  temperature: { metric: 'warpwatch_gpu_temperature_celsius' },
-  power: { metric: 'warpwatch_gpu_power_watts' },
-  limit: { metric: 'warpwatch_gpu_power_limit_watts' },
+  utilization: { metric: gpuUtilizationRatio.name },
+  clock: { metric: gpuClockHertz.name, labels: { domain: 'sm' } },
+  clockMax: { metric: gpuClockMaxHertz.name, labels: { domain: 'sm' } },
+  temperature: { metric: gpuTemperatureCelsius.name },
+  power: { metric: gpuPowerWatts.name },
+  limit: { metric: gpuPowerLimitWatts.name },
   sw_thermal_slowdown: reason('sw_thermal_slowdown'),
   hw_thermal_slowdown: reason('hw_thermal_slowdown'),
   hw_slowdown: reason('hw_slowdown'),

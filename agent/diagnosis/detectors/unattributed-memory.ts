@@ -1,4 +1,6 @@
 // GPU memory that no living process holds, as after a crash; told apart from memory whose holder the driver or the agent cannot name.
+import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { hostInfo } from '../../metrics/host.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
@@ -17,9 +19,9 @@ import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 const COLUMNS = {
   ...LOAD_COLUMNS,
   /** Used minus the driver's list. NVML's used (nvmlMemory_v2_t) is without what the driver reserves. */
-  unattributed: { metric: 'warpwatch_gpu_memory_unattributed_bytes' },
-  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
-  total: { metric: 'warpwatch_gpu_memory_total_bytes' },
+  unattributed: { metric: gpuMemoryUnattributedBytes.name },
+  used: { metric: gpuMemoryUsedBytes.name },
+  total: { metric: gpuMemoryTotalBytes.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 const PROCESS = HOLDER_METRICS[0]
@@ -87,9 +89,9 @@ export const unattributedMemory = defineDetector({
     least_share: { default: 0.02, min: 0, max: 1, help: 'The same as a share of the card; the larger of both counts.' },
   },
   expression: {
-    promql: `(warpwatch_gpu_memory_unattributed_bytes >= ${2 ** 30}
-  and on (gpu, uuid) warpwatch_gpu_memory_unattributed_bytes >= on (gpu, uuid) (0.02 * max by (gpu, uuid) (warpwatch_gpu_memory_total_bytes{gi=""})))
-unless on () warpwatch_host_info{wsl!=""}`,
+    promql: `(${gpuMemoryUnattributedBytes.name} >= ${2 ** 30}
+  and on (gpu, uuid) ${gpuMemoryUnattributedBytes.name} >= on (gpu, uuid) (0.02 * max by (gpu, uuid) (${gpuMemoryTotalBytes.name}{gi=""})))
+unless on () ${hostInfo.name}{wsl!=""}`,
     for: '5m',
   },
   create(options, { present, tracks }) {

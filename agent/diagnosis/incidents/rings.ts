@@ -1,4 +1,12 @@
 // The last minutes of the series that explain a fault, in memory at full resolution: what evidence is cut from.
+import { containerGpuMemoryBytes, containerMemoryBytes, containerMemoryLimitBytes, containerOomKillsTotal } from '../../metrics/container.ts'
+import { gpuClockHertz, gpuThrottleReasons } from '../../metrics/gpu-clocks.ts'
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuMemoryUsedBytes, gpuMemoryUsedPeakBytes } from '../../metrics/gpu-memory.ts'
+import { gpuPowerWatts } from '../../metrics/gpu-power.ts'
+import { gpuMemoryTemperatureCelsius, gpuTemperatureCelsius } from '../../metrics/gpu-temperature.ts'
+import { hostMemoryAvailableBytes, hostShmUsedBytes } from '../../metrics/host.ts'
+import { allocatorAllocatedBytes, allocatorReservedBytes, processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Event } from '../../model/event.ts'
 import type { IncidentSeries } from '../../model/incident.ts'
 import type { Labels, Series } from '../../model/series.ts'
@@ -10,21 +18,21 @@ const SWEEP_EVERY_MS = 10_000
 
 /** What an operator looks at after a crash, by full name; the short-lived and the constant ones are elsewhere. */
 const KEPT: ReadonlySet<string> = new Set([
-  'warpwatch_gpu_memory_used_bytes',
-  'warpwatch_gpu_memory_used_peak_bytes',
-  'warpwatch_gpu_utilization_ratio',
-  'warpwatch_gpu_temperature_celsius',
-  'warpwatch_gpu_memory_temperature_celsius',
-  'warpwatch_gpu_power_watts',
-  'warpwatch_gpu_clock_hertz',
-  'warpwatch_gpu_throttle_reasons',
-  'warpwatch_process_gpu_memory_bytes',
-  'warpwatch_container_gpu_memory_bytes',
-  'warpwatch_container_memory_bytes',
-  'warpwatch_container_memory_limit_bytes',
-  'warpwatch_container_oom_kills_total',
-  'warpwatch_host_memory_available_bytes',
-  'warpwatch_host_shm_used_bytes',
+  gpuMemoryUsedBytes.name,
+  gpuMemoryUsedPeakBytes.name,
+  gpuUtilizationRatio.name,
+  gpuTemperatureCelsius.name,
+  gpuMemoryTemperatureCelsius.name,
+  gpuPowerWatts.name,
+  gpuClockHertz.name,
+  gpuThrottleReasons.name,
+  processGpuMemoryBytes.name,
+  containerGpuMemoryBytes.name,
+  containerMemoryBytes.name,
+  containerMemoryLimitBytes.name,
+  containerOomKillsTotal.name,
+  hostMemoryAvailableBytes.name,
+  hostShmUsedBytes.name,
 ])
 
 export type Ring = {
@@ -119,8 +127,8 @@ export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptio
     ingest(event) {
       if (event.type === 'allocator') {
         const labels = { uuid: event.uuid, pid: String(event.pid), ...(event.container === undefined ? {} : { container: event.container }) }
-        record('warpwatch_allocator_allocated_bytes', labels, event.t, event.stats.allocated_bytes)
-        record('warpwatch_allocator_reserved_bytes', labels, event.t, event.stats.reserved_bytes)
+        record(allocatorAllocatedBytes.name, labels, event.t, event.stats.allocated_bytes)
+        record(allocatorReservedBytes.name, labels, event.t, event.stats.reserved_bytes)
         return
       }
       if (event.type !== 'scrape') return

@@ -1,4 +1,5 @@
 // The memory of each GPU is sound: no errors beyond repair, nothing that waits for a reset, no repair that failed.
+import { gpuEccEnabled, gpuEccErrorsTotal, gpuRetiredPagesPending, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
@@ -12,8 +13,8 @@ const reset = (index: number): Remedy => ({
 function judge(gpu: NvmlGpu): Finding {
   const subject = `GPU ${gpu.index}`
   const { value } = gpu
-  const uncorrected = value('ecc_errors_total', { type: 'uncorrected', scope: 'volatile' })
-  const [pending, failure, pages] = [value('row_remap_pending'), value('row_remap_failure'), value('retired_pages_pending')]
+  const uncorrected = value(gpuEccErrorsTotal, { type: 'uncorrected', scope: 'volatile' })
+  const [pending, failure, pages] = [value(gpuRowRemapPending), value(gpuRowRemapFailure), value(gpuRetiredPagesPending)]
   if (failure === 1)
     return {
       status: 'fail',
@@ -39,12 +40,12 @@ function judge(gpu: NvmlGpu): Finding {
       summary: `a bad ${pending === 1 ? 'memory row' : 'memory page'} waits for a reset to be replaced`,
       remedies: [reset(gpu.index)],
     }
-  if (value('ecc_enabled') === undefined && pending === undefined && pages === undefined)
+  if (value(gpuEccEnabled) === undefined && pending === undefined && pages === undefined)
     return { status: 'skipped', subject, summary: `${gpu.name} does not tell of its memory (no ECC)` }
   return {
     status: 'pass',
     subject,
-    summary: value('ecc_enabled') === 0 ? 'no bad memory waits; ECC is off, so errors are not seen' : 'no uncorrected memory errors, nothing waits for a reset',
+    summary: value(gpuEccEnabled) === 0 ? 'no bad memory waits; ECC is off, so errors are not seen' : 'no uncorrected memory errors, nothing waits for a reset',
   }
 }
 

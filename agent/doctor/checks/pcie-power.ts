@@ -1,4 +1,7 @@
 // Links and power of the GPUs are as they should be, as far as this moment shows it: an idle card lowers its link by itself.
+import { gpuPcieLinkGeneration, gpuPcieLinkGenerationMax, gpuPcieLinkWidth, gpuPcieLinkWidthMax } from '../../metrics/gpu-links.ts'
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuPowerLimitDefaultWatts, gpuPowerLimitWatts } from '../../metrics/gpu-power.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { defineCheck, type Finding } from '../definition.ts'
 import { skipped } from '../parts/nvidia-pci.ts'
@@ -17,12 +20,12 @@ const SEAT: readonly Remedy[] = [
 
 function link({ index, value }: NvmlGpu): Finding | undefined {
   const [width, widthMax, generation, generationMax] = [
-    value('pcie_link_width'),
-    value('pcie_link_width_max'),
-    value('pcie_link_generation'),
-    value('pcie_link_generation_max'),
+    value(gpuPcieLinkWidth),
+    value(gpuPcieLinkWidthMax),
+    value(gpuPcieLinkGeneration),
+    value(gpuPcieLinkGenerationMax),
   ]
-  const busy = (value('utilization_ratio') ?? 0) > WORKS
+  const busy = (value(gpuUtilizationRatio) ?? 0) > WORKS
   const subject = `GPU ${index}`
   if (width === undefined || widthMax === undefined) return undefined
   const slow = generation !== undefined && generationMax !== undefined && generation < generationMax
@@ -59,7 +62,7 @@ function power({ index, throttleReasons, value }: NvmlGpu): Finding | undefined 
         { text: 'Until that is done let the card draw less; it loses less speed than by the slowdown.', command: `sudo nvidia-smi -i ${index} -pl WATTS` },
       ],
     }
-  const [limit, usual] = [value('power_limit_watts'), value('power_limit_default_watts')]
+  const [limit, usual] = [value(gpuPowerLimitWatts), value(gpuPowerLimitDefaultWatts)]
   // Limits are lowered on purpose more often than not: told, and no complaint.
   if (limit !== undefined && usual !== undefined && limit < usual - 1)
     return { status: 'pass', subject, summary: `its power limit is ${Math.round(limit)} W; as it comes it would be ${Math.round(usual)} W` }

@@ -1,9 +1,11 @@
 // The driver stays loaded without programs: else each first program waits for seconds, and settings and counters are lost in between.
+import { busKey } from '../../inventory/bus.ts'
 import { defineCheck } from '../definition.ts'
+import { gpuPersistenceMode } from '../../metrics/gpu-identity.ts'
 import { readPciGpus, skipped } from '../parts/nvidia-pci.ts'
 
 /** `00000000:01:00.0` of NVML and `0000:01:00.0` of the kernel. */
-const short = (address: string): string => address.toLowerCase().slice(-12)
+const short = (address: string): string => busKey(address) ?? address
 
 export const persistence = defineCheck({
   id: 'persistence',
@@ -14,11 +16,11 @@ export const persistence = defineCheck({
     if ((await distribution()).wsl !== 0) return skipped('WSL: Windows keeps the driver loaded')
     const facts = await nvml()
     if (facts === undefined || facts.gpus.length === 0) return skipped('no GPU answers')
-    const told = facts.gpus.filter((gpu) => gpu.value('persistence_mode') !== undefined)
+    const told = facts.gpus.filter((gpu) => gpu.value(gpuPersistenceMode) !== undefined)
     if (told.length === 0) return skipped('the driver does not tell')
     const screens = new Set(((await readPciGpus(files)) ?? []).filter(({ drivesScreen }) => drivesScreen).map(({ address }) => short(address)))
     // What draws a screen keeps the driver loaded as well.
-    const off = told.filter((gpu) => gpu.value('persistence_mode') === 0 && !screens.has(short(gpu.pciBusId)))
+    const off = told.filter((gpu) => gpu.value(gpuPersistenceMode) === 0 && !screens.has(short(gpu.pciBusId)))
     if (off.length === 0) return [{ status: 'pass', summary: 'persistence mode is on, or a screen keeps the driver loaded' }]
     const unit = await run('systemctl', ['cat', 'nvidia-persistenced.service'])
     const daemon = unit.kind === 'ended' && unit.exitCode === 0

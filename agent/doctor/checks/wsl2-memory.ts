@@ -1,4 +1,5 @@
 // Does the memory that Windows gives to WSL2 do for what its containers want, and is .wslconfig in force as it is written?
+import { gpuMemoryTotalBytes } from '../../metrics/gpu-memory.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { GIB, MIB, memoryText } from '../../text/bytes.ts'
 import { defineCheck, type Finding, type Surroundings } from '../definition.ts'
@@ -76,7 +77,7 @@ async function wants({ containers, nvml }: Surroundings, total: number): Promise
         ],
   )
   const gpus = (await nvml().catch(() => undefined))?.gpus ?? []
-  const largest = Math.max(0, ...gpus.map(({ value }) => value('memory_total_bytes') ?? 0))
+  const largest = Math.max(0, ...gpus.map(({ value }) => value(gpuMemoryTotalBytes) ?? 0))
   // Weights pass through memory on their way to the GPU: where it has not even half of what the GPU holds, loading what fits there is what fails.
   if (total >= largest / 2) return beyond
   return [

@@ -21,7 +21,7 @@ export type OtlpSinkOptions = {
   /** Without it: what the environment says. */
   readonly proxyFor?: ProxyFor
   readonly resource: ResourceOptions
-  readonly latest: Pick<LatestStore, 'groups'>
+  readonly latest: Pick<LatestStore, 'groups' | 'inventory'>
   /** Ids of incidents that fired before this start. */
   readonly known: Iterable<string>
   readonly log: Log

@@ -1,5 +1,9 @@
 // Asks the sampler child each second and turns its answers, and its silence, into scrapes.
 import { gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
+import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTotal } from '../../metrics/agent-sources.ts'
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -11,9 +15,20 @@ import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, t
 import { stackOf } from '../../text/error.ts'
 import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
-import { gpuSourceMetrics, xidErrors } from './metrics.ts'
 import { createOwners } from './owners.ts'
 import { createRoster, type KnownGpu } from './roster.ts'
+
+/** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
+export const gpuSourceMetrics = [
+  gpuSampleAgeSeconds,
+  gpuXidErrorsTotal,
+  gpuXidErrorsRecent,
+  gpuXidLastTimestampSeconds,
+  gpuXidLastCode,
+  agentSamplerRestartsTotal,
+  agentSamplerAbandoned,
+  agentSamplerHangsTotal,
+] as const
 
 /** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
 export type GpuSourceState =
@@ -38,7 +53,7 @@ const VANISHED_TTL_MS = 600_000
 const RENEW_MS = 10_000
 /** More than an answer is late, less than any clock is set back by hand. */
 const CLOCK_SET_BACK_MS = 60_000
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const USED = gpuMemoryUsedBytes.name
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const { deadlineMs = 2_000, onState } = options
@@ -103,7 +118,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const onHello = (hello: Hello): void => {
     const t = Date.now()
     xidGaps = hello.gpus.flatMap(({ index, uuid, xidGap }) =>
-      xidGap === undefined ? [] : [{ metric: xidErrors.name, labels: { gpu: String(index), uuid }, ...xidGap }],
+      xidGap === undefined ? [] : [{ metric: gpuXidErrorsTotal.name, labels: { gpu: String(index), uuid }, ...xidGap }],
     )
     emitXids(t)
     const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])

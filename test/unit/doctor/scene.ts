@@ -62,7 +62,7 @@ export function gpuFacts(own: Partial<Omit<NvmlGpu, 'value'>> & { readonly value
     minor: index,
     throttleReasons: [],
     // `ecc_errors_total{type=uncorrected,scope=volatile}` names one with labels.
-    value: (name, labels = {}) =>
+    value: ({ field: name = '' }, labels = {}) =>
       values[
         Object.keys(labels).length === 0
           ? name

@@ -73,7 +73,7 @@ describe('health', () => {
     running.clock.now = T + 5_100
     running.latest.expire(T + 5_100)
     // What the agent itself goes on saying is no sample of the host.
-    const series = makeSeries(defineMetric({ name: 'warpwatch_own', kind: 'gauge', unit: '1', help: 'x', labels: [] }), {})
+    const series = makeSeries(defineMetric({ name: 'warpwatch_own', subject: 'agent', kind: 'gauge', unit: '1', help: 'x', labels: [] }), {})
     for (const source of ['agent', 'incidents', 'container-logs', 'kernel-log'])
       running.latest.apply({ type: 'scrape', t: T + 5_000, source, group: '', ttlMs: 3_000, durationMs: 0, readings: [{ series, value: 1 }], gaps: [] })
     const stale = await get(`${running.url}/readyz`)

@@ -6,7 +6,15 @@ import type { Event } from '../../../agent/model/event.ts'
 import { defineMetric } from '../../../agent/model/metric.ts'
 import { readRecording, type ReadOptions } from '../../../agent/sources/recording.ts'
 
-const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'x', labels: ['gpu', 'uuid'] })
+const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'x',
+  labels: ['gpu', 'uuid'],
+})
 const metricNamed: ReadOptions['metricNamed'] = (name) => (name === used.name ? used : undefined)
 async function* chunksOf(...chunks: readonly string[]): AsyncIterable<string> {
   yield* chunks

@@ -18,7 +18,15 @@ const parsed = (file: string): readonly unknown[] =>
     .trimEnd()
     .split('\n')
     .map((line): unknown => JSON.parse(line))
-const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'x', labels: ['gpu', 'uuid'] })
+const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'x',
+  labels: ['gpu', 'uuid'],
+})
 const series = makeSeries(used, { gpu: '0', uuid: 'GPU-1' })
 const line = (text: string): Event => ({ type: 'log', t: 1, stream: 'kernel', origin: {}, text })
 

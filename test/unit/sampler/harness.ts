@@ -11,10 +11,34 @@ import { createScript, scriptedChild, type Script } from '../../fakes/sampler-ch
 import { poll } from '../../setup/poll.ts'
 
 const GPU = ['gpu', 'uuid'] as const
-export const power = defineMetric({ name: 'warpwatch_gpu_power_watts', kind: 'gauge', unit: 'W', help: 'Power', labels: GPU })
-export const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'Used', labels: GPU })
+export const power = defineMetric({
+  name: 'warpwatch_gpu_power_watts',
+  subject: 'gpu',
+  field: 'power_watts',
+  kind: 'gauge',
+  unit: 'W',
+  help: 'Power',
+  labels: GPU,
+})
+export const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Used',
+  labels: GPU,
+})
 
-export const limit = defineMetric({ name: 'warpwatch_gpu_power_limit_watts', kind: 'gauge', unit: 'W', help: 'Limit', labels: GPU })
+export const limit = defineMetric({
+  name: 'warpwatch_gpu_power_limit_watts',
+  subject: 'gpu',
+  field: 'power_limit_watts',
+  kind: 'gauge',
+  unit: 'W',
+  help: 'Limit',
+  labels: GPU,
+})
 
 export type Running = {
   readonly source: GpuSource

@@ -1,13 +1,16 @@
 // What keeps a job's input back, by what the kernel counts: its CPU limit, the host's CPUs, storage, memory. Means of the last minutes.
+import { containerCpuLimitCores, containerCpuSecondsTotal, containerPressureWaitingSecondsTotal } from '../../../metrics/container.ts'
+import { hostDiskBusySecondsTotal } from '../../../metrics/host-io.ts'
+import { hostCpuSecondsTotal, hostPressureWaitingSecondsTotal } from '../../../metrics/host.ts'
 import type { Present } from './present.ts'
 import { createRates } from './rates.ts'
 
-const CONTAINER_CPU = 'warpwatch_container_cpu_seconds_total'
-const CONTAINER_LIMIT = 'warpwatch_container_cpu_limit_cores'
-const CONTAINER_PRESSURE = 'warpwatch_container_pressure_waiting_seconds_total'
-const HOST_CPU = 'warpwatch_host_cpu_seconds_total'
-const HOST_PRESSURE = 'warpwatch_host_pressure_waiting_seconds_total'
-const DISK_BUSY = 'warpwatch_host_disk_busy_seconds_total'
+const CONTAINER_CPU = containerCpuSecondsTotal.name
+const CONTAINER_LIMIT = containerCpuLimitCores.name
+const CONTAINER_PRESSURE = containerPressureWaitingSecondsTotal.name
+const HOST_CPU = hostCpuSecondsTotal.name
+const HOST_PRESSURE = hostPressureWaitingSecondsTotal.name
+const DISK_BUSY = hostDiskBusySecondsTotal.name
 export const BOTTLENECK_METRICS = [CONTAINER_CPU, CONTAINER_LIMIT, CONTAINER_PRESSURE, HOST_CPU, HOST_PRESSURE, DISK_BUSY] as const
 
 export type BottleneckLimits = {

@@ -1,4 +1,5 @@
 // Which GPUs a container works on, remembered over the time in which a GPU cannot be read: a lost card names nobody any more.
+import { containerGpuRequested } from '../../../metrics/container.ts'
 import type { Present } from './present.ts'
 import type { Track, Tracks } from './tracks.ts'
 
@@ -10,7 +11,7 @@ export type ContainerGpus = {
   readonly forget: (container: string) => void
 }
 
-export const CONTAINER_GPU_METRICS: readonly string[] = ['warpwatch_container_gpu_requested']
+export const CONTAINER_GPU_METRICS: readonly string[] = [containerGpuRequested.name]
 /** The driver's list comes each second; a list that is older is not of now. */
 const FRESH_MS = 5_000
 /** A GPU that is read and that the container has left for so long is none of its own any more. */
@@ -43,7 +44,7 @@ export function createContainerGpus(present: Present, tracks: Tracks): Container
         if (gpu.pids.size > 64) for (const old of gpu.pids) if (tracks.get(uuid, old)?.endedT !== undefined) gpu.pids.delete(old)
       }
       // What it was given counts only while nobody has seen what it uses.
-      for (const { series } of present.of('warpwatch_container_gpu_requested')) {
+      for (const { series } of present.of(containerGpuRequested.name)) {
         const { container, uuid, gpu } = series.labels
         if (container === undefined || uuid === undefined) continue
         const used = known.get(container)

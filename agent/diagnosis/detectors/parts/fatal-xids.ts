@@ -1,11 +1,9 @@
 // Xids after which nothing that ran on a GPU can go on: it must be reset, or the host rebooted. By NVML's count and by the kernel's line.
 import type { Event } from '../../../model/event.ts'
 import { xidFacts } from '../../faults/xid.ts'
-import { busKey } from '../../incidents/witness.ts'
 import { createXidCounter } from '../../incidents/xid-counter.ts'
 import { xidEntry } from '../../xid/catalogue.ts'
 import type { XidAction } from '../../xid/entry.ts'
-import { GPU_INFO } from './gpu-rows.ts'
 import type { Present } from './present.ts'
 
 export type FatalXid = { readonly t: number; readonly xid: number }
@@ -21,13 +19,7 @@ const MAX_GPUS = 1_024
 export function createFatalXids(present: Present): FatalXids {
   const newest = new Map<string, FatalXid>()
   const risen = createXidCounter()
-  const atBus = (bus: string | undefined): string | undefined => {
-    const wanted = bus === undefined ? undefined : busKey(bus)
-    if (wanted === undefined) return undefined
-    return present.of(GPU_INFO).find(({ series: { labels } }) => labels['pci_bus_id'] !== undefined && busKey(labels['pci_bus_id']) === wanted)?.series.labels[
-      'uuid'
-    ]
-  }
+  const atBus = (bus: string | undefined): string | undefined => (bus === undefined ? undefined : present.inventory.byBus(bus)?.uuid)
   const note = (uuid: string | undefined, xid: number | undefined, t: number): void => {
     if (uuid === undefined || xid === undefined || !FATAL.has(xidEntry(xid).action)) return
     if (newest.size >= MAX_GPUS && !newest.has(uuid)) return

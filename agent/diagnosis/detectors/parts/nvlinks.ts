@@ -1,8 +1,9 @@
 // Which NVLinks of each GPU are up, which were, and whether all cards of the same kind on this host have more of them.
+import { gpuNvlinkActive } from '../../../metrics/gpu-links.ts'
 import type { Series } from '../../../model/series.ts'
 import type { Present } from './present.ts'
 
-export const NVLINK_ACTIVE = 'warpwatch_gpu_nvlink_active'
+export const NVLINK_ACTIVE = gpuNvlinkActive.name
 
 export type Links = {
   readonly index: number

@@ -1,11 +1,12 @@
 // What a card's slowdown costs: its SM clock under load now, against what it was under load before, and against the highest that it can.
+import { gpuClockHertz, gpuClockMaxHertz } from '../../../metrics/gpu-clocks.ts'
 import type { Facts } from '../../../model/facts.ts'
 import { megahertz } from '../../../text/figures.ts'
 import type { Column } from './gpu-rows.ts'
 
 export const SPEED_COLUMNS = {
-  clock: { metric: 'warpwatch_gpu_clock_hertz', labels: { domain: 'sm' } },
-  clockMax: { metric: 'warpwatch_gpu_clock_max_hertz', labels: { domain: 'sm' } },
+  clock: { metric: gpuClockHertz.name, labels: { domain: 'sm' } },
+  clockMax: { metric: gpuClockMaxHertz.name, labels: { domain: 'sm' } },
 } as const satisfies Readonly<Record<string, Column>>
 
 type SpeedRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof SPEED_COLUMNS]?: number | undefined } }

@@ -2,13 +2,14 @@
 import type { SeriesRow } from '../../../../agent/model/live.ts'
 import { secondOf } from '../../parts/live/lanes.ts'
 import type { Timeline } from '../../parts/live/timeline.ts'
+import { agentEventLoopUtilizationRatio, processCpuSecondsTotal, processResidentMemoryBytes } from '../../text/metric-names.ts'
 
 export const COST = { cpu: 'agent cpu', memory: 'agent memory', busy: 'agent busy' } as const
 export type Lane = keyof typeof COST
 export const COST_METRICS = {
-  cpu: 'process_cpu_seconds_total',
-  memory: 'process_resident_memory_bytes',
-  busy: 'warpwatch_agent_event_loop_utilization_ratio',
+  cpu: processCpuSecondsTotal,
+  memory: processResidentMemoryBytes,
+  busy: agentEventLoopUtilizationRatio,
 } as const
 /** The agent speaks of itself each five seconds: a step holds one reading or two, so none is empty between. */
 export const COST_POINTS = 90

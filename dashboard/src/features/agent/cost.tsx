@@ -5,6 +5,7 @@ import { cost, known } from './state.ts'
 import { COST } from './cost-lanes.ts'
 import { memoryFigure, NO_FIGURE, percentFigure } from '../../text/format.ts'
 import { Readout } from '../../parts/chart/readout.tsx'
+import { processResidentMemoryBytes } from '../../text/metric-names.ts'
 
 /** The tops of the scales; what is above moves them. */
 const CPU_TOP = 0.1
@@ -16,7 +17,7 @@ const corePercent = (cores: number | undefined): Figure =>
 
 function residentBytes(): number | undefined {
   const now = known.value
-  return now.state === 'there' ? now.health.figures.one('process_resident_memory_bytes') : undefined
+  return now.state === 'there' ? now.health.figures.one(processResidentMemoryBytes) : undefined
 }
 
 export function Cost() {

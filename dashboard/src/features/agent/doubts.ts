@@ -5,6 +5,13 @@ import { timeWithSeconds } from '../../../../agent/text/time.ts'
 import { reasonWords, sourceName } from '../../text/agent.ts'
 import type { Figures } from './figures.ts'
 import { isAll, isWhole, type GapEntry, type SourceRow } from './source-rows.ts'
+import {
+  agentConsumerFailuresTotal,
+  agentHistoryDegraded,
+  agentLogSkippedTotal,
+  agentSamplerHangsTotal,
+  agentSinkDroppedTotal,
+} from '../../text/metric-names.ts'
 
 /** `bad`: do not believe it; `warn`: a part of it; `note`: worth knowing, and true all the same. */
 export type Doubt = { readonly level: 'bad' | 'warn' | 'note'; readonly text: string }
@@ -66,17 +73,13 @@ function ofFigures({ figures }: Evidence): readonly Doubt[] {
     const value = figures.sum(name, labels)
     if (value !== undefined && value > 0) found.push({ level, text: text(value) })
   }
-  told('warn', 'warpwatch_agent_history_degraded', () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
-  told('warn', 'warpwatch_agent_consumer_failures_total', (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
-  told(
-    'note',
-    'warpwatch_agent_log_skipped_total',
-    (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`,
-  )
-  told('note', 'warpwatch_agent_sink_dropped_total', (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, {
+  told('warn', agentHistoryDegraded, () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
+  told('warn', agentConsumerFailuresTotal, (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
+  told('note', agentLogSkippedTotal, (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`)
+  told('note', agentSinkDroppedTotal, (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, {
     sink: 'live',
   })
-  told('note', 'warpwatch_agent_sampler_hangs_total', (n) => `The driver hung ${countedLarge(n, 'time', 'times')} since the agent’s start`)
+  told('note', agentSamplerHangsTotal, (n) => `The driver hung ${countedLarge(n, 'time', 'times')} since the agent’s start`)
   return found
 }
 

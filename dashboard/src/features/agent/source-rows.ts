@@ -1,6 +1,7 @@
 // How each source of the agent is: whether it reads, when it last did, what it could not.
 import { isObject } from '../../parts/connection/api.ts'
 import type { Figures } from './figures.ts'
+import { agentSourceDurationSeconds, agentSourceUp } from '../../text/metric-names.ts'
 
 /** A row of `/api/v1/sources`. */
 export type GroupRow = { readonly source: string; readonly group: string; readonly t: number; readonly readings: number; readonly gaps: number }
@@ -48,11 +49,11 @@ export const isAll = ({ metric, source }: GapEntry): boolean => metric === sourc
 export const isWhole = (gap: GapEntry): boolean => isAll(gap) && Object.keys(gap.labels).length === 0
 
 export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[], figures: Figures): readonly SourceRow[] {
-  const names = new Set([...figures.all('warpwatch_agent_source_up').map(({ labels }) => labels['source'] ?? ''), ...groups.map(({ source }) => source)])
+  const names = new Set([...figures.all(agentSourceUp).map(({ labels }) => labels['source'] ?? ''), ...groups.map(({ source }) => source)])
   return [...names].map((source) => {
     const own = groups.filter((group) => group.source === source)
     const why = gaps.find((gap) => gap.source === source && isWhole(gap))
-    const up = figures.one('warpwatch_agent_source_up', { source }) !== 0
+    const up = figures.one(agentSourceUp, { source }) !== 0
     // What it counts of itself is no reading of the host; where nothing is wrong it is a sign of life.
     const told = own.filter(({ group, readings }) => readings > 0 && (why === undefined || group !== SELF))
     const times = told.map(({ t }) => t)
@@ -65,7 +66,7 @@ export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[
       status: why === undefined ? whole : reduced,
       why,
       newest: times.length === 0 ? undefined : Math.max(...times),
-      tookSeconds: figures.one('warpwatch_agent_source_duration_seconds', { source }),
+      tookSeconds: figures.one(agentSourceDurationSeconds, { source }),
       readings: told.reduce((sum, { readings }) => sum + readings, 0),
       gaps: own.reduce((sum, each) => sum + each.gaps, 0),
     }

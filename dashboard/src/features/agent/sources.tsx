@@ -6,6 +6,7 @@ import type { SourceRow } from './source-rows.ts'
 import { reasonWords, sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
 import { DASH } from '../../text/format.ts'
 import { DataTable, type Column } from '../../parts/table/table.tsx'
+import { agentGapsTotal } from '../../text/metric-names.ts'
 
 const SHAPES = { reads: '●', partly: '◐', absent: '○', silent: '▲' } as const
 const RANK = { silent: 0, partly: 1, reads: 2, absent: 3 } as const
@@ -51,8 +52,8 @@ const columns = (figures: Figures, asked: number): readonly Column<SourceRow>[] 
     id: 'counted',
     label: 'Gaps so far',
     numeric: true,
-    key: ({ source }) => figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0,
-    cell: ({ source }) => (figures.sum('warpwatch_agent_gaps_total', { source }) ?? 0).toLocaleString('en'),
+    key: ({ source }) => figures.sum(agentGapsTotal, { source }) ?? 0,
+    cell: ({ source }) => (figures.sum(agentGapsTotal, { source }) ?? 0).toLocaleString('en'),
   },
 ]
 

@@ -10,6 +10,7 @@ import { COST_METRICS, COST_POINTS, type Lane, recordCost, recordedSince } from 
 import { type Figures, parseFigures } from './figures.ts'
 import { parseNotifiers } from './notifier-state.ts'
 import { type GapEntry, parseGaps, parseGroups, type SourceRow, sourceRows } from './source-rows.ts'
+import { agentGapsTotal } from '../../text/metric-names.ts'
 
 /** The agent speaks of itself each five seconds (sources/agent-self.ts); its whole page of metrics comes with it. */
 const PAUSE_MS = 10_000
@@ -97,7 +98,7 @@ export function watchHealth(): () => void {
       if (version.peek() === undefined) void quietly(askVersion())
       if (performance.now() - gapsAt > GAPS_PAUSE_MS) {
         gapsAt = performance.now()
-        void quietly(series('warpwatch_agent_gaps_total', GAPS_SPAN_MS, 360).then((rows) => (gapsPast.value = rows)))
+        void quietly(series(agentGapsTotal, GAPS_SPAN_MS, 360).then((rows) => (gapsPast.value = rows)))
       }
     }
     timer = setTimeout(() => document.visibilityState === 'visible' && void ask(), PAUSE_MS)

@@ -4,6 +4,14 @@ import type { FrameMessage, SeriesRow } from '../../../../agent/model/live.ts'
 import { containerKey } from '../../text/names.ts'
 import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
+import {
+  containerGpuMemoryBytes,
+  gpuMemoryUnattributedBytes,
+  gpuMemoryUsedBytes,
+  gpuPowerWatts,
+  gpuTemperatureCelsius,
+  gpuUtilizationRatio,
+} from '../../text/metric-names.ts'
 
 export const ALLOCATOR_MEASURES = ['reserved_bytes', 'active_bytes', 'inactive_split_bytes'] as const
 export type AllocatorMeasure = (typeof ALLOCATOR_MEASURES)[number]
@@ -67,13 +75,13 @@ const ofGpu =
 
 /** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
-  { metric: 'warpwatch_gpu_memory_used_bytes', lane: ofGpu(LANE.used) },
-  { metric: 'warpwatch_container_gpu_memory_bytes', lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
+  { metric: gpuMemoryUsedBytes, lane: ofGpu(LANE.used) },
+  { metric: containerGpuMemoryBytes, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
   // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
-  { metric: 'warpwatch_gpu_memory_unattributed_bytes', lane: ofGpu(LANE.unattributed) },
-  { metric: 'warpwatch_gpu_utilization_ratio', points: 300, lane: ofGpu(LANE.utilization) },
-  { metric: 'warpwatch_gpu_power_watts', points: 300, lane: ofGpu(LANE.power) },
-  { metric: 'warpwatch_gpu_temperature_celsius', points: 300, lane: ofGpu(LANE.temperature) },
+  { metric: gpuMemoryUnattributedBytes, lane: ofGpu(LANE.unattributed) },
+  { metric: gpuUtilizationRatio, points: 300, lane: ofGpu(LANE.utilization) },
+  { metric: gpuPowerWatts, points: 300, lane: ofGpu(LANE.power) },
+  { metric: gpuTemperatureCelsius, points: 300, lane: ofGpu(LANE.temperature) },
   ...ALLOCATOR_MEASURES.map((measure): HistoryMetric => ({
     metric: `warpwatch_allocator_${measure}`,
     points: 300,

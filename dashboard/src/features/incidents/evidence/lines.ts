@@ -1,5 +1,6 @@
 // Readings around a fault on whole seconds: lines for the charts, and who held how much at one of those seconds.
 import type { IncidentEvidence, IncidentSeries } from '../../../../../agent/model/incident.ts'
+import { containerGpuMemoryBytes, gpuMemoryUsedBytes, processGpuMemoryBytes } from '../../../text/metric-names.ts'
 
 /** Whole Unix seconds, both ends included. */
 export type Window = { readonly from: number; readonly to: number }
@@ -22,8 +23,8 @@ export function windowOf(startedAtMs: number): Window {
   return { from: fault - BEFORE_S, to: fault + AFTER_S }
 }
 
-export const PROCESS_BYTES = 'warpwatch_process_gpu_memory_bytes'
-const OF_THE_CARD: ReadonlySet<string> = new Set([PROCESS_BYTES, 'warpwatch_gpu_memory_used_bytes', 'warpwatch_container_gpu_memory_bytes'])
+export const PROCESS_BYTES = processGpuMemoryBytes
+const OF_THE_CARD: ReadonlySet<string> = new Set([PROCESS_BYTES, gpuMemoryUsedBytes, containerGpuMemoryBytes])
 
 /** Seconds at which the card's memory was read; of every card where none is named. Who is missing at one of them held nothing then. */
 export function readSeconds(series: readonly IncidentSeries[], uuid?: string): ReadonlySet<number> {

@@ -1,8 +1,9 @@
 // What the checks of services tell.
-import { defineMetric, type MetricDef } from '../../model/metric.ts'
+import { defineMetric } from '../model/metric.ts'
 
 export const targetInfo = defineMetric({
   name: 'warpwatch_target_info',
+  subject: 'target',
   kind: 'info',
   unit: '1',
   help: 'A service whose health is asked: its URL without credentials and query, and the container that it runs in.',
@@ -11,13 +12,15 @@ export const targetInfo = defineMetric({
 })
 export const targetUp = defineMetric({
   name: 'warpwatch_target_up',
+  subject: 'target',
   kind: 'gauge',
   unit: '1',
   help: '1 when the newest check of the service was answered as expected, else 0.',
   labels: ['target'],
 })
-export const targetLatency = defineMetric({
+export const targetLatencySeconds = defineMetric({
   name: 'warpwatch_target_latency_seconds',
+  subject: 'target',
   kind: 'gauge',
   unit: 's',
   help: 'From the start of the newest check to the end of its answer; absent when there was no whole answer.',
@@ -25,6 +28,7 @@ export const targetLatency = defineMetric({
 })
 export const targetStatus = defineMetric({
   name: 'warpwatch_target_status',
+  subject: 'target',
   kind: 'gauge',
   unit: '1',
   help: 'HTTP status of the answer to the newest check; absent when there was none.',
@@ -32,6 +36,7 @@ export const targetStatus = defineMetric({
 })
 export const targetFailing = defineMetric({
   name: 'warpwatch_target_failing',
+  subject: 'target',
   kind: 'gauge',
   unit: '1',
   help: '1 with the reason why the newest check failed; absent when it did not.',
@@ -39,9 +44,9 @@ export const targetFailing = defineMetric({
 })
 export const targetFailedChecks = defineMetric({
   name: 'warpwatch_target_failed_checks',
+  subject: 'target',
   kind: 'gauge',
   unit: '{check}',
   help: 'Checks that failed without a break up to the newest; 0 after one that went well.',
   labels: ['target'],
 })
-export const targetMetrics: readonly MetricDef[] = [targetInfo, targetUp, targetLatency, targetStatus, targetFailing, targetFailedChecks]

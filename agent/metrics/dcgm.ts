@@ -1,5 +1,5 @@
 // Short forms for dcgm-exporter's names in declarations; names, units and help texts: dcgm-exporter's default-counters.csv and release note 4.9.0.
-import type { DcgmName, MetricDef } from '../../model/metric.ts'
+import type { DcgmName, MetricDef } from '../model/metric.ts'
 
 type When = Readonly<Record<string, string>>
 const named = (kind: DcgmName['kind'], name: string, help: string, scale: number, when?: When): DcgmName => ({
