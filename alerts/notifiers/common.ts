@@ -48,7 +48,7 @@ export function headerProblems(headers: Readonly<Record<string, string>>, own: r
   const taken = new Set([...NOT_THE_USERS, ...own])
   return Object.keys(headers)
     .filter((name) => taken.has(name.toLowerCase()))
-    .map((name) => ({ option: 'headers', text: `expected headers that Warpwatch does not set itself, came ${name}` }))
+    .map((name) => ({ option: 'headers', text: `${name} is set by Warpwatch itself: leave it out` }))
 }
 
 /** All that people may be shown of a receiver's URL. */

@@ -53,9 +53,9 @@ const read: ReadParts<readonly TargetConfig[]> = (value) => {
   const names = new Set<string>()
   const targets = groups.map(({ at, values }): TargetConfig => {
     const { name, interval_ms, timeout_ms = Math.min(TIMEOUT_MS, interval_ms), expect_status, container, headers } = values
-    if (names.has(name)) problems.push({ path: [at, 'name'], text: `expected a name that no other target has, came ${JSON.stringify(name)} again` })
+    if (names.has(name)) problems.push({ path: [at, 'name'], text: `another target is also called ${JSON.stringify(name)}; choose another name` })
     names.add(name)
-    if (timeout_ms > interval_ms) problems.push({ path: [at, 'timeout_ms'], text: `expected at most interval_ms (${interval_ms}), came ${timeout_ms}` })
+    if (timeout_ms > interval_ms) problems.push({ path: [at, 'timeout_ms'], text: `must be at most interval_ms (${interval_ms}), not ${timeout_ms}` })
     return {
       name,
       url: values.url,
