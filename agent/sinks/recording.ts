@@ -31,7 +31,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
     fd = openSync(path, 'a+', 0o600)
     makePrivate(fd)
   } catch (error) {
-    throw new Error(`--record: expected a file that can be written, came: ${messageOf(error)}`, { cause: error })
+    throw new Error(`--record: the file cannot be written: ${messageOf(error)}`, { cause: error })
   }
   let pending = endsInMidLine(fd) ? '\n' : ''
   pending += metaLine(options.host)

@@ -93,7 +93,7 @@ describe('a start that cannot be', () => {
 
   test('a recording that cannot be written: exit code 1, names the flag', async () => {
     const { code, line } = await refusal({ args: ['run', '--record', join(home, 'none/r.jsonl')] })
-    expect(line).toContain(`--record: expected a file that can be written, came: ENOENT`)
+    expect(line).toContain(`--record: the file cannot be written: ENOENT`)
     expect(code).toBe(1)
   })
 })

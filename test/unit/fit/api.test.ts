@@ -196,7 +196,7 @@ describe('warpwatch fit', () => {
     [[], /give --params such as 8b/],
     [['--params', '8q'], /params: must be a number/],
     [['--config', '/nonexistent/config.json'], /ENOENT/],
-    [['--params', '8b', '--train', 'half'], /--train: must be full, lora, qlora, came "half"/],
+    [['--params', '8b', '--train', 'half'], /--train: must be full, lora, qlora, not "half"/],
     [['--params', '8b', '--gpu', 'Voodoo'], /--gpu: must be cards/],
   ])('%j is refused in one line', async (args, words) => {
     const [code, stdout, stderr] = await here(args)
