@@ -1,6 +1,6 @@
 // Tests: `unit` needs nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
 import { defineConfig } from 'vitest/config'
-import { mixed } from './test/setup/sequencer.ts'
+import { Mixed } from './test/setup/sequencer.ts'
 
 /**
  * More than there are cores: most of the time tests wait. Units and the integration tests that share a machine (`NAME.parallel.test.ts`) run at the same time; the other integration
@@ -10,14 +10,14 @@ const TOGETHER = { maxWorkers: 5, sequence: { groupOrder: 1 } }
 const setup = { setupFiles: ['test/setup/file-folder.ts'] }
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
-const PATIENCE = { testTimeout: 180_000, hookTimeout: 240_000 }
+const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
 
 export default defineConfig({
   test: {
     globalSetup: ['test/setup/run-folder.ts', 'test/setup/fake-nvml.ts'],
-    sequence: { sequencer: mixed },
+    sequence: { sequencer: Mixed },
     projects: [
-      { test: { ...setup, ...TOGETHER, name: 'unit', include: ['test/{unit,suites,repo,golden,property}/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { ...setup, ...TOGETHER, name: 'unit', include: ['test/{unit,suites,repo,golden,property}/**/*.test.ts'], testTimeout: 180_000 } },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
       { test: { ...setup, ...PATIENCE, name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: [PARALLEL], fileParallelism: false } },
       { test: { ...setup, name: 'image', include: ['test/image/**/*.test.ts'], testTimeout: 120_000 } },

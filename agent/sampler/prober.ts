@@ -22,7 +22,9 @@ const GRACE_MS = 500
 
 /** When a left-out GPU is tried again, in words. */
 export const whenNext = (delayMs: number, room: boolean): string =>
-  room ? `left out, retried in ${secondsText(delayMs)}` : 'left out until one of the sampler processes that hang in the driver ends'
+  room
+    ? `left out, retried ${delayMs === 0 ? 'at once' : `in ${secondsText(delayMs)}`}`
+    : 'left out until one of the sampler processes that hang in the driver ends'
 
 export function createProber(options: ProberOptions): Prober {
   const { policy, events } = options

@@ -116,12 +116,15 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
       const verdict = judge(request, access)
       if ('refusal' in verdict) return refuseUpgrade(socket, verdict.refusal)
       if (sockets.size >= maxReaders) {
-        return refuseUpgrade(socket, { code: 'too_many_readers', message: `${maxReaders} readers are connected already: close one, or raise http.max_readers` })
+        return refuseUpgrade(socket, {
+          code: 'too_many_readers',
+          message: `${maxReaders} readers are connected, and more are not allowed. Close one, or raise http.max_readers`,
+        })
       }
       if (!verdict.authenticated && sockets.size - readers.size >= MAX_UNKNOWN) {
         return refuseUpgrade(socket, {
           code: 'too_many_readers',
-          message: `${MAX_UNKNOWN} readers have not sent their token yet: try again in a few seconds`,
+          message: `${MAX_UNKNOWN} readers are connected that have not sent their token yet. Try again in a few seconds`,
         })
       }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))

@@ -56,7 +56,7 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
     const add = (path: string, ofContainer: boolean): void => {
       if (watched.has(path)) return
       if (watched.size >= MAX_FILES) {
-        if (!tooMany) log.warn(`expected at most ${MAX_FILES} log files, found more: ${path} and others are not read`)
+        if (!tooMany) log.warn(`logs.files names more than ${MAX_FILES} files: ${path} and others are not read. Narrow the patterns`)
         tooMany = true
         return
       }

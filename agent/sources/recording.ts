@@ -53,7 +53,8 @@ export function readRecording(input: string | AsyncIterable<string>, options: Re
       const type = unknown.has(parsed) || unknown.size < MAX_UNKNOWN_TYPES ? parsed : '(further types)'
       unknown.set(type, (unknown.get(type) ?? 0) + 1)
     } else if (parsed.type !== 'meta') return parsed
-    else if (parsed.version !== 1) throw new RecordingError(`expected a recording of version 1, came version ${parsed.version}`)
+    else if (parsed.version !== 1)
+      throw new RecordingError(`the recording is of version ${parsed.version}, and this Warpwatch reads version 1. Replay it with the Warpwatch that made it`)
     else host = parsed.host
     return undefined
   }

@@ -40,7 +40,7 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     await using agent = await startAgent({ scenario: healthy })
     await sampled(agent)
     let page = await agent.metrics()
-    /** All three pages once; every GPU but 3 must be on the page. How soon they answer meanwhile is measured in bench/hang.ts. */
+    /** All three pages once; every GPU but 3 must be on the page. How soon they answer meanwhile is measured in bench/faults.ts. */
     const look = async (): Promise<Page> => {
       for (const path of ['/readyz', '/api/v1/gpus', '/metrics']) {
         const answer = await agent.get(path)
@@ -70,15 +70,13 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     // What is told of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
     const told = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
     expect(ofGpu3.filter((name) => !told.some((part) => name.includes(part)))).toEqual([])
-    const age = ageOf(page, 3) ?? 0
-    expect(age).toBeGreaterThan(4)
-    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > age + 1)
-    expect(page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' })).toBeGreaterThanOrEqual(2)
+    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > 5)
+    await until('a second hang', () => (page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' }) ?? 0) >= 2)
 
     agent.tell(healthy)
     await until('GPU 3 to be sampled again', async () => powerOf(page, 3) === 503 && (await wholeGap(agent, 3)) === undefined, 30_000)
     await until('a small age of GPU 3', () => (ageOf(page, 3) ?? 99) < 1.5, 10_000)
-  }, 90_000)
+  })
 
   test('SIGSEGV in the library is survived, and its GPU and function are named', async () => {
     const scene = eightH100()
@@ -97,7 +95,7 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     expect(powerOf(page, 5)).toBeUndefined()
     agent.tell(scene)
     await sampled(agent)
-  }, 60_000)
+  })
 
   test('a GPU that falls off the bus leaves the page with all its series; the API says why; it comes back', async () => {
     const scene = eightH100()
@@ -128,5 +126,5 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     agent.tell(scene)
     await sampled(agent)
     await poll(async () => (await wholeGap(agent, 2)) === undefined, { what: 'its gap to go', deadlineMs: 10_000 })
-  }, 90_000)
+  })
 })

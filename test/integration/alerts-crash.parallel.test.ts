@@ -25,9 +25,15 @@ const start = (args: readonly string[]): ChildProcessByStdio<null, Readable, Rea
 
 /** What was saved, and what was perhaps: the kill came before it could say so. */
 type Saved = { readonly saved: readonly string[]; readonly perhaps: readonly string[] }
-/** `killWhen` resolves when the child is to be killed; without it the child kills itself, or says that all is told. */
-async function run(args: readonly string[], killWhen?: (started: Promise<void>) => Promise<void>): Promise<Saved> {
+/** A run takes half a second; a retry of the sender's, on a busy machine, some more. */
+const STUCK_MS = 90_000
+/**
+ * `awaited`: what ends this run, for the failure of one that goes on for ever. `killWhen` resolves when the child is to be killed; without it the child kills itself, or says
+ * that all is told.
+ */
+async function run(args: readonly string[], awaited: () => string, killWhen?: (started: Promise<void>) => Promise<void>): Promise<Saved> {
   const child = start(args)
+  onTestFinished(() => void child.kill('SIGKILL'))
   let [told, errors] = ['', '']
   const started = Promise.withResolvers<void>()
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
@@ -37,11 +43,19 @@ async function run(args: readonly string[], killWhen?: (started: Promise<void>) 
     if (told.includes('drained\n')) child.kill('SIGKILL')
   })
   const exited = once(child, 'close')
+  const stuck = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    stuck.reject(
+      new Error(`waited ${STUCK_MS} ms for ${awaited()}; exit ${child.exitCode ?? child.signalCode ?? 'none'}; its last words: ${told.slice(-300)}${errors}`),
+    )
+    child.kill('SIGKILL')
+  }, STUCK_MS)
   if (killWhen !== undefined) {
-    await Promise.race([killWhen(started.promise), exited])
+    await Promise.race([killWhen(started.promise), exited, stuck.promise])
     child.kill('SIGKILL')
   }
-  const [, signal] = await exited
+  const [, signal] = await Promise.race([exited, stuck.promise])
+  clearTimeout(timer)
   expect([signal, errors]).toEqual(['SIGKILL', ''])
   const lines = told.split('\n')
   const saved = lines.filter((line) => /^i\d+[+-]$/.test(line))
@@ -77,7 +91,9 @@ async function chain(seed: number): Promise<number> {
               await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))
             }
           : undefined
-    const told = await run([directory, receiver.url, first, stage, stage === 'recovering' ? '1' : times], killWhen)
+    const awaited = (): string =>
+      `the end of kill ${kill} (seed ${seed}) at ${stage}, pass ${times}; requests: ${before} before, ${receiver.requests.length} now, ${wanted} wanted; stage before: ${STAGES[(kill + seed + STAGES.length - 1) % STAGES.length]}`
+    const told = await run([directory, receiver.url, first, stage, stage === 'recovering' ? '1' : times], awaited, killWhen)
     saved.push(...told.saved)
     for (const text of told.perhaps) perhaps.add(text)
     const repeated = new Set(receiver.requests.slice(before).flatMap(({ key }) => (keysBefore.has(key) ? [key] : [])))
@@ -85,7 +101,7 @@ async function chain(seed: number): Promise<number> {
     twice += repeated.size
   }
   receiver.answerWith(() => OK)
-  saved.push(...(await run([directory, receiver.url, '0', 'drain'])).saved)
+  saved.push(...(await run([directory, receiver.url, '0', 'drain'], () => `all to be told; ${receiver.requests.length} requests`)).saved)
 
   // As a receiver that honours keys has it.
   const once = [...new Map(receiver.requests.map((received) => [received.key, itemsOf(received)])).values()].flat()
@@ -106,7 +122,7 @@ async function chain(seed: number): Promise<number> {
   return twice
 }
 
-test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, { timeout: 240_000 }, async () => {
+test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, { timeout: 600_000 }, async () => {
   const warm = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
   onTestFinished(() => rmSync(warm, { recursive: true, force: true }))
   await once(start([warm, 'http://127.0.0.1:9', '0', 'warm']), 'exit')

@@ -49,7 +49,7 @@ describe('kill -9', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  test('while the receiver has the message and has not answered: it comes again under the same key', { timeout: 90_000 }, async () => {
+  test('while the receiver has the message and has not answered: it comes again under the same key', async () => {
     const late = Promise.withResolvers<Answer>()
     receiver.answerWith(() => late.promise)
     crash('first')
@@ -63,7 +63,7 @@ describe('kill -9', () => {
     expect(told().length).toBe(1)
   })
 
-  test('after the answer: only what is new comes', { timeout: 180_000 }, async () => {
+  test('after the answer: only what is new comes', async () => {
     await delivered(1)
     await restart()
     crash('second')

@@ -64,7 +64,7 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
     rmSync(directory, { recursive: true, force: true })
   })
 
-  test('arrives both ways with the same kind, GPU and container', { timeout: 180_000 }, async () => {
+  test('arrives both ways with the same kind, GPU and container', async () => {
     const own = await poll(
       () =>
         bodies(direct)

@@ -56,7 +56,7 @@ async function scene(options: Partial<DeliveryOptions> = {}, get?: (id: string) 
   }
 }
 
-test('a day without a receiver: all that matters arrives once it is back, each incident in its order, repeats only once', { timeout: 120_000 }, async () => {
+test('a day without a receiver: all that matters arrives once it is back, each incident in its order, repeats only once', async () => {
   const it = await scene()
   it.at.answerWith(() => ({ status: 503 }))
   const expected: string[] = []
@@ -88,7 +88,7 @@ test('a day without a receiver: all that matters arrives once it is back, each i
   expect(it.lines, 'one line when it began, one when it was over').toHaveLength(2)
 })
 
-test('down for longer than what is kept: told how much was lost, and what still fires is told anew', { timeout: 120_000 }, async () => {
+test('down for longer than what is kept: told how much was lost, and what still fires is told anew', async () => {
   const it = await scene({ expire_ms: 6 * HOUR })
   it.at.answerWith(() => ({ status: 503 }))
   it.happens(incident('fires'))
@@ -136,7 +136,7 @@ function liveBytes(): number {
 
 const resolvedLarge = (n: number, at: number): Incident => ({ ...large(n), status: 'resolved', resolved_at: at })
 
-test(`${STORM} incidents in a minute: few messages, no root lost, bounded memory`, { timeout: 120_000 }, async () => {
+test(`${STORM} incidents in a minute: few messages, no root lost, bounded memory`, async () => {
   const it = await scene({}, (id) => large(Number(id.slice(1))))
   const before = liveBytes()
   const SLICE = STORM / 100

@@ -14,8 +14,6 @@ import { poll } from '../setup/poll.ts'
 
 const missing = dockerMissing ?? (compiler === undefined ? 'needs a C compiler' : undefined)
 const hasV1 = globSync('/sys/fs/cgroup/devices/cgroup.procs').length > 0
-/** Of device-access: three of its intervals, and a second each for judging and for a busy machine. */
-const WITHIN_MS = 3 * 10_000 + 2_000
 
 describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing === undefined ? '' : ` (${missing})`}`, () => {
   let docker: TestDocker
@@ -37,12 +35,12 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
     id = await docker.run({ name: 'trainer', command: ['sleep', '600'], host: { Devices } })
     await docker.run({ name: 'web', command: ['sleep', '600'] })
     agent = await startAgent({
-      main: join(import.meta.dirname, '../../agent/main.ts'),
       scenario: eightH100(),
+      config: 'detectors: { container-lost-gpu: { for_seconds: 1, clear_seconds: 1 } }\n',
       env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath, WARPWATCH_LOGS__CONTAINERS: 'false' },
     })
     incidents = watchIncidents(agent, new Set(['container_lost_gpu']))
-  }, 120_000)
+  })
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()
     await docker?.close()
@@ -51,16 +49,15 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
 
   const accessible = async (gpu: number): Promise<number | undefined> =>
     (await agent.metrics()).value('warpwatch_container_gpu_accessible', { container: 'trainer', gpu: String(gpu) })
-  const fired = async (from: number): Promise<void> => {
-    const found = await incidents.reached('the loss', WITHIN_MS + 20_000, (all) => all.some(({ status }) => status === 'firing'))
+  const fired = async (): Promise<void> => {
+    const found = await incidents.reached('the loss', (all) => all.some(({ status }) => status === 'firing'))
     const [told] = found.filter(({ status }) => status === 'firing')
     expect(told).toMatchObject({ kind: 'container_lost_gpu', severity: 'critical', facts: { gpus_lost: ['0'] }, title: 'Container trainer lost GPU 0' })
     expect(told?.subject.container).toMatchObject({ name: 'trainer', id: id.slice(0, 12) })
     expect(told === undefined ? '' : shortly(told)).toBe('container_lost_gpu trainer')
-    expect((told?.fired_at ?? Infinity) - from, 'ms until it fired').toBeLessThanOrEqual(WITHIN_MS)
   }
   const healed = async (): Promise<void> =>
-    void (await incidents.reached('its end', WITHIN_MS + 30_000, (all) => all.length > 0 && all.every(({ status }) => status === 'resolved')))
+    void (await incidents.reached('its end', (all) => all.length > 0 && all.every(({ status }) => status === 'resolved')))
 
   test.skipIf(!hasV1)(
     `the rules of its device cgroup${hasV1 ? '' : ' (needs the devices controller of cgroup v1)'}`,
@@ -69,9 +66,8 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
       if (cgroup === undefined) throw new Error(`expected the device cgroup of ${id}, found none`)
       await poll(async () => (await accessible(0)) === 1 && (await accessible(1)) === 1, { what: 'both to be reached', deadlineMs: 40_000 })
       expect(await incidents.all()).toEqual([])
-      const from = Date.now()
       writeFileSync(join(cgroup, 'devices.deny'), 'c 195:0 rw')
-      await fired(from)
+      await fired()
       expect([await accessible(0), await accessible(1)]).toEqual([0, 1])
       writeFileSync(join(cgroup, 'devices.allow'), 'c 195:0 rw')
       await healed()
@@ -86,16 +82,14 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
       what: 'its node to be seen',
       deadlineMs: 40_000,
     })
-    const from = Date.now()
     rmSync(inside)
-    await fired(from)
+    await fired()
     node(inside, 0)
     await healed()
-    const again = Date.now()
     rmSync(inside)
-    await fired(again)
+    await fired()
     await docker.call('DELETE', `/containers/${id}?force=1`)
-    await incidents.reached('its end', 90_000, (all) => all.every(({ status }) => status === 'resolved'))
+    await incidents.reached('its end', (all) => all.every(({ status }) => status === 'resolved'))
     expect((await incidents.all()).map(shortly)).toEqual(Array.from({ length: before + 2 }, () => 'container_lost_gpu trainer'))
-  }, 300_000)
+  })
 })

@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     browser = await launchBrowser()
     // Ready is who has read a GPU; the first lines of the probes may come a moment later.
     await poll(async () => rows.parse(await agent.json('api/v1/allocators')).length >= 2, { what: 'two processes with a probe', deadlineMs: 30_000 })
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await agent?.stop()

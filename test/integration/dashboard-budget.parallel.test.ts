@@ -12,7 +12,7 @@ const KB = 1000
 const FIRST_LOAD = 60 * KB
 /** Of all views at once: they share most of it, and a page of this size gains nothing from a second round trip. */
 const STYLES = 15 * KB
-/** What opening one view may add; the incidents, with charts and runbooks, take 13. */
+/** What opening one view may add, and what the view fetches later; the allocators take 19, what reads Markdown for a runbook 16. */
 const VIEW = 30 * KB
 /** Read logs and snapshots beside the page: all fault families, and the reader of snapshots. */
 const WORKER = 65 * KB
@@ -68,6 +68,8 @@ describe('the built dashboard', () => {
   const charts = lazy.filter((name) => /uplot/i.test(name))
   const first = new Set([...page, ...closure(charts)])
   const views = lazy.filter((name) => !charts.includes(name))
+  const opened = new Set([...first, ...closure(views, first)])
+  const later = [...new Set([...closure(views, first)].flatMap((name) => importsOf(name).lazy))]
 
   test(`needs at most ${FIRST_LOAD / KB} kB of JavaScript before it shows the overview`, () => {
     expect(scripts.length).toBeGreaterThan(0)
@@ -88,10 +90,19 @@ describe('the built dashboard', () => {
     expect(Object.entries(weights).filter(([, bytes]) => bytes > VIEW)).toEqual([])
   })
 
+  test(`fetches what a view needs only sometimes when it does, at most ${VIEW / KB} kB`, () => {
+    expect(
+      later.some((name) => name.includes('markdown')),
+      'a runbook is opened seldom',
+    ).toBe(true)
+    const weights = Object.fromEntries(later.map((name) => [name, gzipped(closure([name], opened))]))
+    expect(Object.entries(weights).filter(([, bytes]) => bytes > VIEW)).toEqual([])
+  })
+
   test(`leaves no file out; what remains are workers, at most ${WORKER / KB} kB each`, () => {
     const built = z.array(z.string()).parse(JSON.parse(readFileSync(join(DIST, '../.files'), 'utf8')))
     const scriptsBuilt = built.filter((name) => name.startsWith('dashboard/') && name.endsWith('.js')).map((name) => name.slice('dashboard/'.length))
-    const reached = new Set([...first, ...closure(views, first)])
+    const reached = new Set([...opened, ...closure(later, opened)])
     expect([...reached].filter((name) => !scriptsBuilt.includes(name))).toEqual([])
     const workers = scriptsBuilt.filter((name) => !reached.has(name))
     expect(workers.filter((name) => !/\/[\w-]*worker-/.test(name))).toEqual([])

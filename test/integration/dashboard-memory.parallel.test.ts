@@ -12,7 +12,7 @@ const COUNTS = 5
 /** What is opened and closed on the way; one object kept of each second, with its figures, is far above. */
 const GROWTH = 1_000
 
-test.skipIf(!hasChromium)('a tab keeps nothing of the seconds that are over (needs Debian’s chromium)', { timeout: 180_000 }, async () => {
+test.skipIf(!hasChromium)('a tab keeps nothing of the seconds that are over (needs Debian’s chromium)', async () => {
   await using browser = await launchBrowser()
   const host = await startSimulatedHost({ gpus: 4, containers: 8, processes: 12 })
   const { session, play, close } = await openPlayed(browser, host, DESKTOP)

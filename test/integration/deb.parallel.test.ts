@@ -20,7 +20,7 @@ const AT = '1700000000'
 
 beforeAll(() => {
   if (missing === undefined) pack('deb', folder, { SOURCE_DATE_EPOCH: AT })
-}, 120_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.skipIf(missing !== undefined)(`the Debian package${missing === undefined ? '' : `; ${missing}`}`, () => {
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(`the Debian package${missing === undefine
     let [one, other] = [made, packed()]
     for (let again = 0; again < 2 && sums(one) !== sums(other); again++) [one, other] = [other, packed()]
     expect(readFileSync(other).equals(readFileSync(one)), `${one} and ${other}`).toBe(true)
-  }, 180_000)
+  })
 
   test.skipIf(!has('lintian'))(
     'lintian finds no error and nothing to warn of (needs lintian)',
@@ -113,7 +113,7 @@ describe.skipIf(notHere !== undefined)(`its life${notHere === undefined ? '' : `
     execFileSync('dpkg-deb', ['--build', '--root-owner-group', '-Zgzip', '-z1', raw, newer], { stdio: 'ignore' })
     host = await startSystemdHost()
     for (const file of [made, newer]) copyFileSync(file, host.path(`/srv/${file.slice(folder.length + 1)}`))
-  }, 120_000)
+  })
   afterAll(async () => host?.close(), 60_000)
   const [old, next] = [`/srv/warpwatch_${VERSION}_amd64.deb`, `/srv/warpwatch_${NEWER}_amd64.deb`]
 

@@ -125,7 +125,7 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     })
     expect(run.value(`${PREFIX}_cpu_limit_cores`, { container: 'unlimited' })).toBeUndefined()
     for (const id of ids) await remove(id)
-  }, 60_000)
+  })
 
   test('a child killed for memory is counted, though the container lives on', async () => {
     const run = start()

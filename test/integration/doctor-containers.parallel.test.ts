@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
       env: ['HF_HOME=/usr/local/lib/python3.12/site-packages/loop'],
       host: { Binds: [`${at('trap')}:${SITE}`, `${at('trap/cache')}:/etc/ld.so.cache`] },
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     engines?.close()
     await docker?.close()

@@ -28,11 +28,11 @@ describe.skipIf(dockerMissing !== undefined)('twenty containers', () => {
         host: { ShmSize: 64 * 2 ** 20, Memory: 256 * 2 ** 20 },
       })
     await docker.run({ name: 'plain', command: ['sleep', '100000'] })
-  }, 120_000)
+  })
   afterAll(async () => {
     await docker.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
   const env = () => ({ WARPWATCH_CONTAINERS__ENGINES: JSON.stringify([docker.socketPath]), WARPWATCH_HTTP__LISTEN: '127.0.0.1:1', WARPWATCH_DATA_DIR: folder })
 
   test('are found with their settings, and their files are theirs', async () => {

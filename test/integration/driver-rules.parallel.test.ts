@@ -167,5 +167,5 @@ describe.skipIf(!promtool)('detectors of driver and access and their rules (need
     const run = spawnSync('promtool', ['test', 'rules', 'test.json'], { cwd: folder, encoding: 'utf8' })
     rmSync(folder, { recursive: true, force: true })
     expect((run.stdout + run.stderr).slice(-4_000).trim()).toMatch(/SUCCESS$/)
-  }, 60_000)
+  })
 })

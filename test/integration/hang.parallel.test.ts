@@ -42,7 +42,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     await using running = runFake(scenario)
     await started(running)
     running.file.write(withGpu(scenario, 3, { 'delay.nvmlDeviceGetPowerUsage': HANG_MS }))
-    await until('GPU 3 left out', () => running.gapOf(3)?.detail?.includes('left out, retried in') === true)
+    await until('GPU 3 left out', () => running.gapOf(3)?.detail?.includes('left out, retried') === true)
     expect(running.gapOf(3)).toMatchObject({ reason: 'timeout', labels: { gpu: '3', uuid: fakeUuid(3) } })
     expect(running.gapOf(3)?.detail).toContain('nvmlDeviceGetPowerUsage on GPU 3 did not return within 2 s')
     expect(running.power(3)).toBeUndefined()
@@ -57,12 +57,12 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
       'the others are sampled while it is tried apart',
     ).toBe(true)
     await until('readings of the others', () => others(3).every((gpu) => running.power(gpu) !== undefined))
-    expect(running.age(3)).toBeGreaterThan(8)
+    await until('an age that goes on rising', () => (running.age(3) ?? 0) > 8)
     running.file.write(scenario)
     await until('GPU 3 sampled again', () => running.power(3) !== undefined && running.gapOf(3) === undefined)
     await until('with the others', () => running.value('warpwatch_agent_sampler_restarts_total', { reason: 'returned' }) === 1)
     await until('all fresh', () => others(-1).every((gpu) => (running.age(gpu) ?? 99) < 1.5))
-  }, 90_000)
+  })
 
   test('a GPU that hangs while it is opened does not hold up the others', async () => {
     const scenario = eightH100()
@@ -78,10 +78,10 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
   test('an initialisation that hangs is told as such, and heals', async () => {
     const scenario = eightH100()
     const hung = { ...scenario, values: { ...scenario.values, 'delay.nvmlInit_v2': HANG_MS } }
-    await using running = runFake(hung, { startDeadlineMs: 1_000 })
+    await using running = runFake(hung, { startDeadlineMs: 3_000 })
     await until('a gap of all', () => running.gapOf(undefined) !== undefined)
     expect(running.gapOf(undefined)).toMatchObject({ reason: 'timeout', labels: {} })
-    expect(running.gapOf(undefined)?.detail).toMatch(/^nvmlInit_v2 did not return within 1 s; /)
+    expect(running.gapOf(undefined)?.detail).toMatch(/^nvmlInit_v2 did not return within 3 s; /)
     running.file.write(scenario)
     await started(running)
   })
@@ -115,7 +115,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     expect(series()).toEqual([])
     running.file.write(scenario)
     await until('back', () => running.power(2) !== undefined && running.gapOf(2) === undefined)
-  }, 90_000)
+  })
 
   test('a driver that is unloaded and loaded again', async () => {
     const scenario = eightH100()
@@ -141,7 +141,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     await until('GPU 7', () => running.power(7) !== undefined)
     running.file.write(fewer)
     await until('GPU 7 gone with a reason', () => running.power(7) === undefined && running.gapOf(7)?.reason === 'gpu_lost')
-  }, 90_000)
+  })
 
   test('processes of MIG instances are attributed to them, and the rest to nobody', async () => {
     const one = migH100(0)

@@ -34,7 +34,7 @@ async function runAndKill(directory: string, first: number): Promise<number> {
   return Number(complete.at(-1))
 }
 
-test(`${KILLS} kills: no hole beyond the downtime, no wrong value, a whole database`, { timeout: 240_000 }, async () => {
+test(`${KILLS} kills: no hole beyond the downtime, no wrong value, a whole database`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const runs: { readonly first: number; readonly last: number }[] = []

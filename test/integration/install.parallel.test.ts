@@ -38,7 +38,7 @@ beforeAll(() => {
   cpSync(join(folder, `warpwatch-${VERSION}-linux-x64`), unpacked(VERSION), { recursive: true })
   for (const version of ['9.8.0', '9.9.0']) asVersion(unpacked(VERSION), version, unpacked(version))
   chmodSync(folder, 0o755)
-}, 180_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.skipIf(!isLinuxX64)('an ordinary user, without systemd', () => {
@@ -195,7 +195,7 @@ describe.skipIf(systemdMissing !== undefined)(`root, with systemd${systemdMissin
   beforeAll(async () => {
     host = await startSystemdHost()
     for (const each of [VERSION, '9.8.0', '9.9.0']) cpSync(unpacked(each), host.path(`/srv/${each}`), { recursive: true })
-  }, 120_000)
+  })
   afterAll(async () => host?.close(), 60_000)
 
   test('is a service from the first command, and of the new version after the next', async () => {

@@ -108,5 +108,5 @@ describe.skipIf(dockerMissing !== undefined)(`a node${dockerMissing === undefine
     await wait('the line', () => lines().some((line) => log.safeParse(line).success))
     expect(lines().flatMap((line) => log.safeParse(line).data ?? [])[0]).toMatchObject({ stream: 'container', origin: { container: 'server' } })
     expect(words).not.toMatch(/ (warn|error) /)
-  }, 150_000)
+  })
 })

@@ -44,7 +44,7 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
     fetch(`${agent.url}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) })
   const silenced = async (): Promise<number | undefined> => (await agent.metrics()).value('warpwatch_incidents_silenced')
 
-  test('silenced, it fires on and is told so, also after kill -9', { timeout: 90_000 }, async () => {
+  test('silenced, it fires on and is told so, also after kill -9', async () => {
     const { id } = await fires(3)
     const stream = new WebSocket(`${agent.url.replace('http', 'ws')}/ws`)
     const seen: Told[] = []
@@ -69,7 +69,7 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
     await poll(async () => (await silenced()) === 0, { what: 'the metric to fall' })
   })
 
-  test('set healthy, it stays quiet while nothing changes, over a restart too, and fires with the next row', { timeout: 120_000 }, async () => {
+  test('set healthy, it stays quiet while nothing changes, over a restart too, and fires with the next row', async () => {
     const { id } = await fires(3)
     const answer = await send('POST', `/api/v1/incidents/${id}/resolve`, { by: 'kim', note: 'board tested' })
     expect(incident.parse(await answer.json())).toMatchObject({ id, status: 'resolved', resolution: 'set healthy by kim: board tested' })
@@ -88,7 +88,6 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
 
   test.skipIf(!existsSync(CHROMIUM) || !existsSync(DASHBOARD))(
     'on the dashboard (needs Chromium and the built dashboard): acknowledge, silence for an hour, end it',
-    { timeout: 60_000 },
     async () => {
       const { id } = await fires(3)
       const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })

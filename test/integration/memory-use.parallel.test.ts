@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
-import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { fakeUuid, h100, type FakeProcess, type FakeScenario, type Values } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { dockerMissing, startDocker, type TestDocker } from '../setup/docker.ts'
+import { watchIncidents, type Told } from '../setup/incident-watch.ts'
 import { poll } from '../setup/poll.ts'
 
 const GIB = 1024 ** 3
@@ -17,14 +16,11 @@ const missing = dockerMissing ?? (compiler === undefined ? 'needs a C compiler' 
 /** What takes minutes by default takes seconds here. */
 const CONFIG = `detectors:
   unattributed-memory: { for_minutes: 0.05, clear_seconds: 2 }
-  idle-gpu-held: { for_minutes: 0.2 }
+  idle-gpu-held: { for_minutes: 0.1 }
   shared-gpu: { for_minutes: 0, clear_seconds: 2 }
-  unused-gpu: { for_minutes: 0.3 }
+  unused-gpu: { for_minutes: 0.2 }
 `
-/** The detectors look each five or ten seconds. */
-const WITHIN_MS = 40_000
 const KINDS = new Set(['unattributed_memory', 'idle_gpu_held', 'shared_gpu', 'unused_gpu'])
-type Told = z.infer<typeof incidentSummary>
 
 const card = (index: number, util: number, usedGib: number, processes: readonly FakeProcess[], more: Values = {}) =>
   h100(index, { util, util_mem: util / 2, mem_used: usedGib * GIB, ...more }, processes)
@@ -32,6 +28,7 @@ const card = (index: number, util: number, usedGib: number, processes: readonly 
 describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefined ? '' : ` (${missing})`}`, () => {
   let docker: TestDocker
   let agent: RunningAgent
+  let incidents: ReturnType<typeof watchIncidents>
   let ids: readonly string[]
   let pids: readonly number[]
   /** Nodes as the driver makes them (major 195), though no driver is behind them: what a container was given shows by them. */
@@ -59,36 +56,22 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     ids = await Promise.all([start('job-a', 0), start('job-b', 0, 1), start('spare', 1)])
     pids = await Promise.all(ids.map((id) => docker.inspectPid(id)))
     agent = await startAgent({
-      main: join(import.meta.dirname, '../../agent/main.ts'),
       scenario: shared(),
       config: CONFIG,
       env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath },
     })
-  }, 90_000)
+    incidents = watchIncidents(agent, KINDS)
+  })
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()
     await docker?.close()
     rmSync(nodes, { recursive: true, force: true })
   })
 
-  const incidents = async (): Promise<readonly Told[]> =>
-    z
-      .array(incidentSummary)
-      .parse(await agent.json('/api/v1/incidents?limit=1000'))
-      .filter(({ kind }) => KINDS.has(kind))
   const find = async (what: string, holds: (told: Told) => boolean): Promise<Told> => {
-    let last: readonly Told[] = []
-    return await poll(
-      async () => {
-        last = await incidents()
-        return last.find(holds)
-      },
-      {
-        what: () => `${what}; there are: ${last.map(({ kind, status, title }) => `${kind} ${status} ${title}`).join('; ')}`,
-        deadlineMs: WITHIN_MS,
-        everyMs: 200,
-      },
-    )
+    const found = (await incidents.reached(what, (all) => all.some(holds))).find(holds)
+    if (found === undefined) throw new Error(`expected ${what}, came none`)
+    return found
   }
   const firing = (kind: string) => find(`${kind} to fire`, (told) => told.kind === kind && told.status === 'firing')
   const resolved = (id: string) => find(`${id} to resolve`, (told) => told.id === id && told.status === 'resolved')
@@ -102,7 +85,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     })
     expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
     expect(told.verdict).toContain('which one of them was given as well')
-  }, 60_000)
+  })
 
   test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {
     expect(await firing('unused_gpu')).toMatchObject({
@@ -111,7 +94,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
       subject: { gpu: { index: 1, uuid: fakeUuid(1) }, container: { name: 'spare' } },
       facts: { gpus: ['1'] },
     })
-  }, 60_000)
+  })
 
   test('a process that is killed while its memory stays: told with the name of who left it, and the shared card is over', async () => {
     const pair = await firing('shared_gpu')
@@ -125,7 +108,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     })
     expect(told.facts.unattributed_bytes).toBeCloseTo(19.5 * GIB, -8)
     expect((await resolved(pair.id)).subject.gpu?.index).toBe(0)
-  }, 120_000)
+  })
 
   test('a GPU that falls silent heals nothing; memory that is given back does', async () => {
     const { id } = await firing('unattributed_memory')
@@ -137,10 +120,10 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
       deadlineMs: 30_000,
       everyMs: 250,
     })
-    expect((await incidents()).find((told) => told.id === id)?.status).toBe('firing')
+    expect((await incidents.all()).find((told) => told.id === id)?.status).toBe('firing')
     agent.tell(host(card(0, 60, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
     expect((await resolved(id)).count).toBeGreaterThan(0)
-  }, 120_000)
+  })
 
   test('a GPU that is held and idle: told with the container, over with the first work', async () => {
     agent.tell(host(card(0, 0, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
@@ -152,5 +135,5 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     })
     agent.tell(host(card(0, 3, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
     expect((await resolved(told.id)).resolved_at).toBeGreaterThan(told.started_at)
-  }, 120_000)
+  })
 })

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 describe.skipIf(pythons.length === 0)(`the probe${pythons.length === 0 ? ' (needs python3, 3.8 to 3.14)' : ''}`, () => {
   // Mostly waiting, so one Python's modules go side by side; more at once would make their waits long.
-  test.each(pythons)('under Python $version', { timeout: 300_000 }, async ({ path }) => {
+  test.each(pythons)('under Python $version', async ({ path }) => {
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
     const runs = await Promise.all(
       modules.map(async (name) => {

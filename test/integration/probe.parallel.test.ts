@@ -102,12 +102,12 @@ describe.skipIf(missing !== undefined)(`probes in containers${missing === undefi
     docker = await startDocker()
     home = mkdtempSync(join(tmpdir(), 'ww-'))
     mkdirSync(join(home, 'run'))
-  }, 60_000)
+  })
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()
     await docker?.close()
     rmSync(home, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   test('are heard through the mount and without it; an agent that is killed and comes back has lost no OOM', async () => {
     const [mounted, bare] = [await startJob('mounted', true), await startJob('bare', false)]
@@ -147,7 +147,7 @@ describe.skipIf(missing !== undefined)(`probes in containers${missing === undefi
     expect(page?.value('warpwatch_allocator_ooms_total', { container: 'mounted' })).toBe(2)
     expect(page?.value('warpwatch_allocator_ooms_total', { container: 'bare' })).toBe(2)
     expect(page?.samples.filter(({ name, value }) => name === 'warpwatch_agent_probe_refusals_total' && value > 0)).toEqual([])
-  }, 120_000)
+  })
 
   test('a forked child has neither thread nor connection, and its parent goes on', async () => {
     const [mounted] = jobs
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)(`probes in containers${missing === undefi
     const page = await agent?.metrics()
     expect(page?.value('warpwatch_agent_probe_connections')).toBe(2)
     await heard(['mounted'])
-  }, 60_000)
+  })
 
   test('a crash is one incident that counts once, though log, probe and exception tell of it; no file is left', async () => {
     const job = await startJob('crashing', false)
@@ -173,7 +173,7 @@ describe.skipIf(missing !== undefined)(`probes in containers${missing === undefi
     await poll(() => readdirSync(job.tmp).length === 0, { what: 'its socket to be gone' })
     // All three spoke: the engine's log, the allocator's observer and the exception.
     expect(JSON.stringify(found)).toContain('Traceback')
-  }, 60_000)
+  })
 
   test('killed processes leave the metrics, their connections are gone', async () => {
     const [mounted] = jobs
@@ -188,5 +188,5 @@ describe.skipIf(missing !== undefined)(`probes in containers${missing === undefi
     expect(readdirSync(mounted.tmp)).toEqual([])
     await agent?.terminate()
     expect(readdirSync(join(home, 'run'))).toEqual([])
-  }, 60_000)
+  })
 })

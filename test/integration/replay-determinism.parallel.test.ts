@@ -22,7 +22,6 @@ const STORY = [
 const PLACES = [
   { TZ: 'UTC', LC_ALL: 'C' },
   { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8' },
-  { TZ: 'America/St_Johns', LC_ALL: 'de_DE.UTF-8' },
   { TZ: 'Asia/Kathmandu', LC_ALL: 'ar_EG.UTF-8' },
 ] as const
 
@@ -55,7 +54,7 @@ describe('a recording', () => {
   // Each replay takes seconds, so the words are tried in two places only: the first, and the one whose locale writes numbers most differently.
   test.each([
     ['--json', PLACES],
-    [undefined, [PLACES[0], PLACES[3]]],
+    [undefined, [PLACES[0], PLACES[2]]],
   ] as const)('gives the same bytes everywhere (%s)', (flag, places) => {
     const flags = flag === undefined ? [] : [flag]
     const [first = '', ...others] = places.map((place) => replay(place, ...flags))

@@ -1,5 +1,4 @@
 // A service in a real container that answers 200 while its GPU (the fake NVML's) is lost, hangs or raises an Xid: told with its name, over when it heals.
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
@@ -29,14 +28,13 @@ describe.skipIf(missing !== undefined)(`a service that answers while its GPU is 
     pid = await docker.inspectPid(await docker.run({ name: 'trainer', command: ['sleep', '6000'] }))
     service = await webServer((_, answer) => answer.writeHead(status).end('ok'))
     agent = await startAgent({
-      main: join(import.meta.dirname, '../../agent/main.ts'),
       scenario: host(),
       config: `gpu: {deadline_ms: 500}\ntargets:\n  - {name: ui, url: "${service.url}/health", interval_ms: 1000, container: trainer}\n`,
       env: { WARPWATCH_CONTAINERS__ENGINES: docker.socketPath },
     })
     const holds = async (): Promise<boolean> => (await agent.metrics()).value('warpwatch_process_gpu_memory_bytes', { container: 'trainer' }) !== undefined
     await poll(holds, { what: 'the process of the container', deadlineMs: 20_000 })
-  }, 90_000)
+  })
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()
     await service?.close()

@@ -96,7 +96,7 @@ describe('a reader', () => {
     await once(mute.resume(), 'close')
     await poll(() => running.live.connections() === 0, { what: 'no connection' })
     expect(running.live.readers()).toBe(0)
-  }, 15_000)
+  })
 
   test('is told when the agent stops', async () => {
     const running = await runServer()

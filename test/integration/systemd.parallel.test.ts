@@ -68,11 +68,11 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
     writeFileSync(host.path('/opt/scenario'), scenarioText({ values: { driver: '580.95.05' }, gpus }))
     const settings = ['FAKE_NVML_SCENARIO=/opt/scenario', 'WARPWATCH_GPU__LIBRARY=/opt/libnvidia-ml.so.1', 'WARPWATCH_LOGS__JOURNALD=true']
     writeFileSync(host.path('/etc/default/warpwatch'), `${settings.join('\n')}\n`, { mode: 0o600 })
-  }, 180_000)
+  })
   afterAll(async () => {
     await host?.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   const show = async (property: string): Promise<string> => (await host.must('systemctl', 'show', '--value', `--property=${property}`, 'warpwatch')).trim()
   const journal = async (): Promise<string> => (await host.run('journalctl', '-u', 'warpwatch', '-n', '30', '--no-pager')).stdout

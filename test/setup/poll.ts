@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type PollOptions = {
   readonly what: string | (() => string)
-  /** At least a minute: a machine that is busy with other things is no fault. */
+  /** At least two minutes: a machine that is busy with other things is no fault. */
   readonly deadlineMs?: number
   readonly everyMs?: number
 }
-const LEAST_MS = 60_000
+const LEAST_MS = 120_000
 
 /** Gives the first answer that is neither undefined nor false. */
 export async function poll<T>(ask: () => T | undefined | false | Promise<T | undefined | false>, options: PollOptions): Promise<T> {

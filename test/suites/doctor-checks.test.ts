@@ -19,8 +19,7 @@ async function casesOf(id: string): Promise<readonly CheckCase[]> {
   const path = join(root, `test/unit/doctor/cases/${id}.ts`)
   if (!existsSync(path)) throw new Error(`the check ${id} has no cases: add ${path}`)
   const module: unknown = await import(path)
-  if (typeof module !== 'object' || module === null || !('cases' in module) || !Array.isArray(module.cases))
-    throw new Error(`${path} does not export "cases"`)
+  if (typeof module !== 'object' || module === null || !('cases' in module) || !Array.isArray(module.cases)) throw new Error(`${path} does not export "cases"`)
   return module.cases
 }
 

@@ -20,7 +20,7 @@ async function deniedMinors({ files, config }: Surroundings, pid: number, minors
   if (line === undefined || line.path.split('/').includes('..')) return undefined
   const text = await files.readText(join(config.containers.cgroup_root, 'devices', line.path, 'devices.list'))
   if (text === undefined) return undefined
-  const box = { rules: parseRules(text), dev: '' }
+  const box = { rules: parseRules(text) }
   return minors.filter((minor) => allowedBy(box, minor) === false)
 }
 

@@ -91,7 +91,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       entry,
       execArgv: [],
       env,
-      start: { libraries, leaveOut: [], last: [], peakHz: 0 },
+      start: { libraries, leaveOut: [], peakHz: 0 },
       deadlineMs,
       startDeadlineMs,
       interner: createSeriesInterner(metrics),

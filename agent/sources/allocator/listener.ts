@@ -93,11 +93,14 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     const directory = lstatSync(dirname(path))
     const uid = process.getuid?.()
     if (uid !== undefined && directory.uid !== uid && directory.uid !== 0)
-      throw new Error(`${dirname(path)}: expected a directory of this user or root, came one of uid ${directory.uid}`)
+      throw new Error(
+        `${dirname(path)} belongs to uid ${directory.uid}, not to this user or root, so its owner could put another socket there. Set allocator.socket to a path elsewhere`,
+      )
     // One that was there before, with other rights; a directory with a sticky bit such as /tmp is nobody's to change.
     if (directory.uid === uid && (directory.mode & 0o7777) !== 0o755 && (directory.mode & 0o1000) === 0) chmodSync(dirname(path), 0o755)
     const there = statOf(path)
-    if (there !== undefined && !there.isSocket()) throw new Error(`${path}: expected a socket or nothing, came something else; it is left alone`)
+    if (there !== undefined && !there.isSocket())
+      throw new Error(`${path} is there already and is no socket; it is left alone. Remove it, or set allocator.socket to another path`)
     if (there !== undefined && (await isAnswered(path))) throw new Error(`${path}: another agent listens there; allocator.socket can name another path`)
     await listen()
   }

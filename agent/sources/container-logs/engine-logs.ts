@@ -55,14 +55,14 @@ export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
     const whole = Buffer.concat([head ?? Buffer.alloc(0), bytes])
     const end = whole.indexOf(END_OF_HEAD)
     if (end < 0) {
-      if (whole.length > MAX_HEAD) throw new EngineError('parse_error', `${doing}: expected the head of an HTTP answer within ${MAX_HEAD} bytes, came none`)
+      if (whole.length > MAX_HEAD) throw new EngineError('parse_error', `${doing}: the head of the answer is longer than ${MAX_HEAD} bytes`)
       head = whole
       return undefined
     }
     clearTimeout(timer)
     const text = whole.toString('latin1', 0, end)
     status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0)
-    if (status === 0) throw new EngineError('parse_error', `${doing}: expected an HTTP answer, came ${JSON.stringify(text.slice(0, 80))}`)
+    if (status === 0) throw new EngineError('parse_error', `${doing}: the answer is not HTTP: ${JSON.stringify(text.slice(0, 80))}`)
     if (/^transfer-encoding:\s*chunked/im.test(text))
       throw new EngineError('not_supported', `${doing}: a proxy answers an HTTP/1.0 request in chunks; give the engine's own socket`)
     head = undefined
@@ -118,7 +118,7 @@ export async function readEngineLog(request: LogRequest): Promise<LogEnd> {
     if (status === 404) return resolve('missing')
     const reason =
       status === 401 || status === 403 ? 'no_permission' : status === 501 || /does not support reading/.test(refusal) ? 'not_supported' : 'driver_error'
-    reject(new EngineError(reason, `${doing}: expected status 200, got ${status} ${refusal.slice(0, 200).trim()}`, { code: status }))
+    reject(new EngineError(reason, `${doing}: the engine answered with status ${status}: ${refusal.slice(0, 200).trim()}`, { code: status }))
   })
   const from = `${since === undefined ? '' : `&since=${since}`}${tail === undefined ? '' : `&tail=${tail}`}`
   socket.write(`GET /containers/${id}/logs?stdout=1&stderr=1&timestamps=1${follow ? '&follow=1' : ''}${from} HTTP/1.0\r\nHost: docker\r\n\r\n`)

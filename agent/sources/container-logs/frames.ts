@@ -188,6 +188,6 @@ function createSmallBatch(bytes: Buffer): LineBatch {
 function checkedLength(bytes: Buffer, at: number): number {
   const stream = bytes[at] ?? 255
   if (stream > 3 || bytes[at + 1] !== 0 || bytes[at + 2] !== 0 || bytes[at + 3] !== 0)
-    throw new FrameError(`expected the head of a frame [0-3,0,0,0,length], came ${bytes.subarray(at, at + HEAD).toString('hex')}`)
+    throw new FrameError(`the log stream has no frame head (0-3,0,0,0,length) where one must begin, but ${bytes.subarray(at, at + HEAD).toString('hex')}`)
   return HEAD + bytes.readUInt32BE(at + 4)
 }

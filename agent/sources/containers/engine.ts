@@ -47,7 +47,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
 
   const refuse = (path: string, status: number, body: string): EngineError => {
     const reason = status === 401 || status === 403 ? 'no_permission' : status === 404 || status === 400 ? 'not_supported' : 'driver_error'
-    return new EngineError(reason, `GET ${path} on ${socketPath}: expected status 200, got ${status} ${body.slice(0, 200).trim()}`, { code: status })
+    return new EngineError(reason, `GET ${path} on ${socketPath}: the engine answered with status ${status}: ${body.slice(0, 200).trim()}`, { code: status })
   }
 
   const textOf = ({ body, cut }: Pick<HttpAnswer, 'body' | 'cut'>): string => {
@@ -69,7 +69,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
     try {
       parsed = JSON.parse(body)
     } catch (cause) {
-      throw new EngineError('parse_error', `GET ${path} on ${socketPath}: expected JSON, got ${JSON.stringify(body.slice(0, 80))}`, { cause })
+      throw new EngineError('parse_error', `GET ${path} on ${socketPath}: the answer is no JSON: ${JSON.stringify(body.slice(0, 80))}`, { cause })
     }
     const checked = schema.safeParse(parsed)
     if (!checked.success) throw new EngineError('parse_error', `GET ${path} on ${socketPath}: ${describeIssues(checked.error)}`, { cause: checked.error })
@@ -91,7 +91,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         try {
           parsed = JSON.parse(line)
         } catch {
-          onMalformed(`expected a JSON object per line, got ${JSON.stringify(line.slice(0, 80))}`)
+          onMalformed(`a line of the engine's events is no JSON object: ${JSON.stringify(line.slice(0, 80))}`)
           return
         }
         const checked = eventSchema.safeParse(parsed)

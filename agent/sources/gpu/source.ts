@@ -42,7 +42,7 @@ const USED = 'warpwatch_gpu_memory_used_bytes'
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const { deadlineMs = 2_000, onState } = options
-  // One hang costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that, and not more.
+  // A hang that is not taken for one early (see Hangs in ARCHITECTURE.md) costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that.
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
   const roster = createRoster(now)

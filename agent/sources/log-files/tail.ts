@@ -49,7 +49,7 @@ export function createTail(options: TailOptions): Tail {
     const fd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(fd)
-      if (!stat.isFile()) throw new Error(`${name}: expected a file, came a pipe, a device, a socket or a directory`)
+      if (!stat.isFile()) throw new Error(`${name} is no file but a pipe, a device, a socket or a directory. Take it out of logs.files`)
       const { dev, ino } = stat
       return { fd, device: dev, inode: ino, position, beginning: fingerprint(fd) }
     } catch (error) {

@@ -18,6 +18,7 @@ const children: ChildProcess[] = []
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'ww-root-'))
   mkdirSync(join(root, 'tmp'))
+  symlinkSync(root, join(root, 'root'))
 })
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
@@ -54,7 +55,7 @@ describe('what is touched', () => {
     const { sockets, notSockets } = await findSockets(root, any)
     expect(sockets.map(({ name, pid, startTicks }) => ({ name, pid, startTicks }))).toEqual([{ name: '.warpwatch-7-99.sock', pid: 7, startTicks: 99 }])
     expect(notSockets).toBe(4)
-    for (const { release } of sockets) await release()
+    for (const { release } of sockets) release()
   })
 
   test('a /tmp that is a link leads nowhere', async () => {

@@ -177,7 +177,7 @@ describe('replay', () => {
     const later = JSON.stringify({ type: 'meta', format: 'warpwatch-recording', version: 2, host: 'x' })
     expect(await runCli(['replay', recording(later)])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('expected a recording of version 1, came version 2'),
+      stderr: expect.stringContaining('the recording is of version 2, and this Warpwatch reads version 1'),
     })
   })
 })

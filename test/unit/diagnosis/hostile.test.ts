@@ -36,8 +36,8 @@ const FILLERS = [
 
 const filled = (start: string, filler: string, length: number): string => start + filler.repeat(Math.ceil(length / filler.length)).slice(0, length)
 
-/** Eight times what is judged of a line: a quadratic pattern takes seconds for it, a sound one a millisecond or two. */
-const LENGTH = 8 * LINE_LIMIT
+/** Four times what is judged of a line: a quadratic pattern takes seconds for it, a sound one a millisecond. */
+const LENGTH = 4 * LINE_LIMIT
 
 describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ family }) => {
   test('the longest lines take no more than their length, whatever repeats in them', () => {

@@ -62,7 +62,7 @@ test('an alias stands for the last anchor of its name before it', () => {
 test('many aliases cost no more than their number', () => {
   // Looked up anew in the whole file for each they took seconds.
   const text = `a: &a 1\nb: [${'*a, '.repeat(20_000)}]`
-  expect(isBounded(() => expect(parseComposeFile('c', text).problem).toBeUndefined())).toBe(true)
+  expect(isBounded(() => expect(parseComposeFile('c', text).problem).toBeUndefined(), 2)).toBe(true)
 })
 test('depth is bounded', () => {
   for (const levels of [100, 20_000]) expect(parseComposeFile('c', `a: ${'['.repeat(levels)}${']'.repeat(levels)}`).problem?.words).toMatch(/expected/)

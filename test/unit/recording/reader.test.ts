@@ -103,7 +103,7 @@ describe('recording reader', () => {
   })
 
   test('a later version is refused with its number', async () => {
-    await expect(read(json({ ...meta, version: 2 }))).rejects.toThrow('expected a recording of version 1, came version 2')
+    await expect(read(json({ ...meta, version: 2 }))).rejects.toThrow('the recording is of version 2, and this Warpwatch reads version 1')
   })
 
   test('an allocator event keeps what was unknown unknown', async () => {

@@ -46,7 +46,7 @@ test('all GPUs are read and the next request goes out before the owners of a sec
   await until('the lists of the next second', () => GPUS.every((gpu) => groupsAt(next).includes(`GPU-${gpu}/processes`)))
   const newest = running.scrapes.findLast(({ group }) => group === 'GPU-5/processes')
   expect(newest?.readings.find(({ series }) => series.metric.name === processGpuMemory.name)?.value).toBe(3_000)
-  rmSync(folder, { recursive: true })
+  rmSync(folder, { recursive: true, maxRetries: 5 })
 })
 
 function scene() {
