@@ -24,7 +24,7 @@ export const commonOptions = {
     default: 3 * DAY_MS,
     min: 60_000,
     max: 30 * DAY_MS,
-    description: 'What could not be delivered for so long is counted, told of in the next message, and dropped.',
+    description: 'What could not be delivered for so long is counted, mentioned in the next message, and dropped.',
   }),
   ca_file: text({ default: '', expected: 'a path', description: 'PEM file with the certificates of a private authority that the receiver is trusted by.' }),
 } as const satisfies Fields

@@ -65,7 +65,7 @@ const fields = {
         : undefined,
   ),
   except: field<Severity | undefined>(
-    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'What is told even then, and worse.' },
+    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'What is sent even then, and worse.' },
     (value) => SEVERITIES.find((severity) => severity === value),
   ),
 }

@@ -121,8 +121,7 @@ export const routes: Field<readonly Route[]> = {
   read,
   expected: 'a list of routes',
   default: [],
-  description:
-    'Who is told of which incidents: of the routes that name a notifier the first that fits decides. Without any, all are told of warnings and worse.',
+  description: 'Who is notified of which incidents: of the routes that name a notifier the first that fits decides. Without any, all get warnings and worse.',
   secret: false,
   shown: (found) =>
     found.map(({ to, match, groupBy, waitMs, repeatMs, quiet, resolved }) => ({
@@ -136,7 +135,7 @@ export const routes: Field<readonly Route[]> = {
     })),
   example: [
     `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
-    'A group waits 200ms (wait) before its first message; what still fires is told again after 4h (repeat, or never). In quiet hours all but "except" waits.',
+    'A group waits 200ms (wait) before its first message; what still fires is sent again after 4h (repeat, or never). In quiet hours all but "except" waits.',
     '- {to: [team], match: {severity: [warning, critical], container: "train-*"}, group_by: [container], quiet: [{from: "22:00", to: "07:00", days: [mon, tue, wed, thu, fri], zone: Europe/Berlin, except: critical}]}',
   ],
 }

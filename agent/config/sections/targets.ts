@@ -81,7 +81,7 @@ export const targets: Field<readonly TargetConfig[]> = {
     found.map((target) => ({ ...target, url: shownUrl(target.url), headers: Object.fromEntries(Object.keys(target.headers).map((name) => [name, HIDDEN])) })),
   example: [
     'Each has a name and a url; interval_ms is 10000, timeout_ms 5000, expect_status any from 200 to 299 unless set. A redirect to another host is not followed.',
-    'With the name of its container a service that answers while the GPU of its container is dead is told, too.',
+    'With the name of its container a service that answers while the GPU of its container is dead is reported, too.',
     '- {name: ui, url: "http://127.0.0.1:7860/api/health", container: trainer, interval_ms: 10000, timeout_ms: 5000, headers: {Authorization: "Bearer TOKEN"}}',
   ],
 }
