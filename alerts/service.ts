@@ -111,7 +111,7 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
     figures: () => ({ notifiers: told.rows(), heartbeat: heartbeats.figures() }),
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
-      if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
+      if (built === undefined) throw new Error(`no notifier is called ${name}; there are ${notifiers.map((notifier) => notifier.name).join(', ')}`)
       return sendTest(built, { host: settings.host_name, reach: reachOf(settings), kind, t: Date.now(), proxyFor })
     },
     async prepare(next) {

@@ -61,9 +61,9 @@ function shownOptions(group: Readonly<Record<string, unknown>>, fields: Fields):
 }
 
 async function readNotifier(item: unknown, sources: Sources): Promise<Read> {
-  if (!isGroup(item)) return wrong([], 'expected a group of keys with name, type and the options of the type, came something else (hidden)')
+  if (!isGroup(item)) return wrong([], 'must be a group of keys with name, type and the options of the type, not another value (hidden)')
   const { type } = item
-  if (type === undefined || type === null) return wrong(['type'], `expected one of ${TYPES.join(', ')}, came nothing`)
+  if (type === undefined || type === null) return wrong(['type'], `missing: give one of ${TYPES.join(', ')}`)
   const definition = NOTIFIER_LIST.find((known) => known.type === type)
   if (definition === undefined) {
     const came = typeof type === 'string' || typeof type === 'number' ? String(type) : ''
@@ -87,7 +87,7 @@ export async function judgeNotifiers(settings: readonly Setting[], sources: Sour
   const { value, where, at = () => where } = setting
   if (!Array.isArray(value) || value.length > MAX_NOTIFIERS) {
     const came = Array.isArray(value) ? value.length : 'something else (hidden)'
-    return { value: [], problems: [{ where, text: `${NOTIFIERS}: expected a list of notifiers, at most ${MAX_NOTIFIERS}, came ${came}` }] }
+    return { value: [], problems: [{ where, text: `${NOTIFIERS}: must be a list of notifiers, at most ${MAX_NOTIFIERS}, not ${came}` }] }
   }
   const [problems, warnings]: [Problem[], Problem[]] = [[], []]
   const notifiers: NotifierConfig[] = []
@@ -101,7 +101,7 @@ export async function judgeNotifiers(settings: readonly Setting[], sources: Sour
     warnings.push(...read.warnings.map(told))
     if (config === undefined) continue
     if (notifiers.some(({ name }) => name === config.name))
-      problems.push(told({ path: ['name'], text: `expected a name that no other notifier has, came ${JSON.stringify(config.name)} again` }))
+      problems.push(told({ path: ['name'], text: `another notifier is also called ${JSON.stringify(config.name)}; choose another name` }))
     notifiers.push(config)
   }
   return { value: notifiers, problems, warnings }

@@ -72,7 +72,7 @@ export async function testNotifier(config: Config, { name, kind, resolved, print
   if (chosen === undefined) {
     const near = nearest(name, names)
     const hint = near === undefined ? 'the configuration has none (docs/notifications.md shows how)' : `the nearest is ${near}`
-    throw new UsageError(`alerts: expected the name of a notifier, came ${JSON.stringify(name)}; ${hint}`)
+    throw new UsageError(`alerts: no notifier is called ${JSON.stringify(name)}; ${hint}`)
   }
   const built = await buildNotifier(chosen)
   const { base_url } = config.alerts
@@ -83,7 +83,7 @@ export async function testNotifier(config: Config, { name, kind, resolved, print
     try {
       shown = printed(testRequest(built, about), chosen)
     } catch (error) {
-      io.err(`warpwatch: alerts: ${name}: expected a message that can be put into words, came: ${messageOf(error)}\n`)
+      io.err(`warpwatch: alerts: ${name}: no message can be made: ${messageOf(error)}\n`)
       return 1
     }
     const head = [`${shown.method} ${shown.url}`, ...Object.entries(shown.headers).map(([header, value]) => `${header}: ${value}`)]

@@ -18,18 +18,18 @@ const ONLY_TEST = ['kind', 'resolved', 'print']
 
 function askedFrom({ flags, positionals: [action, name] }: Arguments): Asked {
   const misplaced = action === 'test' ? undefined : ONLY_TEST.find((flag) => flags.has(flag))
-  if (misplaced !== undefined) throw new UsageError(`alerts: --${misplaced}: expected "test NAME" with it, came ${action ?? 'none'}`)
+  if (misplaced !== undefined) throw new UsageError(`alerts: --${misplaced} only goes with "test NAME"`)
   if (action === undefined) return { action: 'list' }
   if (action !== 'test' && action !== 'retry')
     throw new UsageError(
-      `alerts: expected ${ACTIONS.join(' or ')}, or nothing, came ${JSON.stringify(action)}; the nearest valid one is ${nearest(action, ACTIONS) ?? 'test'}`,
+      `alerts: unknown action ${JSON.stringify(action)}: write ${ACTIONS.join(' or ')}, or nothing; the nearest valid one is ${nearest(action, ACTIONS) ?? 'test'}`,
     )
-  if (name === undefined) throw new UsageError(`alerts: ${action}: expected the name of a notifier after it, came none`)
+  if (name === undefined) throw new UsageError(`alerts: ${action}: the name of a notifier is missing: alerts ${action} NAME`)
   if (action === 'retry') return { action, name }
   const kind = flags.get('kind') ?? 'cuda_oom'
   if (typeof kind !== 'string' || !isIncidentKind(kind))
     throw new UsageError(
-      `alerts: --kind: expected a kind of incident such as ${nearest(String(kind), INCIDENT_KINDS) ?? 'cuda_oom'}, came ${JSON.stringify(kind)}`,
+      `alerts: --kind: must be a kind of incident such as ${nearest(String(kind), INCIDENT_KINDS) ?? 'cuda_oom'}, not ${JSON.stringify(kind)}`,
     )
   return { action, name, kind, resolved: flags.has('resolved'), print: flags.has('print') }
 }
@@ -86,12 +86,14 @@ export const alerts: Command = {
     if (asked.action === 'retry') {
       const answer = await callAgent(config, 'alerts', 'POST', `/api/v1/notifiers/${encodeURIComponent(asked.name)}/retry`, {})
       const retried = typeof answer === 'object' && answer !== null && 'retried' in answer ? answer.retried : undefined
-      if (typeof retried !== 'number') throw new UsageError('alerts: expected the number of messages from the agent, came something else')
+      if (typeof retried !== 'number')
+        throw new UsageError('alerts: the agent did not answer with a number of messages; is it of another version? See: warpwatch version')
       io.out(asJson ? `${JSON.stringify(answer)}\n` : `${plain(asked.name)}: ${retried === 0 ? 'nothing was set aside' : `${retried} tried again`}\n`)
       return 0
     }
     const rows = await callAgent(config, 'alerts', 'GET', '/api/v1/notifiers')
-    if (!Array.isArray(rows) || !rows.every(isRow)) throw new UsageError('alerts: expected a list of notifiers from the agent, came something else')
+    if (!Array.isArray(rows) || !rows.every(isRow))
+      throw new UsageError('alerts: the agent did not answer with a list of notifiers; is it of another version? See: warpwatch version')
     io.out(
       asJson
         ? `${JSON.stringify(rows)}\n`

@@ -48,7 +48,7 @@ export const readThresholds: ReadParts<readonly CustomThreshold[]> = (value) => 
   const names = new Set<string>()
   const thresholds = groups.flatMap(({ at, values }): readonly CustomThreshold[] => {
     const { name, comparison, severity, summary, labels, for: forMs, clear_for: clearMs = forMs } = values
-    if (names.has(name)) problems.push({ path: [at, 'name'], text: `expected a name that no other threshold has, came ${JSON.stringify(name)} again` })
+    if (names.has(name)) problems.push({ path: [at, 'name'], text: `another threshold is also called ${JSON.stringify(name)}; choose another name` })
     names.add(name)
     const metric = metricOf(values.metric)
     if (metric === undefined) {

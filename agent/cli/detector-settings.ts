@@ -22,7 +22,7 @@ function unknownOption(path: string, where: string, candidates: readonly string[
 /** The value of one option, or the problem with it. */
 function judgeOption({ path, value, where }: Setting, definition: DetectorDefinition, option: string, into: Values): Problem | undefined {
   if (option === 'enabled') {
-    if (typeof value !== 'boolean') return { where, text: `${path}: expected true or false, came ${describeValue(value)}` }
+    if (typeof value !== 'boolean') return { where, text: `${path}: must be true or false, not ${describeValue(value)}` }
     into.enabled = value
     return undefined
   }
@@ -34,7 +34,7 @@ function judgeOption({ path, value, where }: Setting, definition: DetectorDefini
       ['enabled', ...Object.keys(definition.options)].map((name) => `${DETECTORS}.${definition.id}.${name}`),
     )
   if (typeof value !== 'number' || !(value >= def.min && value <= def.max))
-    return { where, text: `${path}: expected a number from ${def.min} to ${def.max}, came ${describeValue(value)}` }
+    return { where, text: `${path}: must be a number from ${def.min} to ${def.max}, not ${describeValue(value)}` }
   into.options[option] = value
   return undefined
 }
@@ -53,7 +53,7 @@ export function judgeDetectors(settings: readonly Setting[]): Judged<DetectorsCo
     const { path, value, where, at = () => where } = setting
     const [, id, option, ...deeper] = path.split('.')
     const [definition, into] = [BY_ID.get(id ?? ''), values.get(id ?? '')]
-    if (id === undefined) problems.push({ where, text: `${path}: expected keys below it, came ${describeValue(value)}` })
+    if (id === undefined) problems.push({ where, text: `${path}: must have keys below it, not ${describeValue(value)}` })
     else if (id === CUSTOM && option === undefined) {
       const found = readThresholds(value)
       if ('value' in found) custom = found.value
@@ -69,7 +69,7 @@ export function judgeDetectors(settings: readonly Setting[]): Judged<DetectorsCo
         )
     } else if (option === undefined) {
       // A detector whose options are all commented out.
-      if (value !== null) problems.push({ where, text: `${path}: expected keys below it, came ${describeValue(value)}` })
+      if (value !== null) problems.push({ where, text: `${path}: must have keys below it, not ${describeValue(value)}` })
     } else {
       const problem = judgeOption(setting, definition, [option, ...deeper].join('.'), into)
       if (problem !== undefined) problems.push(problem)

@@ -25,7 +25,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     if (rest.includes('--help') || rest.includes('-h')) return await help(named ? command : undefined, io)
     const args = parseArguments(rest, command.flags, [...command.positionals, ...(command.optionalPositionals ?? [])])
     if (args.positionals.length < command.positionals.length) {
-      throw new UsageError(`${command.name}: expected ${command.positionals.join(' ')}, came ${args.positionals.join(' ') || 'nothing'}`)
+      throw new UsageError(`${command.name}: needs ${command.positionals.join(' ')}, not ${args.positionals.join(' ') || 'nothing'}`)
     }
     return await command.run(args, io)
   } catch (error) {

@@ -105,7 +105,7 @@ export async function writeBundle(file: string, parts: BundleParts): Promise<str
     await writeFile(resolve(parts.io.cwd, file), tarGz(files, parts.report.t), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const there = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    throw new UsageError(`doctor: --bundle: ${file}: expected a file that can be made, came: ${there ? 'it is there already' : messageOf(error)}`, {
+    throw new UsageError(`doctor: --bundle: ${file}: the file cannot be made: ${there ? 'it is there already; choose another name' : messageOf(error)}`, {
       cause: error,
     })
   }

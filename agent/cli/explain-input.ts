@@ -12,11 +12,11 @@ export function inputLine(line: string, number: number): ExplainInput {
   try {
     value = JSON.parse(line)
   } catch (error) {
-    throw new UsageError(`explain: line ${number}: expected {"id","text"} as JSON, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`explain: line ${number}: must be {"id","text"} as JSON: ${messageOf(error)}`, { cause: error })
   }
   const parsed = INPUT.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new UsageError(`explain: line ${number}: expected {"id","text"}, came ${JSON.stringify(value).slice(0, 80)}`, { cause: parsed.error })
+  throw new UsageError(`explain: line ${number}: must be {"id","text"}, not ${JSON.stringify(value).slice(0, 80)}`, { cause: parsed.error })
 }
 
 /** A log of more characters is nothing that somebody pasted; the text of V8 ends at twice that. */

@@ -14,7 +14,7 @@ export function* chunksOf(file: string | undefined): Generator<Uint8Array> {
   try {
     descriptor = file === undefined || file === '-' ? 0 : openSync(file, 'r')
   } catch (error) {
-    throw new UsageError(`explain: expected a log that can be read, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`explain: the log cannot be read: ${messageOf(error)}`, { cause: error })
   }
   try {
     const buffer = new Uint8Array(CHUNK_BYTES)
@@ -37,7 +37,7 @@ function readSome(descriptor: number, buffer: Uint8Array, file: string | undefin
       // A pipe that another program set to non-blocking, and the end of a console on Windows.
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
       else if (code === 'EOF') return 0
-      else throw new UsageError(`explain: expected a log that can be read, came: ${messageOf(error)} (${file ?? 'stdin'})`, { cause: error })
+      else throw new UsageError(`explain: the log cannot be read: ${messageOf(error)} (${file ?? 'stdin'})`, { cause: error })
     }
   }
 }

@@ -16,7 +16,7 @@ function readable<T>(what: string, file: string, read: () => T): T {
   } catch (error) {
     if (error instanceof UsageError) throw error
     const known = error instanceof ConfigShapeError || error instanceof SafetensorsError
-    throw new UsageError(`fit: ${file}: ${known ? messageOf(error) : `expected ${what} that can be read, came: ${messageOf(error)}`}`, { cause: error })
+    throw new UsageError(`fit: ${file}: ${known ? messageOf(error) : `cannot be read as ${what}: ${messageOf(error)}`}`, { cause: error })
   }
 }
 
@@ -29,12 +29,12 @@ function textOf(file: string): string {
 function headerOf(file: string): string {
   const descriptor = openSync(file, 'r')
   try {
-    if (!fstatSync(descriptor).isFile()) throw new SafetensorsError('expected a file, came something else')
+    if (!fstatSync(descriptor).isFile()) throw new SafetensorsError('this is no regular file')
     const start = Buffer.alloc(8)
     const length = headerLength(start.subarray(0, readSync(descriptor, start, 0, 8, 0)))
     const header = Buffer.alloc(length)
     const read = readSync(descriptor, header, 0, length, 8)
-    if (read < length) throw new SafetensorsError(`expected a header of ${length} bytes, came ${read}: the file is cut off`)
+    if (read < length) throw new SafetensorsError(`the file is cut off: ${read} of ${length} bytes of its header are there`)
     return header.toString('utf8')
   } finally {
     closeSync(descriptor)
@@ -58,7 +58,7 @@ export function readConfigFile(file: string): ReadConfig {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      throw new UsageError(`fit: ${file}: expected JSON, came: ${messageOf(error)}`, { cause: error })
+      throw new UsageError(`fit: ${file}: this is no JSON: ${messageOf(error)}`, { cause: error })
     }
     return readConfig(value)
   })

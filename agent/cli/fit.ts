@@ -26,7 +26,7 @@ function wanted(args: Arguments): { readonly model: FitModel; readonly settings:
     const beside = configFile ?? (weightsPath === undefined ? undefined : configBeside(weightsPath))
     const config = beside === undefined ? undefined : readConfigFile(beside)
     if (size === undefined && weights === undefined && config === undefined)
-      throw new UsageError('fit: expected --params such as 8b, --config config.json or --weights model.safetensors, came none of them')
+      throw new UsageError('fit: the model is missing: give --params such as 8b, --config config.json or --weights model.safetensors')
     const model = modelOf({
       name: params ?? nameOf(weightsPath ?? configFile ?? ''),
       ...(size === undefined ? {} : { params: size }),
@@ -58,7 +58,8 @@ async function hostRooms(args: Arguments, io: Io): Promise<readonly GpuRoom[] | 
   if (!isLoaded(loaded)) throw new UsageError(`fit: ${problemLines(loaded).trimEnd().split('\n')[0] ?? ''}`)
   try {
     const found = await callAgent(loaded.config, 'fit', 'GET', '/api/v1/fit/gpus')
-    if (!Array.isArray(found) || !found.every(isRoom)) throw new UsageError('fit: expected a list of GPUs from the agent, came something else')
+    if (!Array.isArray(found) || !found.every(isRoom))
+      throw new UsageError('fit: the agent did not answer with a list of GPUs; is it of another version? See: warpwatch version')
     return found.length === 0 ? undefined : found
   } catch (error) {
     if (error instanceof UsageError && error.message.endsWith('no agent runs') && !args.flags.has('listen')) return undefined

@@ -44,14 +44,14 @@ async function ask(url: string, token: string): Promise<Response | undefined> {
   } catch (error) {
     const { cause } = error instanceof Error ? error : { cause: undefined }
     if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return undefined
-    throw new UsageError(`incidents: ${url}: expected the answer of an agent, came: ${messageOf(cause ?? error)}`, { cause: error })
+    throw new UsageError(`incidents: ${url}: no agent answers: ${messageOf(cause ?? error)}`, { cause: error })
   }
 }
 
 async function bodyOf(url: string, response: Response): Promise<unknown> {
   if (response.ok) return response.json()
   const hint = response.status === 401 ? " (http.token, or WARPWATCH_HTTP__TOKEN, must be the agent's)" : ''
-  throw new UsageError(`incidents: ${url}: expected 200, came ${response.status}${hint}`)
+  throw new UsageError(`incidents: ${url} answered with status ${response.status}${hint}`)
 }
 
 function overHttp(base: string, token: string): IncidentReader {
@@ -71,7 +71,8 @@ function overHttp(base: string, token: string): IncidentReader {
       if (since !== undefined) query.set('since', String(since))
       const url = path(`?${query.toString()}`)
       const body = await bodyOf(url, await answered(url))
-      if (!Array.isArray(body) || !body.every(isSummary)) throw new UsageError(`incidents: ${url}: expected a list of incidents, came something else`)
+      if (!Array.isArray(body) || !body.every(isSummary))
+        throw new UsageError(`incidents: ${url} did not answer with a list of incidents; is another program listening there?`)
       return body
     },
     async get(id) {
@@ -79,7 +80,7 @@ function overHttp(base: string, token: string): IncidentReader {
       const response = await answered(url)
       if (response.status === 404) return undefined
       const body = await bodyOf(url, response)
-      if (!isWhole(body)) throw new UsageError(`incidents: ${url}: expected an incident, came something else`)
+      if (!isWhole(body)) throw new UsageError(`incidents: ${url} did not answer with an incident; is another program listening there?`)
       return body
     },
     close: () => {},
@@ -115,7 +116,7 @@ function overFile(directory: string): IncidentReader {
       close: file.close,
     }
   } catch (error) {
-    throw new UsageError(`incidents: ${path}: expected incidents that can be read, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`incidents: ${path}: the incidents cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -18,11 +18,11 @@ const isStatus = (text: string): text is IncidentStatus => (INCIDENT_STATUSES as
 function filterFrom({ flags }: Arguments): IncidentFilter {
   const [status, kind, limit] = [flags.get('status'), flags.get('kind'), flags.get('limit')]
   if (typeof status === 'string' && !isStatus(status))
-    throw new UsageError(`incidents: --status: expected ${INCIDENT_STATUSES.join(', ')}, came ${JSON.stringify(status)}`)
+    throw new UsageError(`incidents: --status: must be one of ${INCIDENT_STATUSES.join(', ')}, not ${JSON.stringify(status)}`)
   if (typeof kind === 'string' && !isIncidentKind(kind))
-    throw new UsageError(`incidents: --kind: expected a kind of incident such as ${nearest(kind, INCIDENT_KINDS) ?? 'cuda_oom'}, came ${JSON.stringify(kind)}`)
+    throw new UsageError(`incidents: --kind: must be a kind of incident such as ${nearest(kind, INCIDENT_KINDS) ?? 'cuda_oom'}, not ${JSON.stringify(kind)}`)
   if (typeof limit === 'string' && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT))
-    throw new UsageError(`incidents: --limit: expected a whole number from 1 to ${MAX_LIMIT}, came ${JSON.stringify(limit)}`)
+    throw new UsageError(`incidents: --limit: must be a whole number from 1 to ${MAX_LIMIT}, not ${JSON.stringify(limit)}`)
   return {
     ...(typeof status === 'string' && isStatus(status) ? { status } : {}),
     ...(typeof kind === 'string' && isIncidentKind(kind) ? { kind } : {}),
@@ -34,9 +34,9 @@ type Change = { readonly flag: 'ack' | 'set-healthy'; readonly path: 'ack' | 're
 function changeFrom({ flags }: Arguments): Change | undefined {
   const [by, note] = [flags.get('by'), flags.get('note')]
   const [ack, healthy] = [flags.has('ack'), flags.has('set-healthy')]
-  if (ack && healthy) throw new UsageError('incidents: expected one of --ack and --set-healthy, came both')
+  if (ack && healthy) throw new UsageError('incidents: give --ack or --set-healthy, not both')
   if (!ack && !healthy) {
-    if (by !== undefined || note !== undefined) throw new UsageError('incidents: --by and --note: expected --ack or --set-healthy with them, came neither')
+    if (by !== undefined || note !== undefined) throw new UsageError('incidents: --by and --note only go with --ack or --set-healthy')
     return undefined
   }
   return {
@@ -94,9 +94,11 @@ export const incidents: Command = {
   async run(args, io) {
     const filter = filterFrom(args)
     const id = args.positionals[0]
-    if (id === undefined && args.flags.has('markdown')) throw new UsageError('incidents: --markdown: expected the ID of an incident with it, came none')
+    if (id === undefined && args.flags.has('markdown'))
+      throw new UsageError('incidents: --markdown: the id of an incident is missing. List them: warpwatch incidents')
     const change = changeFrom(args)
-    if (id === undefined && change !== undefined) throw new UsageError(`incidents: --${change.flag}: expected the ID of an incident with it, came none`)
+    if (id === undefined && change !== undefined)
+      throw new UsageError(`incidents: --${change.flag}: the id of an incident is missing. List them: warpwatch incidents`)
     const loaded = await settingsFor(args, io)
     if (!isLoaded(loaded)) {
       io.err(problemLines(loaded))
@@ -105,7 +107,7 @@ export const incidents: Command = {
     if (id !== undefined && change !== undefined) {
       const said = { by: change.by ?? userOf(io), note: change.note }
       const changed = await callAgent(loaded.config, 'incidents', 'POST', `/api/v1/incidents/${encodeURIComponent(id)}/${change.path}`, said)
-      if (!isSummary(changed)) throw new UsageError('incidents: expected the incident from the agent, came something else')
+      if (!isSummary(changed)) throw new UsageError('incidents: the agent did not answer with the incident; is it of another version? See: warpwatch version')
       io.out(
         args.flags.has('json') ? `${JSON.stringify(changed)}\n` : plain(`${id}  ${change.flag === 'ack' ? 'acknowledged' : 'set healthy'}: ${changed.title}\n`),
       )
@@ -119,8 +121,7 @@ export const incidents: Command = {
         return 0
       }
       const incident = await reader.get(id)
-      if (incident === undefined)
-        throw new UsageError(`incidents: expected the id of an incident, came ${JSON.stringify(id.slice(0, 60))}, which ${reader.from} does not have`)
+      if (incident === undefined) throw new UsageError(`No incident ${JSON.stringify(id.slice(0, 60))} in ${reader.from}. List them: warpwatch incidents`)
       // The report is what a person reads, with the flag or without.
       io.out(args.flags.has('json') ? `${JSON.stringify(incident)}\n` : plain(incidentReport(incident, loaded.config.host_name)))
       return 0

@@ -13,7 +13,7 @@ function assertReadable(file: string): void {
     accessSync(file, constants.R_OK)
     if (statSync(file).isDirectory()) throw new Error(`${file} is a directory`)
   } catch (error) {
-    throw new UsageError(`replay: expected a recording that can be read, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`replay: the recording cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -43,7 +43,7 @@ async function judge(file: string, config: DetectorsConfig | undefined): Promise
   const counts = recording.counts()
   if (summary.events() === 0 && recording.host() === undefined) {
     throw new UsageError(
-      `replay: ${file}: expected a recording (JSON Lines, the first of them "type":"meta"), came ${counts.lines} lines of which none is one of its events`,
+      `replay: ${file}: this is no recording: none of its ${counts.lines} lines is an event (a recording is JSON Lines, the first with "type":"meta")`,
     )
   }
   const incidents = judge?.incidents() ?? []

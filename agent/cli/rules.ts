@@ -22,7 +22,7 @@ export function kindPages(folder = RUNBOOKS): KindPages {
   try {
     return new Map(INCIDENT_KINDS.map((kind) => [kind, readKindPage(kind, readFileSync(join(folder, `${kind}.md`), 'utf8'))]))
   } catch (error) {
-    throw new UsageError(`rules: expected the runbooks, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`rules: the runbooks cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -48,17 +48,17 @@ export const defaultRules = (): string => ruleYaml(ruleGroups({ pages: kindPages
 function link(args: Arguments, name: string, byDefault: string): string {
   const value = args.flags.get(name)
   if (typeof value !== 'string') return byDefault
-  if (!/^https?:\/\/\S/.test(value)) throw new UsageError(`--${name}: expected a URL such as ${byDefault}, came ${JSON.stringify(value)}`)
+  if (!/^https?:\/\/\S/.test(value)) throw new UsageError(`--${name}: must be a URL such as ${byDefault}, not ${JSON.stringify(value)}`)
   return name === 'runbooks' ? value.replace(/\/+$/, '') : value
 }
 
 async function numbersOf(args: Arguments, io: Io): Promise<readonly JudgedNumbers[] | undefined | 'wrong'> {
   const judge = args.flags.get('judge') ?? 'agent'
-  if (args.flags.has('no-incidents') && args.flags.has('judge'))
-    throw new UsageError('--no-incidents: expected without --judge, came with it: no incident is judged')
-  if (judge !== 'agent' && judge !== 'prometheus') throw new UsageError(`--judge: expected agent or prometheus, came ${JSON.stringify(judge)}`)
+  if (args.flags.has('no-incidents') && args.flags.has('judge')) throw new UsageError('--no-incidents and --judge exclude each other: leave out one')
+  if (judge !== 'agent' && judge !== 'prometheus') throw new UsageError(`--judge: must be agent or prometheus, not ${JSON.stringify(judge)}`)
   if (judge === 'agent') {
-    if (args.flags.has('config')) throw new UsageError('--config: expected with --judge prometheus only, as else the agent judges its own configuration')
+    if (args.flags.has('config'))
+      throw new UsageError('--config only goes with --judge prometheus: without it the rules follow the incidents, however they are configured')
     return undefined
   }
   const loaded = await settingsFor(args, io)

@@ -10,7 +10,7 @@ function sizeFlag({ flags }: Arguments, name: string, least: number): number | u
   if (typeof text !== 'string') return undefined
   const bytes = parseBytes(text)
   if (bytes === undefined || bytes < least)
-    throw new UsageError(`snapshot: --${name}: expected a size such as 2GiB, 500MB or 1048576, came ${JSON.stringify(text)}`)
+    throw new UsageError(`snapshot: --${name}: must be a size such as 2GiB, 500MB or 1048576, not ${JSON.stringify(text)}`)
   return bytes
 }
 
@@ -19,7 +19,7 @@ function numberFlag({ flags }: Arguments, name: string, least: number, most: num
   if (typeof text !== 'string') return undefined
   const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
   if (!(number >= least && number <= most))
-    throw new UsageError(`snapshot: --${name}: expected a whole number from ${least} to ${most}, came ${JSON.stringify(text)}`)
+    throw new UsageError(`snapshot: --${name}: must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`)
   return number
 }
 
@@ -33,7 +33,7 @@ function readWhole(file: string, mostBytes: number): Uint8Array {
       throw new Error(`${file} has ${stat.size} bytes, more than ${mostBytes}; dump again with a smaller max_entries of _record_memory_history`)
     return readFileSync(descriptor)
   } catch (error) {
-    throw new UsageError(`snapshot: expected a memory snapshot that can be read, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`snapshot: the memory snapshot cannot be read: ${messageOf(error)}`, { cause: error })
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
   }
@@ -79,14 +79,14 @@ export const snapshot: Command = {
     })
     const out = args.flags.get('svg')
     if (device !== undefined && analysis.devices.length > 0 && !analysis.devices.some((one) => one.device === device))
-      throw new UsageError(`snapshot: --device: expected one of ${analysis.devices.map((one) => one.device).join(', ')}, came ${device}`)
+      throw new UsageError(`snapshot: --device: must be one of ${analysis.devices.map((one) => one.device).join(', ')}, not ${device}`)
     if (typeof out === 'string') {
-      if (found.segments.length === 0) throw new UsageError('snapshot: --svg: expected a snapshot with segments, came one without any')
+      if (found.segments.length === 0) throw new UsageError('snapshot: --svg: the snapshot has no segments, so there is nothing to draw')
       const { svgOf } = await import('../allocator/snapshot/svg.ts')
       try {
         writeFileSync(out, svgOf(pictureOf({ snapshot: found, rules, rankOf }), analysis.devices, basename(file)))
       } catch (error) {
-        throw new UsageError(`snapshot: --svg: expected a place that can be written, came: ${messageOf(error)}`, { cause: error })
+        throw new UsageError(`snapshot: --svg: it cannot be written: ${messageOf(error)}`, { cause: error })
       }
     }
     if (args.flags.has('json')) io.out(`${JSON.stringify({ ...analysis, picture: pictureOf({ snapshot: found, rules, rankOf }) })}\n`)

@@ -64,9 +64,9 @@ function readText(path: string, name: string): string {
   try {
     content = readFileSync(path)
   } catch (error) {
-    throw new ConfigFileError(`expected a readable configuration file, came: ${messageOf(error)}`, { cause: error })
+    throw new ConfigFileError(`the configuration file cannot be read: ${messageOf(error)}`, { cause: error })
   }
-  if (content.length > MAX_FILE_BYTES) throw new ConfigFileError(`${name}: expected at most ${MAX_FILE_BYTES} bytes of configuration, came ${content.length}`)
+  if (content.length > MAX_FILE_BYTES) throw new ConfigFileError(`${name}: must be at most ${MAX_FILE_BYTES} bytes of configuration, not ${content.length}`)
   return content.toString('utf8')
 }
 

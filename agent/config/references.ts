@@ -24,14 +24,14 @@ function fromFile(path: string, cwd: string): Found {
     const full = resolve(cwd, path)
     const stat = statSync(full)
     // A pipe or a terminal would be waited for.
-    if (!stat.isFile()) return { problem: `expected a file in ${path}, came something else` }
-    if (stat.size > MAX_BYTES) return { problem: `expected at most ${MAX_BYTES} bytes in ${path}, came ${stat.size}` }
+    if (!stat.isFile()) return { problem: `${path} is no regular file` }
+    if (stat.size > MAX_BYTES) return { problem: `${path} is too large: ${stat.size} bytes, at most ${MAX_BYTES} are read` }
     const value = readFileSync(full, 'utf8').replace(/(\r?\n)+$/, '')
-    if (value === '') return { problem: `expected a text in ${path}, came an empty file` }
+    if (value === '') return { problem: `${path} is empty: write the text into it` }
     return { value, ...((stat.mode & 0o004) === 0 ? {} : { warning: `every user of this machine can read the secret in ${path}` }) }
   } catch (error) {
     const code = codeOf(error) ?? 'an error'
-    return { problem: `expected a readable file ${path}, came ${code}` }
+    return { problem: `${path} cannot be read: ${code}` }
   }
 }
 
@@ -39,6 +39,6 @@ export function lookUp(reference: Reference, { env, cwd }: Sources): Found {
   if ('file' in reference) return fromFile(reference.file, cwd)
   const value = env[reference.env]
   return value === undefined || value === ''
-    ? { problem: `expected the variable ${reference.env} to be set, came ${value === '' ? 'an empty one' : 'nothing'}` }
+    ? { problem: `the variable ${reference.env} is ${value === '' ? 'empty' : 'not set'} in the environment` }
     : { value }
 }

@@ -33,7 +33,7 @@ const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
 /** What an answer means where the notifier does not know better. Bodies are not told: they may repeat the URL. */
 export function judgeByStatus({ status }: ReceiverAnswer): Verdict {
   if (status >= 200 && status <= 299) return { result: 'delivered' }
-  return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `expected status 200 to 299, came ${status}` }
+  return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `the receiver answered with status ${status}` }
 }
 
 export async function attempt({ notifier, options, message, threads = new Map(), now, signal, proxyFor }: AttemptOptions): Promise<Attempt> {

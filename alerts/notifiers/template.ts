@@ -22,7 +22,7 @@ function jsonProblem(body: string): string | undefined {
   } catch (error) {
     const position = /at position (\d+)/.exec(messageOf(error))?.[1]
     const place = position === undefined ? '' : ` in line ${body.slice(0, Number(position)).split('\n').length} of what comes out`
-    return `expected JSON to come out, as content_type says, came something else${place}${body.trim() === '' ? ' (nothing)' : ''}`
+    return `the result is no JSON, though content_type says so${place}${body.trim() === '' ? ' (nothing)' : ''}`
   }
 }
 

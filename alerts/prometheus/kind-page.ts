@@ -10,6 +10,6 @@ const HEAD = /^# `([a-z][a-z0-9_]*)`: (.+)\n\n([^\n#][^\n]+)\n/
 export function readKindPage(kind: string, markdown: string): KindPage {
   const [, named, title, lead] = HEAD.exec(markdown) ?? []
   if (named !== kind || title === undefined || lead === undefined)
-    throw new Error(`runbook of ${kind}: expected the heading # \`${kind}\`: TITLE and a paragraph below it, came ${JSON.stringify(markdown.slice(0, 60))}`)
+    throw new Error(`runbook of ${kind}: must begin with # \`${kind}\`: TITLE and a paragraph, not ${JSON.stringify(markdown.slice(0, 60))}`)
   return { title, lead }
 }

@@ -75,7 +75,7 @@ async function checkSection(check: CheckDefinition, linesOf: LinesOf): Promise<r
   return [
     `#### ${id}`,
     '',
-    `Checks that ${plain(title)}.${covers.length === 0 ? '' : ` Foretells or explains ${covers.map(kindLink).join(', ')}.`}`,
+    `Checks that ${plain(title)}.${covers.length === 0 ? '' : ` Predicts or explains ${covers.map(kindLink).join(', ')}.`}`,
     '',
     ...(await linesOf(check)),
     '',
@@ -125,7 +125,7 @@ async function tables(linesOf: LinesOf): Promise<string> {
     '|---|---|---|',
     ...(await Promise.all(covered.map(messageRow))),
     '',
-    `No check foretells ${others.map(kindLink).join(', ')}: they come from what a program or the hardware does, not from how it was set up.`,
+    `No check predicts ${others.map(kindLink).join(', ')}: they come from what a program or the hardware does, not from the setup.`,
     '',
     `## The ${CHECKS.length} checks`,
     '',

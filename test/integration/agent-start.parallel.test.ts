@@ -41,7 +41,7 @@ describe('a start that cannot be', () => {
       'warpwatch.yaml:4: unknown key http.listn; the nearest valid one is http.listen',
     ],
     ['a mistyped section', { config: 'gpus:\n  source: nvml\n' }, 'warpwatch.yaml:1: unknown key gpus; the nearest valid one is gpu'],
-    ['a value out of range', { config: 'gpu:\n  peak_hz: 5000\n' }, 'warpwatch.yaml:2: gpu.peak_hz: expected a whole number from 0 to 100, came 5000'],
+    ['a value out of range', { config: 'gpu:\n  peak_hz: 5000\n' }, 'warpwatch.yaml:2: gpu.peak_hz: must be a whole number from 0 to 100, not 5000'],
     [
       'a mistyped variable',
       { env: { WARPWATCH_HTTP__LISTN: 'x' } },
@@ -51,7 +51,7 @@ describe('a start that cannot be', () => {
     [
       'a configuration that is not there',
       { args: ['run', '--config', '/nonexistent/w.yaml'] },
-      "expected a readable configuration file, came: ENOENT: no such file or directory, open '/nonexistent/w.yaml'",
+      "the configuration file cannot be read: ENOENT: no such file or directory, open '/nonexistent/w.yaml'",
     ],
     [
       'an address open to others without a token',
@@ -68,7 +68,7 @@ describe('a start that cannot be', () => {
     const file = join(home, 'secret.yaml')
     writeFileSync(file, 'log:\n  level: info\n', { mode: 0o600 })
     const { code, line } = await refusal({ args: ['run', '--config', file], uid: NOBODY })
-    expect(line).toContain(`expected a readable configuration file, came: EACCES: permission denied, open '${file}'`)
+    expect(line).toContain(`the configuration file cannot be read: EACCES: permission denied, open '${file}'`)
     expect(code).toBe(2)
   })
 

@@ -64,8 +64,8 @@ test('what can be reloaded holds at once, a wrong configuration changes nothing,
   const refused = await post(agent)
   expect(refused.status).toBe(422)
   const { message } = refusedMessage.parse(refused.body).error
-  expect(message).toMatch(/:1: metrics\.dcgm: expected one of /)
-  expect(message).toMatch(/:2: logs: expected keys/)
+  expect(message).toMatch(/:1: metrics\.dcgm: must be one of /)
+  expect(message).toMatch(/:2: logs: must have keys/)
   await says(agent, 'the configuration was not reloaded, the old one stays in force')
   const metric = async (name: string) => (await agent.metrics()).value(`warpwatch_config_last_reload_${name}`)
   await poll(async () => (await metric('successful')) === 0, { what: 'a reload that failed in the metrics' })

@@ -131,10 +131,10 @@ describe('warpwatch rules', () => {
     expect([...(await printed('--no-incidents')).keys()]).toEqual(['warpwatch-agent', 'warpwatch-recording'])
   })
   test.each([
-    [['--judge', 'me'], '--judge: expected agent or prometheus, came "me"'],
-    [['--config', config], '--config: expected with --judge prometheus only, as else the agent judges its own configuration'],
-    [['--runbooks', 'wiki'], '--runbooks: expected a URL such as http://{{ $labels.instance }}/runbooks, came "wiki"'],
-    [['--no-incidents', '--judge', 'agent'], '--no-incidents: expected without --judge, came with it: no incident is judged'],
+    [['--judge', 'me'], '--judge: must be agent or prometheus, not "me"'],
+    [['--config', config], '--config only goes with --judge prometheus: without it the rules follow the incidents, however they are configured'],
+    [['--runbooks', 'wiki'], '--runbooks: must be a URL such as http://{{ $labels.instance }}/runbooks, not "wiki"'],
+    [['--no-incidents', '--judge', 'agent'], '--no-incidents and --judge exclude each other: leave out one'],
   ])('refuses %j', async (args, message) => {
     expect(await runCli(['rules', ...args])).toEqual({ code: 2, signal: null, stdout: '', stderr: `warpwatch: ${message}\n` })
   })
@@ -142,7 +142,7 @@ describe('warpwatch rules', () => {
     expect(readKindPage('nvlink5_errors', '# `nvlink5_errors`: Title\n\nWhat it is.\n')).toEqual({ title: 'Title', lead: 'What it is.' })
   })
   test('says which runbook is not there, or is none', () => {
-    expect(() => kindPages('/nonexistent')).toThrow(/expected the runbooks, came: ENOENT.*allocator_internal\.md/)
-    expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: expected the heading/)
+    expect(() => kindPages('/nonexistent')).toThrow(/the runbooks cannot be read: ENOENT.*allocator_internal\.md/)
+    expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: must begin with #/)
   })
 })

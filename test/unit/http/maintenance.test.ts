@@ -75,12 +75,12 @@ describe('silences', () => {
   })
 
   test.each<readonly [unknown, string]>([
-    [{ reason: 'r', for_ms: HOUR }, 'expected kind, gpu, container or severity, or "all": true for the whole host, came none of them'],
-    [{ all: true, gpu: '0', reason: 'r', for_ms: HOUR }, 'expected either "all" or gpu, came both'],
-    [{ gpu: '0', reason: 'r' }, 'expected one of until and for_ms, came none'],
-    [{ gpu: '0', reason: 'r', until: T + 1, for_ms: HOUR }, 'expected one of until and for_ms, came both'],
-    [{ gpu: '0', reason: 'r', until: T }, 'until: expected a time in the next 366 days'],
-    [{ gpu: '0', reason: 'r', until: T + MAX_SILENCE_MS + 1 }, 'until: expected a time in the next 366 days'],
+    [{ reason: 'r', for_ms: HOUR }, 'what to silence is missing: give kind, gpu, container or severity, or "all": true for the whole host'],
+    [{ all: true, gpu: '0', reason: 'r', for_ms: HOUR }, '"all" and gpu exclude each other'],
+    [{ gpu: '0', reason: 'r' }, 'the end is missing: give until or for_ms'],
+    [{ gpu: '0', reason: 'r', until: T + 1, for_ms: HOUR }, 'until and for_ms exclude each other'],
+    [{ gpu: '0', reason: 'r', until: T }, 'until: must be a time in the next 366 days'],
+    [{ gpu: '0', reason: 'r', until: T + MAX_SILENCE_MS + 1 }, 'until: must be a time in the next 366 days'],
     [{ gpu: '0', for_ms: HOUR }, 'reason: '],
     [{ gpu: '0', for_ms: HOUR, reason: '   ' }, 'reason: '],
     [{ gpu: 0, for_ms: HOUR, reason: 'r' }, 'gpu: '],
@@ -117,7 +117,7 @@ describe('an incident', () => {
     expect(incident.parse(JSON.parse(answer.text))).toMatchObject({ id, status: 'resolved', resolved_at: T + 5_000, resolution: 'set healthy by kim' })
     expect(host.told.at(-1)).toMatchObject({ id, status: 'resolved' })
     const again = await host.send('POST', `/api/v1/incidents/${id}/resolve`, {})
-    expect([again.status, errorOf(again.text)]).toEqual([409, `incident ${id}: expected one that is firing, came one that is resolved`])
+    expect([again.status, errorOf(again.text)]).toEqual([409, `incident ${id} is resolved: only a firing incident can be acknowledged or marked as resolved`])
     const replayed = createScene()
     replayed.feed(...host.recorded)
     expect(replayed.incidents()).toEqual([JSON.parse((await get(`${host.url}/api/v1/incidents/${id}`)).text)])
@@ -195,7 +195,7 @@ describe('who may', () => {
     const answer = await host.send('POST', PATH, body)
     expect([answer.status, errorOf(answer.text)]).toEqual([
       403,
-      `${PATH}: expected http.token where other hosts can connect, came none: nothing can be changed`,
+      `${PATH}: nothing can be changed while other hosts can connect without a token: set http.token`,
     ])
     expect((await get(`${host.url}${PATH}`)).status).toBe(200)
   })

@@ -79,7 +79,7 @@ describe('health', () => {
     const stale = await get(`${running.url}/readyz`)
     expect([stale.status, json(stale)]).toEqual([
       503,
-      { status: 'not_ready', reason: 'the newest sample is 5.1 s old; expected at most 5 s', newest_sample_age_ms: 5_100 },
+      { status: 'not_ready', reason: 'the newest sample is 5.1 s old; at most 5 s are allowed', newest_sample_age_ms: 5_100 },
     ])
   })
 })
@@ -128,15 +128,15 @@ describe('the API', () => {
   })
 
   test.each([
-    ['', 'metric: expected a metric, such as gpu_memory_used_bytes, came nothing'],
-    ['?metric=a%20b', 'metric: expected a metric, such as gpu_memory_used_bytes, came "a b"'],
-    ['?metric=a&points=0', 'points: expected a whole number from 1 to 5000, came "0"'],
-    ['?metric=a&points=5001', 'points: expected a whole number from 1 to 5000, came "5001"'],
-    ['?metric=a&from=yesterday', 'from: expected a time in Unix milliseconds, came "yesterday"'],
-    ['?metric=a&from=2000&to=1000', 'from: expected a time not after to (1000), came 2000'],
-    ['?metric=a&metric=b', 'metric: expected once, came 2 times'],
-    ['?metric=a&a-b=1', 'a-b: expected metric, from, to, points or the name of a label'],
-  ])('/api/v1/series%s is refused with what was expected and what came', async (query, message) => {
+    ['', 'metric: must be a metric such as gpu_memory_used_bytes, not nothing'],
+    ['?metric=a%20b', 'metric: must be a metric such as gpu_memory_used_bytes, not "a b"'],
+    ['?metric=a&points=0', 'points: must be a whole number from 1 to 5000, not "0"'],
+    ['?metric=a&points=5001', 'points: must be a whole number from 1 to 5000, not "5001"'],
+    ['?metric=a&from=yesterday', 'from: must be a time in Unix milliseconds, not "yesterday"'],
+    ['?metric=a&from=2000&to=1000', 'from: 2000 is after to (1000): exchange them'],
+    ['?metric=a&metric=b', 'metric: is given 2 times: give it once'],
+    ['?metric=a&a-b=1', 'a-b: unknown parameter; there are metric, from, to, points, and names of labels'],
+  ])('/api/v1/series%s is refused with what is wrong and what to do', async (query, message) => {
     await using running = await runServer()
     const answer = await get(`${running.url}/api/v1/series${query}`)
     expect([answer.status, errorOf(answer)]).toEqual([400, { code: 'bad_request', message }])
