@@ -15,7 +15,8 @@ export const dockerCrowd: AbuseCase = {
   id: 'docker-crowd',
   area: 'engine',
   fault: `${AT_ONCE * ROUNDS} containers of a real Docker engine, ${AT_ONCE} at a time, that come and go`,
-  promised: 'those that run are shown with their names, CPU and memory, and no others; sampling is at most one interval late; nothing of those that went is kept',
+  promised:
+    'those that run are shown with their names, CPU and memory, and no others; sampling is at most one interval late; nothing of those that went is kept',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : dockerMissing),
   hasShortForm: false,
   async run({ short }) {
@@ -34,7 +35,8 @@ export const dockerCrowd: AbuseCase = {
         // Four starts side by side, as a scheduler does.
         const waiting = [...names.keys()]
         const starter = async (): Promise<void> => {
-          for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) ids.push(await docker.run({ name: names[at] ?? '', command: ['sleep', '3600'] }))
+          for (let at = waiting.shift(); at !== undefined; at = waiting.shift())
+            ids.push(await docker.run({ name: names[at] ?? '', command: ['sleep', '3600'] }))
         }
         await Promise.all([starter(), starter(), starter(), starter()])
         const complete = async (): Promise<boolean> => {
