@@ -224,7 +224,8 @@ describe('a left-out GPU', () => {
     running.script.set({ gpus: 2, uuids: ['GPU-1', 'GPU-9'] })
     await until('the GPU that stands there now', () => running.value(POWER, { gpu: '1', uuid: 'GPU-9' }) === 100)
     await until('the one that moved', () => running.value(POWER, { gpu: '0', uuid: 'GPU-1' }) === 100)
-    await until('nothing of the one that is gone', () => running.value(POWER, { uuid: 'GPU-0' }) === undefined && running.gapOf(1) === undefined)
+    await until('no gap', () => running.gapOf(1) === undefined)
+    expect(running.value(POWER, { uuid: 'GPU-0' }), 'the one that is gone').toBeUndefined()
   })
 })
 
