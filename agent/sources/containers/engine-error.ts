@@ -38,5 +38,5 @@ export function refusal(doing: string, status: number, body: string, unsupported
   // Some of Docker's log drivers cannot be read, which older engines say in words only.
   const cannot = unsupported.includes(status) || /does not support reading/.test(body)
   const reason = status === 401 || status === 403 ? 'no_permission' : cannot ? 'not_supported' : 'driver_error'
-  return new EngineError(reason, `${doing}: expected status 200, got ${status} ${body.slice(0, 200).trim()}`, { code: status })
+  return new EngineError(reason, `${doing}: the engine answered with status ${status}: ${body.slice(0, 200).trim()}`, { code: status })
 }

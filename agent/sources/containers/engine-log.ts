@@ -56,14 +56,14 @@ export async function readEngineLog(socketPath: string, request: LogRequest): Pr
     const whole = Buffer.concat([head ?? Buffer.alloc(0), bytes])
     const end = whole.indexOf(END_OF_HEAD)
     if (end < 0) {
-      if (whole.length > MAX_HEAD) throw new EngineError('parse_error', `${doing}: expected the head of an HTTP answer within ${MAX_HEAD} bytes, came none`)
+      if (whole.length > MAX_HEAD) throw new EngineError('parse_error', `${doing}: the head of the answer is longer than ${MAX_HEAD} bytes`)
       head = whole
       return undefined
     }
     clearTimeout(timer)
     const text = whole.toString('latin1', 0, end)
     status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0)
-    if (status === 0) throw new EngineError('parse_error', `${doing}: expected an HTTP answer, came ${JSON.stringify(text.slice(0, 80))}`)
+    if (status === 0) throw new EngineError('parse_error', `${doing}: the answer is not HTTP: ${JSON.stringify(text.slice(0, 80))}`)
     if (/^transfer-encoding:\s*chunked/im.test(text))
       throw new EngineError('not_supported', `${doing}: a proxy answers an HTTP/1.0 request in chunks; give the engine's own socket`)
     head = undefined
