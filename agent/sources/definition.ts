@@ -75,5 +75,8 @@ export function defineSource<const Need extends keyof Services>({
 function picked<Name extends keyof Services>(services: Services, names: readonly Name[]): Pick<Services, Name> {
   const found: Partial<Pick<Services, Name>> = {}
   for (const name of names) found[name] = services[name]
-  return found as Pick<Services, Name>
+  if (!hasAll(found, names)) throw new Error(`a source needs ${names.join(', ')}: one of these services is missing`)
+  return found
 }
+const hasAll = <Name extends keyof Services>(found: Partial<Pick<Services, Name>>, names: readonly Name[]): found is Pick<Services, Name> =>
+  names.every((name) => name in found)
