@@ -25,6 +25,8 @@ export default defineConfig({
         codeSplitting: { groups: [{ name: 'page', test: /dashboard[\\/]src[\\/]main\.tsx$/ }] },
         chunkFileNames: ({ facadeModuleId }) => `assets/${nameOf(facadeModuleId)}-[hash].js`,
       },
+      // A build on a busy machine would tell whoever starts the agent which plugin of the bundler took its time.
+      checks: { bundlerTimings: false },
     },
   },
 })

@@ -59,21 +59,17 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
   const healed = async (): Promise<void> =>
     void (await incidents.reached('its end', (all) => all.length > 0 && all.every(({ status }) => status === 'resolved')))
 
-  test.skipIf(!hasV1)(
-    `the rules of its device cgroup${hasV1 ? '' : ' (needs the devices controller of cgroup v1)'}`,
-    async () => {
-      const [cgroup] = globSync(`/sys/fs/cgroup/devices/**/*${id}*`)
-      if (cgroup === undefined) throw new Error(`expected the device cgroup of ${id}, found none`)
-      await poll(async () => (await accessible(0)) === 1 && (await accessible(1)) === 1, { what: 'both to be reached', deadlineMs: 40_000 })
-      expect(await incidents.all()).toEqual([])
-      writeFileSync(join(cgroup, 'devices.deny'), 'c 195:0 rw')
-      await fired()
-      expect([await accessible(0), await accessible(1)]).toEqual([0, 1])
-      writeFileSync(join(cgroup, 'devices.allow'), 'c 195:0 rw')
-      await healed()
-    },
-    180_000,
-  )
+  test.skipIf(!hasV1)(`the rules of its device cgroup${hasV1 ? '' : ' (needs the devices controller of cgroup v1)'}`, async () => {
+    const [cgroup] = globSync(`/sys/fs/cgroup/devices/**/*${id}*`)
+    if (cgroup === undefined) throw new Error(`expected the device cgroup of ${id}, found none`)
+    await poll(async () => (await accessible(0)) === 1 && (await accessible(1)) === 1, { what: 'both to be reached', deadlineMs: 40_000 })
+    expect(await incidents.all()).toEqual([])
+    writeFileSync(join(cgroup, 'devices.deny'), 'c 195:0 rw')
+    await fired()
+    expect([await accessible(0), await accessible(1)]).toEqual([0, 1])
+    writeFileSync(join(cgroup, 'devices.allow'), 'c 195:0 rw')
+    await healed()
+  })
 
   test('its device node; a container that ends has lost nothing any more', async () => {
     const before = (await incidents.all()).length

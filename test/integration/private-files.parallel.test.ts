@@ -36,26 +36,22 @@ describe.each<readonly [string, number | undefined, boolean]>([
   [root ? 'root' : 'this user', undefined, true],
   ['another user', NOBODY, root],
 ])('as %s', (_, uid, can) => {
-  test.skipIf(!can)(
-    `every file is private, also those that were not${can ? '' : ' (needs root)'}`,
-    async () => {
-      const home = mkdtempSync(join(tmpdir(), 'warpwatch-private-'))
-      onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-      chmodSync(home, 0o755)
-      const dataDir = join(home, 'data')
-      mkdirSync(dataDir, { mode: 0o750 })
-      if (uid !== undefined) chownSync(dataDir, uid, uid)
-      await run(dataDir, uid, true)
-      expect(wide(dataDir)).toEqual([])
-      const names = readdirSync(dataDir)
-      expect(names).toEqual(expect.arrayContaining(['history.db', 'incidents.db', 'outbox.db', 'cursors.db', 'maintenance.db', 'lock.db', 'recording.jsonl']))
-      // As the version before this one left them; a recording is no file of the data directory, so it is moved out of the way.
-      rmSync(join(dataDir, 'recording.jsonl'))
-      for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644)
-      chmodSync(dataDir, 0o750)
-      expect(await run(dataDir, uid, false)).toContain('mode 0750 made 0700')
-      expect(wide(dataDir)).toEqual([])
-    },
-    60_000,
-  )
+  test.skipIf(!can)(`every file is private, also those that were not${can ? '' : ' (needs root)'}`, async () => {
+    const home = mkdtempSync(join(tmpdir(), 'warpwatch-private-'))
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    chmodSync(home, 0o755)
+    const dataDir = join(home, 'data')
+    mkdirSync(dataDir, { mode: 0o750 })
+    if (uid !== undefined) chownSync(dataDir, uid, uid)
+    await run(dataDir, uid, true)
+    expect(wide(dataDir)).toEqual([])
+    const names = readdirSync(dataDir)
+    expect(names).toEqual(expect.arrayContaining(['history.db', 'incidents.db', 'outbox.db', 'cursors.db', 'maintenance.db', 'lock.db', 'recording.jsonl']))
+    // As the version before this one left them; a recording is no file of the data directory, so it is moved out of the way.
+    rmSync(join(dataDir, 'recording.jsonl'))
+    for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644)
+    chmodSync(dataDir, 0o750)
+    expect(await run(dataDir, uid, false)).toContain('mode 0750 made 0700')
+    expect(wide(dataDir)).toEqual([])
+  })
 })

@@ -38,7 +38,7 @@ function folderWith(config: string): string {
 }
 const sent = z.object({ event: z.string(), reason: z.literal('test'), incident: z.object({ kind: z.string(), title: z.string(), verdict: z.string() }) })
 
-describe('alerts test NAME', { timeout: 30_000 }, () => {
+describe('alerts test NAME', () => {
   test('sends a message that says that it is a test, without any agent', async () => {
     const { posts, url, host } = await receiver()
     const cwd = folderWith(`notifiers: [{ name: ops, type: webhook, url: "${url}/in", secret: s3cret }]\n`)
@@ -120,7 +120,7 @@ describe('alerts test NAME', { timeout: 30_000 }, () => {
   })
 })
 
-describe('alerts', { timeout: 30_000 }, () => {
+describe('alerts', () => {
   test('lists the notifiers of the running agent', async () => {
     await using running = await runServer()
     const at = ['--listen', new URL(running.url).host]

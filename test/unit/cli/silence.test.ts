@@ -21,7 +21,7 @@ test.each([
 ])('%j is a time', (text, ms) => expect(durationMs(text)).toBe(ms))
 
 describe('warpwatch silence', () => {
-  test('silences, lists, ends', { timeout: 60_000 }, async () => {
+  test('silences, lists, ends', async () => {
     await using host = await runOperatedHost({ token: 's3cret' })
     const at = ['--listen', new URL(host.url).host]
     const env = { WARPWATCH_HTTP__TOKEN: 's3cret', USER: 'kim', SUDO_USER: '' }
@@ -48,14 +48,14 @@ describe('warpwatch silence', () => {
     [['--kind', 'throtling', '--for', '2h', '--reason', 'r'], '--kind: must be a kind of incident such as throttling, not "throtling"'],
     [['--severity', 'bad', '--for', '2h', '--reason', 'r'], '--severity: must be one of info, warning, critical, not "bad"'],
     [['--remove', 'x', '--gpu', '0'], '--remove goes alone'],
-  ])('%j is wrong usage', { timeout: 30_000 }, async (args, problem) => {
+  ])('%j is wrong usage', async (args, problem) => {
     const { code, stderr } = await runCli(['silence', ...args])
     expect([code, stderr.trim().split('\n').length]).toEqual([2, 1])
     expect(stderr).toContain(problem)
   })
 })
 
-test('needs an agent that runs', { timeout: 30_000 }, async () => {
+test('needs an agent that runs', async () => {
   const host = await runOperatedHost()
   await host[Symbol.asyncDispose]()
   const { code, stderr } = await runCli(['silence', '--listen', new URL(host.url).host])
@@ -63,7 +63,7 @@ test('needs an agent that runs', { timeout: 30_000 }, async () => {
 })
 
 describe('warpwatch incidents ID', () => {
-  test('acknowledges, then sets healthy', { timeout: 60_000 }, async () => {
+  test('acknowledges, then sets healthy', async () => {
     await using host = await runOperatedHost()
     const id = host.lose(0)
     const at = ['--listen', new URL(host.url).host]
@@ -83,7 +83,7 @@ describe('warpwatch incidents ID', () => {
     [['--ack'], '--ack: the id of an incident is missing'],
     [['0123456789abcdef', '--ack', '--set-healthy'], 'give --ack or --set-healthy, not both'],
     [['0123456789abcdef', '--note', 'x'], '--by and --note only go with --ack or --set-healthy'],
-  ])('%j is wrong usage', { timeout: 30_000 }, async (args, problem) => {
+  ])('%j is wrong usage', async (args, problem) => {
     const { code, stderr } = await runCli(['incidents', ...args])
     expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
   })
