@@ -5,7 +5,7 @@ import { UsageError, type Command, type Io } from './command.ts'
 import { commandNamed, COMMANDS, DEFAULT_COMMAND } from './index.ts'
 
 async function help(command: Command | undefined, io: Io): Promise<number> {
-  const { commandHelp, overallHelp } = await import('./help-text.ts')
+  const { commandHelp, overallHelp } = await import('./help/text.ts')
   if (command !== undefined) io.out(commandHelp(command))
   else io.out(overallHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())), await commandNamed(DEFAULT_COMMAND)))
   return 0

@@ -10,8 +10,8 @@ import { INCIDENT_KINDS } from '../model/kinds.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
 import { messageOf } from '../text/error.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
-import { DETECTOR_LIST } from './detector-settings.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
+import { DETECTOR_LIST } from './config/detector-settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './config/settings.ts'
 
 /** Files beside this one: one folder in the build, the source tree in a checkout. */
 const RUNBOOKS = join(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../../alerts/runbooks' : 'runbooks')

@@ -7,7 +7,7 @@ import { utcMinuteText } from '../text/time.ts'
 import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './config/settings.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }
 

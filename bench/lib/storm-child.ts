@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
 import { createAlerts } from '../../alerts/service.ts'
 import { sampleIncident } from '../../alerts/sample.ts'
-import { settingsFor, isLoaded } from '../../agent/cli/settings.ts'
+import { settingsFor, isLoaded } from '../../agent/cli/config/settings.ts'
 import { summaryOf, type Incident } from '../../agent/model/incident.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
 

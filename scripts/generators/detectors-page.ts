@@ -1,5 +1,5 @@
 // Makes docs/detectors.md from the registry of detectors.
-import { DETECTOR_LIST } from '../../agent/cli/detector-settings.ts'
+import { DETECTOR_LIST } from '../../agent/cli/config/detector-settings.ts'
 import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'
 import type { Generator } from './generator.ts'
 

@@ -1,5 +1,5 @@
 // Makes warpwatch.example.yaml from the declarations of the configuration and of the detectors.
-import { DETECTOR_LIST } from '../../agent/cli/detector-settings.ts'
+import { DETECTOR_LIST } from '../../agent/cli/config/detector-settings.ts'
 import { exampleYaml } from '../../agent/config/example.ts'
 import type { Generator } from './generator.ts'
 

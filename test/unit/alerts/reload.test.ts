@@ -1,7 +1,7 @@
 // Other notifiers and routes while the agent runs: what waits is kept, nobody is told twice, and whoever is new hears what fires.
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { isLoaded, settingsFor } from '../../../agent/cli/settings.ts'
+import { isLoaded, settingsFor } from '../../../agent/cli/config/settings.ts'
 import type { Config } from '../../../agent/config/schema.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { createAlerts } from '../../../alerts/service.ts'

@@ -1,8 +1,8 @@
 // The example configuration is valid and sets nothing.
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { judgeNotifiers } from '../../../agent/cli/alert-settings.ts'
-import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/detector-settings.ts'
+import { judgeNotifiers } from '../../../agent/cli/config/alert-settings.ts'
+import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/config/detector-settings.ts'
 import { exampleYaml } from '../../../agent/config/example.ts'
 import { readFileSettings } from '../../../agent/config/file.ts'
 import { KEYS } from '../../../agent/config/schema.ts'

@@ -1,7 +1,7 @@
 // An out of memory that was caught, and half the work afterwards: told once; work as before, or nothing known of it, is not. With a log it is one story.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { batchHalving } from '../../../agent/diagnosis/detectors/batch-halving.ts'
+import { batchHalving } from '../../../agent/diagnosis/detectors/batch-halving/batch-halving.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
