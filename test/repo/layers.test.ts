@@ -1,7 +1,8 @@
 // The layers of ARCHITECTURE.md: which folder may import from which, and who may load native code or do I/O.
 import { readFileSync, readdirSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { importsOf, type Import } from './imports.ts'
 
 const root = join(import.meta.dirname, '../..')
 const agent = join(root, 'agent')
@@ -39,24 +40,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 /** What the dashboard may run in the browser, in parts that are fetched when a view asks for them: pure, so without `node:` and packages. */
 const LENT = ['diagnosis/', 'allocator/snapshot/', 'text/'].map((place) => join(agent, place))
-
-type Import = { readonly from: string; readonly to: string; readonly typeOnly: boolean; readonly lazy: boolean }
-
-/** Import statements of a TypeScript source; `specifier` relative ones resolved to a path. */
-function importsOf(file: string): readonly Import[] {
-  const source = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
-  const found: Import[] = []
-  for (const match of source.matchAll(/\b(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
-    const specifier = match[2] ?? match[3] ?? ''
-    found.push({
-      from: file,
-      to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
-      typeOnly: match[1] !== undefined,
-      lazy: match[3] !== undefined,
-    })
-  }
-  return found
-}
 
 const files = [agent, alerts].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
