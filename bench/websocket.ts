@@ -3,16 +3,11 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { createExposition } from '../agent/http/exposition.ts'
-import { createReadiness } from '../agent/http/health.ts'
-import { createHttpServer } from '../agent/http/server.ts'
-import { createViews } from '../agent/http/views.ts'
 import { metricNamed } from '../agent/catalogue.ts'
 import { defineMetric, type MetricDef } from '../agent/model/metric.ts'
 import type { Reading } from '../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../agent/model/series.ts'
-import { createLiveSink } from '../agent/sinks/live.ts'
-import { createLatestStore } from '../agent/store/latest.ts'
+import { createLiveServer } from './lib/live-server.ts'
 import { percentile, printTable } from './lib/table.ts'
 
 const READERS = 1_000
@@ -78,24 +73,7 @@ async function connected(child: ChildProcess): Promise<void> {
 }
 
 export async function run(): Promise<void> {
-  const latest = createLatestStore()
-  const views = createViews({ latest, hostname: 'bench' })
-  const live = createLiveSink({ views, hostname: 'bench', simulated: false, maxReaders: READERS + 1 })
-  const server = createHttpServer({
-    listen: '127.0.0.1:0',
-    token: '',
-    insecure: false,
-    allowedOrigins: [],
-    allowedHosts: [],
-    views,
-    history: undefined,
-    exposition: createExposition({ latest, dcgm: 'off', hostnameLabel: 'Hostname', hostname: 'bench' }),
-    live,
-    ready: createReadiness(latest),
-    dashboardDir: '/nonexistent',
-    runbooksDir: '/nonexistent',
-    log: { info: () => {}, warn: () => {}, error: (text) => process.stderr.write(text) },
-  })
+  const { latest, views, live, server } = createLiveServer({ simulated: false, maxReaders: READERS + 1 })
   const url = await server.listen()
   let t = 0
   const broadcasts: number[] = []

@@ -1,6 +1,6 @@
 // The contract of every check of the doctor, met with its cases (test/unit/doctor/cases/ID.ts): passes, complains and skips as it should, and says what to do.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as registry from '../../agent/doctor/checks/index.ts'
 import type { CheckDefinition, Finding, Surroundings } from '../../agent/doctor/definition.ts'
