@@ -56,7 +56,7 @@ describe('a start that cannot be', () => {
     [
       'an address open to others without a token',
       { args: ['run', '--listen', '0.0.0.0:0'] },
-      '0.0.0.0:0 is open to other hosts: expected http.token with it, or http.insecure: true',
+      '0.0.0.0:0 is open to other hosts: set http.token, or http.insecure: true',
     ],
   ])('%s: exit code 2', async (_, options, words) => {
     const { code, line } = await refusal(options)

@@ -234,7 +234,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
       }),
     )
     const { page } = opened
-    await page.locator('.fit-problem', { hasText: 'batch: expected a whole number' }).waitFor()
+    await page.locator('.fit-problem', { hasText: 'batch: must be a whole number' }).waitFor()
     expect(await page.locator('input[name="batch"]').getAttribute('aria-invalid')).toBe('true')
     await page.locator('input[name="batch"]').fill('2')
     await page.getByLabel('By name or memory').fill('T4, 200GiB')

@@ -148,7 +148,7 @@ describe('a token', () => {
     await using running = await withToken()
     const silent = listen(running.wsUrl)
     const closed = await silent.closed()
-    expect([closed.code, closed.reason]).toEqual([1008, expect.stringContaining('none in time')])
+    expect([closed.code, closed.reason]).toEqual([1008, expect.stringContaining('none came in time')])
     const babbling = listen(running.wsUrl)
     await once(babbling.socket, 'open')
     babbling.socket.send('{')

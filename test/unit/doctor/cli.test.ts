@@ -47,7 +47,7 @@ describe('wrong usage is 2, in one line', () => {
     [['--skip', 'x,y'], /--skip: expected a check/],
     [['--container', 'none-of-that-name'], /--container: expected a container of the name or id "none-of-that-name"/],
     [['--config', 'none.yaml'], /none\.yaml/],
-    [['--compose'], /--compose: expected FILE…, came nothing/],
+    [['--compose'], /--compose: its value is missing: give FILE…/],
     [['stray'], /unexpected argument "stray"/],
   ])('%j', async (args, words) => {
     const { code, stdout, stderr } = await doctor(args)
@@ -93,7 +93,7 @@ describe('the bundle', () => {
   test('is not written over what is there', async () => {
     const before = readFileSync(archive)
     const { code, stderr } = await doctor(['--only', 'own-config', '--bundle', archive])
-    expect([code, stderr]).toEqual([2, `warpwatch: doctor: --bundle: ${archive}: expected a file that can be made, came: it is there already\n`])
+    expect([code, stderr]).toEqual([2, `warpwatch: doctor: --bundle: ${archive}: the file cannot be made: it is there already; choose another name\n`])
     expect(readFileSync(archive).equals(before)).toBe(true)
     expect(existsSync(`${archive}.part`)).toBe(false)
   })

@@ -15,7 +15,7 @@ test('a container is known by the twelve hex of its id, and by all of them', asy
 test.each(['ffffffffffff', 'trainer', '..%2f'])('%s is refused with what was expected', async (id) => {
   await using running = await runServer()
   const answer = await get(`${running.url}/api/v1/containers/${id}/settings`)
-  expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('expected the id of one that is there')])
+  expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('is not known')])
 })
 
 test('of a container whose engine told nothing there is nothing to say, which is no error', async () => {
