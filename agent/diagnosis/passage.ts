@@ -2,6 +2,7 @@
 import type { EvidenceLine, Fault } from '../model/fault.ts'
 import type { FaultFamily, Recognised } from './faults/family.ts'
 import type { Candidate } from './scanner.ts'
+import type { Situations } from './situation/situation.ts'
 
 /** Longer lines are cut, and say so; no message with figures is longer. */
 export const LINE_LIMIT = 16_384
@@ -50,12 +51,12 @@ export function createTold(): Told {
 }
 
 /** Asks each candidate's families; in the order of the lines. */
-export function judgePassage(passage: Passage, told: Told): readonly Fault[] {
+export function judgePassage(passage: Passage, told: Told, situations: Situations): readonly Fault[] {
   const faults: Fault[] = []
   for (const { line, families } of passage.candidates) {
     for (const family of families) {
       if (told.has(family, passage.firstLine + line)) continue
-      const answer = family.recognise(passage.lines, line)
+      const answer = family.recognise(passage.lines, line, () => situations.at(passage.lines, line, passage.firstLine))
       if (answer === undefined) continue
       for (const recognised of 'kind' in answer ? [answer] : answer) {
         for (const index of recognised.lines) told.add(family, passage.firstLine + index)
