@@ -86,7 +86,9 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   verdict: (told) => {
     const cuda = wanted(told)
     const apple = told.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
-    return `${verdict}${cuda === undefined ? '' : ` It looked for CUDA ${named(cuda)}.`}${apple}`
+    if (cuda === undefined) return `${verdict}${apple}`
+    const detected = 'the CUDA version that it detected'
+    return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`
   },
   remedies,
   facts,

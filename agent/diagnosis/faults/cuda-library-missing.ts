@@ -16,13 +16,13 @@ const inPythonText = ({ programs }: Situation, text: string): boolean =>
   /\bpython|OSError|ImportError|site-packages|dist-packages/i.test(text)
 
 /** Where the loader looks, in the words of its system. */
-function loaderPath(situation: Situation, file: CudaFile): Piece {
+function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
   if (file.windows || situation.system === 'windows')
     return {
       text: `Windows finds DLLs by PATH: add the folder that holds the file (CUDA's bin folder, or the bin folder of the pip package; in Python os.add_dll_directory).`,
     }
   return {
-    text: 'If it is installed elsewhere, name its folder to the loader.',
+    text: `If ${name} is installed elsewhere, name its folder to the loader.`,
     command:
       file.cuda === undefined
         ? 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH'
@@ -56,7 +56,7 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         command: "pip install --upgrade 'tensorflow[and-cuda]'",
       },
       { text: `Or install ${which.replace(/^\S+ /, '')} in exactly that version beside it, or use the image of this TensorFlow release.` },
-      loaderPath(situation, file),
+      loaderPath(situation, file, name),
     ]
   if (programs.has('vllm') && file.stem === 'cudart')
     return [
@@ -75,7 +75,7 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       command: file.cuda === '13' || file.cuda === undefined ? 'pip install --upgrade onnxruntime-gpu' : "pip install --upgrade 'onnxruntime-gpu[cuda,cudnn]'",
     },
     look,
-    loaderPath(situation, file),
+    loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
       text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime; those ending in -base have no CUDA libraries).',
     },
@@ -111,7 +111,7 @@ const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
       command: major === undefined ? 'pip install tensorrt' : `pip install 'tensorrt==${major}.*'`,
     },
     seen.situation().system === 'windows'
-      ? loaderPath(seen.situation(), cudaFile(library))
+      ? loaderPath(seen.situation(), cudaFile(library), library)
       : { text: 'If it is installed, name its folder to the loader.', command: "ldconfig -p | grep libnvinfer; find / -name 'libnvinfer*' 2>/dev/null" },
   ]
 }

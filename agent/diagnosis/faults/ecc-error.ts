@@ -1,29 +1,38 @@
 // The GPU's memory gave wrong data that ECC could not correct, as CUDA and the diagnostic tools say it.
 import type { Facts } from '../../model/facts.ts'
 import type { Situation } from '../situation/situation.ts'
-import { diagnose, resetGpu } from './remedies/gpu.ts'
+import { diagnose, gpuOf, resetGpu, theGpu } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { currentDevice, known, whole } from './parts/window.ts'
 
 /** What was counted decides: rows of DRAM are remapped at a reset, errors of the on-chip SRAM are not. */
 export function eccRemedies(facts: Facts, situation: Situation, seen: string): readonly Piece[] {
-  const sram = /\bSRAM\b/i.test(seen)
-  const pending = /pending/i.test(seen)
+  const gpu = gpuOf(facts)
+  const which = gpu === '<GPU>' ? '' : ` -i ${gpu}`
+  const look: Piece = {
+    text: 'See which GPU counts errors, how many, and whether a repair is pending.',
+    command: `nvidia-smi -q${which} -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`,
+  }
+  if (/pending|waits for a reset/i.test(seen))
+    return [
+      { text: 'The repair takes effect only at a reset: plan it, it is not urgent by itself.' },
+      look,
+      resetGpu(facts, 'Let its work end first, a reset stops what still runs'),
+    ]
+  if (/\bSRAM\b/i.test(seen))
+    return [
+      look,
+      {
+        text: 'SRAM (on-chip memory) has no spare rows: if "SRAM Threshold Exceeded" says Yes, or the count grows, run the diagnostics and have the board replaced.',
+        command: 'dcgmi diag -r 3',
+      },
+      resetGpu(facts, 'Stop its programs first, they end with it; the counters show then whether errors come back'),
+    ]
   return [
-    { text: 'See which GPU counts errors, how many, and whether a repair is pending.', command: 'nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT' },
-    sram
-      ? {
-          text: 'Errors in SRAM (on-chip memory) are not remapped: if "SRAM Threshold Exceeded" says Yes, or the count grows, run the diagnostics and have the board replaced.',
-          command: 'dcgmi diag -r 3',
-        }
-      : diagnose(facts, situation, 'If errors come back, or "Remapping Failure Occurred" says Yes, test the board and have it replaced.'),
-    resetGpu(
-      facts,
-      pending
-        ? 'Stop the programs on it first: a reset ends all work on the GPU, and the pending repair takes effect only then'
-        : 'Stop the programs on it first: a reset ends all work on the GPU, and takes the bad memory out of use',
-    ),
+    look,
+    resetGpu(facts, 'Stop its programs first, they end with it; then the bad memory is taken out of use'),
+    diagnose(facts, situation, `If errors come back on ${theGpu(facts)}, test the board and have it replaced.`),
   ]
 }
 

@@ -5,7 +5,7 @@ import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
-import { kernelLines, REBOOT, resetGpu } from './remedies/gpu.ts'
+import { kernelLines, resetGpu, theGpu } from './remedies/gpu.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 
 const PCI = '([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\\.[0-7])?)'
@@ -63,17 +63,17 @@ const REASONS: readonly Reason[] = [
   {
     pattern: /GFW_BOOT|GFW boot/,
     says: "The driver says why: the GPU's own firmware (GFW) did not finish booting.",
-    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt],
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
   },
   {
     pattern: /[Hh]eartbeat timed out|GSP Timeout|Timeout waiting for RPC from GSP/i,
     says: "The driver says why: the GPU's system processor (GSP) stopped answering (heartbeat timed out).",
-    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt, resetGpu(facts)],
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts), resetGpu(facts)],
   },
   {
     pattern: /Cannot initialize GSP firmware/,
     says: "The driver says why: the GPU's system processor (GSP) did not start.",
-    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt],
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
   },
 ]
 const powerCycle: Piece = {
@@ -81,15 +81,17 @@ const powerCycle: Piece = {
   command: 'sudo poweroff',
   destroys: true,
 }
-const replaceIt: Piece = { text: 'If the same card fails again: reseat it, check its power cables and riser, update its firmware, then replace it.' }
+const replaceIt = (facts: Facts): Piece => ({
+  text: `If ${theGpu(facts)} fails again: reseat the card, check its power cables and riser, update its firmware, then replace it.`,
+})
+const rebootFor = (facts: Facts): Piece => ({
+  text: `Drain the host and reboot it; if ${theGpu(facts)} does not come back, power-cycle the host (a warm reboot may leave the card dead).`,
+  command: 'sudo reboot',
+  destroys: true,
+})
 
 const lost = (facts: Facts): readonly Remedy[] =>
-  plan(
-    kernelLines(facts, 'See what the kernel logged about it: Xids, PCIe errors (AER), power and heat.'),
-    { text: 'Move the work to other GPUs; programs on this one cannot go on.' },
-    replaceIt,
-    REBOOT,
-  )
+  plan(kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'), replaceIt(facts), rebootFor(facts))
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''

@@ -4,7 +4,22 @@ import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { Piece } from './remedies/plan.ts'
+
+/** The repository that was asked for, from the address. */
+const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?([\w.-]{1,96}\/[\w.-]{1,96})(?:[/?\s.]|$)/
+function download(message: string, situation: Situation): Piece {
+  const match = REPOSITORY.exec(message)
+  const name = match?.[2]?.replace(/\.$/, '')
+  if (name === undefined || name.startsWith('api/'))
+    return {
+      text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',
+      command: setVariables(situation, { HF_HUB_OFFLINE: '1' }),
+    }
+  const type = match?.[1] === 'datasets/' ? '--repo-type dataset ' : ''
+  return { text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`, command: `hf download ${type}${name}` }
+}
 
 /** What was asked too often decides. Limits: huggingface.co/docs/hub/rate-limits, counted in windows of five minutes. */
 function remedies(told: Told): readonly Piece[] {
@@ -13,7 +28,9 @@ function remedies(told: Told): readonly Piece[] {
   const wait = told.facts.retry_after_s
   const pause: Piece = wait !== undefined && { text: `Wait ${wait} s, then ask less often: fewer requests in parallel, and growing pauses between tries.` }
   const login: Piece = {
-    text: 'Log in: the limit of an account is higher than that of an address without one.',
+    text: /your IP|HF account/.test(message)
+      ? 'Log in, as the hub asks: an account has its own, higher limit.'
+      : 'Log in: the limit of an account is higher than that of an address without one.',
     command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
   }
   if (/toomanyrequests|docker\.io|pull rate limit/.test(message))
@@ -45,11 +62,8 @@ function remedies(told: Told): readonly Piece[] {
   return [
     pause,
     anonymous && login,
-    {
-      text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',
-      command: setVariables(situation(), { HF_HUB_OFFLINE: '1' }),
-    },
-    { text: 'Let one rank or worker download, while the others wait.' },
+    download(message, situation()),
+    situation().training && { text: 'Let one rank or worker download, while the others wait.' },
   ]
 }
 const HUB = /huggingface|hf\.co|HfHub|hf-hub|HF_TOKEN|HF account|ollama|registry|modelscope|ghcr\.io|docker\.io|toomanyrequests/i

@@ -5,6 +5,7 @@ import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
+import { INFERENCE } from '../situation/programs.ts'
 import { xidFacts } from './xid.ts'
 
 /** What helps to find the failing kernel, for the program that runs. */
@@ -18,9 +19,9 @@ function remedies({ situation, facts }: Told): readonly Piece[] {
     programs.has('llamacpp') && {
       text: `Update llama.cpp, and see whether it goes away${device} without flash attention or with another quantization: then report the model and the line of ggml-cuda.cu.`,
     },
-    sanitizer(at),
+    !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
     facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,
-    diagnose(facts, at, 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.'),
+    facts.xid !== undefined && diagnose(facts, at, 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.'),
   ]
 }
 /** What is checked in the kernel tells what is out of range. */

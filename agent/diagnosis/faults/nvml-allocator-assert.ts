@@ -20,8 +20,7 @@ const MESSAGE = 400
 function remedies(situation: Situation, init: boolean): readonly Remedy[] {
   const { jetson } = situation
   return plan(
-    { text: 'Treat it as out of memory: memory is what ran out, NVML only failed to say who holds it.' },
-    lessMemory(situation, {}).slice(0, 2),
+    lessMemory(situation, {}).slice(0, situation.programs.size > 1 ? 2 : 1),
     jetson && whoHolds(situation),
     init && {
       text: 'NVML could not be initialized: compare the versions of driver and library; after an update without a reboot they differ.',
@@ -48,7 +47,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): reado
       kind: 'nvml_allocator_assert',
       severity: 'critical',
       title: 'Out of GPU memory, hidden behind an NVML assert',
-      verdict: `PyTorch ran out of GPU memory. To report that, it asked NVML who holds memory; NVML failed${init ? ' (it could not be initialized: driver and library may differ in version)' : ''}, and this assert came instead: two faults, memory first.`,
+      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML failed${init ? ' (it could not be initialized: driver and library may differ in version)' : ''} and this assert came instead: two faults, memory first.`,
       facts: known({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
       remedies: remedies(situation(), init),
       lines,

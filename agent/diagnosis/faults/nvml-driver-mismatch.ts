@@ -32,7 +32,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}. ${older ? 'Likely cause: the program finds libraries of an older driver.' : 'Likely cause: the driver was updated without a reboot.'} New programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}; ${older ? 'likely the program finds libraries of an older driver' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: plan(
       older && {

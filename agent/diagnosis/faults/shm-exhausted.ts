@@ -10,7 +10,7 @@ import type { Piece } from './remedies/plan.ts'
 function remedies({ facts, situation, message }: Told): readonly Piece[] {
   const { programs, subject } = situation()
   const nccl = /nccl|posix_fallocate/i.test(message)
-  const what = facts.path === undefined ? '' : ` (${facts.path} did not fit)`
+  const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
   return [
     programs.has('kubernetes')
@@ -21,7 +21,7 @@ function remedies({ facts, situation, message }: Told): readonly Piece[] {
             command: 'shm_size: 8gb',
           }
         : {
-            text: `Give the container a larger /dev/shm${what}; --ipc=host shares that of the host. In Kubernetes: ${volume}.`,
+            text: `Give the container a larger /dev/shm${what}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
             command: `docker run --shm-size=8g ${subject.image ?? '<IMAGE>'}`,
           },
     { text: 'Look how full it is.', command: 'df -h /dev/shm' },
@@ -31,7 +31,7 @@ function remedies({ facts, situation, message }: Told): readonly Piece[] {
           command: 'export NCCL_SHM_DISABLE=1',
         }
       : {
-          text: `Or use fewer workers${facts.pid === undefined ? '' : ` (worker ${facts.pid} failed)`} and smaller batches: each batch on its way to the main process lies in /dev/shm.`,
+          text: `Or use fewer workers and smaller batches: each batch lies in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
         },
   ]
 }

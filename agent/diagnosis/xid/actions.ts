@@ -28,7 +28,7 @@ type Action = (facts: Facts, situation: Situation) => readonly Piece[]
 const ACTIONS: Readonly<Record<XidAction, Action>> = {
   ignore: () => [{ text: 'Nothing to do.' }],
   watch: (facts) => [{ text: 'Nothing to do at once; see whether it repeats.' }, kernelLines(facts), BUG_REPORT],
-  'check-program': (facts, situation) => [findFault(facts, situation), test(facts, situation)],
+  'check-program': (facts, situation) => [findFault(facts, situation), kernelLines(facts, 'See what else the kernel logged in the same second.')],
   'restart-program': (facts, situation) => [{ text: `Restart ${program(facts)}; the GPU itself needs nothing.` }, test(facts, situation)],
   'restart-vm': () => [{ text: 'Restart the virtual machine that owns the GPU.' }],
   'reset-gpu': (facts, situation) => [kernelLines(facts), resetGpu(facts), test(facts, situation), BUG_REPORT],

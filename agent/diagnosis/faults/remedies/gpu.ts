@@ -44,7 +44,7 @@ export const processes = (pids: readonly number[], text: string): Advice => ({ t
 
 /** Ends the work on one GPU. NVIDIA only; a GPU off the bus cannot be reset so. */
 export const resetGpu = (facts: Facts, why = 'Stop the programs on it first: a reset ends all work on the GPU'): Advice => ({
-  text: `Reset ${theGpu(facts)}. ${why}.`,
+  text: `Reset ${theGpu(facts)}: ${why.charAt(0).toLowerCase()}${why.slice(1)}.`,
   command: `sudo nvidia-smi --gpu-reset -i ${gpuOf(facts)}`,
   destroys: true,
 })
@@ -64,6 +64,6 @@ export const diagnose = (facts: Facts, situation: Situation, text: string): Advi
   situation.gaming || situation.vendor === 'amd'
     ? undefined
     : facts.gpu_index === undefined
-      ? { text: `${text} Run it when no work is on the GPUs.`, command: 'dcgmi diag -r 3' }
-      : { text: `${text} Run it when no work is on the GPU.`, command: `dcgmi diag -r 3 -i ${facts.gpu_index}` }
+      ? { text: `${text} The test needs idle GPUs.`, command: 'dcgmi diag -r 3' }
+      : { text: `${text} The test needs an idle GPU.`, command: `dcgmi diag -r 3 -i ${facts.gpu_index}` }
 export const BUG_REPORT: Advice = { text: 'If it comes back, collect a report for the vendor.', command: 'sudo nvidia-bug-report.sh' }
