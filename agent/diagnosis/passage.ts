@@ -1,6 +1,6 @@
 // A stretch of log around candidates, and what the families make of it.
 import type { EvidenceLine, Fault } from '../model/fault.ts'
-import type { FaultFamily, Recognised } from './faults/family.ts'
+import type { FaultFamily, Found } from './faults/family.ts'
 import type { Candidate } from './scanner.ts'
 import type { Situations } from './situation/situation.ts'
 
@@ -19,7 +19,7 @@ export type Passage = {
 const EVIDENCE_LINES = 12
 const EVIDENCE_LENGTH = 2_000
 
-export function faultFrom(recognised: Recognised, lines: readonly string[], firstLine: number): Fault {
+export function faultFrom(recognised: Found, lines: readonly string[], firstLine: number): Fault {
   const { lines: shown, ...rest } = recognised
   const evidence: EvidenceLine[] = []
   for (const index of shown.slice(0, EVIDENCE_LINES)) {

@@ -197,7 +197,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
-      `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: (?:_{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)|_ZN?K?(?:3c10|2at|5torch))`,
+      `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,
       'was built against another version of CUDA or PyTorch than the one that was loaded',
       { unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes') },
     ),

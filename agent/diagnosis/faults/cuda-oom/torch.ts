@@ -7,6 +7,8 @@ import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { remediesOf } from './remedies.ts'
 
+type CudaOom = Extract<Recognised, { readonly kind: 'cuda_oom' }>
+
 const START = /\b(?:CUDA|HIP)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
 const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
 /** Advice and descriptions speak of the message without anything having failed. */
@@ -21,7 +23,7 @@ const MESSAGE_LINES = 14
 const MESSAGE_LIMIT = 4_000
 const PER_LINE = 8
 
-function recogniseOne(message: string, before: string, situation: () => Situation): Omit<Recognised, 'lines'> | undefined {
+function recogniseOne(message: string, before: string, situation: () => Situation): Omit<CudaOom, 'lines'> | undefined {
   START.lastIndex = 0
   const start = START.exec(message)
   const warned = start !== null && !/out of memory$/i.test(start[0])

@@ -5,7 +5,7 @@ import type { Severity } from '../../../model/severity.ts'
 import { joinedFrom, plain, stripPrefix } from '../../joining.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
-import type { FaultFamily, LogText, Recognised } from '../family.ts'
+import type { FaultFamily, Found, LogText } from '../family.ts'
 
 export type Seen = {
   readonly match: RegExpExecArray
@@ -41,7 +41,7 @@ export type RuleTable = {
 
 export function ruleFamily(table: RuleTable): FaultFamily {
   const { id, kind, literals, rules } = table
-  const recognise = (text: LogText, at: number, situation: () => Situation): Recognised | undefined => {
+  const recognise = (text: LogText, at: number, situation: () => Situation): Found | undefined => {
     const line = text[at]
     if (line === undefined) return undefined
     const message = joinedFrom(text, at, 3)
