@@ -14,7 +14,12 @@ const PIP = /Could not install packages|\bpip\b/
 const CARGO = /\bcargo\b|rustc/
 const BUILD = /PKGBUILDDIR|install: error writing|\bmake(?:\[\d\])?:|\bgcc\b|dpkg|rpmbuild/
 
-const existing = (path: string | undefined): string | undefined => (path === undefined || /<<|\/\.\.\./.test(path) ? undefined : path.replace(/'/g, ''))
+/** The folder of what could not be written: the file itself may not be there. */
+function existing(path: string | undefined): string | undefined {
+  if (path === undefined || /<<|\/\.\.\./.test(path)) return undefined
+  const folder = path.replace(/'/g, '').replace(/\/models--.*$/, '')
+  return /\/[^/]*\.[^/]*$/.test(folder) && !/\/\.[^/.]*$/.test(folder) ? folder.replace(/\/[^/]*$/, '') || '/' : folder
+}
 /** A path as a shell word; `~` stays outside of the quotes. */
 const word = (path: string): string => (/^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path}'`)
 
@@ -29,6 +34,13 @@ function remediesFor({ facts, situation, message }: Told, quota = false): readon
   const at = situation()
   const path = existing(facts.path)
   const around = `${message}\n${at.text}`
+  const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
+  if (LAYER.test(message) && containerd)
+    return [
+      { text: 'See how full the file system is in which containerd unpacks images.', command: 'df -h /var/lib/containerd; df -i /var/lib/containerd' },
+      { text: 'Delete images that no container uses. They are lost and must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
+      { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
+    ]
   if (LAYER.test(message) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
       {

@@ -80,7 +80,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     recovery?.remedy(facts),
     nvlink?.severity === 'critical' && resetGpu(facts),
     whatToDo.advice !== undefined && cause === undefined && { text: whatToDo.advice },
-    actionsFor(whatToDo.action, facts, situation()),
+    recovery === undefined && actionsFor(whatToDo.action, facts, situation()),
   )
   return {
     kind: 'xid',

@@ -37,7 +37,7 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   const asked =
     figures.requested_bytes === undefined
       ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
-      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : `; ${gib(figures.free_bytes)} was free`}.`
+      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
   return {
     kind: 'cuda_oom',
     severity: 'critical',

@@ -5,6 +5,7 @@ import { bytesOf, gib, integerIn, SIZE } from '../quantity.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
+import { lessAnyway } from './less/others.ts'
 import { lessInJax, lessInTensorflow } from './less/xla.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
@@ -12,7 +13,8 @@ import { known } from '../parts/window.ts'
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */
 const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
-const less = (situation: Situation): readonly Piece[] => (isJax(situation) ? lessInJax(situation) : lessInTensorflow(situation))
+const less = (situation: Situation): readonly Piece[] =>
+  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway()
 const ownNeed = (situation: Situation): readonly Piece[] => [less(situation), whoHolds(situation)]
 /** The first large request fails: somebody was on the card before. */
 const taken = (situation: Situation): readonly Piece[] => [whoHolds(situation), less(situation)]

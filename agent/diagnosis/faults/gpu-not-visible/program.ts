@@ -104,8 +104,10 @@ export const programRules: readonly Rule[] = [
     pattern: /no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
     severity: 'critical',
     title: 'CUDA finds no GPU',
-    verdict:
-      'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialise it.',
+    verdict: ({ situation }) =>
+      situation().vendor === 'amd'
+        ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
+        : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
     remedies: program,
     facts: (seen) => ({ cuda_error_code: 100, ...code(seen) }),
     unless: explained,

@@ -44,7 +44,7 @@ export const processes = (pids: readonly number[], text: string): Advice => ({ t
 
 /** Ends the work on one GPU. NVIDIA only; a GPU off the bus cannot be reset so. */
 export const resetGpu = (facts: Facts, why = 'Stop the programs on it first: a reset ends all work on the GPU'): Advice => ({
-  text: `Reset ${theGpu(facts)}: ${why.charAt(0).toLowerCase()}${why.slice(1)}.`,
+  text: `Reset ${theGpu(facts)}; ${why.charAt(0).toLowerCase()}${why.slice(1)}.`,
   command: `sudo nvidia-smi --gpu-reset -i ${gpuOf(facts)}`,
   destroys: true,
 })

@@ -1,5 +1,6 @@
 // Which pip package and which CUDA a library's file name stands for; which PyTorch wheel a GPU and a driver can run.
 // Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
+import { PROGRAM_NAMES } from '../../situation/programs.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Advice, Piece } from './plan.ts'
@@ -93,8 +94,11 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   // These bring a torch of their own: another wheel breaks them.
   const pinned = ['vllm', 'sglang', 'tgi', 'tensorrt_llm'] as const
   const owner = pinned.find((program) => situation.programs.has(program))
+  const cuda = index?.startsWith('cu') === true ? ` for CUDA ${index.slice(2, -1)}.${index.slice(-1)}` : ''
   if (owner !== undefined)
-    return { text: `Install a build or image of ${owner === 'vllm' ? 'vLLM' : 'the server'} that suits: it needs exactly the PyTorch that it was built with.` }
+    return {
+      text: `Install a build or image of ${PROGRAM_NAMES[owner] ?? 'the server'}${cuda}: it needs exactly the PyTorch that it was built with, so another torch wheel would break it.`,
+    }
   if (situation.programs.has('jax'))
     return index?.startsWith('cu') === true ? { text: why, command: `pip install --upgrade 'jax[cuda${index.slice(2, 4)}]'` } : undefined
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
