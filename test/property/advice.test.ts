@@ -51,7 +51,7 @@ function parses(command: string): boolean {
 
 /** Options and variables that only one program reads, with the words by which the text shows that program. */
 const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
-  [/--gpu-memory-utilization|--max-num-seqs|--enforce-eager|VLLM_/, /vllm|EngineCore|gpu_memory_utilization/i],
+  [/--gpu-memory-utilization|--max-num-seqs|--enforce-eager|VLLM_/, /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache/i],
   [/--mem-fraction-static|--max-running-requests|--disable-cuda-graph/, /sglang|mem-fraction-static|alloc_req_slots/i],
   [/--max-batch-prefill-tokens|--cuda-memory-fraction/, /text[-_]generation|Not enough memory to handle|max-batch-prefill/i],
   [/OLLAMA_|\bollama /, /ollama/i],
@@ -108,7 +108,7 @@ describe('advice', () => {
           const text = `ValueError: Free memory on device (${free.toFixed(2)}/${gib.toFixed(2)} GiB) on startup is less than desired GPU memory utilization (0.96, ${(gib * 0.96).toFixed(2)} GiB).`
           const [fault] = explainText(logScanner(), text)
           const given = /--gpu-memory-utilization ([\d.]+)/.exec(fault === undefined ? '' : told(fault).join('\n'))?.[1]
-          if (given !== undefined) expect(Number(given) * gib).toBeLessThanOrEqual(free + 0.01)
+          expect(Number(given ?? 0) * gib).toBeLessThanOrEqual(free + 0.01)
           const cache = `vLLM: ValueError: To serve at least one request with the models's max seq len (1048576), (22.50 GiB KV cache is needed, which is larger than the available KV cache memory (7.00 GiB). Based on the available memory, the estimated maximum model length is ${length}.`
           const [tooLong] = explainText(logScanner(), cache)
           expect(tooLong === undefined ? '' : told(tooLong).join('\n')).toContain(`--max-model-len ${length}`)

@@ -27,6 +27,7 @@ export function readSituation(text: string, knowledge: Knowledge = {}): Situatio
     subject: once(() => readers.subject(text, knowledge)),
     versions: once(() => readers.versions(text)),
     training: once(() => readers.training(text)),
+    distributed: once(() => readers.distributed(text)),
   }
   return {
     text,
@@ -54,6 +55,9 @@ export function readSituation(text: string, knowledge: Knowledge = {}): Situatio
     get versions() {
       return read.versions()
     },
+    get distributed() {
+      return read.distributed()
+    },
     get training() {
       return read.training()
     },
@@ -61,8 +65,8 @@ export function readSituation(text: string, knowledge: Knowledge = {}): Situatio
 }
 
 /** Characters read at the head of a text (a program names itself and its settings there), and around a fault. */
-const HEAD = 4_096
-const AROUND = 24_576
+const HEAD = 2_048
+const AROUND = 8_192
 /** After so many reads of one text the picture is renewed only once in so many lines: an endless log of faults costs no more. */
 const READS = 64
 const RENEWED_AFTER_LINES = 10_000

@@ -49,8 +49,7 @@ const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
 /** Neighbours whose pids lie close together were started together. */
-const ranks = (pids: readonly number[], text: string): boolean =>
-  /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text) && (pids.length > 1 ? Math.max(...pids) - Math.min(...pids) < 64 : true)
+const ranks = (pids: readonly number[], situation: Situation): boolean => situation.distributed && Math.max(...pids) - Math.min(...pids) < 64
 
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
@@ -58,7 +57,7 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
     whoHolds(situation),
     pids.length > 0 &&
       processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
-    pids.length > 0 && ranks(pids, situation.text) && BY_LOCAL_RANK,
+    pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
   ]
 }
 

@@ -19,13 +19,14 @@ function flat(piece: Piece, out: Advice[]): void {
 export function plan(...pieces: readonly Piece[]): readonly Remedy[] {
   const all: Advice[] = []
   flat(pieces, all)
-  const seen = new Set<string>()
-  const once = all.filter(({ text, command }) => {
-    if (seen.has(text) || (command !== undefined && seen.has(command))) return false
-    seen.add(text)
-    if (command !== undefined) seen.add(command)
-    return true
-  })
-  const ordered = [...once.filter(({ destroys }) => destroys !== true), ...once.filter(({ destroys }) => destroys === true)]
-  return ordered.slice(0, MOST_REMEDIES).map(({ text, command }) => (command === undefined ? { text } : { text, command }))
+  // A handful of pieces: plain loops, since a log may hold thousands of faults.
+  const kept: Remedy[] = []
+  for (const last of [false, true]) {
+    for (const { text, command, destroys } of all) {
+      if ((destroys === true) !== last || kept.length === MOST_REMEDIES) continue
+      if (kept.some((one) => one.text === text || (command !== undefined && one.command === command))) continue
+      kept.push(command === undefined ? { text } : { text, command })
+    }
+  }
+  return kept
 }
