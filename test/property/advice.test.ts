@@ -51,7 +51,10 @@ function parses(command: string): boolean {
 
 /** Options and variables that only one program reads, with the words by which the text shows that program. */
 const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
-  [/--gpu-memory-utilization|--max-num-seqs|--enforce-eager|VLLM_/, /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache/i],
+  [
+    /--gpu-memory-utilization|--max-num-seqs|--enforce-eager|VLLM_/,
+    /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache/i,
+  ],
   [/--mem-fraction-static|--max-running-requests|--disable-cuda-graph/, /sglang|mem-fraction-static|alloc_req_slots/i],
   [/--max-batch-prefill-tokens|--cuda-memory-fraction/, /text[-_]generation|Not enough memory to handle|max-batch-prefill/i],
   [/OLLAMA_|\bollama /, /ollama/i],

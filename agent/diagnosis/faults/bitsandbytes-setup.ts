@@ -67,8 +67,8 @@ function remedies(told: Told): readonly Piece[] {
     !/python -m bitsandbytes\s*$|^\$\s+python -m bitsandbytes/m.test(text) && { text: 'See what bitsandbytes finds.', command: 'python -m bitsandbytes' },
     !kepler &&
       cuda === undefined && {
-        text: 'See which CUDA your PyTorch was built for, and whether it sees the GPU.',
-        command: 'python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
+        text: `See which ${situation.vendor === 'amd' ? 'ROCm' : 'CUDA'} your PyTorch was built for, and whether it sees the GPU.`,
+        command: `python -c "import torch; print(torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available())"`,
       },
   ]
 }
@@ -86,7 +86,8 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   verdict: (told) => {
     const cuda = wanted(told)
     const apple = told.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
-    if (cuda === undefined) return `${verdict}${apple}`
+    const rocm = told.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
+    if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'
     return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`
   },

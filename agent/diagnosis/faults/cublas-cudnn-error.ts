@@ -24,10 +24,16 @@ function full(told: Told): readonly Piece[] {
     lessMemory(situation, {}).slice(0, programs.has('tensorflow') ? 2 : 1),
   ]
 }
-const versions = (told: Told): Piece => ({
-  text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
-  ...(told.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
-})
+const versions = (told: Told): Piece =>
+  told.situation().vendor === 'amd'
+    ? {
+        text: 'See that ROCm and the framework belong to one release, and that it supports this GPU.',
+        command: 'rocminfo | grep -i gfx; ls /opt/rocm/lib/rocblas/library | head; pip list | grep -i torch',
+      }
+    : {
+        text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
+        ...(told.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
+      }
 const graphs = ({ situation }: Told): Piece =>
   /cuda ?graph|CudaGraph|capture\(/i.test(situation().text) && {
     text: 'It happens while a CUDA graph is captured: run once without graphs to see the real error.',
@@ -105,12 +111,13 @@ const MEANINGS: readonly Meaning[] = [
 ]
 const UNKNOWN: Meaning = {
   pattern: /^/,
-  says: 'a call of a CUDA library failed. The cause is not in the message; it may be an earlier error that shows only here.',
+  says: 'a call of a mathematical library failed. The cause is not in the message; it may be an earlier error that shows only here.',
   pieces: (told) => [synchronous(told.situation()), versions(told), full(told)],
 }
 const near = ({ message, text, at }: Told): string => `${message} ${text[at + 1] ?? ''}`
 const meaningOf = (told: Told): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(told))) ?? UNKNOWN
-const verdict = (told: Told): string => `${STATUS.exec(told.message)?.[1] ?? 'CUDA library error'}: ${meaningOf(told).says}`
+const verdict = (told: Told): string =>
+  `${STATUS.exec(told.message)?.[1] ?? (told.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${meaningOf(told).says}`
 const remedies = (told: Told): readonly Piece[] => meaningOf(told).pieces(told)
 const status = ({ message }: Seen): ReturnType<typeof known> => known({ status: STATUS.exec(message)?.[1] })
 

@@ -35,6 +35,7 @@ function timeout({ facts, situation }: Told): readonly Piece[] {
   ]
 }
 const MEMORY = /out of memory/
+const PEER_ACCESS = /peer (?:access|mapping)/
 const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
@@ -106,6 +107,17 @@ function cuda({ text, at, message, situation }: Pick<Told, 'text' | 'at' | 'mess
       { text: 'Free GPU memory for NCCL: its buffers are allocated beside the framework, which holds nearly all of it.' },
       lessMemory(now, {}).slice(0, 2),
       whoHolds(now),
+    ]
+  if (PEER_ACCESS.test(near))
+    return [
+      {
+        text: 'Let NCCL do without direct access between the GPUs (slower).',
+        command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
+      },
+      {
+        text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
+        command: 'nvidia-smi topo -m',
+      },
     ]
   return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]
 }
@@ -214,7 +226,9 @@ export const ncclError = ruleFamily({
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
           ? `NCCL could not allocate its buffers: '${named}'.`
-          : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+          : PEER_ACCESS.test(named)
+            ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
+            : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
