@@ -1,43 +1,82 @@
-// The one path of every event: ingest it into the stores and hand it to the sinks. Synchronous; time comes from the event.
+// The one path. An event goes to the stores, then to the diagnosis, then to the outputs; the incidents that it changes are kept, then told to the outputs.
+// Synchronous; time comes from the event.
 import type { Event } from './model/event.ts'
+import type { Incident, IncidentSummary } from './model/incident.ts'
+import type { TakesEvents, TakesIncidents, TakesTicks } from './model/sink.ts'
 import type { Log } from './model/source.ts'
-import type { Sink } from './model/sink.ts'
+import { stackOf } from './text/error.ts'
 
-/** A part of the agent that takes events in: latest values, history, detectors. */
-export type Consumer = { readonly name: string; readonly ingest: (event: Event) => void }
+/** Evaluates events. */
+export type DiagnosisStage = {
+  readonly name: string
+  /** The incidents that fired, changed or were resolved by this event, each as it stood then. */
+  readonly ingest: (event: Event) => readonly Incident[]
+  /** Those that have changed since the last tick. */
+  readonly flush: () => readonly Incident[]
+}
+/** Stands between the diagnosis and the outputs. */
+export type IncidentStage = {
+  readonly name: string
+  /** Keeps an incident, and returns it as the outputs are told it. */
+  readonly keep: (incident: Incident) => IncidentSummary
+}
+
+/** Every part that takes something from the pipeline, in the order in which it does. */
+export type Stages = {
+  readonly stores: readonly TakesEvents[]
+  readonly diagnosis: DiagnosisStage
+  readonly incidents: IncidentStage
+  readonly outputs: {
+    readonly events: readonly TakesEvents[]
+    readonly incidents: readonly TakesIncidents[]
+  }
+  readonly ticks: readonly TakesTicks[]
+}
 
 export type Pipeline = {
   readonly ingest: (event: Event) => void
-  /** Tells the sinks that the scrapes of the tick `t` have come in. */
+  /** Tells the outputs of incidents again, after people said something of them. */
+  readonly tell: (incidents: readonly IncidentSummary[]) => void
+  /** Tells all parts that the scrapes of the tick `t` have come in. */
   readonly tick: (t: number) => void
-  /** How often each consumer threw; the event went on to the others. */
+  /** Tells the outputs what has changed since the last tick. To be called at the end. */
+  readonly flush: () => void
+  /** How often each part threw; what it was given went on to the others. */
   readonly failures: () => ReadonlyMap<string, number>
 }
 
-export function createPipeline(consumers: readonly Consumer[], sinks: readonly Sink[], log: Log): Pipeline {
+export function createPipeline({ stores, diagnosis, incidents, outputs, ticks }: Stages, log: Log): Pipeline {
   const failures = new Map<string, number>()
-  const failed = (name: string, error: unknown): void => {
+  const failed = (name: string, on: string, error: unknown): void => {
     const count = (failures.get(name) ?? 0) + 1
     failures.set(name, count)
-    // Powers of ten: the first failure is told at once, a storm of them does not fill the log.
-    if (/^10*$/.test(String(count)))
-      log.error(`${name} failed on an event (${count} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    // Powers of ten: the first failure is logged at once, a storm of them does not fill the log.
+    if (/^10*$/.test(String(count))) log.error(`${name} failed on ${on} (${count} so far): ${stackOf(error)}`)
   }
-  const guarded = (name: string, run: () => void): void => {
+  const guarded = (name: string, on: string, run: () => void): void => {
     try {
       run()
     } catch (error) {
-      failed(name, error)
+      failed(name, on, error)
     }
+  }
+  const tell = (incident: IncidentSummary): void => {
+    for (const output of outputs.incidents) guarded(output.name, 'an incident', () => output.incident(incident))
+  }
+  const changed = (all: readonly Incident[]): void => {
+    for (const incident of all) guarded(incidents.name, 'an incident', () => tell(incidents.keep(incident)))
   }
   return {
     ingest(event) {
-      for (const consumer of consumers) guarded(consumer.name, () => consumer.ingest(event))
-      for (const sink of sinks) if (sink.accepts(event)) guarded(sink.name, () => sink.write(event))
+      for (const store of stores) guarded(store.name, 'an event', () => store.ingest(event))
+      guarded(diagnosis.name, 'an event', () => changed(diagnosis.ingest(event)))
+      for (const output of outputs.events) guarded(output.name, 'an event', () => output.ingest(event))
     },
+    tell: (all) => all.forEach(tell),
     tick(t) {
-      for (const sink of sinks) if (sink.tick) guarded(sink.name, () => sink.tick?.(t))
+      for (const part of ticks) guarded(part.name, 'a tick', () => part.tick(t))
     },
+    flush: () => guarded(diagnosis.name, 'its last changes', () => changed(diagnosis.flush())),
     failures: () => failures,
   }
 }

@@ -16,7 +16,7 @@ function isCommon(options: Readonly<Record<string, unknown>>): options is Common
 
 export async function buildNotifier({ name, type, options }: NotifierConfig): Promise<BuiltNotifier> {
   const definition = DEFINITIONS.get(type)
-  if (definition === undefined || !isCommon(options)) throw new Error(`notifier ${name}: expected a judged configuration, came one of type ${type} that is not`)
+  if (definition === undefined || !isCommon(options)) throw new Error(`notifier ${name}: its configuration of type ${type} was not checked`)
   await definition.load?.()
   return { name, type, notifier: definition.create(options), options }
 }

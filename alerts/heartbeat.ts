@@ -1,5 +1,6 @@
 // Says each interval that this host is watched, and only while it is: whoever misses it knows that agent, host or network is gone.
 import type { Log } from '../agent/model/source.ts'
+import { messageOf } from '../agent/text/error.ts'
 
 export type HeartbeatOptions = {
   /** Whom it goes to, for people: a host name, no URL. */
@@ -24,7 +25,7 @@ export function createHeartbeat({ to, intervalMs, ready, send, log }: HeartbeatO
   let [delivered, failed] = [0, 0]
 
   const beat = async (t: number): Promise<void> => {
-    const problem = await send(t).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+    const problem = await send(t).catch((error: unknown) => messageOf(error))
     if (problem === undefined) {
       delivered++
       if (failing) log.info(`the heartbeat reaches ${to} again`)

@@ -1,5 +1,6 @@
 // An incident that never was, to see what a message looks like and whether it arrives; each part of it says so.
 import { createHash } from 'node:crypto'
+import { gpuMemoryUsedBytes } from '../agent/metrics/gpu-memory.ts'
 import type { Facts } from '../agent/model/facts.ts'
 import type { Severity } from '../agent/model/severity.ts'
 import type { Incident } from '../agent/model/incident.ts'
@@ -45,7 +46,7 @@ export function sampleIncident({ kind, t, resolved = false }: SampleOptions): In
     consequences: [],
     evidence: {
       log_lines: [{ t: t - 1_000, stream: 'container', origin: 'warpwatch-test', text: `TEST, not from a log: ${shown}`, matched: true }],
-      series: [{ metric: 'warpwatch_gpu_memory_used_bytes', labels: { gpu: '0', uuid: UUID }, ...rising(t) }],
+      series: [{ metric: gpuMemoryUsedBytes.name, labels: { gpu: '0', uuid: UUID }, ...rising(t) }],
       processes: [],
     },
   }

@@ -28,12 +28,12 @@ export type AlertsOptions = {
   readonly log: Log
 }
 export type Alerts = {
-  /** Of each change of an incident; never waits for a receiver. */
-  readonly changed: (incident: IncidentSummary) => void
+  /** Takes each change of an incident; never waits for a receiver. */
+  readonly incident: (incident: IncidentSummary) => void
   /** With what fires already: the last agent may have ended before it was announced. */
   readonly start: (firing: readonly IncidentSummary[]) => void
   /** Once a second. */
-  readonly maintain: (t: number) => void
+  readonly tick: (t: number) => void
   readonly figures: () => NotificationFigures
   readonly rows: () => readonly NotifierRow[]
   readonly test: (name: string, kind?: IncidentKind) => Promise<NotifierTest>
@@ -45,7 +45,7 @@ export type Alerts = {
 }
 
 type Settings = AlertsOptions['config']
-type Notifying = Pick<Alerts, 'changed' | 'start' | 'maintain' | 'rows' | 'retry'> & {
+type Notifying = Pick<Alerts, 'incident' | 'start' | 'tick' | 'rows' | 'retry'> & {
   readonly outbox: Outbox | undefined
   readonly delivery: Delivery | undefined
   /** Ends delivery and leaves the outbox open for what follows. */
@@ -56,9 +56,9 @@ type Notifying = Pick<Alerts, 'changed' | 'start' | 'maintain' | 'rows' | 'retry
 const NOBODY: Notifying = {
   outbox: undefined,
   delivery: undefined,
-  changed: () => {},
+  incident: () => {},
   start: () => {},
-  maintain: () => {},
+  tick: () => {},
   rows: () => [],
   retry: () => 0,
   pause: async () => {},
@@ -81,12 +81,12 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
     return {
       outbox,
       delivery,
-      changed: announcer.changed,
+      incident: announcer.changed,
       start(incidents) {
         announcer.recover(incidents)
         if (kept === undefined) delivery.start()
       },
-      maintain: announcer.maintain,
+      tick: announcer.maintain,
       rows: delivery.rows,
       retry: (name) => delivery.retryAside(name) ?? 0,
       pause: async () => delivery.stop(),
@@ -100,18 +100,18 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
   let told = notifiers.length === 0 ? NOBODY : notifyingOf(config, notifiers, openOutbox(config), undefined)
 
   return {
-    changed: (incident) => told.changed(incident),
+    incident: (incident) => told.incident(incident),
     start: (incidents) => told.start(incidents),
     rows: () => told.rows(),
     retry: (name) => told.retry(name),
-    maintain(t) {
-      told.maintain(t)
+    tick(t) {
+      told.tick(t)
       heartbeats.maintain(t)
     },
     figures: () => ({ notifiers: told.rows(), heartbeat: heartbeats.figures() }),
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
-      if (built === undefined) throw new Error(`expected one of ${notifiers.map((notifier) => notifier.name).join(', ')}, came ${name}`)
+      if (built === undefined) throw new Error(`no notifier is called ${name}; there are ${notifiers.map((notifier) => notifier.name).join(', ')}`)
       return sendTest(built, { host: settings.host_name, reach: reachOf(settings), kind, t: Date.now(), proxyFor })
     },
     async prepare(next) {

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseStat } from '../agent/attribution/proc-files.ts'
+import { allocatorHeadroomBytes } from '../agent/metrics/process.ts'
 import { fakeLibrary } from '../test/fakes/nvml/build.ts'
 import { eightH100, fakeUuid, scenarioFile } from '../test/fakes/nvml/scenario.ts'
 import { get, startAgentProcess } from './lib/agent-process.ts'
@@ -119,7 +120,7 @@ export async function run(): Promise<void> {
       0.5,
     )
     const count = (name: string): number => page.split('\n').filter((line) => line.startsWith(`${name}{`)).length
-    const [rows, refusals] = [count('warpwatch_allocator_headroom_bytes'), page.match(/^warpwatch_agent_probe_refusals_total\{.*\} [1-9].*$/gm) ?? []]
+    const [rows, refusals] = [count(allocatorHeadroomBytes.name), page.match(/^warpwatch_agent_probe_refusals_total\{.*\} [1-9].*$/gm) ?? []]
     const under = async (flood: Flood): Promise<number> => {
       await sleep(SETTLE_S)
       const before = { cpu: agent.cpuSeconds(), at: performance.now() }

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { metricNamed } from '../agent/catalogue.ts'
-import { createReplayJudge } from '../agent/cli/replay-incidents.ts'
+import { createReplayJudge } from '../agent/cli/replay/incidents.ts'
 import { createDetection } from '../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../agent/diagnosis/detectors/definition.ts'
 import * as detectors from '../agent/diagnosis/detectors/index.ts'
+import { processGpuMemoryBytes } from '../agent/metrics/process.ts'
 import type { Event } from '../agent/model/event.ts'
 import type { Reading } from '../agent/model/reading.ts'
 import { eventLine, metaLine } from '../agent/sinks/recording/line.ts'
@@ -58,7 +59,7 @@ function anHour(): readonly Event[] {
       ]
       const readings: Reading[] = values.map(([name, value]) => ({ series: seriesOf(`warpwatch_gpu_${name}`, labels), value }))
       const who = { ...labels, pid: String(4_000 + gpu), process: 'python3', container: `trainer-${gpu}`, container_id: `${gpu}`.repeat(12) }
-      readings.push({ series: seriesOf('warpwatch_process_gpu_memory_bytes', who), value: used })
+      readings.push({ series: seriesOf(processGpuMemoryBytes.name, who), value: used })
       const t = T + second * 1_000
       events.push({ type: 'scrape', t, source: 'gpu', group: labels.uuid, ttlMs: 3_000, durationMs: 2.5, readings, gaps: [] })
       events.push({

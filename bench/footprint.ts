@@ -1,5 +1,7 @@
 // What the whole agent costs: eight fake GPUs at 1 Hz plus 10 Hz peaks, 40 processes in 20 real containers, scraped every five seconds.
 import { readFileSync, readdirSync } from 'node:fs'
+import { containerMemoryBytes } from '../agent/metrics/container.ts'
+import { processGpuMemoryBytes } from '../agent/metrics/process.ts'
 import { fakeLibrary } from '../test/fakes/nvml/build.ts'
 import { eightH100, scenarioFile } from '../test/fakes/nvml/scenario.ts'
 import { dockerMissing, startDocker } from '../test/setup/docker.ts'
@@ -69,7 +71,7 @@ export async function run(): Promise<void> {
     const pss = agent.pssBytes() / 1024 ** 2
     const page = (await get(`${agent.url}/metrics`)) ?? ''
     const count = (name: string): number => page.split('\n').filter((line) => line.startsWith(`${name}{`)).length
-    const [processes, containers] = [count('warpwatch_process_gpu_memory_bytes'), count('warpwatch_container_memory_bytes')]
+    const [processes, containers] = [count(processGpuMemoryBytes.name), count(containerMemoryBytes.name)]
     printTable([
       {
         what: `CPU of all processes, seconds an hour (over ${MEASURE_S} s)`,

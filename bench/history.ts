@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, statSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gpuPowerWatts } from '../agent/metrics/gpu-power.ts'
 import type { Scrape } from '../agent/model/event.ts'
 import type { MetricKind } from '../agent/model/metric.ts'
 import type { Reading } from '../agent/model/reading.ts'
@@ -34,7 +35,7 @@ function createHost(random: () => number): readonly { readonly source: string; r
   const group = (source: string, everySeconds: number, entries: readonly (readonly [name: string, labels: Labels, model: Model])[]): void => {
     const made = entries.map(([name, labels, model]) => {
       const kind: MetricKind = name.endsWith('_total') ? 'counter' : name.endsWith('_info') ? 'info' : 'gauge'
-      return { series: makeSeries({ name: `warpwatch_${name}`, kind, unit: '1', help: '', labels: Object.keys(labels) }, labels), model }
+      return { series: makeSeries({ name: `warpwatch_${name}`, subject: 'agent', kind, unit: '1', help: '', labels: Object.keys(labels) }, labels), model }
     })
     scrapes.push({ source, everySeconds, read: () => made.map(({ series, model }) => ({ series, value: model() })) })
   }
@@ -252,9 +253,9 @@ export async function run(): Promise<void> {
     }
     return times.sort((a, b) => a - b)[7] ?? 0
   }
-  const day = timed('warpwatch_gpu_power_watts', end - 24 * 3_600_000, end, 1000)
-  const quarter = timed('warpwatch_gpu_power_watts', end - 900_000, end, 900)
-  const eight = timed('warpwatch_gpu_power_watts', end - 8 * 3_600_000, end, 1000)
+  const day = timed(gpuPowerWatts.name, end - 24 * 3_600_000, end, 1000)
+  const quarter = timed(gpuPowerWatts.name, end - 900_000, end, 900)
+  const eight = timed(gpuPowerWatts.name, end - 8 * 3_600_000, end, 1000)
   const stats = history.stats()
   history.close()
   const size = fileBytes(join(directory, 'history.db'))

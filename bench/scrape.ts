@@ -98,7 +98,15 @@ function figures(what: string, times: readonly number[], limit?: number): readon
 export async function run(): Promise<void> {
   const latest = createLatestStore()
   const series: Series[][] = Array.from({ length: FAMILIES }, (_, family) => {
-    const metric = defineMetric({ name: `warpwatch_process_bench_${family}_bytes`, kind: 'gauge', unit: 'By', help: `Family ${family}`, labels: LABELS })
+    const metric = defineMetric({
+      name: `warpwatch_process_bench_${family}_bytes`,
+      subject: 'process',
+      field: `bench_${family}_bytes`,
+      kind: 'gauge',
+      unit: 'By',
+      help: `Family ${family}`,
+      labels: LABELS,
+    })
     return Array.from({ length: PER_FAMILY }, (_unused, i) => makeSeries(metric, labelsOf(i)))
   })
   const views = createViews({ latest, hostname: 'bench' })

@@ -17,7 +17,7 @@ export async function run(): Promise<void> {
     const agent = startAgentProcess({ port: 19_839, env: { FAKE_NVML_SCENARIO: scenario.path, WARPWATCH_GPU__LIBRARY: library } })
     for (;;) {
       const page = await get(`${agent.url}/metrics`)
-      if (page?.includes('\nwarpwatch_gpu_memory_used_bytes{')) break
+      if (page?.includes(`\nwarpwatch_gpu_memory_used_bytes{`)) break
       if (performance.now() - began > 20_000) throw new Error(`no GPU reading within 20 s; the agent said:\n${agent.stderr()}`)
       await new Promise((resolve) => setTimeout(resolve, 2))
     }

@@ -3,15 +3,11 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { createExposition } from '../agent/http/exposition.ts'
-import { createReadiness } from '../agent/http/health.ts'
-import { createHttpServer } from '../agent/http/server.ts'
-import { createViews } from '../agent/http/views.ts'
+import { metricNamed } from '../agent/catalogue.ts'
 import { defineMetric, type MetricDef } from '../agent/model/metric.ts'
 import type { Reading } from '../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../agent/model/series.ts'
-import { createLiveSink } from '../agent/sinks/live.ts'
-import { createLatestStore } from '../agent/store/latest.ts'
+import { createLiveServer } from './lib/live-server.ts'
 import { percentile, printTable } from './lib/table.ts'
 
 const READERS = 1_000
@@ -21,7 +17,12 @@ const GPUS = 8
 const CONTAINERS = 20
 const PROCESSES = 40
 
-const gauge = (name: string, labels: readonly string[]): MetricDef => defineMetric({ name: `warpwatch_${name}`, kind: 'gauge', unit: '1', help: name, labels })
+const rowOf = (name: string) => {
+  const { subject, field, by } = metricNamed(`warpwatch_${name}`) ?? { subject: 'agent' as const }
+  return { subject, ...(field === undefined ? {} : { field }), ...(by === undefined ? {} : { by }) }
+}
+const gauge = (name: string, labels: readonly string[]): MetricDef =>
+  defineMetric({ name: `warpwatch_${name}`, ...rowOf(name), kind: 'gauge', unit: '1', help: name, labels })
 const GPU_MEASURES = `
   memory_total_bytes memory_used_bytes memory_used_peak_bytes memory_free_bytes memory_reserved_bytes memory_unattributed_bytes
   utilization_ratio memory_utilization_ratio power_watts power_limit_watts temperature_celsius memory_temperature_celsius
@@ -72,24 +73,7 @@ async function connected(child: ChildProcess): Promise<void> {
 }
 
 export async function run(): Promise<void> {
-  const latest = createLatestStore()
-  const views = createViews({ latest, hostname: 'bench' })
-  const live = createLiveSink({ views, hostname: 'bench', simulated: false, maxReaders: READERS + 1 })
-  const server = createHttpServer({
-    listen: '127.0.0.1:0',
-    token: '',
-    insecure: false,
-    allowedOrigins: [],
-    allowedHosts: [],
-    views,
-    history: undefined,
-    exposition: createExposition({ latest, dcgm: 'off', hostnameLabel: 'Hostname', hostname: 'bench' }),
-    live,
-    ready: createReadiness(latest),
-    dashboardDir: '/nonexistent',
-    runbooksDir: '/nonexistent',
-    log: { info: () => {}, warn: () => {}, error: (text) => process.stderr.write(text) },
-  })
+  const { latest, views, live, server } = createLiveServer({ simulated: false, maxReaders: READERS + 1 })
   const url = await server.listen()
   let t = 0
   const broadcasts: number[] = []

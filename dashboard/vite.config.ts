@@ -2,6 +2,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
+/** A view is called by its feature, of which each has a `view.tsx`. */
+const nameOf = (module: string | null | undefined): string => /\/features\/([\w-]+)\/view\.tsx$/.exec(module ?? '')?.[1] ?? '[name]'
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that the page also works behind a proxy that serves it under a path.
@@ -17,6 +20,13 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
     // All that the overview needs in one file, though other views share it: on a first visit each file is waited for.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'page', test: /dashboard[\\/]src[\\/]main\.tsx$/ }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'page', test: /dashboard[\\/]src[\\/]main\.tsx$/ }] },
+        chunkFileNames: ({ facadeModuleId }) => `assets/${nameOf(facadeModuleId)}-[hash].js`,
+      },
+      // A build on a busy machine would tell whoever starts the agent which plugin of the bundler took its time.
+      checks: { bundlerTimings: false },
+    },
   },
 })

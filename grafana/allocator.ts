@@ -1,5 +1,20 @@
 // PyTorch's allocator as the probe tells it: where reserved memory is, what can still be had, when it runs out.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds } from '../agent/metrics/incident.ts'
+import {
+  allocatorActiveBytes,
+  allocatorAllocatedBytes,
+  allocatorHeadroomBytes,
+  allocatorInactiveSplitBytes,
+  allocatorOomsTotal,
+  allocatorRequestedBytes,
+  allocatorReservedBytes,
+  allocatorRetriesTotal,
+  allocatorStrandedRatio,
+  allocatorUnreleasableBytes,
+  processGpuMemoryBytes,
+} from '../agent/metrics/process.ts'
+import type { MetricDef } from '../agent/model/metric.ts'
 import type { Board } from './parts/board.ts'
 import { toContainer } from './parts/links.ts'
 import { forecastFigure } from './parts/forecast.ts'
@@ -12,40 +27,40 @@ const A = `${GPU},container=~"$container"`
 /** One allocator: a process on a card or MIG instance. */
 const ONE = 'instance, uuid, gpu, gi, pid, container'
 const NAME = '{{container}} {{pid}} GPU {{gpu}}'
-const sum = (metric: string): string => `sum by (${ONE}) (warpwatch_${metric}{${A}})`
+const sum = ({ name }: MetricDef): string => `sum by (${ONE}) (${name}{${A}})`
 
 const now = [
   figure({
     title: 'Processes with the probe',
     help: 'Programs that tell their allocator. Others appear on the GPU dashboard only; probe/README.md of the repository says how a program gets the probe.',
-    queries: [{ expr: `count(${sum('allocator_reserved_bytes')})` }],
+    queries: [{ expr: `count(${sum(allocatorReservedBytes)})` }],
     none: 'none',
   }),
   figure({
     title: 'Reserved',
     help: 'What all of them have taken from the driver.',
     unit: units.BytesIEC,
-    queries: [{ expr: `sum(warpwatch_allocator_reserved_bytes{${A}})` }],
+    queries: [{ expr: `sum(${allocatorReservedBytes.name}{${A}})` }],
   }),
   figure({
     title: 'In use by tensors',
     help: 'Share of what they have reserved; the rest is cache and pieces.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `sum(warpwatch_allocator_allocated_bytes{${A}}) / sum(warpwatch_allocator_reserved_bytes{${A}})` }],
+    queries: [{ expr: `sum(${allocatorAllocatedBytes.name}{${A}}) / sum(${allocatorReservedBytes.name}{${A}})` }],
   }),
   figure({
     title: 'Least headroom',
     help: 'The largest single request that can still be met, of the process for which that is least. A request that is larger fails, whatever the driver calls free.',
     unit: units.BytesIEC,
-    queries: [{ expr: `min(warpwatch_allocator_headroom_bytes{${A}})` }],
+    queries: [{ expr: `min(${allocatorHeadroomBytes.name}{${A}})` }],
   }),
   figure({
     title: 'Most stranded',
     help: 'Share of its memory that lay in pieces after the last flush, of the worst process; absent before the first flush. Above a tenth: try expandable segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True).',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `max(warpwatch_allocator_stranded_ratio{${A}})` }],
+    queries: [{ expr: `max(${allocatorStrandedRatio.name}{${A}})` }],
     steps: [[0.1, WARN]],
     none: 'no flush yet',
   }),
@@ -57,14 +72,14 @@ const now = [
     title: 'Flushes',
     help: 'Requests for which the whole cache had to be given back, in the time shown. Each costs a second or so; many of them are an allocator_retry_storm.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_allocator_retries_total{${A}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${allocatorRetriesTotal.name}{${A}}[$__range]))` }],
     steps: [[0.5, WARN]],
   }),
   figure({
     title: 'Out of memory',
     help: 'Errors that the allocators threw in the time shown, those that the program caught too.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_allocator_ooms_total{${A}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${allocatorOomsTotal.name}{${A}}[$__range]))` }],
     steps: [[0.5, BAD]],
   }),
 ]
@@ -81,13 +96,13 @@ const list = [
       { label: 'gpu', name: 'GPU', width: 70 },
       { label: 'gi', name: 'GI', width: 60 },
       { label: 'uuid', name: 'UUID' },
-      { expr: sum('allocator_reserved_bytes'), name: 'Reserved', unit: units.BytesIEC },
-      { expr: sum('allocator_allocated_bytes'), name: 'In use', unit: units.BytesIEC },
-      { expr: sum('allocator_unreleasable_bytes'), name: 'Cannot be given back', unit: units.BytesIEC },
-      { expr: sum('allocator_headroom_bytes'), name: 'Headroom', unit: units.BytesIEC },
-      { expr: sum('allocator_retries_total'), name: 'Flushes', steps: [[1, WARN]] },
-      { expr: sum('allocator_ooms_total'), name: 'OOMs', steps: [[1, BAD]] },
-      { expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`, name: 'Runs out in', unit: units.Seconds },
+      { expr: sum(allocatorReservedBytes), name: 'Reserved', unit: units.BytesIEC },
+      { expr: sum(allocatorAllocatedBytes), name: 'In use', unit: units.BytesIEC },
+      { expr: sum(allocatorUnreleasableBytes), name: 'Cannot be given back', unit: units.BytesIEC },
+      { expr: sum(allocatorHeadroomBytes), name: 'Headroom', unit: units.BytesIEC },
+      { expr: sum(allocatorRetriesTotal), name: 'Flushes', steps: [[1, WARN]] },
+      { expr: sum(allocatorOomsTotal), name: 'OOMs', steps: [[1, BAD]] },
+      { expr: `min by (instance, uuid, pid, container) (${memoryExhaustionEarliestSeconds.name}{${A}})`, name: 'Runs out in', unit: units.Seconds },
     ],
     worst: ['Reserved'],
     none: 'no process with the probe',
@@ -100,38 +115,38 @@ const where = [
     help: 'All chosen processes together: requested by the program, allocated in blocks (rounded up), active (still awaited by a stream), reserved. The gap from active to reserved is cache, and pieces. Choose one GPU or container to look at one.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum(warpwatch_allocator_requested_bytes{${A}})`, legend: 'requested', colour: SKY },
-      { expr: `sum(warpwatch_allocator_allocated_bytes{${A}})`, legend: 'allocated', colour: GREEN },
-      { expr: `sum(warpwatch_allocator_active_bytes{${A}})`, legend: 'active', colour: PURPLE },
-      { expr: `sum(warpwatch_allocator_reserved_bytes{${A}})`, legend: 'reserved', colour: BLUE },
+      { expr: `sum(${allocatorRequestedBytes.name}{${A}})`, legend: 'requested', colour: SKY },
+      { expr: `sum(${allocatorAllocatedBytes.name}{${A}})`, legend: 'allocated', colour: GREEN },
+      { expr: `sum(${allocatorActiveBytes.name}{${A}})`, legend: 'active', colour: PURPLE },
+      { expr: `sum(${allocatorReservedBytes.name}{${A}})`, legend: 'reserved', colour: BLUE },
     ],
   }),
   lines({
     title: 'In pieces',
     help: 'Inactive split: free, but beside blocks in use, so that it cannot be given back (always 0 with expandable segments). It grows with sequences of changing length; pad to a few lengths, or use expandable segments.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_inactive_split_bytes'), legend: NAME, colour: ORANGE }],
+    queries: [{ expr: sum(allocatorInactiveSplitBytes), legend: NAME, colour: ORANGE }],
     links: [toContainer('series')],
   }),
   lines({
     title: 'Reserved by process',
     help: 'What each process has taken from the driver. Steps that never come down are its high-water mark; a line that climbs is a leak or pieces.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_reserved_bytes'), legend: NAME }],
+    queries: [{ expr: sum(allocatorReservedBytes), legend: NAME }],
     links: [toContainer('series')],
   }),
   lines({
     title: 'Headroom',
     help: 'The largest single request that can still be met after the cache is given back, within the memory fraction; an upper bound with expandable segments. At 0 the next larger request fails.',
     unit: units.BytesIEC,
-    queries: [{ expr: sum('allocator_headroom_bytes'), legend: NAME, colour: GREEN }],
+    queries: [{ expr: sum(allocatorHeadroomBytes), legend: NAME, colour: GREEN }],
     links: [toContainer('series')],
   }),
   lines({
     title: 'Stranded',
     help: 'Share of the memory that a process may use which lay in pieces after its cache was last given back; absent before that.',
     unit: units.PercentUnit,
-    queries: [{ expr: `max by (${ONE}) (warpwatch_allocator_stranded_ratio{${A}})`, legend: NAME, colour: ORANGE }],
+    queries: [{ expr: `max by (${ONE}) (${allocatorStrandedRatio.name}{${A}})`, legend: NAME, colour: ORANGE }],
     steps: [[0.1, WARN]],
   }),
   lines({
@@ -140,7 +155,7 @@ const where = [
     unit: units.BytesIEC,
     queries: [
       {
-        expr: `sum by (${ONE}) (warpwatch_process_gpu_memory_bytes{${A}}) - ${sum('allocator_reserved_bytes')}`,
+        expr: `sum by (${ONE}) (${processGpuMemoryBytes.name}{${A}}) - ${sum(allocatorReservedBytes)}`,
         legend: NAME,
         colour: GREY,
       },
@@ -155,12 +170,12 @@ const when = [
     unit: units.Seconds,
     queries: [
       {
-        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_earliest_seconds{${A}})`,
+        expr: `min by (instance, uuid, pid, container) (${memoryExhaustionEarliestSeconds.name}{${A}})`,
         legend: '{{container}} {{pid}}, earliest',
         colour: BAD,
       },
       {
-        expr: `min by (instance, uuid, pid, container) (warpwatch_memory_exhaustion_latest_seconds{${A}})`,
+        expr: `min by (instance, uuid, pid, container) (${memoryExhaustionLatestSeconds.name}{${A}})`,
         legend: '{{container}} {{pid}}, latest',
         colour: ORANGE,
       },
@@ -170,8 +185,8 @@ const when = [
     title: 'Flushes and out of memory',
     help: 'Counts of the process; each step is one. A program can set them back.',
     queries: [
-      { expr: sum('allocator_retries_total'), legend: `${NAME}, flushes`, colour: ORANGE },
-      { expr: sum('allocator_ooms_total'), legend: `${NAME}, out of memory`, colour: BAD },
+      { expr: sum(allocatorRetriesTotal), legend: `${NAME}, flushes`, colour: ORANGE },
+      { expr: sum(allocatorOomsTotal), legend: `${NAME}, out of memory`, colour: BAD },
     ],
   }),
 ]
@@ -179,7 +194,7 @@ const when = [
 export const allocator: Board = {
   name: 'allocator',
   title: 'allocator',
-  about: "PyTorch's memory from inside: where it is, what can still be had, when it runs out. Made by node scripts/grafana.ts.",
+  about: "PyTorch's memory from inside: where it is, what can still be had, when it runs out. Generated: edit grafana/*.ts in the repository.",
   variables: [manyHosts, manyGpus, containers],
   marks: `${A},kind=~"cuda_oom|memory_exhaustion_forecast|memory_leak|fragmentation_pressure|allocator_.*|oom_restart_loop|neighbour_pressure"`,
   rows: [

@@ -1,5 +1,22 @@
 // Containers and jobs: what they hold of the GPUs and of the machine, how near they are to their limits, how they end.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import {
+  containerCpuLimitCores,
+  containerCpuSecondsTotal,
+  containerGpuAccessible,
+  containerGpuMemoryBytes,
+  containerGpuRequested,
+  containerInfo,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerRestartsTotal,
+} from '../agent/metrics/container.ts'
+import { gpuUtilizationRatio } from '../agent/metrics/gpu-load.ts'
+import { incidentActive, incidentsSilenced } from '../agent/metrics/incident.ts'
+import { allocatorAllocatedBytes, allocatorReservedBytes } from '../agent/metrics/process.ts'
 import type { Board } from './parts/board.ts'
 import { toAllocator, toContainer, toGpu, toHost } from './parts/links.ts'
 import { BAD, byState, GREEN, GREY, ORANGE, PURPLE, SEVERITIES, WARN, words } from './parts/look.ts'
@@ -14,34 +31,34 @@ const now = [
   figure({
     title: 'Containers',
     help: 'That run now, of those that are chosen.',
-    queries: [{ expr: `count(group by (${ONE}) (warpwatch_container_info{${CONTAINER}}))` }],
+    queries: [{ expr: `count(group by (${ONE}) (${containerInfo.name}{${CONTAINER}}))` }],
     none: 'none runs',
   }),
   figure({
     title: 'GPU memory',
     help: 'That they hold together, over all cards.',
     unit: units.BytesIEC,
-    queries: [{ expr: `sum(warpwatch_container_gpu_memory_bytes{${CONTAINER}})` }],
+    queries: [{ expr: `sum(${containerGpuMemoryBytes.name}{${CONTAINER}})` }],
     none: 'none held',
   }),
   figure({
     title: 'GPUs in use',
     help: 'Cards and MIG instances on which they hold memory.',
-    queries: [{ expr: `count(group by (instance, uuid, gi, ci) (warpwatch_container_gpu_memory_bytes{${CONTAINER}}))` }],
+    queries: [{ expr: `count(group by (instance, uuid, gi, ci) (${containerGpuMemoryBytes.name}{${CONTAINER}}))` }],
     none: 'none',
   }),
   figure({
     title: 'Cores at work',
     help: 'CPU time in a second, of all of them together.',
     decimals: 1,
-    queries: [{ expr: `sum(rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))` }],
+    queries: [{ expr: `sum(rate(${containerCpuSecondsTotal.name}{${CONTAINER}}${R}))` }],
   }),
   figure({
     title: 'Nearest to its limit',
     help: 'Memory against the limit, of the container for which that is highest; without a limit there is no figure. Near 100 %: the kernel kills (host_oom_kill); raise the limit or load less at once.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `max(warpwatch_container_memory_bytes{${CONTAINER}} / warpwatch_container_memory_limit_bytes{${CONTAINER}})` }],
+    queries: [{ expr: `max(${containerMemoryBytes.name}{${CONTAINER}} / ${containerMemoryLimitBytes.name}{${CONTAINER}})` }],
     steps: [
       [0.9, WARN],
       [0.97, BAD],
@@ -52,20 +69,20 @@ const now = [
     title: 'OOM kills',
     help: 'Processes of theirs that the kernel killed, in the time shown.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_container_oom_kills_total{${CONTAINER}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${containerOomKillsTotal.name}{${CONTAINER}}[$__range]))` }],
     steps: [[0.5, BAD]],
   }),
   figure({
     title: 'Restarts',
     help: 'By the policy of the engine, in the time shown. Again and again for want of memory is an oom_restart_loop.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_container_restarts_total{${CONTAINER}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${containerRestartsTotal.name}{${CONTAINER}}[$__range]))` }],
     steps: [[0.5, WARN]],
   }),
   figure({
     title: 'Firing incidents',
     help: 'Faults of these containers that go on.',
-    queries: [{ expr: `count(warpwatch_incident_active{${CONTAINER},container!=""}) or 0 * sum(warpwatch_incidents_silenced{${HOST}})` }],
+    queries: [{ expr: `count(${incidentActive.name}{${CONTAINER},container!=""}) or 0 * sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
     none: 'not told',
   }),
@@ -80,12 +97,12 @@ const list = [
       { label: 'instance', name: 'Host', links: [toHost()] },
       { label: 'job', name: 'Job' },
       { label: 'container', name: 'Container', links: [toContainer()] },
-      { expr: `sum by (job, ${ONE}) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, name: 'GPU memory', unit: units.BytesIEC },
-      { expr: `sum by (job, ${ONE}) (rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))`, name: 'Cores', decimals: 2 },
-      { expr: `sum by (job, ${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}})`, name: 'Memory', unit: units.BytesIEC },
-      { expr: `sum by (job, ${ONE}) (warpwatch_container_memory_limit_bytes{${CONTAINER}})`, name: 'Limit', unit: units.BytesIEC },
-      { expr: `max by (job, ${ONE}) (warpwatch_container_restarts_total{${CONTAINER}})`, name: 'Restarts', steps: [[1, WARN]] },
-      { expr: `max by (job, ${ONE}) (warpwatch_container_oom_kills_total{${CONTAINER}})`, name: 'OOM kills', steps: [[1, BAD]] },
+      { expr: `sum by (job, ${ONE}) (${containerGpuMemoryBytes.name}{${CONTAINER}})`, name: 'GPU memory', unit: units.BytesIEC },
+      { expr: `sum by (job, ${ONE}) (rate(${containerCpuSecondsTotal.name}{${CONTAINER}}${R}))`, name: 'Cores', decimals: 2 },
+      { expr: `sum by (job, ${ONE}) (${containerMemoryBytes.name}{${CONTAINER}})`, name: 'Memory', unit: units.BytesIEC },
+      { expr: `sum by (job, ${ONE}) (${containerMemoryLimitBytes.name}{${CONTAINER}})`, name: 'Limit', unit: units.BytesIEC },
+      { expr: `max by (job, ${ONE}) (${containerRestartsTotal.name}{${CONTAINER}})`, name: 'Restarts', steps: [[1, WARN]] },
+      { expr: `max by (job, ${ONE}) (${containerOomKillsTotal.name}{${CONTAINER}})`, name: 'OOM kills', steps: [[1, BAD]] },
     ],
     worst: ['GPU memory'],
     none: 'no container runs',
@@ -99,7 +116,7 @@ const gpus = [
     unit: units.BytesIEC,
     stacked: true,
     queries: [
-      { expr: `sum by (instance, container, gpu, uuid, gi) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, legend: '{{container}}, GPU {{gpu}} {{gi}}' },
+      { expr: `sum by (instance, container, gpu, uuid, gi) (${containerGpuMemoryBytes.name}{${CONTAINER}})`, legend: '{{container}}, GPU {{gpu}} {{gi}}' },
     ],
     links: [toAllocator('series')],
   }),
@@ -110,7 +127,7 @@ const gpus = [
     max: 1,
     queries: [
       {
-        expr: `max by (instance, gpu, uuid) (warpwatch_gpu_utilization_ratio{${HOST}}) and on (instance, uuid) group by (instance, uuid) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`,
+        expr: `max by (instance, gpu, uuid) (${gpuUtilizationRatio.name}{${HOST}}) and on (instance, uuid) group by (instance, uuid) (${containerGpuMemoryBytes.name}{${CONTAINER}})`,
         legend: '{{instance}} GPU {{gpu}}',
       },
     ],
@@ -125,9 +142,9 @@ const gpus = [
       { label: 'container', name: 'Container', links: [toContainer()] },
       { label: 'gpu', name: 'GPU', width: 80 },
       { label: 'uuid', name: 'UUID', links: [toAllocator()] },
-      { expr: `max by (${ONE}, gpu, uuid) (warpwatch_container_gpu_requested{${CONTAINER}})`, name: 'Given', mappings: words(['1', 'yes', GREY]) },
-      { expr: `sum by (${ONE}, gpu, uuid) (warpwatch_container_gpu_memory_bytes{${CONTAINER}})`, name: 'Holds', unit: units.BytesIEC },
-      { expr: `min by (${ONE}, gpu, uuid) (warpwatch_container_gpu_accessible{${CONTAINER}})`, name: 'Reachable', mappings: byState('no', 'yes', GREEN) },
+      { expr: `max by (${ONE}, gpu, uuid) (${containerGpuRequested.name}{${CONTAINER}})`, name: 'Given', mappings: words(['1', 'yes', GREY]) },
+      { expr: `sum by (${ONE}, gpu, uuid) (${containerGpuMemoryBytes.name}{${CONTAINER}})`, name: 'Holds', unit: units.BytesIEC },
+      { expr: `min by (${ONE}, gpu, uuid) (${containerGpuAccessible.name}{${CONTAINER}})`, name: 'Reachable', mappings: byState('no', 'yes', GREEN) },
     ],
     none: 'no container was given a GPU',
   }),
@@ -138,8 +155,8 @@ const machine = [
     title: 'Cores',
     help: 'CPU time in a second, and the limit where there is one. At its limit: the container is throttled, and its loaders cannot feed the GPU.',
     queries: [
-      { expr: `sum by (${ONE}) (rate(warpwatch_container_cpu_seconds_total{${CONTAINER}}${R}))`, legend: '{{container}}' },
-      { expr: `max by (${ONE}) (warpwatch_container_cpu_limit_cores{${CONTAINER}})`, legend: '{{container}}, limit', colour: GREY },
+      { expr: `sum by (${ONE}) (rate(${containerCpuSecondsTotal.name}{${CONTAINER}}${R}))`, legend: '{{container}}' },
+      { expr: `max by (${ONE}) (${containerCpuLimitCores.name}{${CONTAINER}})`, legend: '{{container}}, limit', colour: GREY },
     ],
   }),
   lines({
@@ -148,7 +165,7 @@ const machine = [
     unit: units.PercentUnit,
     queries: [
       {
-        expr: `max by (${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}} / warpwatch_container_memory_limit_bytes{${CONTAINER}})`,
+        expr: `max by (${ONE}) (${containerMemoryBytes.name}{${CONTAINER}} / ${containerMemoryLimitBytes.name}{${CONTAINER}})`,
         legend: '{{container}}',
       },
     ],
@@ -158,7 +175,7 @@ const machine = [
     title: 'Memory',
     help: 'Working set: without the page cache that the kernel gives back first.',
     unit: units.BytesIEC,
-    queries: [{ expr: `max by (${ONE}) (warpwatch_container_memory_bytes{${CONTAINER}})`, legend: '{{container}}' }],
+    queries: [{ expr: `max by (${ONE}) (${containerMemoryBytes.name}{${CONTAINER}})`, legend: '{{container}}' }],
   }),
   lines({
     title: 'Waiting for resources',
@@ -166,7 +183,7 @@ const machine = [
     unit: units.PercentUnit,
     queries: [
       {
-        expr: `max by (${ONE}, resource) (rate(warpwatch_container_pressure_waiting_seconds_total{${CONTAINER},kind="some"}${R}))`,
+        expr: `max by (${ONE}, resource) (rate(${containerPressureWaitingSecondsTotal.name}{${CONTAINER},kind="some"}${R}))`,
         legend: '{{container}}, {{resource}}',
       },
     ],
@@ -175,14 +192,14 @@ const machine = [
     title: 'OOM kills and restarts',
     help: 'Counts; each step is one. They begin anew when the container is created anew.',
     queries: [
-      { expr: `max by (${ONE}) (warpwatch_container_oom_kills_total{${CONTAINER}})`, legend: '{{container}}, OOM kills', colour: BAD },
-      { expr: `max by (${ONE}) (warpwatch_container_restarts_total{${CONTAINER}})`, legend: '{{container}}, restarts', colour: ORANGE },
+      { expr: `max by (${ONE}) (${containerOomKillsTotal.name}{${CONTAINER}})`, legend: '{{container}}, OOM kills', colour: BAD },
+      { expr: `max by (${ONE}) (${containerRestartsTotal.name}{${CONTAINER}})`, legend: '{{container}}, restarts', colour: ORANGE },
     ],
   }),
   lines({
     title: 'Processes and threads',
     help: 'A number that only grows: processes are left behind, mostly loader workers of runs that ended.',
-    queries: [{ expr: `max by (${ONE}) (warpwatch_container_pids{${CONTAINER}})`, legend: '{{container}}', colour: PURPLE }],
+    queries: [{ expr: `max by (${ONE}) (${containerPids.name}{${CONTAINER}})`, legend: '{{container}}', colour: PURPLE }],
   }),
 ]
 
@@ -192,15 +209,15 @@ const inside = [
     help: 'Reserved is taken from the driver, allocated is in use by tensors; what lies between is cache and pieces. Only programs with the probe tell it; the allocator dashboard has more.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum by (${ONE}, uuid) (warpwatch_allocator_reserved_bytes{${CONTAINER}})`, legend: '{{container}}, reserved' },
-      { expr: `sum by (${ONE}, uuid) (warpwatch_allocator_allocated_bytes{${CONTAINER}})`, legend: '{{container}}, allocated', colour: GREEN },
+      { expr: `sum by (${ONE}, uuid) (${allocatorReservedBytes.name}{${CONTAINER}})`, legend: '{{container}}, reserved' },
+      { expr: `sum by (${ONE}, uuid) (${allocatorAllocatedBytes.name}{${CONTAINER}})`, legend: '{{container}}, allocated', colour: GREEN },
     ],
     links: [toAllocator('series')],
   }),
   states({
     title: 'Incidents',
     help: 'When which fault of which container went on.',
-    queries: [{ expr: `max by (kind, container) (warpwatch_incident_active{${CONTAINER},container!=""})`, legend: '{{container}}: {{kind}}' }],
+    queries: [{ expr: `max by (kind, container) (${incidentActive.name}{${CONTAINER},container!=""})`, legend: '{{container}}: {{kind}}' }],
     mappings: words(['1', 'fires', BAD]),
   }),
   rows({
@@ -217,7 +234,7 @@ const inside = [
       { label: 'container', name: 'Container', links: [toContainer()] },
       { label: 'gpu', name: 'GPU', width: 80 },
       { label: 'instance', name: 'Host' },
-      { expr: `max by (severity, kind, container, gpu, instance) (warpwatch_incident_active{${CONTAINER},container!=""})`, name: 'fires' },
+      { expr: `max by (severity, kind, container, gpu, instance) (${incidentActive.name}{${CONTAINER},container!=""})`, name: 'fires' },
     ],
     hidden: ['fires'],
     none: 'nothing fires',
@@ -227,7 +244,7 @@ const inside = [
 export const container: Board = {
   name: 'container',
   title: 'containers and jobs',
-  about: 'What containers hold of GPUs and machine, how near they are to their limits, and how they end. Made by node scripts/grafana.ts.',
+  about: 'What containers hold of GPUs and machine, how near they are to their limits, and how they end. Generated: edit grafana/*.ts in the repository.',
   variables: [manyHosts, containers],
   marks: `${CONTAINER},container!=""`,
   rows: [

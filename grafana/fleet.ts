@@ -1,5 +1,8 @@
 // Hundreds of hosts: the worst first, and how much of all the GPUs is used, idle, lost.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { gpuSampleAgeSeconds } from '../agent/metrics/gpu-identity.ts'
+import { gpuPowerWatts } from '../agent/metrics/gpu-power.ts'
+import { incidentActive, incidentsSilenced } from '../agent/metrics/incident.ts'
 import type { Board } from './parts/board.ts'
 import { toHost, toRunbook } from './parts/links.ts'
 import { BAD, BLUE, GREEN, GREY, ORANGE, SEVERITIES, SKY, WARN, words } from './parts/look.ts'
@@ -9,7 +12,7 @@ import { rows } from './parts/table.ts'
 
 const EACH = 'job, instance'
 /** A zero only where the agent tells incidents at all. */
-const TOLD = `0 * max by (${EACH}) (warpwatch_incidents_silenced{${JOB}})`
+const TOLD = `0 * max by (${EACH}) (${incidentsSilenced.name}{${JOB}})`
 
 const now = [
   figure({
@@ -26,12 +29,12 @@ const now = [
   figure({
     title: 'GPUs',
     help: 'Cards that agents know, those that do not answer included.',
-    queries: [{ expr: `count(warpwatch_gpu_sample_age_seconds{${JOB}})` }],
+    queries: [{ expr: `count(${gpuSampleAgeSeconds.name}{${JOB}})` }],
   }),
   figure({
     title: 'GPUs that do not answer',
     help: 'Cards without a reading for 15 s: hung, or lost.',
-    queries: [{ expr: `sum(warpwatch_gpu_sample_age_seconds{${JOB}} >= bool 15)` }],
+    queries: [{ expr: `sum(${gpuSampleAgeSeconds.name}{${JOB}} >= bool 15)` }],
     steps: [[1, BAD]],
   }),
   figure({
@@ -75,10 +78,10 @@ const hosts = [
       { label: 'instance', name: 'Host', links: [toHost()] },
       { label: 'job', name: 'Job' },
       { expr: `max by (${EACH}) (up{${JOB}})`, name: 'Answers', mappings: words(['0', 'no', BAD], ['1', 'yes', GREY]) },
-      { expr: `count by (${EACH}) (warpwatch_incident_active{${JOB},severity="critical"}) or ${TOLD}`, name: 'Critical', steps: [[1, BAD]] },
-      { expr: `count by (${EACH}) (warpwatch_incident_active{${JOB},severity="warning"}) or ${TOLD}`, name: 'Warning', steps: [[1, WARN]] },
-      { expr: `count by (${EACH}) (warpwatch_gpu_sample_age_seconds{${JOB}})`, name: 'GPUs' },
-      { expr: `sum by (${EACH}) (warpwatch_gpu_sample_age_seconds{${JOB}} >= bool 15)`, name: 'do not answer', steps: [[1, BAD]] },
+      { expr: `count by (${EACH}) (${incidentActive.name}{${JOB},severity="critical"}) or ${TOLD}`, name: 'Critical', steps: [[1, BAD]] },
+      { expr: `count by (${EACH}) (${incidentActive.name}{${JOB},severity="warning"}) or ${TOLD}`, name: 'Warning', steps: [[1, WARN]] },
+      { expr: `count by (${EACH}) (${gpuSampleAgeSeconds.name}{${JOB}})`, name: 'GPUs' },
+      { expr: `sum by (${EACH}) (${gpuSampleAgeSeconds.name}{${JOB}} >= bool 15)`, name: 'do not answer', steps: [[1, BAD]] },
       { expr: `max by (${EACH}) (instance:warpwatch_gpu_memory_used:ratio{${JOB}})`, name: 'Memory', unit: units.PercentUnit, decimals: 1 },
       { expr: `max by (${EACH}) (instance:warpwatch_gpu_utilization:avg5m{${JOB}})`, name: 'Utilization', unit: units.PercentUnit, decimals: 1 },
       { expr: `max by (${EACH}) (instance:warpwatch_gpus_idle:count{${JOB}})`, name: 'Idle GPUs', steps: [[1, WARN]] },
@@ -103,7 +106,7 @@ const faults = [
       { label: 'job', name: 'Job' },
       { label: 'gpu', name: 'GPU', width: 80 },
       { label: 'container', name: 'Container' },
-      { expr: `max by (severity, kind, instance, job, gpu, container) (warpwatch_incident_active{${JOB}})`, name: 'fires' },
+      { expr: `max by (severity, kind, instance, job, gpu, container) (${incidentActive.name}{${JOB}})`, name: 'fires' },
     ],
     hidden: ['fires'],
     none: 'nothing fires',
@@ -177,7 +180,7 @@ const use = [
     title: 'Power',
     help: 'Draw of all GPUs of the fleet together, about 5 % accurate.',
     unit: units.Watt,
-    queries: [{ expr: `sum(warpwatch_gpu_power_watts{${JOB}})`, legend: 'all GPUs', colour: GREEN }],
+    queries: [{ expr: `sum(${gpuPowerWatts.name}{${JOB}})`, legend: 'all GPUs', colour: GREEN }],
   }),
 ]
 
@@ -185,7 +188,7 @@ export const fleet: Board = {
   name: 'fleet',
   title: 'fleet',
   about:
-    'Hundreds of hosts, the worst first. Needs the recording rules of alerts/prometheus/warpwatch.rules.yml (warpwatch rules). Made by node scripts/grafana.ts.',
+    'Hundreds of hosts, the worst first. Needs the recording rules of alerts/prometheus/warpwatch.rules.yml (warpwatch rules). Generated: edit grafana/*.ts in the repository.',
   variables: [],
   from: 'now-6h',
   rows: [

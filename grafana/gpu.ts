@@ -1,5 +1,19 @@
 // One card in depth: memory and its holders, speed and what holds it down, links, errors.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { gpuInfo, gpuPerformanceState, gpuSampleAgeSeconds } from '../agent/metrics/gpu-identity.ts'
+import { gpuUtilizationRatio } from '../agent/metrics/gpu-load.ts'
+import {
+  gpuBar1TotalBytes,
+  gpuBar1UsedBytes,
+  gpuMemoryReservedBytes,
+  gpuMemoryTotalBytes,
+  gpuMemoryUnattributedBytes,
+  gpuMemoryUsedBytes,
+  gpuMemoryUsedPeakBytes,
+} from '../agent/metrics/gpu-memory.ts'
+import { gpuTemperatureCelsius } from '../agent/metrics/gpu-temperature.ts'
+import { incidentActive, incidentsSilenced } from '../agent/metrics/incident.ts'
+import { processGpuMemoryBytes } from '../agent/metrics/process.ts'
 import type { Board } from './parts/board.ts'
 import { toAgent, toAllocator, toContainer } from './parts/links.ts'
 import { BAD, BLUE, GREY, PURPLE, WARN, words } from './parts/look.ts'
@@ -17,9 +31,7 @@ const now = [
     help: 'Name of the card, driver and place on the bus.',
     width: 6,
     text: true,
-    queries: [
-      { expr: `group by (name, driver_version, pci_bus_id) (warpwatch_gpu_info{${GPU}})`, legend: '{{name}}, driver {{driver_version}}, {{pci_bus_id}}' },
-    ],
+    queries: [{ expr: `group by (name, driver_version, pci_bus_id) (${gpuInfo.name}{${GPU}})`, legend: '{{name}}, driver {{driver_version}}, {{pci_bus_id}}' }],
     none: 'not read now',
   }),
   figure({
@@ -27,7 +39,7 @@ const now = [
     help: 'Rises while the driver does not answer for this card, and all other figures of it are absent then.',
     unit: units.Seconds,
     decimals: 0,
-    queries: [{ expr: `max(warpwatch_gpu_sample_age_seconds{${GPU}})` }],
+    queries: [{ expr: `max(${gpuSampleAgeSeconds.name}{${GPU}})` }],
     steps: [[15, BAD]],
   }),
   figure({
@@ -35,20 +47,20 @@ const now = [
     help: 'Share of all memory, without what driver and firmware keep.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `sum(warpwatch_gpu_memory_used_bytes{${CARD}}) / sum(warpwatch_gpu_memory_total_bytes{${CARD}})` }],
+    queries: [{ expr: `sum(${gpuMemoryUsedBytes.name}{${CARD}}) / sum(${gpuMemoryTotalBytes.name}{${CARD}})` }],
     steps: [[0.98, WARN]],
   }),
   figure({
     title: 'Utilization now',
     help: 'Share of time in which a kernel ran; a card with MIG tells none.',
     unit: units.PercentUnit,
-    queries: [{ expr: `max(warpwatch_gpu_utilization_ratio{${GPU}})` }],
+    queries: [{ expr: `max(${gpuUtilizationRatio.name}{${GPU}})` }],
   }),
   figure({
     title: 'Temperature now',
     help: 'Of the die. What the board itself takes for too hot stands in the chart below.',
     unit: units.Celsius,
-    queries: [{ expr: `max(warpwatch_gpu_temperature_celsius{${GPU}})` }],
+    queries: [{ expr: `max(${gpuTemperatureCelsius.name}{${GPU}})` }],
     steps: [
       [83, WARN],
       [90, BAD],
@@ -57,13 +69,13 @@ const now = [
   figure({
     title: 'Performance state',
     help: 'P0 is the fastest, P15 the slowest; a busy card should be at P0 to P2.',
-    queries: [{ expr: `max(warpwatch_gpu_performance_state{${GPU}})` }],
+    queries: [{ expr: `max(${gpuPerformanceState.name}{${GPU}})` }],
     mappings: words(...Array.from({ length: 16 }, (_, state) => [String(state), `P${state}`, BLUE] as const)),
   }),
   figure({
     title: 'Firing incidents',
     help: 'Faults of this card that go on; see the list at the end.',
-    queries: [{ expr: `count(warpwatch_incident_active{${GPU}}) or 0 * sum(warpwatch_incidents_silenced{job=~"$job",instance=~"$instance"})` }],
+    queries: [{ expr: `count(${incidentActive.name}{${GPU}}) or 0 * sum(${incidentsSilenced.name}{job=~"$job",instance=~"$instance"})` }],
     steps: [[1, WARN]],
     none: 'not told',
   }),
@@ -75,10 +87,10 @@ const memory = [
     help: 'Used against what there is. The peak holds the highest of all samples of the last 60 s. Reserved is what driver and firmware keep. Nothing can be had any more when used and reserved reach total.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `max(warpwatch_gpu_memory_used_bytes{${CARD}})`, legend: 'used' },
-      { expr: `max(warpwatch_gpu_memory_used_peak_bytes{${GPU}})`, legend: 'peak of 60 s' },
-      { expr: `max(warpwatch_gpu_memory_reserved_bytes{${CARD}})`, legend: 'reserved by the driver', colour: PURPLE },
-      { expr: `max(warpwatch_gpu_memory_total_bytes{${CARD}})`, legend: 'total', colour: GREY },
+      { expr: `max(${gpuMemoryUsedBytes.name}{${CARD}})`, legend: 'used' },
+      { expr: `max(${gpuMemoryUsedPeakBytes.name}{${GPU}})`, legend: 'peak of 60 s' },
+      { expr: `max(${gpuMemoryReservedBytes.name}{${CARD}})`, legend: 'reserved by the driver', colour: PURPLE },
+      { expr: `max(${gpuMemoryTotalBytes.name}{${CARD}})`, legend: 'total', colour: GREY },
     ],
   }),
   lines({
@@ -87,8 +99,8 @@ const memory = [
     unit: units.BytesIEC,
     stacked: true,
     queries: [
-      { expr: `sum by (process, pid, container) (warpwatch_process_gpu_memory_bytes{${GPU}})`, legend: '{{process}} {{pid}} {{container}}' },
-      { expr: `sum(warpwatch_gpu_memory_unattributed_bytes{${GPU}})`, legend: 'unattributed', colour: GREY },
+      { expr: `sum by (process, pid, container) (${processGpuMemoryBytes.name}{${GPU}})`, legend: '{{process}} {{pid}} {{container}}' },
+      { expr: `sum(${gpuMemoryUnattributedBytes.name}{${GPU}})`, legend: 'unattributed', colour: GREY },
     ],
     links: [toContainer('series')],
   }),
@@ -97,8 +109,8 @@ const memory = [
     help: 'Memory in use of each instance; one that is full fails though its card has room. Empty for a card without MIG.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum by (gi, ci) (warpwatch_gpu_memory_used_bytes{${GPU},gi!=""})`, legend: 'GI {{gi}} CI {{ci}} used' },
-      { expr: `sum by (gi, ci) (warpwatch_gpu_memory_total_bytes{${GPU},gi!=""})`, legend: 'GI {{gi}} CI {{ci}} size', colour: GREY },
+      { expr: `sum by (gi, ci) (${gpuMemoryUsedBytes.name}{${GPU},gi!=""})`, legend: 'GI {{gi}} CI {{ci}} used' },
+      { expr: `sum by (gi, ci) (${gpuMemoryTotalBytes.name}{${GPU},gi!=""})`, legend: 'GI {{gi}} CI {{ci}} size', colour: GREY },
     ],
   }),
   lines({
@@ -106,8 +118,8 @@ const memory = [
     help: 'The window through which others reach the memory of this card. Full: peer-to-peer and RDMA mappings fail.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `max(warpwatch_gpu_bar1_used_bytes{${GPU}})`, legend: 'mapped' },
-      { expr: `max(warpwatch_gpu_bar1_total_bytes{${GPU}})`, legend: 'size', colour: GREY },
+      { expr: `max(${gpuBar1UsedBytes.name}{${GPU}})`, legend: 'mapped' },
+      { expr: `max(${gpuBar1TotalBytes.name}{${GPU}})`, legend: 'size', colour: GREY },
     ],
   }),
   rows({
@@ -121,7 +133,7 @@ const memory = [
       { label: 'container', name: 'Container', links: [toContainer()] },
       { label: 'uuid', name: 'GPU', links: [toAllocator()] },
       { label: 'unit', name: 'Unit' },
-      { expr: `sum by (pid, process, type, container, uuid, unit) (warpwatch_process_gpu_memory_bytes{${GPU}})`, name: 'Memory', unit: units.BytesIEC },
+      { expr: `sum by (pid, process, type, container, uuid, unit) (${processGpuMemoryBytes.name}{${GPU}})`, name: 'Memory', unit: units.BytesIEC },
     ],
     worst: ['Memory'],
     none: 'nobody holds memory',
@@ -131,7 +143,7 @@ const memory = [
 export const gpu: Board = {
   name: 'gpu',
   title: 'GPU',
-  about: 'One card in depth: memory and who holds it, speed and what holds it down, links, errors. Made by node scripts/grafana.ts.',
+  about: 'One card in depth: memory and who holds it, speed and what holds it down, links, errors. Generated: edit grafana/*.ts in the repository.',
   variables: [oneHost, oneGpu],
   marks: GPU,
   links: [toAgent],

@@ -1,5 +1,15 @@
 // One host: what fires, its GPUs and who holds them, and the machine around them.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { containerGpuMemoryBytes } from '../agent/metrics/container.ts'
+import { gpuThrottleActive } from '../agent/metrics/gpu-clocks.ts'
+import { gpuSampleAgeSeconds } from '../agent/metrics/gpu-identity.ts'
+import { gpuUtilizationRatio } from '../agent/metrics/gpu-load.ts'
+import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes, gpuMemoryUsedBytes, gpuMemoryUsedPeakBytes } from '../agent/metrics/gpu-memory.ts'
+import { gpuEnergyJoulesTotal, gpuPowerWatts } from '../agent/metrics/gpu-power.ts'
+import { gpuTemperatureCelsius } from '../agent/metrics/gpu-temperature.ts'
+import { hostCpuCores, hostCpuSecondsTotal, hostMemoryAvailableBytes, hostMemoryTotalBytes } from '../agent/metrics/host.ts'
+import { incidentActive, incidentsSilenced } from '../agent/metrics/incident.ts'
+import { processGpuMemoryBytes } from '../agent/metrics/process.ts'
 import type { Board } from './parts/board.ts'
 import { toAgent, toContainer, toGpu } from './parts/links.ts'
 import { forecastFigure } from './parts/forecast.ts'
@@ -17,28 +27,28 @@ const now = [
   figure({
     title: 'Firing incidents',
     help: 'Faults that the agent judges to go on now, all severities. The list is below; each has a runbook.',
-    queries: [{ expr: `count(warpwatch_incident_active{${HOST}}) or 0 * sum(warpwatch_incidents_silenced{${HOST}})` }],
+    queries: [{ expr: `count(${incidentActive.name}{${HOST}}) or 0 * sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
     none: 'not told',
   }),
   figure({
     title: 'GPUs that answer',
     help: 'Cards whose newest reading is younger than 15 s. Fewer than there should be: a card is lost or its driver hangs, see the table of GPUs and the incidents.',
-    queries: [{ expr: `sum(warpwatch_gpu_sample_age_seconds{${HOST}} < bool 15)`, legend: 'answer' }],
+    queries: [{ expr: `sum(${gpuSampleAgeSeconds.name}{${HOST}} < bool 15)`, legend: 'answer' }],
   }),
   figure({
     title: 'GPU memory in use',
     help: 'Of all cards together. High is well as long as nothing runs out: look at the forecast beside.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `sum(warpwatch_gpu_memory_used_bytes{${CARDS}}) / sum(warpwatch_gpu_memory_total_bytes{${CARDS}})` }],
+    queries: [{ expr: `sum(${gpuMemoryUsedBytes.name}{${CARDS}}) / sum(${gpuMemoryTotalBytes.name}{${CARDS}})` }],
   }),
   figure({
     title: 'GPU utilization',
     help: 'Mean over the cards of the share of time in which a kernel ran, in the last five minutes. Says nothing about how much of a card that kernel used. Cards with MIG tell none.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `avg(avg_over_time(warpwatch_gpu_utilization_ratio{${HOST}}[5m]))` }],
+    queries: [{ expr: `avg(avg_over_time(${gpuUtilizationRatio.name}{${HOST}}[5m]))` }],
   }),
   forecastFigure(HOST, {
     title: 'Memory runs out in',
@@ -48,14 +58,14 @@ const now = [
     title: 'GPU power',
     help: 'Draw of all cards together, about 5 % accurate.',
     unit: units.Watt,
-    queries: [{ expr: `sum(warpwatch_gpu_power_watts{${HOST}})` }],
+    queries: [{ expr: `sum(${gpuPowerWatts.name}{${HOST}})` }],
   }),
   figure({
     title: 'CPU busy',
     help: 'Share of all cores that worked. Near 100 % with GPUs that wait: the loaders of the training are the bottleneck.',
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `1 - sum(rate(warpwatch_host_cpu_seconds_total{${HOST},mode=~"idle|iowait"}${R})) / sum(warpwatch_host_cpu_cores{${HOST}})` }],
+    queries: [{ expr: `1 - sum(rate(${hostCpuSecondsTotal.name}{${HOST},mode=~"idle|iowait"}${R})) / sum(${hostCpuCores.name}{${HOST}})` }],
     steps: [[0.95, WARN]],
   }),
   figure({
@@ -63,7 +73,7 @@ const now = [
     help: "Main memory that new work can get without swapping. Little of it, and the kernel will kill something: a container's limit should strike first.",
     unit: units.PercentUnit,
     decimals: 1,
-    queries: [{ expr: `sum(warpwatch_host_memory_available_bytes{${HOST}}) / sum(warpwatch_host_memory_total_bytes{${HOST}})` }],
+    queries: [{ expr: `sum(${hostMemoryAvailableBytes.name}{${HOST}}) / sum(${hostMemoryTotalBytes.name}{${HOST}})` }],
     steps: [
       [0, BAD],
       [0.05, WARN],
@@ -83,7 +93,7 @@ const incidents = [
       { label: 'gpu', name: 'GPU', width: 80, links: [toGpu()] },
       { label: 'uuid', name: 'UUID' },
       { label: 'container', name: 'Container', links: [toContainer()] },
-      { expr: `max by (severity, kind, gpu, uuid, container) (warpwatch_incident_active{${HOST}})`, name: 'fires' },
+      { expr: `max by (severity, kind, gpu, uuid, container) (${incidentActive.name}{${HOST}})`, name: 'fires' },
     ],
     hidden: ['fires'],
     none: 'nothing fires',
@@ -100,23 +110,23 @@ const gpus = [
       { label: 'gpu', name: 'GPU', width: 70, links: [toGpu()] },
       { label: 'uuid', name: 'UUID', width: 330 },
       {
-        expr: `max by (${byCard}) (warpwatch_gpu_sample_age_seconds{${HOST}})`,
+        expr: `max by (${byCard}) (${gpuSampleAgeSeconds.name}{${HOST}})`,
         name: 'Age of the reading',
         unit: units.Seconds,
         decimals: 0,
         steps: [[15, BAD]],
       },
-      { expr: `sum by (${byCard}) (warpwatch_gpu_memory_used_bytes{${CARDS}})`, name: 'Memory used', unit: units.BytesIEC },
+      { expr: `sum by (${byCard}) (${gpuMemoryUsedBytes.name}{${CARDS}})`, name: 'Memory used', unit: units.BytesIEC },
       {
-        expr: `sum by (${byCard}) (warpwatch_gpu_memory_used_bytes{${CARDS}}) / sum by (${byCard}) (warpwatch_gpu_memory_total_bytes{${CARDS}})`,
+        expr: `sum by (${byCard}) (${gpuMemoryUsedBytes.name}{${CARDS}}) / sum by (${byCard}) (${gpuMemoryTotalBytes.name}{${CARDS}})`,
         name: 'of its memory',
         unit: units.PercentUnit,
         decimals: 1,
       },
-      { expr: `max by (${byCard}) (warpwatch_gpu_utilization_ratio{${HOST}})`, name: 'Utilization', unit: units.PercentUnit },
-      { expr: `max by (${byCard}) (warpwatch_gpu_power_watts{${HOST}})`, name: 'Power', unit: units.Watt, decimals: 0 },
+      { expr: `max by (${byCard}) (${gpuUtilizationRatio.name}{${HOST}})`, name: 'Utilization', unit: units.PercentUnit },
+      { expr: `max by (${byCard}) (${gpuPowerWatts.name}{${HOST}})`, name: 'Power', unit: units.Watt, decimals: 0 },
       {
-        expr: `max by (${byCard}) (warpwatch_gpu_temperature_celsius{${HOST}})`,
+        expr: `max by (${byCard}) (${gpuTemperatureCelsius.name}{${HOST}})`,
         name: 'Temperature',
         unit: units.Celsius,
         steps: [
@@ -125,7 +135,7 @@ const gpus = [
         ],
       },
       {
-        expr: `max by (${byCard}) (warpwatch_gpu_throttle_active{${HOST},reason!~"gpu_idle|applications_clocks_setting|sync_boost|display_clocks_setting|sw_power_cap"})`,
+        expr: `max by (${byCard}) (${gpuThrottleActive.name}{${HOST},reason!~"gpu_idle|applications_clocks_setting|sync_boost|display_clocks_setting|sw_power_cap"})`,
         name: 'Slowed down',
         mappings: words(['0', 'no', GREY], ['1', 'yes', WARN]),
       },
@@ -135,7 +145,7 @@ const gpus = [
     title: 'Memory in use by GPU',
     help: 'Peaks of the last 60 s, so that none is missed between two scrapes. A curve that climbs without end is a leak; one that ends is a card that is not read any more.',
     unit: units.BytesIEC,
-    queries: [{ expr: `max by (gpu, uuid) (warpwatch_gpu_memory_used_peak_bytes{${HOST}})`, legend: 'GPU {{gpu}}' }],
+    queries: [{ expr: `max by (gpu, uuid) (${gpuMemoryUsedPeakBytes.name}{${HOST}})`, legend: 'GPU {{gpu}}' }],
     links: [toGpu('series')],
   }),
   lines({
@@ -144,9 +154,9 @@ const gpus = [
     unit: units.BytesIEC,
     stacked: true,
     queries: [
-      { expr: `sum by (container) (warpwatch_container_gpu_memory_bytes{${HOST}})`, legend: '{{container}}' },
-      { expr: `sum(warpwatch_process_gpu_memory_bytes{${HOST},container=""})`, legend: 'outside of containers', colour: ORANGE },
-      { expr: `sum(warpwatch_gpu_memory_unattributed_bytes{${HOST}})`, legend: 'unattributed', colour: GREY },
+      { expr: `sum by (container) (${containerGpuMemoryBytes.name}{${HOST}})`, legend: '{{container}}' },
+      { expr: `sum(${processGpuMemoryBytes.name}{${HOST},container=""})`, legend: 'outside of containers', colour: ORANGE },
+      { expr: `sum(${gpuMemoryUnattributedBytes.name}{${HOST}})`, legend: 'unattributed', colour: GREY },
     ],
     links: [toContainer('series')],
   }),
@@ -155,28 +165,28 @@ const gpus = [
     help: 'Share of time in which a kernel ran. Teeth that fall to nothing again and again: the card waits for its input. One card below its peers in one job: a straggler.',
     unit: units.PercentUnit,
     max: 1,
-    queries: [{ expr: `max by (gpu, uuid) (warpwatch_gpu_utilization_ratio{${HOST}})`, legend: 'GPU {{gpu}}' }],
+    queries: [{ expr: `max by (gpu, uuid) (${gpuUtilizationRatio.name}{${HOST}})`, legend: 'GPU {{gpu}}' }],
     links: [toGpu('series')],
   }),
   lines({
     title: 'Power by GPU',
     help: 'Draw of each card. At its limit for long: clocks are held down, which is well where somebody set the limit on purpose.',
     unit: units.Watt,
-    queries: [{ expr: `max by (gpu, uuid) (warpwatch_gpu_power_watts{${HOST}})`, legend: 'GPU {{gpu}}', colour: PURPLE }],
+    queries: [{ expr: `max by (gpu, uuid) (${gpuPowerWatts.name}{${HOST}})`, legend: 'GPU {{gpu}}', colour: PURPLE }],
     links: [toGpu('series')],
   }),
   lines({
     title: 'Temperature by GPU',
     help: 'Of the die. One card hotter than the others beside it: dust, a fan, blocked air. At its threshold the board slows itself down.',
     unit: units.Celsius,
-    queries: [{ expr: `max by (gpu, uuid) (warpwatch_gpu_temperature_celsius{${HOST}})`, legend: 'GPU {{gpu}}', colour: ORANGE }],
+    queries: [{ expr: `max by (gpu, uuid) (${gpuTemperatureCelsius.name}{${HOST}})`, legend: 'GPU {{gpu}}', colour: ORANGE }],
     links: [toGpu('series')],
   }),
   lines({
     title: 'Energy by GPU',
     help: "Draw by the card's own energy counter: exact also where power is an average or a single moment.",
     unit: units.Watt,
-    queries: [{ expr: `sum by (gpu, uuid) (rate(warpwatch_gpu_energy_joules_total{${HOST}}${R}))`, legend: 'GPU {{gpu}}', colour: GREEN }],
+    queries: [{ expr: `sum by (gpu, uuid) (rate(${gpuEnergyJoulesTotal.name}{${HOST}}${R}))`, legend: 'GPU {{gpu}}', colour: GREEN }],
     links: [toGpu('series')],
   }),
 ]
@@ -184,7 +194,7 @@ const gpus = [
 export const host: Board = {
   name: 'host',
   title: 'host',
-  about: 'One host: what fires, its GPUs and who holds their memory, CPU, memory, disks. Made by node scripts/grafana.ts.',
+  about: 'One host: what fires, its GPUs and who holds their memory, CPU, memory, disks. Generated: edit grafana/*.ts in the repository.',
   variables: [oneHost],
   marks: HOST,
   links: [toAgent],

@@ -1,5 +1,6 @@
 // Incidents: what fires where, what happened when, how often, and what it cost.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { gpuSecondsLostTotal, incidentActive, incidentLastTimestampSeconds, incidentsSilenced, incidentsTotal } from '../agent/metrics/incident.ts'
 import type { Board } from './parts/board.ts'
 import { toContainer, toGpu, toHost, toRunbook } from './parts/links.ts'
 import { BAD, BLUE, ORANGE, SEVERITIES, SKY, WARN, words } from './parts/look.ts'
@@ -9,14 +10,14 @@ import { rows } from './parts/table.ts'
 
 const KIND = `${HOST},kind=~"$kind"`
 const ACTIVE = `${KIND},severity=~"$severity"`
-const NOTHING = `0 * sum(warpwatch_incidents_silenced{${HOST}})`
+const NOTHING = `0 * sum(${incidentsSilenced.name}{${HOST}})`
 
 const now = [
   ...SEVERITIES.map(([severity, , colour]) =>
     figure({
       title: severity,
       help: `Firing incidents of severity ${severity}, of the chosen kinds. Critical: work is lost or a GPU cannot be used. Warning: it will be, or it is slow. Info: worth knowing.`,
-      queries: [{ expr: `count(warpwatch_incident_active{${KIND},severity="${severity}"}) or ${NOTHING}` }],
+      queries: [{ expr: `count(${incidentActive.name}{${KIND},severity="${severity}"}) or ${NOTHING}` }],
       steps: [[1, colour]],
       none: 'not told',
     }),
@@ -24,13 +25,13 @@ const now = [
   figure({
     title: 'Silenced',
     help: 'Firing incidents of which nobody is told, as a silence covers them (warpwatch silence).',
-    queries: [{ expr: `sum(warpwatch_incidents_silenced{${HOST}})` }],
+    queries: [{ expr: `sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
   }),
   figure({
     title: 'Hosts with incidents',
     help: 'On which something of the chosen kinds fires.',
-    queries: [{ expr: `count(group by (job, instance) (warpwatch_incident_active{${ACTIVE}})) or ${NOTHING}` }],
+    queries: [{ expr: `count(group by (job, instance) (${incidentActive.name}{${ACTIVE}})) or ${NOTHING}` }],
     steps: [[1, WARN]],
     none: 'not told',
   }),
@@ -38,7 +39,7 @@ const now = [
     title: 'New',
     help: 'Incidents that began in the time shown.',
     decimals: 0,
-    queries: [{ expr: `sum(increase(warpwatch_incidents_total{${KIND}}[$__range]))` }],
+    queries: [{ expr: `sum(increase(${incidentsTotal.name}{${KIND}}[$__range]))` }],
   }),
   figure({
     title: 'GPU time lost in a day',
@@ -63,7 +64,7 @@ const list = [
       { label: 'gpu', name: 'GPU', width: 80, links: [toGpu()] },
       { label: 'uuid', name: 'UUID' },
       { label: 'container', name: 'Container', links: [toContainer()] },
-      { expr: `max by (severity, kind, instance, job, gpu, uuid, container) (warpwatch_incident_active{${ACTIVE}})`, name: 'fires' },
+      { expr: `max by (severity, kind, instance, job, gpu, uuid, container) (${incidentActive.name}{${ACTIVE}})`, name: 'fires' },
     ],
     hidden: ['fires'],
     none: 'nothing fires',
@@ -76,21 +77,21 @@ const story = [
     help: 'A band for each kind and host while it fires. What begins together mostly belongs together; the first is not always the cause, the page of the agent tells which is.',
     width: 24,
     height: 10,
-    queries: [{ expr: `max by (kind, instance) (warpwatch_incident_active{${ACTIVE}})`, legend: '{{kind}} {{instance}}' }],
+    queries: [{ expr: `max by (kind, instance) (${incidentActive.name}{${ACTIVE}})`, legend: '{{kind}} {{instance}}' }],
     mappings: words(['1', 'fires', BAD]),
   }),
   lines({
     title: 'Firing, by severity',
     help: 'How many at each moment. There is no curve while nothing of that severity fires.',
     stacked: true,
-    queries: [{ expr: `count by (severity) (warpwatch_incident_active{${ACTIVE}})`, legend: '{{severity}}' }],
+    queries: [{ expr: `count by (severity) (${incidentActive.name}{${ACTIVE}})`, legend: '{{severity}}' }],
     named: { critical: BAD, warning: ORANGE, info: SKY },
   }),
   lines({
     title: 'GPU time lost, by kind',
     help: 'Since the start of the agents, added over the hosts: a step is a crash, its height what the GPUs had worked since the last saved state.',
     unit: units.Seconds,
-    queries: [{ expr: `sum by (kind) (warpwatch_gpu_seconds_lost_total{${KIND}})`, legend: '{{kind}}', colour: BAD }],
+    queries: [{ expr: `sum by (kind) (${gpuSecondsLostTotal.name}{${KIND}})`, legend: '{{kind}}', colour: BAD }],
   }),
 ]
 
@@ -102,8 +103,8 @@ const counts = [
     height: 10,
     columns: [
       { label: 'kind', name: 'Kind' },
-      { expr: `sum by (kind) (increase(warpwatch_incidents_total{${KIND}}[$__range])) > 0`, name: 'Began', decimals: 0 },
-      { expr: `max by (kind) (warpwatch_incident_last_timestamp_seconds{${KIND}}) * 1000`, name: 'Last seen', unit: units.DateTimeFromNow },
+      { expr: `sum by (kind) (increase(${incidentsTotal.name}{${KIND}}[$__range])) > 0`, name: 'Began', decimals: 0 },
+      { expr: `max by (kind) (${incidentLastTimestampSeconds.name}{${KIND}}) * 1000`, name: 'Last seen', unit: units.DateTimeFromNow },
     ],
     worst: ['Last seen'],
     none: 'none in the time shown',
@@ -135,7 +136,7 @@ const counts = [
 export const incidents: Board = {
   name: 'incidents',
   title: 'incidents',
-  about: 'What fires where, what happened when, how often, and what it cost. Made by node scripts/grafana.ts.',
+  about: 'What fires where, what happened when, how often, and what it cost. Generated: edit grafana/*.ts in the repository.',
   variables: [manyHosts, kinds, severities],
   marks: ACTIVE,
   from: 'now-6h',

@@ -37,6 +37,7 @@ async function bundle(entries) {
     external: [/^node:/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
+    checks: { bundlerTimings: false },
   })
   await build.write({
     dir: staging,

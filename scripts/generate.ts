@@ -1,25 +1,38 @@
-// `npm run generate`: writes everything that is made from declarations: pages, the example configuration, rules, dashboards, manifests. Tests hold each of them.
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+// `npm run generate`: writes everything that is made from declarations. What is made, and from what, is in scripts/generators.
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as registry from './generators/index.ts'
+import { ROOT, type Files, type Generator } from './generators/generator.ts'
 
-/** The rules before the manifests, which hold them. */
-const SCRIPTS = [
-  'dashboard-kinds',
-  'example-config',
-  'metrics-doc',
-  'dcgm-doc',
-  'otlp-doc',
-  'detectors-doc',
-  'doctor-doc',
-  'fit-doc',
-  'rules-doc',
-  'grafana',
-  'kubernetes',
-]
+/** Files in a folder that belongs to the generator, and that it does not make. */
+export function strays({ owns }: Generator, files: Files): readonly string[] {
+  if (owns === undefined) return []
+  const { folder, ending, but = [] } = owns
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => path.endsWith(ending) && !files.has(path) && !but.includes(path))
+}
 
-const failed = SCRIPTS.filter((name) => {
-  process.stderr.write(`generate: ${name}\n`)
-  return spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: 'inherit' }).status !== 0
-})
-if (failed.length > 0) process.stderr.write(`generate: failed: ${failed.join(', ')}\n`)
-process.exitCode = failed.length === 0 ? 0 : 1
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+if (import.meta.main)
+  for (const generator of Object.values<Generator>(registry)) {
+    const files = await generator.files(true)
+    for (const [path, text] of files) {
+      const full = join(ROOT, path)
+      if (textOf(full) === text) continue
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, text)
+      process.stderr.write(`written: ${path}\n`)
+    }
+    for (const path of strays(generator, files)) {
+      rmSync(join(ROOT, path))
+      process.stderr.write(`removed, as nothing makes it any more: ${path}\n`)
+    }
+  }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Packages of the dashboard: they are bundled into its files, so npm knows them as development packages. */
-const IN_THE_PAGE = ['preact', '@preact/signals', '@preact/signals-core', 'uplot']
+const IN_THE_PAGE = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', 'marked']
 
 /** What a bundle holds, by its path in the lock file. */
 export function shippedPackages(root) {

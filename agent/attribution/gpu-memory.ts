@@ -1,35 +1,13 @@
 // Who holds a GPU's memory: joins NVML's process list with who the processes are, per process, per container, and what is left over.
-import { defineMetric } from '../model/metric.ts'
+import { containerGpuMemoryBytes } from '../metrics/container.ts'
+import { gpuMemoryUnattributedBytes } from '../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../metrics/process.ts'
 import type { ContainerIdentity, IdentifyProcess, ProcessIdentity } from '../model/identity.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { ProcessRow } from '../sampler/protocol.ts'
 
-const PLACE = ['gpu', 'uuid', 'gi', 'ci'] as const
-const CONTAINER = ['container', 'container_id', 'image', 'compose_project', 'compose_service', 'namespace', 'pod'] as const
-
-export const processGpuMemory = defineMetric({
-  name: 'warpwatch_process_gpu_memory_bytes',
-  kind: 'gauge',
-  unit: 'By',
-  help: 'GPU memory that one process holds, as the driver counts it.',
-  labels: [...PLACE, 'pid', 'process', 'type', 'inner_pid', ...CONTAINER, 'slurm_job', 'unit'],
-})
-export const containerGpuMemory = defineMetric({
-  name: 'warpwatch_container_gpu_memory_bytes',
-  kind: 'gauge',
-  unit: 'By',
-  help: 'GPU memory that the processes of one container hold together.',
-  labels: [...PLACE, ...CONTAINER],
-})
-export const unattributedGpuMemory = defineMetric({
-  name: 'warpwatch_gpu_memory_unattributed_bytes',
-  kind: 'gauge',
-  unit: 'By',
-  help: 'Used memory of the GPU that no listed process holds: other namespaces, the driver itself, processes that ended badly.',
-  labels: ['gpu', 'uuid'],
-})
-export const gpuMemoryMetrics = [processGpuMemory, containerGpuMemory, unattributedGpuMemory] as const
+export const gpuMemoryMetrics = [processGpuMemoryBytes, containerGpuMemoryBytes, gpuMemoryUnattributedBytes] as const
 
 export type GpuProcesses = {
   readonly gpu: string
@@ -137,12 +115,12 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       unit: who?.unit ?? '',
     })
     const gap: Gap = {
-      metric: processGpuMemory.name,
+      metric: processGpuMemoryBytes.name,
       labels,
       reason: 'not_supported',
       detail: 'the driver does not tell how much memory this process holds (Windows driver model, or an old driver inside a container)',
     }
-    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemory, labels), gap, seen: 0 }
+    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemoryBytes, labels), gap, seen: 0 }
     gpu.processes.set(key, entry)
     return entry
   }
@@ -151,12 +129,12 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     if (known !== undefined && sameContainer(known.who, who)) return known
     const labels = compact({ ...place(), ...containerLabels(who) })
     const gap: Gap = {
-      metric: containerGpuMemory.name,
+      metric: containerGpuMemoryBytes.name,
       labels,
       reason: 'not_supported',
       detail: 'the driver does not tell the memory of one of its processes, so there is no sum',
     }
-    const entry: ContainerEntry = { who, series: makeSeries(containerGpuMemory, labels), gap, seen: 0, bytes: 0, unknown: 0 }
+    const entry: ContainerEntry = { who, series: makeSeries(containerGpuMemoryBytes, labels), gap, seen: 0, bytes: 0, unknown: 0 }
     gpu.containers.set(key, entry)
     return entry
   }
@@ -166,7 +144,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     const labels = { gpu, uuid }
     const entry: GpuEntry = {
       labels,
-      unattributed: makeSeries(unattributedGpuMemory, labels),
+      unattributed: makeSeries(gpuMemoryUnattributedBytes, labels),
       processes: new Map(),
       containers: new Map(),
       round: 0,
@@ -182,7 +160,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     const readings: Reading[] = []
     const gaps: Gap[] = []
     const why = gap ?? { reason: 'driver_error' as const }
-    if (processes === undefined) return { readings, gaps: [{ ...why, metric: unattributedGpuMemory.name, labels: gpu.labels }] }
+    if (processes === undefined) return { readings, gaps: [{ ...why, metric: gpuMemoryUnattributedBytes.name, labels: gpu.labels }] }
 
     let attributed = 0
     let unknown = 0
@@ -219,7 +197,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     gpu.strangers = leftOut || (processes.length > 0 && identified === 0 && seesAllProcesses !== true) ? gpu.strangers + 1 : 0
     if (gpu.strangers >= ROUNDS_OF_STRANGERS)
       gaps.push({
-        metric: processGpuMemory.name,
+        metric: processGpuMemoryBytes.name,
         labels: gpu.labels,
         reason: 'no_permission',
         detail: leftOut
@@ -232,10 +210,10 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       else if (sum.unknown > 0) gaps.push(sum.gap)
       else readings.push({ series: sum.series, value: sum.bytes })
     }
-    if (usedBytes === undefined) gaps.push({ ...why, metric: unattributedGpuMemory.name, labels: gpu.labels })
+    if (usedBytes === undefined) gaps.push({ ...why, metric: gpuMemoryUnattributedBytes.name, labels: gpu.labels })
     else if (unknown > 0)
       gaps.push({
-        metric: unattributedGpuMemory.name,
+        metric: gpuMemoryUnattributedBytes.name,
         labels: gpu.labels,
         reason: 'not_supported',
         detail: `the driver does not tell the memory of ${unknown} of its processes`,

@@ -31,8 +31,3 @@ export function readSmallFile(path: string): string {
     closeSync(fd)
   }
 }
-
-/** The errno name (`ENOENT`, …) of an error of node:fs. */
-export function errnoName(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}

@@ -57,17 +57,19 @@ function flagValue(
   if (spec === undefined)
     throw new UsageError(`unknown flag ${raw}; the nearest valid one is --${nearest(raw.replace(/^-+/, ''), Object.keys(specs)) ?? 'help'}`)
   if (spec.kind === 'switch') {
-    if (value !== undefined) throw new UsageError(`${raw}: expected no value, came ${JSON.stringify(value)}`)
+    if (value !== undefined) throw new UsageError(`${raw} takes no value, leave out ${JSON.stringify(value)}`)
     return true
   }
   if (spec.kind === 'optional-value' && value === undefined) return true
   if (value === undefined || value === '' || (!inline && value.startsWith('--'))) {
-    throw new UsageError(`${raw}: expected ${spec.value ?? 'a value'}, came ${value === undefined || value === '' ? 'nothing' : `the flag ${value}`}`)
+    throw new UsageError(
+      `${raw}: its value is missing: give ${spec.value ?? 'a value'}${value === undefined || value === '' ? '' : ` before the flag ${value}`}`,
+    )
   }
   return value
 }
 
 function unexpected(value: string, last: string | undefined, specs: Readonly<Record<string, FlagSpec>>, positionals: readonly string[]): string {
   const hint = last !== undefined && specs[last]?.kind === 'optional-value' ? `; a value for --${last} is written --${last}=${value}` : ''
-  return `unexpected argument ${JSON.stringify(value)}: expected ${positionals.length === 0 ? 'flags only' : positionals.join(' ')}${hint}`
+  return `unexpected argument ${JSON.stringify(value)}: this command takes ${positionals.length === 0 ? 'flags only' : positionals.join(' ')}${hint}`
 }

@@ -1,7 +1,8 @@
 // Asks the running agent to change something, or for what it alone knows: silences, acknowledgements, set-healthy.
 import { localUrl } from '../config/listen.ts'
 import type { Config } from '../config/schema.ts'
-import { messageOf, UsageError, type Io } from './command.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Io } from './command.ts'
 
 const ANSWER_WITHIN_MS = 5_000
 
@@ -36,8 +37,8 @@ export async function callAgent(config: Config, command: string, method: 'GET' |
   } catch (error) {
     const { cause } = error instanceof Error ? error : { cause: undefined }
     const refused = cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
-    const came = refused ? 'none: no agent runs' : messageOf(cause ?? error)
-    throw new UsageError(`${command}: ${url}: expected the answer of an agent, came ${came}`, { cause: error })
+    const why = refused ? 'no agent runs there; start it, or name another address' : `no agent answered: ${messageOf(cause ?? error)}`
+    throw new UsageError(`${command}: ${url}: ${why}`, { cause: error })
   }
   if (!response.ok) {
     const hint = response.status === 401 ? " (http.token, or WARPWATCH_HTTP__TOKEN, must be the agent's)" : ''

@@ -41,5 +41,3 @@ export type Command = {
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

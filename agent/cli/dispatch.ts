@@ -5,7 +5,7 @@ import { UsageError, type Command, type Io } from './command.ts'
 import { commandNamed, COMMANDS, DEFAULT_COMMAND } from './index.ts'
 
 async function help(command: Command | undefined, io: Io): Promise<number> {
-  const { commandHelp, overallHelp } = await import('./help-text.ts')
+  const { commandHelp, overallHelp } = await import('./help/text.ts')
   if (command !== undefined) io.out(commandHelp(command))
   else io.out(overallHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())), await commandNamed(DEFAULT_COMMAND)))
   return 0
@@ -25,7 +25,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     if (rest.includes('--help') || rest.includes('-h')) return await help(named ? command : undefined, io)
     const args = parseArguments(rest, command.flags, [...command.positionals, ...(command.optionalPositionals ?? [])])
     if (args.positionals.length < command.positionals.length) {
-      throw new UsageError(`${command.name}: expected ${command.positionals.join(' ')}, came ${args.positionals.join(' ') || 'nothing'}`)
+      throw new UsageError(`${command.name}: needs ${command.positionals.join(' ')}, not ${args.positionals.join(' ') || 'nothing'}`)
     }
     return await command.run(args, io)
   } catch (error) {

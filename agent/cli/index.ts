@@ -5,18 +5,18 @@ import { UsageError, type Command } from './command.ts'
 export const DEFAULT_COMMAND = 'run'
 
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  run: async () => (await import('./run.ts')).run,
-  alerts: async () => (await import('./alerts.ts')).alerts,
-  config: async () => (await import('./config.ts')).config,
-  doctor: async () => (await import('./doctor.ts')).doctor,
-  explain: async () => (await import('./explain.ts')).explain,
-  fit: async () => (await import('./fit.ts')).fit,
-  help: async () => (await import('./help.ts')).help,
-  incidents: async () => (await import('./incidents.ts')).incidents,
-  replay: async () => (await import('./replay.ts')).replay,
+  run: async () => (await import('./run/run.ts')).run,
+  alerts: async () => (await import('./alerts/alerts.ts')).alerts,
+  config: async () => (await import('./config/config.ts')).config,
+  doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+  explain: async () => (await import('./explain/explain.ts')).explain,
+  fit: async () => (await import('./fit/fit.ts')).fit,
+  help: async () => (await import('./help/help.ts')).help,
+  incidents: async () => (await import('./incidents/incidents.ts')).incidents,
+  replay: async () => (await import('./replay/replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,
-  snapshot: async () => (await import('./snapshot.ts')).snapshot,
+  snapshot: async () => (await import('./snapshot/snapshot.ts')).snapshot,
   version: async () => (await import('./version.ts')).version,
 }
 

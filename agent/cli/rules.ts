@@ -8,9 +8,10 @@ import { JOB, ruleData, ruleGroups, ruleYaml } from '../../alerts/prometheus/rul
 import { customThresholds } from '../diagnosis/custom-thresholds.ts'
 import { INCIDENT_KINDS } from '../model/kinds.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
-import { messageOf, UsageError, type Arguments, type Command, type Io } from './command.ts'
-import { DETECTOR_LIST } from './detector-settings.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
+import { messageOf } from '../text/error.ts'
+import { UsageError, type Arguments, type Command, type Io } from './command.ts'
+import { DETECTOR_LIST } from './config/detector-settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './config/settings.ts'
 
 /** Files beside this one: one folder in the build, the source tree in a checkout. */
 const RUNBOOKS = join(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../../alerts/runbooks' : 'runbooks')
@@ -21,7 +22,7 @@ export function kindPages(folder = RUNBOOKS): KindPages {
   try {
     return new Map(INCIDENT_KINDS.map((kind) => [kind, readKindPage(kind, readFileSync(join(folder, `${kind}.md`), 'utf8'))]))
   } catch (error) {
-    throw new UsageError(`rules: expected the runbooks, came: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`rules: the runbooks cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -47,17 +48,17 @@ export const defaultRules = (): string => ruleYaml(ruleGroups({ pages: kindPages
 function link(args: Arguments, name: string, byDefault: string): string {
   const value = args.flags.get(name)
   if (typeof value !== 'string') return byDefault
-  if (!/^https?:\/\/\S/.test(value)) throw new UsageError(`--${name}: expected a URL such as ${byDefault}, came ${JSON.stringify(value)}`)
+  if (!/^https?:\/\/\S/.test(value)) throw new UsageError(`--${name}: must be a URL such as ${byDefault}, not ${JSON.stringify(value)}`)
   return name === 'runbooks' ? value.replace(/\/+$/, '') : value
 }
 
 async function numbersOf(args: Arguments, io: Io): Promise<readonly JudgedNumbers[] | undefined | 'wrong'> {
   const judge = args.flags.get('judge') ?? 'agent'
-  if (args.flags.has('no-incidents') && args.flags.has('judge'))
-    throw new UsageError('--no-incidents: expected without --judge, came with it: no incident is judged')
-  if (judge !== 'agent' && judge !== 'prometheus') throw new UsageError(`--judge: expected agent or prometheus, came ${JSON.stringify(judge)}`)
+  if (args.flags.has('no-incidents') && args.flags.has('judge')) throw new UsageError('--no-incidents and --judge exclude each other: leave out one')
+  if (judge !== 'agent' && judge !== 'prometheus') throw new UsageError(`--judge: must be agent or prometheus, not ${JSON.stringify(judge)}`)
   if (judge === 'agent') {
-    if (args.flags.has('config')) throw new UsageError('--config: expected with --judge prometheus only, as else the agent judges its own configuration')
+    if (args.flags.has('config'))
+      throw new UsageError('--config only goes with --judge prometheus: without it the rules follow the incidents, however they are configured')
     return undefined
   }
   const loaded = await settingsFor(args, io)

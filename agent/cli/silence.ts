@@ -3,10 +3,11 @@ import { nearest } from '../lib/nearest.ts'
 import { SEVERITIES } from '../model/severity.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'
 import type { Silence } from '../model/maintenance.ts'
+import { utcMinuteText } from '../text/time.ts'
 import { callAgent, userOf } from './change.ts'
 import { UsageError, type Arguments, type Command, type Io } from './command.ts'
 import { plain } from './plain.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './settings.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './config/settings.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }
 
@@ -27,13 +28,12 @@ const isSilence = (value: unknown): value is Silence =>
   typeof value.until === 'number' &&
   'reason' in value
 
-const when = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
   [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container === undefined ? undefined : `container ${container}`]
     .filter((part) => part !== undefined)
     .join(', ') || 'the whole host'
 const lineOf = (silence: Silence): string =>
-  plain(`${silence.id}  until ${when(silence.until)}  ${scopeText(silence)}: ${silence.reason}${silence.by === undefined ? '' : ` (${silence.by})`}\n`)
+  plain(`${silence.id}  until ${utcMinuteText(silence.until)}  ${scopeText(silence)}: ${silence.reason}${silence.by === undefined ? '' : ` (${silence.by})`}\n`)
 
 /** What is to be silenced; undefined: nothing, list what is. */
 function wantedFrom({ flags }: Arguments, io: Io): Record<string, unknown> | undefined {
@@ -46,20 +46,22 @@ function wantedFrom({ flags }: Arguments, io: Io): Record<string, unknown> | und
   const scoped = Object.values(scope).some((part) => part !== undefined)
   const any = scoped || flags.has('all') || [span, until, reason, text('by')].some((part) => part !== undefined)
   if (!any) return undefined
-  if (flags.has('remove')) throw new UsageError('silence: --remove: expected nothing beside it, came other flags')
+  if (flags.has('remove')) throw new UsageError('silence: --remove goes alone: leave out the other flags')
   if (scoped === flags.has('all'))
-    throw new UsageError(`silence: expected --kind, --gpu, --container or --severity, or --all for the whole host, came ${scoped ? 'both' : 'none of them'}`)
+    throw new UsageError(
+      `silence: ${scoped ? '--all and a part of the host exclude each other' : 'what to silence is missing'}: give --kind, --gpu, --container or --severity, or --all for the whole host`,
+    )
   if (kind !== undefined && !isIncidentKind(kind))
-    throw new UsageError(`silence: --kind: expected a kind of incident such as ${nearest(kind, INCIDENT_KINDS) ?? 'throttling'}, came ${JSON.stringify(kind)}`)
+    throw new UsageError(`silence: --kind: must be a kind of incident such as ${nearest(kind, INCIDENT_KINDS) ?? 'throttling'}, not ${JSON.stringify(kind)}`)
   if (severity !== undefined && !SEVERITIES.some((known) => known === severity))
-    throw new UsageError(`silence: --severity: expected ${SEVERITIES.join(', ')}, came ${JSON.stringify(severity)}`)
+    throw new UsageError(`silence: --severity: must be one of ${SEVERITIES.join(', ')}, not ${JSON.stringify(severity)}`)
   if ((span === undefined) === (until === undefined))
-    throw new UsageError(`silence: expected one of --for (such as 2h) and --until, came ${span === undefined ? 'none' : 'both'}`)
-  if (reason === undefined) throw new UsageError('silence: --reason: expected why, came nothing')
+    throw new UsageError(`silence: ${span === undefined ? 'its end is missing' : '--for and --until exclude each other'}: give --for (such as 2h) or --until`)
+  if (reason === undefined) throw new UsageError('silence: --reason is missing: say why')
   const forMs = span === undefined ? undefined : durationMs(span)
-  if (span !== undefined && forMs === undefined) throw new UsageError(`silence: --for: expected a time such as 90m, 2h or 1d12h, came ${JSON.stringify(span)}`)
+  if (span !== undefined && forMs === undefined) throw new UsageError(`silence: --for: must be a time such as 90m, 2h or 1d12h, not ${JSON.stringify(span)}`)
   const end = until === undefined ? undefined : Date.parse(until)
-  if (end !== undefined && Number.isNaN(end)) throw new UsageError(`silence: --until: expected a time such as 2026-11-20T18:00Z, came ${JSON.stringify(until)}`)
+  if (end !== undefined && Number.isNaN(end)) throw new UsageError(`silence: --until: must be a time such as 2026-11-20T18:00Z, not ${JSON.stringify(until)}`)
   return { ...scope, ...(flags.has('all') ? { all: true } : {}), for_ms: forMs, until: end, reason, by: text('by') ?? userOf(io) }
 }
 
@@ -99,12 +101,13 @@ export const silence: Command = {
     }
     if (wanted !== undefined) {
       const made = await callAgent(config, 'silence', 'POST', '/api/v1/silences', wanted)
-      if (!isSilence(made)) throw new UsageError('silence: expected the new silence from the agent, came something else')
+      if (!isSilence(made)) throw new UsageError('silence: the agent did not answer with the new silence; is it of another version? See: warpwatch version')
       io.out(asJson ? `${JSON.stringify(made)}\n` : `Silenced: ${lineOf(made)}`)
       return 0
     }
     const found = await callAgent(config, 'silence', 'GET', '/api/v1/silences')
-    if (!Array.isArray(found) || !found.every(isSilence)) throw new UsageError('silence: expected a list of silences from the agent, came something else')
+    if (!Array.isArray(found) || !found.every(isSilence))
+      throw new UsageError('silence: the agent did not answer with a list of silences; is it of another version? See: warpwatch version')
     io.out(asJson ? `${JSON.stringify(found)}\n` : found.length === 0 ? 'Nothing is silenced\n' : found.map(lineOf).join(''))
     return 0
   },

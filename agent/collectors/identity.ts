@@ -1,20 +1,11 @@
 // Who the GPU is: name, PCI address, driver, VBIOS, serial number, device file.
+import { gpuInfo } from '../metrics/gpu-identity.ts'
 import { SUCCESS, failureOf, isGpuGone } from '../nvml/codes.ts'
 import type { Failure } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
-import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Labels, Series } from '../model/series.ts'
 import type { Attached, Collector } from './collector.ts'
-
-export const gpuInfo = defineMetric({
-  name: 'warpwatch_gpu_info',
-  kind: 'info',
-  unit: '1',
-  help: 'Always 1; the labels tell who the GPU is. Labels that the driver does not tell are absent (serial on GeForce, minor in WSL2).',
-  labels: ['gpu', 'uuid', 'name', 'pci_bus_id', 'driver_version', 'cuda_version', 'vbios_version', 'serial', 'minor'],
-  history: false,
-})
 
 type Identity = { readonly labels: Labels } | { readonly failure: Failure }
 

@@ -1,19 +1,10 @@
 // The highest memory use of the last minute, from samples taken several times a second: a scrape every 15 s misses no peak.
+import { gpuMemoryUsedPeakBytes } from '../metrics/gpu-memory.ts'
 import { SUCCESS, failureOf } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
-import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Attached, Collector } from './collector.ts'
-import { GPU_LABELS } from './parts/labels.ts'
 import { MEMORY, memoryQuery } from './parts/memory-query.ts'
-
-export const memoryUsedPeak = defineMetric({
-  name: 'warpwatch_gpu_memory_used_peak_bytes',
-  kind: 'gauge',
-  unit: 'By',
-  help: 'Highest memory use within the last 60 seconds, of all samples between the readings too.',
-  labels: GPU_LABELS,
-})
 
 const WINDOW_S = 60
 
@@ -44,7 +35,7 @@ export function createPeaks(): { readonly add: (nowMs: number, value: number) =>
 
 function attach(device: Device): Attached {
   const query = memoryQuery(device)
-  const series = makeSeries(memoryUsedPeak, device.labels)
+  const series = makeSeries(gpuMemoryUsedPeakBytes, device.labels)
   const peaks = createPeaks()
   const sample = (nowMs: number): number => {
     const code = query.ask()
@@ -57,10 +48,10 @@ function attach(device: Device): Attached {
       // What cannot be read now has no peak either: an old one would look like a fresh one.
       const code = sample(nowMs)
       const highest = code === SUCCESS ? peaks.highest(nowMs) : undefined
-      if (highest === undefined) out.gap(memoryUsedPeak, device.labels, failureOf(query.name(), code))
+      if (highest === undefined) out.gap(gpuMemoryUsedPeakBytes, device.labels, failureOf(query.name(), code))
       else out.reading(series, highest)
     },
   }
 }
 
-export const memoryPeak: Collector = { id: 'memory-peak', rate: 'fast', metrics: [memoryUsedPeak], attach }
+export const memoryPeak: Collector = { id: 'memory-peak', rate: 'fast', metrics: [gpuMemoryUsedPeakBytes], attach }

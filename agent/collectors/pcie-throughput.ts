@@ -1,28 +1,11 @@
 // Bytes over PCIe per second, from byte counters (R555 and newer) or GPM (Hopper and newer). nvmlDeviceGetPcieThroughput blocks for 20 ms and is never called.
+import { gpuPcieThroughputBytesPerSecond } from '../metrics/gpu-links.ts'
 import { SUCCESS, failureOf, isPermanent } from '../nvml/codes.ts'
 import { NOT_YET } from '../nvml/device.ts'
 import type { Device } from '../nvml/device.ts'
-import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Attached, Collector, ReadGpu } from './collector.ts'
-import { dcgmGauge } from './parts/dcgm.ts'
-import { GPU_LABELS } from './parts/labels.ts'
 import { createRate } from './parts/rate.ts'
-
-const BYTES = 'bytes transmitted over the PCIe bus - including both protocol headers and data payloads - in bytes per second.'
-export const pcieThroughputMetric = defineMetric({
-  name: 'warpwatch_gpu_pcie_throughput_bytes_per_second',
-  kind: 'gauge',
-  unit: 'By/s',
-  help: 'Bytes per second over PCIe since the previous reading; tx leaves the GPU, rx reaches it.',
-  labels: [...GPU_LABELS, 'direction'],
-  dcgm: {
-    classic: [
-      dcgmGauge('DCGM_FI_PROF_PCIE_TX_BYTES', `The rate of ${BYTES}`, 1, { direction: 'tx' }),
-      dcgmGauge('DCGM_FI_PROF_PCIE_RX_BYTES', `The rate of ${BYTES.replace('transmitted', 'received')}`, 1, { direction: 'rx' }),
-    ],
-  },
-})
 
 /** NVML_FI_DEV_PCIE_COUNT_TX_BYTES and RX_BYTES; NVML_GPM_METRIC_PCIE_TX_PER_SEC and RX_PER_SEC in MiB/s. */
 const WAYS = [
@@ -34,7 +17,7 @@ const MIB = 1024 ** 2
 function attach(device: Device): Attached {
   const ways = WAYS.map(({ direction }) => {
     const labels = { ...device.labels, direction }
-    return { labels, series: makeSeries(pcieThroughputMetric, labels), rate: createRate() }
+    return { labels, series: makeSeries(gpuPcieThroughputBytesPerSecond, labels), rate: createRate() }
   })
   const counters = device.fields(WAYS.map(({ field }) => ({ id: field })))
   const gpm = device.gpm(WAYS.map((way) => way.gpm))
@@ -44,7 +27,7 @@ function attach(device: Device): Attached {
     for (const [at, { labels, series }] of ways.entries()) {
       if (code === SUCCESS && gpm.codes[at] === SUCCESS) out.reading(series, (gpm.values[at] ?? Number.NaN) * MIB)
       // The counters' failure is the one to tell: GPM is only their stand-in.
-      else out.gap(pcieThroughputMetric, labels, counters.failure(at))
+      else out.gap(gpuPcieThroughputBytesPerSecond, labels, counters.failure(at))
     }
   }
   return {
@@ -52,8 +35,8 @@ function attach(device: Device): Attached {
       const code = counters.ask()
       if (code === SUCCESS && ways.every((_, at) => isPermanent(counters.codes[at] ?? SUCCESS))) return fromGpm(out, nowMs)
       for (const [at, { labels, series, rate }] of ways.entries()) {
-        if (code !== SUCCESS) out.gap(pcieThroughputMetric, labels, failureOf('nvmlDeviceGetFieldValues', code))
-        else if (counters.codes[at] !== SUCCESS) out.gap(pcieThroughputMetric, labels, counters.failure(at))
+        if (code !== SUCCESS) out.gap(gpuPcieThroughputBytesPerSecond, labels, failureOf('nvmlDeviceGetFieldValues', code))
+        else if (counters.codes[at] !== SUCCESS) out.gap(gpuPcieThroughputBytesPerSecond, labels, counters.failure(at))
         else {
           const perSecond = rate.next(counters.values[at] ?? 0, nowMs)
           if (perSecond !== undefined) out.reading(series, perSecond)
@@ -66,4 +49,4 @@ function attach(device: Device): Attached {
   }
 }
 
-export const pcieThroughput: Collector = { id: 'pcie-throughput', rate: 'slow', metrics: [pcieThroughputMetric], attach }
+export const pcieThroughput: Collector = { id: 'pcie-throughput', rate: 'slow', metrics: [gpuPcieThroughputBytesPerSecond], attach }

@@ -1,4 +1,5 @@
 // The processes that hold memory of the GPU: compute, graphics and MPS lists of the GPU and of its MIG instances, merged.
+import { processGpuMemoryBytes } from '../metrics/process.ts'
 import { SUCCESS, failureOf } from '../nvml/codes.ts'
 import type { Failure } from '../nvml/codes.ts'
 import type { Device, ProcessQuery } from '../nvml/device.ts'
@@ -6,7 +7,7 @@ import type { ProcessRow } from '../sampler/protocol.ts'
 import type { Attached, Collector } from './collector.ts'
 
 /** The metric that is missing when the lists are; the parent makes it of the rows and declares it. */
-const LISTED = { name: 'warpwatch_process_gpu_memory_bytes' } as const
+const LISTED = { name: processGpuMemoryBytes.name } as const
 const KINDS = [
   { kind: 'Compute', letter: 'C' },
   { kind: 'Graphics', letter: 'G' },

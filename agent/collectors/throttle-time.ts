@@ -1,26 +1,9 @@
 // How long each reason has held the clocks down. NVML counts nanoseconds (nvidia-smi divides by 1000 and prints µs).
+import { gpuThrottleSecondsTotal } from '../metrics/gpu-clocks.ts'
 import { NOT_SUPPORTED, failureOf } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
-import { defineMetric } from '../model/metric.ts'
 import type { Attached, Collector } from './collector.ts'
-import { dcgmCounter } from './parts/dcgm.ts'
 import { all, fieldGauges } from './parts/gauges.ts'
-import { GPU_LABELS } from './parts/labels.ts'
-
-export const throttleSeconds = defineMetric({
-  name: 'warpwatch_gpu_throttle_seconds_total',
-  kind: 'counter',
-  unit: 's',
-  help: 'Time for which a reason has held the clocks down since the driver was loaded.',
-  labels: [...GPU_LABELS, 'reason'],
-  dcgm: {
-    classic: [
-      dcgmCounter('DCGM_FI_DEV_POWER_VIOLATION', 'Throttling duration due to power constraints (in ns).', 1e9, { reason: 'sw_power_cap' }),
-      dcgmCounter('DCGM_FI_DEV_THERMAL_VIOLATION', 'Throttling duration due to thermal constraints (in ns).', 1e9, { reason: 'sw_thermal_slowdown' }),
-      dcgmCounter('DCGM_FI_DEV_SYNC_BOOST_VIOLATION', 'Throttling duration due to sync-boost constraints (in ns).', 1e9, { reason: 'sync_boost' }),
-    ],
-  },
-})
 
 const ALWAYS = [
   { id: 74, reason: 'sw_power_cap' },
@@ -40,7 +23,7 @@ const NS = 1e-9
 function attach(device: Device): Attached {
   const sure = Number.parseInt(device.driverVersion, 10) >= 590
   const asked = sure ? [...ALWAYS, ...FROM_R590] : ALWAYS
-  const parts = asked.map(({ reason }, at) => ({ metric: throttleSeconds, labels: { ...device.labels, reason }, at, scale: NS }))
+  const parts = asked.map(({ reason }, at) => ({ metric: gpuThrottleSecondsTotal, labels: { ...device.labels, reason }, at, scale: NS }))
   const read = fieldGauges(device.fields(asked), parts)
   if (sure) return { read }
   const detail = `driver ${device.driverVersion || 'of unknown version'}: before R590 the numbers of these counters differ between patch levels`
@@ -52,10 +35,10 @@ function attach(device: Device): Attached {
     read: all([
       read,
       (out) => {
-        for (const { labels, failure } of missing) out.gap(throttleSeconds, labels, failure)
+        for (const { labels, failure } of missing) out.gap(gpuThrottleSecondsTotal, labels, failure)
       },
     ]),
   }
 }
 
-export const throttleTime: Collector = { id: 'throttle-time', rate: 'slow', metrics: [throttleSeconds], attach }
+export const throttleTime: Collector = { id: 'throttle-time', rate: 'slow', metrics: [gpuThrottleSecondsTotal], attach }

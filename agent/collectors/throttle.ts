@@ -1,30 +1,11 @@
 // What holds the clocks down right now.
+import { gpuThrottleActive, gpuThrottleReasons } from '../metrics/gpu-clocks.ts'
 import { SUCCESS, failureOf } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
-import { defineMetric } from '../model/metric.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Series } from '../model/series.ts'
 import type { Attached, Collector } from './collector.ts'
-import { dcgmGauge } from './parts/dcgm.ts'
 import { firstOf } from './parts/gauges.ts'
-import { GPU_LABELS } from './parts/labels.ts'
-
-export const throttleActive = defineMetric({
-  name: 'warpwatch_gpu_throttle_active',
-  kind: 'gauge',
-  unit: '1',
-  help: 'Whether a reason holds the clocks down now (1) or not (0). Harmless: gpu_idle, applications_clocks_setting, sync_boost, sw_power_cap under load.',
-  labels: [...GPU_LABELS, 'reason'],
-})
-export const throttleReasons = defineMetric({
-  name: 'warpwatch_gpu_throttle_reasons',
-  kind: 'gauge',
-  unit: '1',
-  help: 'The reasons that hold the clocks down now, as NVML gives them: a bit mask.',
-  labels: GPU_LABELS,
-  dcgm: { classic: [dcgmGauge('DCGM_FI_DEV_CLOCK_THROTTLE_REASONS', 'Current clock throttle reasons (bitmask of DCGM_CLOCKS_THROTTLE_REASON_*).')] },
-  history: false,
-})
 
 /** nvmlClocksEventReason*, by the names of nvidia-smi's query fields. R615 adds two whose bits are not known yet: unknown bits are told as `bit_0x…`. */
 export const REASONS = [
@@ -50,15 +31,15 @@ function attach(device: Device): Attached {
     device.query('nvmlDeviceGetCurrentClocksEventReasons', [], ['u64']),
     device.query('nvmlDeviceGetCurrentClocksThrottleReasons', [], ['u64']),
   )
-  const known = REASONS.map(([bit, reason]) => ({ bit: Math.log2(bit), series: makeSeries(throttleActive, { ...device.labels, reason }) }))
+  const known = REASONS.map(([bit, reason]) => ({ bit: Math.log2(bit), series: makeSeries(gpuThrottleActive, { ...device.labels, reason }) }))
   const seen = new Map<number, Series>()
-  const whole = makeSeries(throttleReasons, device.labels)
+  const whole = makeSeries(gpuThrottleReasons, device.labels)
   return {
     read: (out) => {
       const code = query.ask()
       if (code !== SUCCESS) {
-        out.gap(throttleActive, device.labels, failureOf(query.name, code))
-        out.gap(throttleReasons, device.labels, failureOf(query.name, code))
+        out.gap(gpuThrottleActive, device.labels, failureOf(query.name, code))
+        out.gap(gpuThrottleReasons, device.labels, failureOf(query.name, code))
         return
       }
       const mask = query.values[0] ?? Number.NaN
@@ -67,7 +48,7 @@ function attach(device: Device): Attached {
       if (mask >= 2 ** FIRST_UNKNOWN) {
         for (let bit = FIRST_UNKNOWN; bit < BITS; bit++) {
           if (bitSet(mask, bit) === 1 && !seen.has(bit))
-            seen.set(bit, makeSeries(throttleActive, { ...device.labels, reason: `bit_0x${(2 ** bit).toString(16)}` }))
+            seen.set(bit, makeSeries(gpuThrottleActive, { ...device.labels, reason: `bit_0x${(2 ** bit).toString(16)}` }))
         }
       }
       for (const [bit, series] of seen) out.reading(series, bitSet(mask, bit))
@@ -75,4 +56,4 @@ function attach(device: Device): Attached {
   }
 }
 
-export const throttle: Collector = { id: 'throttle', rate: 'fast', metrics: [throttleActive, throttleReasons], attach }
+export const throttle: Collector = { id: 'throttle', rate: 'fast', metrics: [gpuThrottleActive, gpuThrottleReasons], attach }

@@ -1,4 +1,5 @@
 // The environment: WARPWATCH_<SECTION>__<KEY>, and WARPWATCH_<KEY> for the keys outside sections.
+import { firstLineOf } from '../text/error.ts'
 import { DETECTORS } from './detector-settings.ts'
 import type { Problem } from './problem.ts'
 import { KEYS } from './schema.ts'
@@ -56,7 +57,7 @@ export async function environmentSettings(
     try {
       settings.push({ path, value: await parsed(path, text), where: name })
     } catch (error) {
-      problems.push({ where: name, text: `${path}: not valid as a YAML value: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}` })
+      problems.push({ where: name, text: `${path}: not valid as a YAML value: ${firstLineOf(error)}` })
     }
   }
   return { settings, problems }

@@ -1,4 +1,4 @@
-// The text of warpwatch.example.yaml from the declarations; scripts/example-config.ts writes it. A test holds the two equal.
+// The text of warpwatch.example.yaml from the declarations; `npm run generate` writes it.
 import { yamlValue } from './print.ts'
 import { CUSTOM, DETECTORS } from './detector-settings.ts'
 import { GENERAL, LISTS, SECTIONS, type Key } from './schema.ts'
@@ -55,7 +55,7 @@ export function exampleYaml(detectors: readonly ExampleDetector[]): string {
   let text = `# Warpwatch's configuration: every key with its default. Take away the "#" before a key to set it.
 # Read from --config FILE, else ./warpwatch.yaml, else /etc/warpwatch/warpwatch.yaml.
 # A variable goes before the file: WARPWATCH_<SECTION>__<KEY>, such as WARPWATCH_HTTP__LISTEN; flags go before both.
-# "warpwatch config" prints what is in effect, "warpwatch config --check" tells what is wrong.
+# "warpwatch config" prints what is in effect, "warpwatch config --check" says what is wrong.
 
 ${keyLines(GENERAL, '')}`
   for (const [name, section] of Object.entries<Section>(SECTIONS)) text += `\n# ${section.description}\n${name}:\n${keyLines(section.fields, '  ')}`

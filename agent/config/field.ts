@@ -1,8 +1,8 @@
 // One configuration key: what may stand there, what holds when nothing does, and what it means. Everything else follows from the declaration.
 // zod/mini: bundled it costs 0.4 MiB of private memory, the full zod 3.3 MiB (measured with rolldown, Node 24.21).
 import * as z from 'zod/mini'
-import { durationText, MAX_DURATION_MS, parseDuration } from '../lib/duration.ts'
-import { cameInstead, describeValue } from './problem.ts'
+import { durationText, MAX_DURATION_MS, parseDuration } from '../text/duration.ts'
+import { cameInstead, describeValue, mustBe } from './problem.ts'
 
 /** How text from the environment or a flag becomes a value; `text` and `choice` take it as it stands, the others as a YAML scalar. */
 export type FieldKind = 'text' | 'choice' | 'number' | 'switch' | 'list' | 'parts'
@@ -16,7 +16,7 @@ export type Field<T> = {
   readonly kind: FieldKind
   readonly schema: z.ZodMiniType<T>
   readonly default: T
-  /** Ends the sentence "expected …". */
+  /** Ends the sentence "must be …". */
   readonly expected: string
   /** One sentence for the example file. */
   readonly description: string
@@ -34,7 +34,7 @@ export function readField(field: Field<unknown>, value: unknown): { readonly val
   if (field.read !== undefined) return field.read(value)
   const found = value === null || value === undefined ? undefined : field.schema.safeParse(value)
   if (found?.success === true) return { value: found.data }
-  return { problems: [{ path: [], text: `expected ${field.expected}, came ${cameInstead(field, value)}` }] }
+  return { problems: [{ path: [], text: mustBe(field.expected, cameInstead(field, value)) }] }
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>
@@ -143,7 +143,7 @@ export function duration(about: Times & { readonly default: number }): Field<num
     secret: false,
     read(value) {
       const ms = timeIn(value, about)
-      return ms === undefined ? { problems: [{ path: [], text: `expected ${expected}, came ${describeValue(value)}` }] } : { value: ms }
+      return ms === undefined ? { problems: [{ path: [], text: mustBe(expected, describeValue(value)) }] } : { value: ms }
     },
     shown: durationText,
   }
@@ -162,7 +162,7 @@ export function optionalDuration(about: Times & { readonly default?: number; rea
     read(value) {
       if (about.never === true && (value === 'never' || value === 0 || value === '0')) return { value: undefined }
       const ms = timeIn(value, about)
-      return ms === undefined ? { problems: [{ path: [], text: `expected ${expected}, came ${describeValue(value)}` }] } : { value: ms }
+      return ms === undefined ? { problems: [{ path: [], text: mustBe(expected, describeValue(value)) }] } : { value: ms }
     },
     shown: (ms) => (ms === undefined ? 'never' : durationText(ms)),
   }

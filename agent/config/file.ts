@@ -27,10 +27,11 @@ export function readFileSettings(text: string, name: string): FileContent {
   const at = (offset: number | undefined): string => (offset === undefined ? name : `${name}:${lines.linePos(offset).line}`)
   for (const error of document.errors) problems.push({ where: at(error.pos[0]), text: `not valid YAML: ${error.message}` })
   for (const { name: alias, offset } of danglingAliases(document))
-    problems.push({ where: at(offset), text: `not valid YAML: expected an anchor &${alias} before the alias *${alias}, found none` })
+    problems.push({ where: at(offset), text: `not valid YAML: the alias *${alias} has no anchor &${alias} before it` })
   const { contents } = document
   if (problems.length > 0 || contents === null || (isScalar(contents) && contents.value === null)) return { settings, problems }
-  if (!isMap(contents)) return { settings, problems: [{ where: at(contents.range[0]), text: 'expected keys such as "http:" at the top, came something else' }] }
+  if (!isMap(contents))
+    return { settings, problems: [{ where: at(contents.range[0]), text: 'must have keys such as "http:" at the top, not a list or a single value' }] }
 
   const plain = (node: unknown): unknown => {
     if (!isNode(node)) return null
@@ -77,7 +78,7 @@ export function readFileSettings(text: string, name: string): FileContent {
       }
     } else if (plain(top.value) !== null) {
       // An empty section is one whose keys are all commented out.
-      problems.push({ where, text: `${key}: expected keys below it, came a single value` })
+      problems.push({ where, text: `${key}: must have keys below it, not a single value` })
     }
   }
   return { settings, problems }

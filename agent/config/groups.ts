@@ -1,7 +1,7 @@
 // Reads groups of keys and lists of them, such as `targets`: each group's keys are fields, like those of a section.
 import { nearest } from '../lib/nearest.ts'
 import { readField, type Fields, type PartProblem, type ValuesOf } from './field.ts'
-import { cameInstead } from './problem.ts'
+import { cameInstead, mustBe } from './problem.ts'
 
 type Group = Readonly<Record<string, unknown>>
 export const isGroup = (value: unknown): value is Group => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -36,7 +36,7 @@ export function readGroup<const F extends Fields>(
 ): { readonly values: ValuesOf<F> } | { readonly problems: readonly PartProblem[] } {
   if (!isGroup(item)) {
     const came = cameInstead({ secret: anySecret(fields) }, item)
-    return { problems: [{ path: [], text: `expected a group of keys${required.length > 0 ? ` with ${required.join(', ')}` : ''}, came ${came}` }] }
+    return { problems: [{ path: [], text: mustBe(`a group of keys${required.length > 0 ? ` with ${required.join(', ')}` : ''}`, came) }] }
   }
   const problems: PartProblem[] = []
   const values: Record<string, unknown> = {}
@@ -44,7 +44,7 @@ export function readGroup<const F extends Fields>(
     if (!Object.hasOwn(fields, key)) problems.push({ path: [key], text: `unknown key; the nearest valid one is ${nearest(key, Object.keys(fields)) ?? ''}` })
   for (const [name, field] of Object.entries<Fields[string]>(fields)) {
     if (!Object.hasOwn(item, name)) {
-      if (required.includes(name)) problems.push({ path: [name], text: `expected ${field.expected}, came nothing` })
+      if (required.includes(name)) problems.push({ path: [name], text: `missing: give ${field.expected}` })
       else values[name] = field.default
       continue
     }
@@ -62,7 +62,7 @@ export function readGroup<const F extends Fields>(
 export function readGroups<const F extends Fields>(value: unknown, { fields, required, expected, max }: GroupsSpec<F>): ReadGroups<F> {
   if (!Array.isArray(value) || value.length > max) {
     const came = Array.isArray(value) ? value.length : cameInstead({ secret: anySecret(fields) }, value)
-    return { groups: [], problems: [{ path: [], text: `expected ${expected}, at most ${max}, came ${came}` }] }
+    return { groups: [], problems: [{ path: [], text: mustBe(`${expected}, at most ${max}`, String(came)) }] }
   }
   const problems: PartProblem[] = []
   const groups = value.flatMap((item: unknown, at) => {

@@ -4,6 +4,7 @@ import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { NotifierConfig } from '../model/alert-settings.ts'
 import type { DetectorsConfig } from '../model/detector-settings.ts'
+import { messageOf } from '../text/error.ts'
 import { asOptions, DETECTORS } from './detector-settings.ts'
 import { environmentSettings } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
@@ -63,9 +64,9 @@ function readText(path: string, name: string): string {
   try {
     content = readFileSync(path)
   } catch (error) {
-    throw new ConfigFileError(`expected a readable configuration file, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new ConfigFileError(`the configuration file cannot be read: ${messageOf(error)}`, { cause: error })
   }
-  if (content.length > MAX_FILE_BYTES) throw new ConfigFileError(`${name}: expected at most ${MAX_FILE_BYTES} bytes of configuration, came ${content.length}`)
+  if (content.length > MAX_FILE_BYTES) throw new ConfigFileError(`${name}: must be at most ${MAX_FILE_BYTES} bytes of configuration, not ${content.length}`)
   return content.toString('utf8')
 }
 

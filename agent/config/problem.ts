@@ -26,6 +26,9 @@ export function describeValue(value: unknown): string {
   return 'a group of keys'
 }
 
+/** What is wrong with a value, behind the place: `must be true or false, not "maybe" (text)`. */
+export const mustBe = (expected: string, came: string): string => (came === 'nothing' ? `missing: give ${expected}` : `must be ${expected}, not ${came}`)
+
 /** The same of a value that may be a secret. */
 export const cameInstead = ({ secret }: { readonly secret: boolean }, value: unknown): string =>
   secret ? 'a value of another kind (hidden)' : describeValue(value)

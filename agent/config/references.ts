@@ -1,6 +1,7 @@
 // Values that stand elsewhere, so that no secret stands in the configuration: `{env: NAME}` and `{file: PATH}`.
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { codeOf } from '../text/error.ts'
 import { isGroup } from './groups.ts'
 
 /** Where references are looked up. */
@@ -23,14 +24,14 @@ function fromFile(path: string, cwd: string): Found {
     const full = resolve(cwd, path)
     const stat = statSync(full)
     // A pipe or a terminal would be waited for.
-    if (!stat.isFile()) return { problem: `expected a file in ${path}, came something else` }
-    if (stat.size > MAX_BYTES) return { problem: `expected at most ${MAX_BYTES} bytes in ${path}, came ${stat.size}` }
+    if (!stat.isFile()) return { problem: `${path} is no regular file` }
+    if (stat.size > MAX_BYTES) return { problem: `${path} is too large: ${stat.size} bytes, at most ${MAX_BYTES} are read` }
     const value = readFileSync(full, 'utf8').replace(/(\r?\n)+$/, '')
-    if (value === '') return { problem: `expected a text in ${path}, came an empty file` }
+    if (value === '') return { problem: `${path} is empty: write the text into it` }
     return { value, ...((stat.mode & 0o004) === 0 ? {} : { warning: `every user of this machine can read the secret in ${path}` }) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
-    return { problem: `expected a readable file ${path}, came ${code}` }
+    const code = codeOf(error) ?? 'an error'
+    return { problem: `${path} cannot be read: ${code}` }
   }
 }
 
@@ -38,6 +39,6 @@ export function lookUp(reference: Reference, { env, cwd }: Sources): Found {
   if ('file' in reference) return fromFile(reference.file, cwd)
   const value = env[reference.env]
   return value === undefined || value === ''
-    ? { problem: `expected the variable ${reference.env} to be set, came ${value === '' ? 'an empty one' : 'nothing'}` }
+    ? { problem: `the variable ${reference.env} is ${value === '' ? 'empty' : 'not set'} in the environment` }
     : { value }
 }

@@ -1,6 +1,7 @@
 // Reading the configuration again while the agent runs: refused as a whole, or what can be taken is put in force at once and the rest is named.
 import type { Reloaded, ReloadResult, ReloadState } from '../model/reload.ts'
 import type { Log } from '../model/source.ts'
+import { messageOf } from '../text/error.ts'
 import { takeChanges } from './changes.ts'
 import type { LoadedConfig } from './load.ts'
 import type { Problem } from './problem.ts'
@@ -34,8 +35,6 @@ export type Reloader = {
 }
 
 const textOf = ({ where, text }: Problem): string => `${where}: ${text}`
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 export function createReloader({ initial, parts, read, log, onState, now = Date.now }: ReloaderOptions): Reloader {
   const takes = new Set(parts.flatMap((part) => part.takes))
   let config = initial
@@ -57,7 +56,7 @@ export function createReloader({ initial, parts, read, log, onState, now = Date.
       try {
         await commit()
       } catch (error) {
-        log.error(`${part.takes.join(', ')} could not be put in force: ${wordsOf(error)}; restart the agent`)
+        log.error(`${part.takes.join(', ')} could not be put in force: ${messageOf(error)}; restart the agent`)
         failed.push(...part.takes)
       }
     }
@@ -69,7 +68,7 @@ export function createReloader({ initial, parts, read, log, onState, now = Date.
     try {
       loaded = await read()
     } catch (error) {
-      return refused([wordsOf(error)])
+      return refused([messageOf(error)])
     }
     if (!('config' in loaded)) return refused(loaded.map(textOf))
     const taken = takeChanges(config, loaded, takes)
@@ -77,7 +76,7 @@ export function createReloader({ initial, parts, read, log, onState, now = Date.
     try {
       for (const part of parts) if (part.takes.some((key) => taken.changed.includes(key))) ready.push({ part, commit: await part.prepare(taken.config) })
     } catch (error) {
-      return refused([wordsOf(error)])
+      return refused([messageOf(error)])
     }
     config = taken.config
     const failed = await commitAll(ready)

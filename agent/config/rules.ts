@@ -19,7 +19,7 @@ export function ruleProblems(config: Config, { where, notifiersWrong }: RuleCont
   if (!isLoopback(listen) && token === '' && !insecure)
     problems.push({
       where: where('http.listen'),
-      text: `http.listen: ${listen} is open to other hosts: expected http.token with it, or http.insecure: true; came neither`,
+      text: `http.listen: ${listen} is open to other hosts: set http.token, or http.insecure: true`,
     })
   const names = config.notifiers.map(({ name }) => name)
   for (const [at, { to }] of notifiersWrong ? [] : config.routes.entries()) {

@@ -3,12 +3,12 @@ import type { CustomThreshold } from '../model/detector-settings.ts'
 import type { Event } from '../model/event.ts'
 import type { About, TypedFaulty, TypedFinding } from '../model/finding.ts'
 import type { Series } from '../model/series.ts'
-import { figureText } from './custom/figure-text.ts'
+import { exactFigureText } from '../text/figures.ts'
+import { spanText } from '../text/span.ts'
 import { placeText, promqlOf } from './custom/words.ts'
 import { defineDetector, type DetectorDefinition } from './detectors/definition.ts'
 import { createHold, type Hold } from './detectors/parts/hold.ts'
 import { createTeller, type Teller } from './detectors/parts/per-gpu.ts'
-import { spanText } from './detectors/parts/who.ts'
 
 const BEYOND: Readonly<Record<CustomThreshold['comparison'], (value: number, bound: number) => boolean>> = {
   '>': (value, bound) => value > bound,
@@ -83,8 +83,8 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
           about,
           state: 'faulty',
           severity,
-          title: `${name}: ${summary ?? `${metric} is ${WORDS[comparison]} ${figureText(bound, unit)}`}`,
-          verdict: `${metric}${placeText(series.labels)} is ${figureText(value, unit)}; it has been ${WORDS[comparison]} ${figureText(bound, unit)}${lasts}.${summary === undefined ? '' : ` ${summary.replace(/[.!]?$/, '.')}`}`,
+          title: `${name}: ${summary ?? `${metric} is ${WORDS[comparison]} ${exactFigureText(bound, unit)}`}`,
+          verdict: `${metric}${placeText(series.labels)} is ${exactFigureText(value, unit)}; it has been ${WORDS[comparison]} ${exactFigureText(bound, unit)}${lasts}.${summary === undefined ? '' : ` ${summary.replace(/[.!]?$/, '.')}`}`,
           facts: { name, metric, series: series.key, value, threshold: bound },
           remedies: [
             { text: 'See how it got there.', command: `curl -s 'http://127.0.0.1:9839/api/v1/series?metric=${metric}'` },

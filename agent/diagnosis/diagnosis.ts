@@ -34,31 +34,34 @@ export type DiagnosisOptions = {
   readonly detection?: Detection
   readonly hostname: string
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
-  /** Called when an incident fires, changes (at most once a second each) or resolves; pending ones are not told. */
-  readonly onChange?: (incident: Incident) => void
   /** Called with all that stands though it was declared healthy, to be kept for `restore`. */
   readonly onAccepted?: (accepted: readonly Accepted[]) => void
+  /** Called when more series are read than are kept for evidence: incidents then lack those of processes that came later. */
+  readonly onEvidenceFull?: (maxSeries: number) => void
 }
 export type Diagnosis = {
   readonly name: string
-  readonly ingest: (event: Event) => void
+  /** The incidents that fired, changed (at most once a second each) or were resolved by this event, each as it stood then; pending ones are left out. */
+  readonly ingest: (event: Event) => readonly Incident[]
   readonly figures: () => IncidentFigures
   /** Firing now, root and evidence as known so far. */
   readonly firing: () => readonly Incident[]
   readonly restore: (incidents: readonly Incident[], accepted?: readonly Accepted[]) => void
-  /** Tells what has changed since the last tick. To be called at the end. */
-  readonly flush: () => void
+  /** What has changed since the last tick. To be called at the end. */
+  readonly flush: () => readonly Incident[]
 }
 
 /** In a storm of incidents those that come later end with what they have. */
 const MAX_FINISHING = 100
 /** As long as readings hold that come once a second. */
 const LATE_SECONDS = 5
+/** Of most events. */
+const NOTHING: readonly Incident[] = []
 
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
-  const { judge, detection, hostname, settingsOf = () => undefined, onChange = () => {}, onAccepted = () => {} } = options
+  const { judge, detection, hostname, settingsOf = () => undefined, onAccepted = () => {}, onEvidenceFull = () => {} } = options
   const witness = createWitness()
-  const rings = createRings()
+  const rings = createRings({ onFull: onEvidenceFull })
   const logs = createLogMemory()
   const evidence = createEvidence({ rings, logs, witness, settingsOf })
   const resolve = createSubjects({ witness, hostname, settingsOf })
@@ -81,6 +84,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const fired = new Map<string, IncidentKind>()
   /** Over before the time after their fault has passed, which still belongs to their evidence. */
   const finishing = new Set<OpenIncident>()
+  /** Since it was last taken; what stands here when an event fails goes with the next. */
+  let changed: Incident[] = []
   let firing: readonly IncidentSummary[] | undefined
   let second = -1
   let lastT = 0
@@ -101,10 +106,10 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       if (!open.complete && finishing.size < MAX_FINISHING) finishing.add(open)
     }
     for (const other of stories.place(open)) {
-      if (other.status === 'resolved') onChange(toIncident(other))
+      if (other.status === 'resolved') changed.push(toIncident(other))
       else other.changed = true
     }
-    onChange(toIncident(open))
+    changed.push(toIncident(open))
   }
 
   const linesOf = (line: LogLine): readonly string[] => logs.recent(line, 20).map(({ text }) => text)
@@ -197,39 +202,50 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       if (gathering.late(open)) open.changed = true
       if (open.changed) tell(open)
     }
-    for (const open of finishing) if (gathering.late(open) && open.complete && finishing.delete(open)) onChange(toIncident(open))
+    for (const open of finishing) if (gathering.late(open) && open.complete && finishing.delete(open)) changed.push(toIncident(open))
+  }
+
+  const takeChanged = (): readonly Incident[] => {
+    if (changed.length === 0) return NOTHING
+    const taken = changed
+    changed = []
+    return taken
+  }
+  const take = (event: Event): void => {
+    witness.ingest(event)
+    rings.ingest(event)
+    if (detection === undefined) ownTracks.ingest(event)
+    else detection.ingest(event)
+    switch (event.type) {
+      case 'log':
+        return onLog(event)
+      case 'container':
+        return onContainer(event)
+      case 'allocator_oom':
+        return sighted(
+          allocatorFault(event),
+          'probe',
+          { t: event.t, stream: 'numbers', uuid: event.uuid, ...(event.container === undefined ? {} : { container: event.container }) },
+          undefined,
+          { pending: true },
+        )
+      case 'scrape':
+        for (const { id, container, kills: times } of kills(event)) oomKill('counter', event.t, container, id, "the cgroup's counter of OOM kills", times)
+        for (const { uuid, xid, times } of xids(event)) sighted(xidFault(xid), 'counter', { t: event.t, stream: 'numbers', uuid }, undefined, { times })
+        if (isNewSecond(event.t)) tick(event.t)
+        return
+      case 'operator':
+        return repaired(event)
+      case 'allocator':
+        return
+    }
   }
 
   return {
     name: 'diagnosis',
     ingest(event) {
-      witness.ingest(event)
-      rings.ingest(event)
-      if (detection === undefined) ownTracks.ingest(event)
-      else detection.ingest(event)
-      switch (event.type) {
-        case 'log':
-          return onLog(event)
-        case 'container':
-          return onContainer(event)
-        case 'allocator_oom':
-          return sighted(
-            allocatorFault(event),
-            'probe',
-            { t: event.t, stream: 'numbers', uuid: event.uuid, ...(event.container === undefined ? {} : { container: event.container }) },
-            undefined,
-            { pending: true },
-          )
-        case 'scrape':
-          for (const { id, container, kills: times } of kills(event)) oomKill('counter', event.t, container, id, "the cgroup's counter of OOM kills", times)
-          for (const { uuid, xid, times } of xids(event)) sighted(xidFault(xid), 'counter', { t: event.t, stream: 'numbers', uuid }, undefined, { times })
-          if (isNewSecond(event.t)) tick(event.t)
-          return
-        case 'operator':
-          return repaired(event)
-        case 'allocator':
-          return
-      }
+      take(event)
+      return takeChanged()
     },
     figures: () => ({
       firing: (firing ??= tracker
@@ -258,6 +274,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     flush() {
       lostTime.settle(lastT, charge)
       for (const open of tracker.open()) if (open.changed) tell(open)
+      return takeChanged()
     },
   }
 }

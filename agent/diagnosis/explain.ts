@@ -1,6 +1,6 @@
 // From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
 import type { Fault } from '../model/fault.ts'
-import { stripPrefix } from './joining.ts'
+import { stripPrefix } from '../text/line-prefix.ts'
 import { countNewlines } from './newlines.ts'
 import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
 import { gatherFaults, type Gathering } from './root.ts'

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts'
 import type { CheckGroup, Finding } from '../model/doctor.ts'
 import type { IncidentKind } from '../model/kinds.ts'
-import type { ComposeFile } from './parts/compose-file.ts'
+import type { ComposeFile } from './compose/file.ts'
 import type { DoctorContainer } from './parts/containers.ts'
 import type { Distribution } from './parts/distribution.ts'
 import type { EngineFacts } from './parts/engine-facts.ts'

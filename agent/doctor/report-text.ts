@@ -1,5 +1,6 @@
 // The doctor's report for a person who is tired: what is broken first, with commands to paste, then what is odd, then one line a group for the rest.
 import { CHECK_GROUPS, type CheckReport, type CheckStatus, type DoctorReport, type Finding } from '../model/doctor.ts'
+import { plural } from '../text/grammar.ts'
 
 export type TextOptions = {
   /** All that was found, also what is well. */
@@ -68,7 +69,7 @@ export function reportText(report: DoctorReport, { verbose }: TextOptions): stri
   }
   const parts = [
     times(counts.fail, 'failed'),
-    times(counts.warn, counts.warn === 1 ? 'warning' : 'warnings'),
+    times(counts.warn, plural(counts.warn, 'warning')),
     times(counts.pass, 'passed'),
     times(counts.skipped, 'skipped'),
   ]

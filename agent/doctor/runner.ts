@@ -1,6 +1,7 @@
 // Runs checks side by side, each with its time-out, and gathers what they found; a check that fails to look costs the others nothing.
 import { redact } from '../lib/redact.ts'
 import { CHECK_GROUPS, type CheckReport, type CheckStatus, type DoctorReport, type Finding } from '../model/doctor.ts'
+import { messageOf } from '../text/error.ts'
 import type { CheckDefinition, Lazily, Surroundings } from './definition.ts'
 
 export type RunOptions = {
@@ -95,7 +96,7 @@ export async function runCheck(check: CheckDefinition, around: Surroundings): Pr
     findings = await Promise.race([looked, clock.expired.then((finding) => [finding])])
     if (findings.length === 0) findings = [{ status: 'skipped', summary: 'nothing to look at' }]
   } catch (error) {
-    findings = [{ status: 'skipped', summary: error instanceof Error ? error.message : String(error) }]
+    findings = [{ status: 'skipped', summary: messageOf(error) }]
   } finally {
     clock.stop()
   }

@@ -47,7 +47,7 @@ export const usualCards = (): readonly GpuRoom[] => CARDS.filter(({ name }) => U
 /** Names joined by commas, or a size of memory such as `24GiB`. */
 export function cardsNamed(text: string): readonly GpuRoom[] | { readonly problem: string } {
   const names = text.split(',').map((name) => name.trim())
-  if (names.length > MOST_CARDS) return { problem: `gpu: expected at most ${MOST_CARDS} names, came ${names.length}` }
+  if (names.length > MOST_CARDS) return { problem: `gpu: must be at most ${MOST_CARDS} names, not ${names.length}` }
   const rooms: GpuRoom[] = []
   for (const name of names) {
     const wanted = plain(name)
@@ -57,7 +57,7 @@ export function cardsNamed(text: string): readonly GpuRoom[] | { readonly proble
       const [, size] = /^(\d{1,4}(?:\.\d{1,3})?) ?GiB$/i.exec(name) ?? []
       if (size === undefined || Number(size) === 0)
         return {
-          problem: `gpu: expected cards such as ${USUAL.slice(0, 3).join(', ')} or a memory such as 24GiB, came ${JSON.stringify(name.slice(0, 60))}; the nearest is ${nearest(name.slice(0, 60), CARD_NAMES) ?? ''}`,
+          problem: `gpu: must be cards such as ${USUAL.slice(0, 3).join(', ')} or a memory such as 24GiB, not ${JSON.stringify(name.slice(0, 60))}; the nearest is ${nearest(name.slice(0, 60), CARD_NAMES) ?? ''}`,
         }
       rooms.push({ name: `${size} GiB`, capacity_bytes: Math.round(Number(size) * GIB) })
     }

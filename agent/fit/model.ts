@@ -30,7 +30,7 @@ export function parseParameters(text: string): number {
   const [, figure = '', multiple = ''] = /^(\d{1,15}(?:\.\d{1,6})?)([kmbt]?)$/i.exec(text.trim()) ?? []
   const parameters = Math.round(Number(figure) * (MULTIPLE[multiple.toLowerCase()] ?? 1))
   if (figure === '' || !(parameters >= LEAST_PARAMETERS && parameters <= MOST_PARAMETERS))
-    throw new ModelError(`params: expected a number of parameters such as 8b, 350m or 8030261248, came ${JSON.stringify(text.slice(0, 60))}`)
+    throw new ModelError(`params: must be a number of parameters such as 8b, 350m or 8030261248, not ${JSON.stringify(text.slice(0, 60))}`)
   return parameters
 }
 
@@ -76,7 +76,7 @@ export function modelOf({ name, params, config, weights }: ModelSources): FitMod
   if (params === undefined)
     throw new ModelError(
       config === undefined
-        ? 'expected params, a config or weights, came none of them'
+        ? 'the model is missing: give params, a config or weights'
         : `config.json: nothing is known of models of type ${JSON.stringify(config.modelType.slice(0, 60))}: give their size (params) or their weights as well`,
     )
   // A model of a type that nobody knows must not get the shape of one that somebody knows.

@@ -48,12 +48,12 @@ function problemOf(name: string, spec: SettingSpec, text: string): string | unde
   const came = JSON.stringify(text.slice(0, 60))
   if (spec.kind === 'choice') {
     if (spec.values.includes(text)) return undefined
-    return `${name}: expected ${spec.values.join(', ')}, came ${came}; the nearest is ${nearest(text.slice(0, 60), spec.values) ?? ''}`
+    return `${name}: must be ${spec.values.join(', ')}, not ${came}; the nearest is ${nearest(text.slice(0, 60), spec.values) ?? ''}`
   }
   if (spec.kind === 'share')
-    return Number(text) > 0 && Number(text) <= 1 && /^[\d.]+$/.test(text) ? undefined : `${name}: expected a share such as 0.9, came ${came}`
+    return Number(text) > 0 && Number(text) <= 1 && /^[\d.]+$/.test(text) ? undefined : `${name}: must be a share such as 0.9, not ${came}`
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  return number >= spec.least && number <= spec.most ? undefined : `${name}: expected a whole number from ${spec.least} to ${spec.most}, came ${came}`
+  return number >= spec.least && number <= spec.most ? undefined : `${name}: must be a whole number from ${spec.least} to ${spec.most}, not ${came}`
 }
 
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined, fallback: T): T => values.find((value) => value === text) ?? fallback
@@ -71,13 +71,13 @@ export function parseSettings(words: SettingWords, storedDtype?: FitSettings['dt
   const dtype = oneOf(FIT_DTYPES, words['dtype'], train === 'qlora' ? 'nf4' : (storedDtype ?? 'bf16'))
   const floating = ['fp32', 'fp16', 'bf16'].includes(dtype)
   if (train === 'full' && !floating)
-    return { problem: `dtype: expected fp32, fp16 or bf16 for full training, came ${dtype}: quantised weights cannot be trained; use train lora` }
-  if (train === 'qlora' && floating) return { problem: `dtype: expected a quantised one such as nf4 for qlora, came ${dtype}; with ${dtype} it is train lora` }
+    return { problem: `dtype: must be fp32, fp16 or bf16 for full training, not ${dtype}: quantised weights cannot be trained; use train lora` }
+  if (train === 'qlora' && floating) return { problem: `dtype: must be a quantised one such as nf4 for qlora, not ${dtype}; with ${dtype} it is train lora` }
   const shard = oneOf(FIT_SHARDS, words['shard'], gpus > 1 && train === undefined ? 'tensor' : 'none')
-  if (shard !== 'none' && gpus === 1) return { problem: `shard: expected gpus of 2 or more beside it, came ${words['gpus'] ?? 'none'}` }
-  if (train === undefined && shard.startsWith('zero')) return { problem: `shard: expected tensor or none for inference, came ${shard}` }
+  if (shard !== 'none' && gpus === 1) return { problem: `shard: only goes with gpus of 2 or more, not ${words['gpus'] ?? 'one'}` }
+  if (train === undefined && shard.startsWith('zero')) return { problem: `shard: must be tensor or none for inference, not ${shard}` }
   const engine = oneOf(['pytorch', 'vllm'], words['engine'], 'pytorch')
-  if (engine === 'vllm' && train !== undefined) return { problem: 'engine: expected pytorch for training, came vllm' }
+  if (engine === 'vllm' && train !== undefined) return { problem: 'engine: must be pytorch for training, not vllm' }
   const context = number('context', 2_048)
   return {
     settings: {

@@ -1,15 +1,17 @@
 // Whether an estimate fits a GPU: now, when those that idle leave, at the peak of the last days, or never.
-import { bytesText } from '../lib/bytes.ts'
+import { bytesText } from '../text/bytes.ts'
 import type { FitEstimate, FitHolder, FitVerdict, GpuAnswer, GpuRoom, Range } from '../model/fit.ts'
+import { firstOf } from '../text/grammar.ts'
 
 export type Judged = Omit<GpuAnswer, 'suggestions'>
 
 const held = (holders: readonly FitHolder[] | undefined): number => (holders ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
 
 export function holderNames(holders: readonly FitHolder[]): string {
-  const shown = holders.slice(0, 3).map(({ pid, process, container, bytes }) => `${container ?? process} (pid ${pid}, ${bytesText(bytes)})`)
-  const more = holders.length - shown.length
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return firstOf(
+    holders.map(({ pid, process, container, bytes }) => `${container ?? process} (pid ${pid}, ${bytesText(bytes)})`),
+    3,
+  )
 }
 
 /** Where memory has lain stranded on this GPU before, it may again: that widens the estimate to above. */

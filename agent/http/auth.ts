@@ -27,9 +27,7 @@ export const accessOf = ({ http }: Pick<Config, 'http'>): AccessOptions => ({
 /** Throws unless the address may be served with these settings: other hosts reach it only with a token or by an explicit word. */
 export function checkBind({ listen, token, insecure }: Pick<AccessOptions, 'listen' | 'token' | 'insecure'>): void {
   if (isLoopback(listen) || token !== '' || insecure) return
-  throw new Error(
-    `http.listen: ${listen} is open to other hosts: expected http.token (readers then send "Authorization: Bearer TOKEN") or http.insecure: true; came neither`,
-  )
+  throw new Error(`http.listen: ${listen} is open to other hosts: set http.token (readers then send "Authorization: Bearer TOKEN") or http.insecure: true`)
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -64,7 +62,7 @@ export function createAccess({ listen, token, allowedOrigins, allowedHosts }: Ac
     originAllowed,
     checkHost({ host }) {
       if (!loopback || host === undefined || hosts.has(hostName(host))) return undefined
-      return { code: 'forbidden', message: `Host: expected localhost, 127.0.0.1, [::1] or a name in http.allowed_hosts, came ${host.slice(0, 100)}` }
+      return { code: 'forbidden', message: `Host: must be localhost, 127.0.0.1, [::1] or a name in http.allowed_hosts, not ${host.slice(0, 100)}` }
     },
     checkBearer({ authorization }) {
       if (token === '') return undefined
@@ -73,7 +71,7 @@ export function createAccess({ listen, token, allowedOrigins, allowedHosts }: Ac
       const came = authorization === undefined ? 'none' : given === undefined ? 'another form' : 'another token'
       return {
         code: 'unauthorized',
-        message: `Authorization: expected "Bearer TOKEN" with the token in http.token, came ${came}`,
+        message: `Authorization: must be "Bearer TOKEN" with the token in http.token, not ${came}`,
         headers: { 'WWW-Authenticate': 'Bearer realm="warpwatch"' },
       }
     },
@@ -81,7 +79,7 @@ export function createAccess({ listen, token, allowedOrigins, allowedHosts }: Ac
       if (origin === undefined || originAllowed(origin)) return undefined
       const originHost = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]
       if (originHost !== undefined && host !== undefined && originHost.toLowerCase() === host.toLowerCase()) return undefined
-      return { code: 'forbidden', message: `Origin: expected this host or one in http.allowed_origins, came ${origin.slice(0, 100)}` }
+      return { code: 'forbidden', message: `Origin: must be this host or one in http.allowed_origins, not ${origin.slice(0, 100)}` }
     },
   }
 }

@@ -32,7 +32,7 @@ export type Exposition = {
 }
 
 export type ExpositionOptions = {
-  readonly latest: Pick<LatestStore, 'groups'>
+  readonly latest: Pick<LatestStore, 'groups' | 'inventory'>
   readonly dcgm: DcgmMode
   readonly hostnameLabel: HostnameLabel
   readonly hostname: string
@@ -77,7 +77,13 @@ function pageOf(sheet: Sheet, contentType: string): Page {
 
 export function createExposition(options: ExpositionOptions): Exposition {
   const { latest, dcgm, hostnameLabel, hostname, identity = [], now = () => performance.now() } = options
-  const labels = createDcgmLabels({ hostnameLabel, hostname, identity, holders: { mode: options.holders ?? 'auto', jobs: options.jobs, now } })
+  const labels = createDcgmLabels({
+    inventory: latest.inventory,
+    hostnameLabel,
+    hostname,
+    identity,
+    holders: { mode: options.holders ?? 'auto', jobs: options.jobs, now },
+  })
   const names = createDcgmNames(dcgm, labels)
   const families = new Map<string, Family>()
   let sorted: readonly Family[] = []
@@ -101,7 +107,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
     sorted = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     return family
   }
-  const xids = dcgm === 'off' ? undefined : createXidRows(names.generations, labels, familyOf)
+  const xids = dcgm === 'off' ? undefined : createXidRows(names.generations, labels, latest.inventory, familyOf)
   const gpuCount = dcgm === 'off' ? undefined : createGpuCountRows(names.generations, labels, familyOf)
   const aliasRowOf = ({ name, key }: Alias): AliasRow => {
     let row = aliasRows.get(key)

@@ -63,21 +63,21 @@ function preflightHeaders(path: string): Record<string, string> {
 /** A page of another site can make a browser send a form here, without a token and past no preflight: its Origin and its content type give it away. */
 function checkWrite(access: Access, { method, headers }: IncomingMessage, path: string): Refusal | undefined {
   if (!access.mayWrite && !isQuestion(path))
-    return { code: 'forbidden', message: `${path.slice(0, 200)}: expected http.token where other hosts can connect, came none: nothing can be changed` }
+    return { code: 'forbidden', message: `${path.slice(0, 200)}: nothing can be changed while other hosts can connect without a token: set http.token` }
   const origin = access.checkOrigin(headers)
   if (origin !== undefined || method === 'DELETE') return origin
   // `curl -X POST` sends neither body nor type. A form always has a type, and whatever else a browser sends has an Origin.
   if (path === RELOAD_PATH && headers['content-type'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
   const type = headers['content-type'] ?? 'none'
   if (/^application\/json *(?:;|$)/i.test(type)) return undefined
-  return { code: 'unsupported_media_type', message: `Content-Type: expected application/json, came ${type.slice(0, 100)}` }
+  return { code: 'unsupported_media_type', message: `Content-Type: must be application/json, not ${type.slice(0, 100)}` }
 }
 
 function checkSize(headers: IncomingMessage['headers'], writes: boolean, path: string): Refusal | undefined {
   const limit = !writes ? MAX_BODY_BYTES : isQuestion(path) ? MAX_QUESTION_BYTES : MAX_WRITE_BYTES
   if (Number(headers['content-length'] ?? 0) <= limit && headers['transfer-encoding'] === undefined) return undefined
   const expected = writes ? `a body of at most ${limit} bytes, with its Content-Length` : `no body (at most ${limit} bytes)`
-  return { code: 'too_large', message: `expected ${expected}, came ${headers['content-length'] ?? 'one of unknown length'}` }
+  return { code: 'too_large', message: `the body must be ${expected}, not ${headers['content-length'] ?? 'one of unknown length'}` }
 }
 
 export function guard(access: Access, request: IncomingMessage): Guarded {
@@ -103,7 +103,7 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
     return {
       refusal: {
         code: 'method_not_allowed',
-        message: `${path.slice(0, 200)}: expected ${allowed.join(' or ')}, came ${method ?? 'none'}`,
+        message: `${path.slice(0, 200)}: the method must be ${allowed.join(' or ')}, not ${method ?? 'none'}`,
         headers: { Allow: allowed.join(', ') },
       },
     }

@@ -36,7 +36,7 @@ export function createReadiness(latest: Pick<LatestStore, 'groups'>, now: () => 
     if (age <= STALE_AFTER_MS) return { ready: true, newest_sample_age_ms: age }
     return {
       ready: false,
-      reason: `the newest sample is ${(age / 1000).toFixed(1)} s old; expected at most ${STALE_AFTER_MS / 1000} s`,
+      reason: `the newest sample is ${(age / 1000).toFixed(1)} s old; at most ${STALE_AFTER_MS / 1000} s are allowed`,
       newest_sample_age_ms: age,
     }
   }

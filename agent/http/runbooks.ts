@@ -5,7 +5,7 @@ import { INCIDENT_KINDS } from '../model/kinds.ts'
 import type { Refusal } from './errors.ts'
 import { createStaticFiles } from './static.ts'
 
-const FIRST_LINE = /^# `([a-z_]+)`: (.+)$/m
+const FIRST_LINE = /^# `([a-z][a-z0-9_]*)`: (.+)$/m
 const isBrowser = (accept: string | undefined): boolean => accept?.includes('text/html') === true
 
 /** Only names that lie in the folder are served (static.ts), so no path can lead out of it. */

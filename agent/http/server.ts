@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Log } from '../model/source.ts'
+import { stackOf } from '../text/error.ts'
 import { acceptsGzip, metricsFormat } from './accept.ts'
 import { createApp, type AppOptions } from './app.ts'
 import { checkBind, createAccess, type Access, type AccessOptions } from './auth.ts'
@@ -88,7 +89,7 @@ async function sendMetrics(exposition: Exposition, request: IncomingMessage, res
 function addressOf(listen: string): { readonly host: string; readonly port: number } {
   const colon = listen.lastIndexOf(':')
   const port = Number(listen.slice(colon + 1))
-  if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`http.listen: expected ADDRESS:PORT, came ${JSON.stringify(listen)}`)
+  if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`http.listen: must be ADDRESS:PORT, not ${JSON.stringify(listen)}`)
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, '') || '::', port }
 }
 
@@ -107,7 +108,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   let access = createAccess(options)
   let { token } = options
   const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
-  const onError = (error: unknown): void => log.error(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const onError = (error: unknown): void => log.error(`a request failed: ${stackOf(error)}`)
   const app = createApp({
     views,
     history,
@@ -136,7 +137,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     } else if (guarded.path === '/metrics') {
       await sendMetrics(exposition, request, response)
     } else if (guarded.path === '/ws') {
-      sendRefusal(response, { code: 'bad_request', message: '/ws: expected a WebSocket (Upgrade: websocket), came a plain request' })
+      sendRefusal(response, { code: 'bad_request', message: '/ws: this is a plain request; open a WebSocket (Upgrade: websocket)' })
     } else {
       await toApp(request, response)
     }

@@ -30,9 +30,6 @@ export type Views = {
 
 export type ViewsOptions = { readonly latest: LatestStore; readonly hostname: string }
 
-/** More GPUs than any host has. */
-const MAX_NAMES = 1_024
-
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0)
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -40,13 +37,6 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 export function createViews({ latest, hostname }: ViewsOptions): Views {
   const cpuRates = createCpuRates()
   let built: Rows | undefined
-  /** By UUID: a card that is lost has no readings, and is the same card. */
-  const names = new Map<string, string>()
-  const noteName = (uuid: string, name: string): void => {
-    if (name === '' || names.get(uuid) === name) return
-    if (names.size >= MAX_NAMES) names.clear()
-    names.set(uuid, name)
-  }
 
   const build = (): Rows => {
     const tables = createTables(hostname)
@@ -60,9 +50,9 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
     }
     for (const gpu of tables.gpus.values()) if (gpu.mig !== undefined) gpu.mig = finishMig(gpu.mig)
     for (const [uuid, gpu] of tables.gpus) {
-      const known = names.get(uuid)
-      if (gpu['name'] !== undefined) noteName(uuid, text(gpu['name']))
-      else if (known !== undefined) gpu['name'] = known
+      // A card that is lost has no readings, and is the same card.
+      const name = gpu['name'] ?? latest.inventory.known(uuid)?.name
+      if (name !== undefined) gpu['name'] = name
     }
     const gpus = [...tables.gpus.values()].sort((a, b) => number(a['index']) - number(b['index']))
     const order = gpus.map((gpu) => text(gpu['uuid']))
@@ -82,11 +72,7 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
   }
 
   return {
-    invalidate() {
-      // Of a tick that nobody reads the names are kept all the same.
-      if (built === undefined) for (const { series } of latest.of('warpwatch_gpu_info')) noteName(series.labels['uuid'] ?? '', series.labels['name'] ?? '')
-      built = undefined
-    },
+    invalidate: () => void (built = undefined),
     rows: () => (built ??= build()),
     gaps: () => latest.gaps(),
     sources: () => [...latest.groups()].map(({ source, group, t, readings, gaps }) => ({ source, group, t, readings: readings.length, gaps: gaps.length })),

@@ -3,7 +3,7 @@
 import { Agent as PlainAgent, request as overHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as overHttps } from 'node:https'
 import { startDeadline } from './deadline.ts'
-import { wordsOf } from './error-words.ts'
+import { lineOf } from '../text/error.ts'
 import { ProxyError, proxyRules, type ProxyFor } from './proxy.ts'
 import { mayFollow, REDIRECTS } from './redirect.ts'
 import { VERSION } from './version.ts'
@@ -185,7 +185,7 @@ export function createHttpClient({ proxyFor = proxyRules({ proxy: 'environment',
       if (deadline.late())
         return { failure: { kind: 'timeout', text: `${got === '' ? 'no answer' : `${got}no whole answer`} within ${timeoutMs} ms`, ...known() } }
       const through = progress.proxy === undefined || progress.connected ? '' : `through the proxy ${progress.proxy}: `
-      return { failure: { kind: 'error', text: `${got}${through}${withoutUrls(wordsOf(error))}`, error, ...known() } }
+      return { failure: { kind: 'error', text: `${got}${through}${withoutUrls(lineOf(error))}`, error, ...known() } }
     } finally {
       deadline.clear()
       signal?.removeEventListener('abort', end)

@@ -2,8 +2,7 @@
 // that one tries for ever, at full load (seen with Node 24.21).
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+import { codeOf } from '../text/error.ts'
 
 /** Throws what the system says of the first directory that cannot be made; one that is there already is left as it is. */
 export function makeDirectory(path: string, mode: number): void {

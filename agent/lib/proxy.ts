@@ -86,8 +86,7 @@ export function proxyRules({ proxy, no_proxy }: ProxySettings, env: Readonly<Rec
     const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
     if (isHere(host) || left.some((matches) => matches(host, port))) return undefined
     const found = proxyUrl(text)
-    if (found === undefined)
-      throw new ProxyError(`${from}: expected the URL of an HTTP proxy such as http://proxy.example.com:3128, got another (value hidden)`)
+    if (found === undefined) throw new ProxyError(`${from}: not the URL of an HTTP proxy (value hidden). Write it like http://proxy.example.com:3128`)
     return found
   }
 }

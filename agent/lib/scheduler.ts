@@ -1,5 +1,6 @@
 // Timers on the wall clock's grid, so that the samples of all sources carry the same times.
 import type { Every, Log } from '../model/source.ts'
+import { stackOf } from '../text/error.ts'
 
 /** More than a timer of Node's fires early. */
 const EARLY_MS = 100
@@ -12,7 +13,7 @@ export type Scheduler = { readonly every: Every; readonly stop: () => void }
  */
 export function createScheduler(log: Log, phaseMs = 0): Scheduler {
   const stops = new Set<() => void>()
-  const failed = (error: unknown): void => log.error(`a scheduled task failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const failed = (error: unknown): void => log.error(`a scheduled task failed: ${stackOf(error)}`)
 
   const every: Every = (periodMs, run) => {
     let timer: NodeJS.Timeout

@@ -7,7 +7,7 @@ declare const __WARPWATCH_COMMIT__: string | undefined
 function fromPackage(): string {
   const found: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   if (typeof found === 'object' && found !== null && 'version' in found && typeof found.version === 'string') return found.version
-  throw new Error('package.json: expected a version, came none')
+  throw new Error('package.json has no version. Install Warpwatch again')
 }
 
 export const VERSION: string = typeof __WARPWATCH_VERSION__ === 'string' ? __WARPWATCH_VERSION__ : fromPackage()

@@ -1,6 +1,12 @@
-// What a metric is: declared once, beside the code that fills it; every output follows from the declaration.
+// What a metric is: declared once, in agent/metrics; every output follows from the declaration, and whoever means a metric imports it.
 
 export type MetricKind = 'gauge' | 'counter' | 'info'
+
+/**
+ * Whose the reading is. The first six have rows in the API (a reading of `gpu` with the labels of a MIG instance goes to the instance's row,
+ * `allocator` is what PyTorch's allocator says in one process on one GPU); what is of the driver, a target, an incident or the agent has none.
+ */
+export type Subject = 'gpu' | 'mig' | 'container' | 'process' | 'allocator' | 'host' | 'driver' | 'target' | 'incident' | 'agent'
 
 /** A name of the same quantity in dcgm-exporter: `value * scale` is in that name's unit. */
 export type DcgmName = {
@@ -33,6 +39,11 @@ export type OtelName = {
 export type MetricDef = {
   /** Full public name with the base unit in it, such as `warpwatch_gpu_power_watts`. */
   readonly name: string
+  readonly subject: Subject
+  /** Its name in the subject's row of the API, such as `power_watts`, and among the row's gaps; absent: in no row. Of an info the labels are the row's fields. */
+  readonly field?: string
+  /** The label whose value tells readings of one field apart; absent: all labels that do not name the subject, joined by `_`. */
+  readonly by?: string
   readonly kind: MetricKind
   /** UCUM unit of the value: `By`, `1`, `W`, `Cel`, `J`, `Hz`, `s`, `By/s`; counts in braces, such as `{page}`. */
   readonly unit: string

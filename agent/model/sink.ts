@@ -1,13 +1,17 @@
-// What a sink is: something outside that hears of events as they pass.
+// What an output of the agent is, and which of the three things that pass through the pipeline it takes: events, ticks, incidents.
 import type { Event } from './event.ts'
+import type { IncidentSummary } from './incident.ts'
 
+/** Takes every event: stores, and outputs that keep events. Must not block; where it throws, the failure is counted and the others go on. */
+export type TakesEvents = { readonly name: string; readonly ingest: (event: Event) => void }
+/** Is called once a second, after the scrapes of that second have come in. `t` is the tick's time, Unix ms. */
+export type TakesTicks = { readonly name: string; readonly tick: (t: number) => void }
+/** Takes each change of an incident, with what people said of it. */
+export type TakesIncidents = { readonly name: string; readonly incident: (incident: IncidentSummary) => void }
+
+/** Something outside that the agent writes to. It takes what its roles say (`Sink & TakesTicks`); one that falls behind drops and counts. */
 export type Sink = {
   readonly name: string
-  readonly accepts: (event: Event) => boolean
-  /** Must not block and must not throw: a sink that falls behind drops and counts. */
-  readonly write: (event: Event) => void
-  /** Called once per tick, after the scrapes of that second have come in. `t` is the tick's time. */
-  readonly tick?: (t: number) => void
   readonly dropped: () => number
   readonly close: () => void | Promise<void>
 }

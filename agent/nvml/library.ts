@@ -1,4 +1,5 @@
 // Loads libnvidia-ml through koffi and probes its symbols one by one. The only file that knows koffi.
+import { firstLineOf } from '../text/error.ts'
 import { createLastWords } from './last-words.ts'
 import { FUNCTIONS, functionOrdinal } from './names.ts'
 import type { FunctionName } from './names.ts'
@@ -18,8 +19,6 @@ export type Library = {
 }
 
 const TYPES: Readonly<Record<string, string>> = { h: 'void *', s: 'void *', p: 'void *', u: 'uint32', l: 'uint64' }
-
-const message = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
 /**
  * Tries the paths in order; one sentence when none loads. `format` makes the last words out of GPU and ordinal.
@@ -55,11 +54,11 @@ export async function loadLibrary(paths: readonly string[], format: (gpu: number
         const missing = FUNCTIONS.flatMap(([name], ordinal) => (functions[ordinal] === undefined ? [name] : []))
         return { path, missing, native: (name) => functions[functionOrdinal(name)], say: createLastWords(koffi, format) }
       } catch (error) {
-        failed.push(`${path}: ${message(error)}`)
+        failed.push(`${path}: ${firstLineOf(error)}`)
       }
     }
     return `no libnvidia-ml could be loaded (${failed.join('; ') || 'no path given'})`
   } catch (error) {
-    return `koffi, which calls native libraries, does not load here: ${message(error)}`
+    return `koffi, which calls native libraries, does not load here: ${firstLineOf(error)}`
   }
 }

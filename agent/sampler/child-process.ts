@@ -1,8 +1,9 @@
 // One sampler child from fork to end: start, one request in flight, deadlines, last words. Decides nothing; says once how it ended.
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
+import { stackOf } from '../text/error.ts'
 import type { Abandoned } from './abandoned.ts'
-import { isStopped, readComm, readLastWords } from './last-words.ts'
+import { isBlocked, isStopped, readComm, readLastWords } from './last-words.ts'
 import { parseLastWords, type Failed, type GpuSample, type Hello, type LastWords, type Rate, type StartRequest } from './protocol.ts'
 import { createSeriesTable, type SeriesInterner } from './series-table.ts'
 import { checkMessage } from './validate.ts'
@@ -24,6 +25,10 @@ export type ChildHandlers = {
   readonly sample: (sample: Sample) => void
   readonly done: (t: number) => void
   readonly complain: (problem: string) => void
+  /** A call on this GPU has not returned for `lateMs` during a scrape, and the process is not merely waiting for a CPU. */
+  readonly late?: (gpu: number) => void
+  /** The call that was late did return. */
+  readonly answered?: () => void
   /** Comes exactly once, unless the child was retired; nothing comes after it. */
   readonly end: (end: ChildEnd) => void
 }
@@ -34,6 +39,8 @@ export type ChildOptions = {
   readonly env: NodeJS.ProcessEnv
   readonly start: Omit<StartRequest, 'type'>
   readonly deadlineMs: number
+  /** When `late` is asked; absent: never. */
+  readonly lateMs?: number
   readonly startDeadlineMs: number
   readonly interner: SeriesInterner
   readonly abandoned: Abandoned
@@ -54,11 +61,14 @@ export type SamplerChild = {
 const MAX_MESSAGES_PER_REQUEST = 10_000
 const MAX_PROBLEMS = 20
 const STDERR_TAIL = 2_000
+/** What ends a process from outside (the kernel's OOM killer, a person) says nothing of the GPU that it read last; a driver's fault comes as another signal. */
+const FROM_OUTSIDE: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'])
 
 export function startChild(options: ChildOptions, handlers: ChildHandlers): SamplerChild {
-  const { start, deadlineMs, startDeadlineMs, abandoned } = options
+  const { start, deadlineMs, lateMs = Infinity, startDeadlineMs, abandoned } = options
   const startedAt = performance.now()
   let over = false
+  let late = false
   let ready = false
   let request: { readonly id: number; readonly t: number } | undefined
   let nextId = 1
@@ -101,11 +111,20 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       else end({ kind: 'hang', phase, words: pid === undefined ? undefined : readLastWords(pid), waitedMs })
     },
     deadlineMs,
+    lateMs,
+    late: () => {
+      const gpu = pid === undefined || !isBlocked(pid) ? undefined : readLastWords(pid)?.gpu
+      if (gpu === undefined || handlers.late === undefined) return false
+      late = true
+      handlers.late(gpu)
+      return true
+    },
     startDeadlineMs,
   })
 
   const takeSample = (sample: GpuSample): void => {
-    if (request === undefined || sample.id !== request.id) return complain(`expected a sample of request ${request?.id ?? 'none'}, got one of ${sample.id}`)
+    if (request === undefined || sample.id !== request.id)
+      return complain(`a sample of request ${sample.id} came, but request ${request?.id ?? 'none'} is open`)
     const place = `${sample.index}/${sample.rate}`
     if (sample.gaps !== undefined) lastGaps.set(place, sample.gaps)
     handlers.sample({ sample, readings: table.resolve(sample.series, sample.values), gaps: lastGaps.get(place) ?? [], t: request.t })
@@ -116,6 +135,11 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     const message = checkMessage(raw)
     if (typeof message === 'string') return complain(message)
     deadline.progress()
+    if (late) {
+      late = false
+      handlers.answered?.()
+      if (over) return
+    }
     switch (message.type) {
       case 'series':
         return table.announce(message.series)
@@ -129,7 +153,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
         return end({ kind: 'failed', failed: message })
       case 'done': {
         if (request === undefined || message.id !== request.id)
-          return complain(`expected the end of request ${request?.id ?? 'none'}, got that of ${message.id}`)
+          return complain(`the end of request ${message.id} came, but request ${request?.id ?? 'none'} is open`)
         const { t } = request
         request = undefined
         deadline.idle()
@@ -140,7 +164,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   const send = (message: object): void => {
     if (!child.connected) return // its end is on the way
     child.send(message, (error) => {
-      if (error) complain(`expected to reach the sampler, got ${error.message}`)
+      if (error) complain(`cannot be reached: ${error.message}`)
     })
   }
 
@@ -148,7 +172,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     try {
       take(raw)
     } catch (error) {
-      complain(`a message could not be taken in: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+      complain(`a message could not be taken in: ${stackOf(error)}`)
     }
   })
   child.on('error', (error) => end({ kind: 'crash', words: undefined, detail: `could not be started: ${error.message}` }))
@@ -161,7 +185,8 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   child.on('exit', (code, signal) => {
     const lines = stderr.trim().split('\n')
     const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
-    end({ kind: 'crash', words: crashWords, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
+    const words = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : crashWords
+    end({ kind: 'crash', words, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_TAIL)))
   child.stderr?.on('error', () => undefined) // the pipe of a dead child

@@ -7,6 +7,9 @@ export type DeadlineOptions = {
   readonly expired: (phase: 'start' | 'scrape', waitedMs: number) => void
   /** So long without any message during a request. A request of many GPUs may take longer as long as samples come in. */
   readonly deadlineMs: number
+  /** After so long without any message during a request `late` is asked, at each check until it says true: whether this looks like a call that hangs. */
+  readonly lateMs: number
+  readonly late: () => boolean
   readonly startDeadlineMs: number
 }
 
@@ -23,7 +26,7 @@ export type Deadline = {
 const MAX_DEADLINES_PER_REQUEST = 5
 /** At the start one call on one GPU may take this many deadlines: opening a GPU is slower than reading it. */
 const START_CALL_DEADLINES = 2.5
-const CHECKS_PER_DEADLINE = 8
+const CHECKS_PER_DEADLINE = 16
 
 /** Checks on a beat and counts beats, not the clock: when the agent itself was stopped or starved, that is not held against the child. */
 export function watchDeadline(options: DeadlineOptions): Deadline {
@@ -35,6 +38,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   let total = 0
   let comm = ''
   let sameComm = 0
+  let toldLate = false
   let awaited = false
   let timer: NodeJS.Timeout | undefined
 
@@ -44,12 +48,17 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
     comm = now
     return options.namesGpu(now) && sameComm >= beats(deadlineMs * START_CALL_DEADLINES)
   }
+  // The first check may come right after the child was heard of.
+  const isLate = (): boolean => silent > beats(options.lateMs)
   const check = (): void => {
     silent++
     total++
     const tooLong = total >= beats(phase === 'start' ? startDeadlineMs : deadlineMs * MAX_DEADLINES_PER_REQUEST)
     const stuck = phase === 'start' ? stuckOpening() : silent >= beats(deadlineMs)
-    if (!tooLong && !stuck) return
+    if (!tooLong && !stuck) {
+      if (phase === 'scrape' && !toldLate && isLate()) setImmediate(() => (toldLate = awaited && isLate() && options.late()))
+      return
+    }
     pause()
     // Timers come before messages in a turn of the loop: an answer that lies in the channel already must be seen first.
     awaited = true
@@ -62,6 +71,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   const run = (): void => {
     silent = 0
     total = 0
+    toldLate = false
     awaited = true
     timer ??= setInterval(check, beatMs)
   }
@@ -75,7 +85,10 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   }
   run()
   return {
-    progress: () => (silent = 0),
+    progress() {
+      silent = 0
+      toldLate = false
+    },
     request() {
       phase = 'scrape'
       run()

@@ -1,16 +1,15 @@
-// Which GPUs are sampled last or not at all because they hung, and when a left-out one is tried again. Pure: the caller brings the time (ms, any clock).
+// Which GPUs are left out because they hung, and when each is tried again. Pure: the caller brings the time (ms, any clock).
 
 export type HangPolicyOptions = {
-  /** Two hangs within this time, and the GPU is left out. */
+  /** The first hang within this time is tried again at once, the next ones later and later. */
   readonly windowMs: number
-  /** Waits before the first, second, … try of a left-out GPU; the last one repeats. */
+  /** Waits before the second, third, … try of a left-out GPU; the last one repeats. */
   readonly probeDelaysMs: readonly number[]
 }
 
 export type HangPolicy = {
-  /** Notes a hang; says where the GPU stands now. */
-  readonly hang: (gpu: number, now: number) => 'last' | 'leftOut'
-  readonly last: (now: number) => readonly number[]
+  /** Notes a hang: the GPU is left out. Answers after how long it is tried. */
+  readonly hang: (gpu: number, now: number) => number
   readonly leftOut: () => readonly number[]
   /** The left-out GPU that is to be tried first, and when. */
   readonly nextProbe: () => { readonly gpu: number; readonly at: number } | undefined
@@ -23,26 +22,26 @@ export type HangPolicy = {
   readonly forget: (gpu: number) => void
 }
 
-type Standing = { hangs: number[]; leftOut: boolean; probes: number; probeAt: number }
+type Standing = { hungAt: number; leftOut: boolean; waits: number; probeAt: number }
 
 export function createHangPolicy({ windowMs, probeDelaysMs }: HangPolicyOptions): HangPolicy {
   const standings = new Map<number, Standing>()
-  const delayAfter = (probes: number): number => probeDelaysMs[Math.min(probes, probeDelaysMs.length - 1)] ?? 0
+  const wait = (standing: Standing, now: number): number => {
+    const delay = probeDelaysMs[Math.min(standing.waits++, probeDelaysMs.length - 1)] ?? 0
+    standing.probeAt = now + delay
+    return delay
+  }
   return {
     hang(gpu, now) {
-      const standing = standings.get(gpu) ?? { hangs: [], leftOut: false, probes: 0, probeAt: 0 }
-      standings.set(gpu, standing)
-      standing.hangs = standing.hangs.filter((at) => now - at <= windowMs)
-      // A GPU that came back and stayed for the whole window starts with the short wait again; one that flaps waits longer from time to time.
-      if (standing.hangs.length === 0) standing.probes = 0
-      standing.hangs.push(now)
-      if (standing.hangs.length < 2) return 'last'
-      standing.leftOut = true
-      standing.probeAt = now + delayAfter(standing.probes)
-      return 'leftOut'
-    },
-    last(now) {
-      return [...standings].filter(([, s]) => !s.leftOut && s.hangs.some((at) => now - at <= windowMs)).map(([gpu]) => gpu)
+      const known = standings.get(gpu)
+      if (known !== undefined && now - known.hungAt <= windowMs) {
+        // One that returns and hangs again waits longer from time to time.
+        known.hungAt = now
+        known.leftOut = true
+        return wait(known, now)
+      }
+      standings.set(gpu, { hungAt: now, leftOut: true, waits: 0, probeAt: now })
+      return 0
     },
     leftOut: () => [...standings].filter(([, s]) => s.leftOut).map(([gpu]) => gpu),
     nextProbe() {
@@ -52,20 +51,14 @@ export function createHangPolicy({ windowMs, probeDelaysMs }: HangPolicyOptions)
     },
     probeFailed(gpu, now) {
       const standing = standings.get(gpu)
-      if (standing === undefined) return 0
-      standing.probes++
-      const delay = delayAfter(standing.probes)
-      standing.probeAt = now + delay
-      return delay
+      return standing === undefined ? 0 : wait(standing, now)
     },
     probeSoon(now) {
       for (const standing of standings.values()) if (standing.leftOut) standing.probeAt = Math.min(standing.probeAt, now)
     },
     recovered(gpu) {
       const standing = standings.get(gpu)
-      if (standing === undefined) return
-      standing.leftOut = false
-      standing.probes++
+      if (standing !== undefined) standing.leftOut = false
     },
     forget: (gpu) => void standings.delete(gpu),
   }

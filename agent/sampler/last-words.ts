@@ -15,9 +15,14 @@ export const readComm = (pid: number): string => read(`/proc/${pid}/comm`).trimE
 
 export const readLastWords = (pid: number): LastWords | undefined => parseLastWords(readComm(pid))
 
-/** Stopped by a signal or a debugger (state T or t of /proc/PID/stat, proc(5)): its thread name then blames no GPU. */
-export function isStopped(pid: number): boolean {
+/** The main thread's state, the third field of /proc/PID/stat (proc(5)); empty for a process that is gone. */
+function stateOf(pid: number): string {
   const stat = read(`/proc/${pid}/stat`)
-  const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
-  return state === 'T' || state === 't'
+  return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
 }
+
+/** Stopped by a signal or a debugger: its thread name then blames no GPU. */
+export const isStopped = (pid: number): boolean => ['T', 't'].includes(stateOf(pid))
+
+/** Sleeps, in the kernel or for another thread: neither running nor waiting for a CPU, so that a loaded machine does not look like a hung driver. */
+export const isBlocked = (pid: number): boolean => ['S', 'D'].includes(stateOf(pid))

@@ -1,9 +1,10 @@
 // Tries left-out GPUs, one at a time, each in a short-lived child that samples nothing else.
+import { secondsText } from '../text/span.ts'
 import type { ChildHandlers, SamplerChild } from './child-process.ts'
 import type { HangPolicy } from './hang-policy.ts'
 import { RATES } from './protocol.ts'
 import type { SupervisorEvents } from './supervisor.ts'
-import { describeEnd, seconds } from './words.ts'
+import { describeEnd } from './words.ts'
 
 export type ProberOptions = {
   readonly policy: HangPolicy
@@ -21,7 +22,9 @@ const GRACE_MS = 500
 
 /** When a left-out GPU is tried again, in words. */
 export const whenNext = (delayMs: number, room: boolean): string =>
-  room ? `left out, retried in ${seconds(delayMs)}` : 'left out until one of the sampler processes that hang in the driver ends'
+  room
+    ? `left out, retried ${delayMs === 0 ? 'at once' : `in ${secondsText(delayMs)}`}`
+    : 'left out until one of the sampler processes that hang in the driver ends'
 
 export function createProber(options: ProberOptions): Prober {
   const { policy, events } = options

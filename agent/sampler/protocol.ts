@@ -14,10 +14,8 @@ export type StartRequest = {
   readonly libraries: readonly string[]
   /** Sample only this GPU (a probe for one that was left out), or all when absent. */
   readonly only?: number
-  /** Never touch these GPUs: each hung twice. */
+  /** Never touch these GPUs: a call on each hangs. */
   readonly leaveOut: readonly number[]
-  /** Sample these GPUs last: each hung once, and must not delay the others. */
-  readonly last: readonly number[]
   /** Fast samples per second of memory and utilization, for the peaks; 0 turns them off. */
   readonly peakHz: number
   /** Least time between two starts of NVML by one child (shutdown and init after a GPU was lost or the driver reloaded); 10 s when absent. */

@@ -2,6 +2,7 @@
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
+import { messageOf } from '../text/error.ts'
 import type { SeriesAnnouncement } from './protocol.ts'
 
 /** Far above eight GPUs with seven MIG instances each; when GPUs are cut anew again and again the interned ones are let go. */
@@ -16,7 +17,7 @@ export function createSeriesInterner(metrics: readonly MetricDef[]): SeriesInter
   return {
     intern(name, labels) {
       const metric = byName.get(name)
-      if (metric === undefined) throw new Error(`expected a declared metric, got ${name.slice(0, 80)}`)
+      if (metric === undefined) throw new Error(`it announced an undeclared metric, ${name.slice(0, 80)}`)
       const series = makeSeries(metric, labels)
       const known = interned.get(series.key)
       if (known !== undefined) return known
@@ -42,7 +43,7 @@ export function createSeriesTable(interner: SeriesInterner, complain: (problem: 
         try {
           byId.set(id, interner.intern(metric, labels))
         } catch (error) {
-          complain(error instanceof Error ? error.message : String(error))
+          complain(messageOf(error))
         }
       }
     },
@@ -52,8 +53,8 @@ export function createSeriesTable(interner: SeriesInterner, complain: (problem: 
         const id = ids[i]
         const value = values[i]
         const series = id === undefined ? undefined : byId.get(id)
-        if (series === undefined) complain(`expected an announced series, got number ${id}`)
-        else if (typeof value !== 'number' || !Number.isFinite(value)) complain(`expected a finite value of ${series.key}, got ${String(value)}`)
+        if (series === undefined) complain(`it sent a value of series ${id}, which it never announced`)
+        else if (typeof value !== 'number' || !Number.isFinite(value)) complain(`it sent no finite number for ${series.key} but ${String(value)}`)
         else readings.push({ series, value })
       }
       return readings

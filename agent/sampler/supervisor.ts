@@ -1,6 +1,7 @@
 // Keeps a sampler child alive whatever the driver does: respawns it, leaves out what hangs, and tries that again in a child of its own.
 import type { MetricDef } from '../model/metric.ts'
 import type { Gap } from '../model/reading.ts'
+import { secondsText } from '../text/span.ts'
 import { createAbandoned } from './abandoned.ts'
 import { createBackoff, doubling } from './backoff.ts'
 import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-process.ts'
@@ -8,7 +9,7 @@ import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
 import { RATES, type Hello, type Rate } from './protocol.ts'
 import { createSeriesInterner } from './series-table.ts'
-import { describeEnd, seconds } from './words.ts'
+import { describeEnd } from './words.ts'
 
 export type RestartReason = 'hang' | 'crash' | 'stopped' | 'garbage' | 'failed' | 'returned'
 export const RESTART_REASONS: readonly RestartReason[] = ['hang', 'crash', 'stopped', 'garbage', 'failed', 'returned']
@@ -37,6 +38,8 @@ export type SupervisorOptions = {
   readonly metrics: readonly MetricDef[]
   readonly peakHz?: number
   readonly deadlineMs?: number
+  /** A call on a GPU that takes so long has another child begun without that GPU, lest the others wait for the deadline. A quarter of the deadline when absent. */
+  readonly lateMs?: number
   readonly startDeadlineMs?: number
   /** Killed children that may be stuck at a time; then no new one is begun. */
   readonly maxAbandoned?: number
@@ -52,7 +55,7 @@ export type Supervisor = {
   readonly start: () => void
   /** Asks for a scrape. False when none could be asked for now; the rates are then asked for with the next one. */
   readonly ask: (rates: readonly Rate[], t: number) => boolean
-  /** GPUs that hung twice and are not in the main child. */
+  /** GPUs that are not in the main child, or not in the one that takes its place, because a call on them hangs. */
   readonly leftOut: () => readonly number[]
   readonly abandoned: () => number
   readonly pid: () => number | undefined
@@ -66,9 +69,10 @@ const CHILD_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no
 
 export function createSupervisor(options: SupervisorOptions, events: SupervisorEvents): Supervisor {
   const { deadlineMs = 2_000, startDeadlineMs = 30_000, maxAbandoned = 4, peakHz = 10, libraries, childEntry } = options
+  const { lateMs = deadlineMs / 4, hangWindowMs = 600_000 } = options
   const now = (): number => performance.now()
   const interner = createSeriesInterner(options.metrics)
-  const policy = createHangPolicy({ windowMs: options.hangWindowMs ?? 600_000, probeDelaysMs: options.probeDelaysMs ?? doubling(5_000, 60_000) })
+  const policy = createHangPolicy({ windowMs: hangWindowMs, probeDelaysMs: options.probeDelaysMs ?? doubling(5_000, 60_000) })
   const respawn = createBackoff({ delaysMs: options.respawnDelaysMs ?? [0, ...doubling(1_000, 60_000)], healthyMs: HEALTHY_MS })
   const retry = createBackoff({ delaysMs: options.failedDelaysMs ?? doubling(5_000, 60_000), healthyMs: HEALTHY_MS })
   const abandoned = createAbandoned((stuckMs) => {
@@ -83,6 +87,10 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
   /** The child that answers, and the one that is to take its place as soon as it has opened the GPUs. */
   let active: SamplerChild | undefined
   let starting: SamplerChild | undefined
+  /** Children that wait in a call on a GPU, which the child that takes their place leaves out; each has until its deadline. */
+  const late = new Map<SamplerChild, number>()
+  /** A late call that returned: the next ones get the whole deadline, so that a slow driver does not cost a child each time. */
+  let patientUntil = 0
   let timer: NodeJS.Timeout | undefined
   const pending = new Set<Rate>()
   /** Whose first scrape, which begins off the ticks, is on its way. */
@@ -94,11 +102,9 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         entry: childEntry,
         execArgv: options.execArgv ?? CHILD_FLAGS,
         env: options.env ?? process.env,
-        start:
-          only === undefined
-            ? { libraries, peakHz, leaveOut: policy.leftOut(), last: policy.last(now()) }
-            : { libraries, peakHz: 0, only, leaveOut: [], last: [] },
+        start: only === undefined ? { libraries, peakHz, leaveOut: leftOut() } : { libraries, peakHz: 0, only, leaveOut: [] },
         deadlineMs,
+        lateMs,
         startDeadlineMs,
         interner,
         abandoned,
@@ -127,7 +133,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
       hello(hello) {
         const takesOver = starting === child
         if (takesOver) {
-          void active?.retire(GRACE_MS)
+          if (active !== undefined && !late.has(active)) void active.retire(GRACE_MS)
           active = child
           starting = undefined
         }
@@ -148,9 +154,26 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         if (first && pending.size > 0) request([], Date.now())
       },
       complain: events.complain,
+      late: (gpu) => waits(child, gpu),
+      answered: () => answered(child),
       end: (end) => ended(child, end),
     })
     starting = child
+  }
+  const leftOut = (): readonly number[] => [...new Set([...policy.leftOut(), ...late.values()])].sort((a, b) => a - b)
+  const waits = (child: SamplerChild, gpu: number): void => {
+    if (stopped || child !== active || starting !== undefined || now() < patientUntil || !room()) return
+    late.set(child, gpu)
+    launch()
+  }
+  const answered = (child: SamplerChild): void => {
+    if (!late.delete(child)) return
+    patientUntil = now() + hangWindowMs
+    if (child === active) {
+      void starting?.retire(GRACE_MS)
+      starting = undefined
+    } else void child.retire(GRACE_MS) // the one that took its place lacks the GPU that answers after all
+    if (active !== undefined && !sameLeftOut(active)) launch()
   }
   const room = (): boolean => abandoned.alive() < maxAbandoned - 1 // the last place is the main child's
   const prober = createProber({
@@ -177,10 +200,11 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
       known.set(gpu.index, gpu.uuid)
     }
   }
-  const sameLeftOut = (child: SamplerChild): boolean => String(child.start.leaveOut) === String(policy.leftOut())
+  const sameLeftOut = (child: SamplerChild): boolean => String(child.start.leaveOut) === String(leftOut())
 
   const ended = (child: SamplerChild, end: ChildEnd): void => {
     if (stopped) return
+    late.delete(child)
     const workedMs = child.ready() ? now() - child.startedAt : 0
     if (active === child) active = undefined
     if (starting === child) starting = undefined
@@ -191,9 +215,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     }
     const { gpu, function: name, detail } = describeEnd(end)
     if (gpu !== undefined) {
-      const standing = policy.hang(gpu, now())
-      const probe = standing === 'leftOut' ? policy.nextProbe() : undefined
-      const next = probe === undefined ? 'tried again at once, last of all' : whenNext(Math.max(0, probe.at - now()), room())
+      const next = whenNext(policy.hang(gpu, now()), room())
       events.trouble({ index: gpu, function: name, crashed: end.kind === 'crash', detail: `${detail}; ${next}`, first: true })
       prober.schedule()
       if (active !== undefined && sameLeftOut(active)) return // the one that works already does without this GPU
@@ -203,7 +225,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     if (active === undefined && (end.kind === 'hang' || delay > 0)) {
       events.down({
         reason: end.kind === 'hang' ? 'timeout' : 'driver_error',
-        detail: `${detail}; ${delay === 0 ? 'tried again at once' : `retried in ${seconds(delay)}`}`,
+        detail: `${detail}; ${delay === 0 ? 'tried again at once' : `retried in ${secondsText(delay)}`}`,
       })
     }
     again(delay)
@@ -219,13 +241,14 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
   return {
     start: launch,
     ask: request,
-    leftOut: policy.leftOut,
+    leftOut,
     abandoned: abandoned.alive,
     pid: () => active?.pid,
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await Promise.all([active?.retire(GRACE_MS), starting?.retire(GRACE_MS), prober.stop(GRACE_MS)])
+      const children = [...late.keys(), active, starting].filter((child) => child !== undefined)
+      await Promise.all([...children.map((child) => child.retire(GRACE_MS)), prober.stop(GRACE_MS)])
     },
   }
 }

@@ -74,10 +74,10 @@ function faultOf(message: Fields): string | undefined {
 
 const isSound = (_message: Fields, fault: string | undefined): _message is Fields & FromChild => fault === undefined
 
-/** The message, or one line that says what was expected and what came. */
+/** The message, or one line that says what is wrong with it. */
 export function checkMessage(message: unknown): FromChild | string {
-  if (!isFields(message)) return `expected an object from the sampler, got ${message === null ? 'null' : typeof message}`
+  if (!isFields(message)) return `a message is no object but ${message === null ? 'null' : typeof message}`
   const fault = faultOf(message)
   if (isSound(message, fault)) return message
-  return `expected ${fault}, got ${(JSON.stringify(message) ?? '').slice(0, 200)}`
+  return `a message needs ${fault}: ${(JSON.stringify(message) ?? '').slice(0, 200)}`
 }

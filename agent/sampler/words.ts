@@ -1,8 +1,7 @@
 // Says for a person how a sampler child ended, and which GPU and function it was in.
 import { functionName } from '../nvml/names.ts'
+import { secondsText } from '../text/span.ts'
 import type { ChildEnd } from './child-process.ts'
-
-export const seconds = (ms: number): string => `${ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1_000)} s`
 
 export type EndWords = {
   /** The GPU to blame, where the last words name one. */
@@ -21,7 +20,7 @@ export function describeEnd(end: ChildEnd): EndWords {
   const place = words === undefined ? undefined : `${name}${words.gpu === undefined ? '' : ` on GPU ${words.gpu}`}`
   const detail =
     end.kind === 'hang'
-      ? `${place ?? 'the sampler process'} did not return within ${seconds(end.waitedMs)}`
+      ? `${place ?? 'the sampler process'} did not return within ${secondsText(end.waitedMs)}`
       : `the sampler process ${end.detail}${place === undefined ? '' : `, in ${place}`}`
   return { gpu: words?.gpu, function: name, detail }
 }

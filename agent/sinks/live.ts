@@ -6,7 +6,7 @@ import { readSubprotocol, type Access } from '../http/auth.ts'
 import type { Views } from '../http/views.ts'
 import type { IncidentMessage, IncidentSummary } from '../model/incident.ts'
 import type { FrameMessage, HelloMessage } from '../model/live.ts'
-import type { Sink } from '../model/sink.ts'
+import type { Sink, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import { AUTH_WITHIN_MS, awaitToken, CLOSE_REFUSED, judge, refuseUpgrade } from './live/handshake.ts'
 import { createReader, MAX_BUFFERED_BYTES, type Reader } from './live/reader.ts'
 
@@ -23,23 +23,23 @@ export type LiveSinkOptions = {
   readonly firing?: () => readonly IncidentSummary[]
 }
 
-export type LiveSink = Sink & {
-  readonly tick: (t: number) => void
-  /** Tells every reader of an incident, those too that are behind with their frames. */
-  readonly incident: (incident: IncidentSummary) => void
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
-  readonly maxReaders: number
-  /** Closes every connection: the token under which it was opened does not hold any more. */
-  readonly revoke: () => void
-  /** Readers that are being told. */
-  readonly readers: () => number
-  /** Connections, those that have yet to say their token included. */
-  readonly connections: () => number
-  /** Frames built for all readers; those that greet one are not counted. */
-  readonly frames: () => number
-  /** Bytes that wait in the agent for readers to take them. */
-  readonly bufferedBytes: () => number
-}
+/** Of an incident every reader is told, those too that are behind with their frames. */
+export type LiveSink = Sink &
+  TakesTicks &
+  TakesIncidents & {
+    readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void
+    readonly maxReaders: number
+    /** Closes every connection: the token under which it was opened does not hold any more. */
+    readonly revoke: () => void
+    /** Readers that are being told. */
+    readonly readers: () => number
+    /** Connections, those that have yet to say their token included. */
+    readonly connections: () => number
+    /** Frames built for all readers; those that greet one are not counted. */
+    readonly frames: () => number
+    /** Bytes that wait in the agent for readers to take them. */
+    readonly bufferedBytes: () => number
+  }
 
 /** The only thing that a reader may say is its token. */
 const MAX_MESSAGE_BYTES = 4 * 1024
@@ -106,8 +106,6 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
 
   return {
     name: 'live',
-    accepts: () => false,
-    write: () => {},
     dropped: () => skipped,
     maxReaders,
     readers: () => readers.size,
@@ -118,12 +116,15 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
       const verdict = judge(request, access)
       if ('refusal' in verdict) return refuseUpgrade(socket, verdict.refusal)
       if (sockets.size >= maxReaders) {
-        return refuseUpgrade(socket, { code: 'too_many_readers', message: `expected at most ${maxReaders} readers (http.max_readers), came one more` })
+        return refuseUpgrade(socket, {
+          code: 'too_many_readers',
+          message: `${maxReaders} readers are connected, and more are not allowed. Close one, or raise http.max_readers`,
+        })
       }
       if (!verdict.authenticated && sockets.size - readers.size >= MAX_UNKNOWN) {
         return refuseUpgrade(socket, {
           code: 'too_many_readers',
-          message: `expected at most ${MAX_UNKNOWN} readers that have not said their token, came one more`,
+          message: `${MAX_UNKNOWN} readers are connected that have not sent their token yet. Try again in a few seconds`,
         })
       }
       server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))

@@ -1,7 +1,8 @@
 // Writes every event to a recording: JSON Lines, appended in batches, never in the way of the pipeline.
 import { closeSync, fchmodSync, fstatSync, openSync, readSync, write } from 'node:fs'
-import type { Sink } from '../model/sink.ts'
+import type { Sink, TakesEvents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
+import { messageOf } from '../text/error.ts'
 import { eventLine, metaLine } from './recording/line.ts'
 
 export type RecordingOptions = {
@@ -12,10 +13,12 @@ export type RecordingOptions = {
   readonly maxPendingBytes?: number
 }
 
-export type RecordingSink = Sink & {
-  /** Events on disk. */
-  readonly written: () => number
-}
+export type RecordingSink = Sink &
+  TakesEvents &
+  TakesTicks & {
+    /** Events on disk. */
+    readonly written: () => number
+  }
 
 /** From this size on a batch is written without waiting for the tick. */
 const BATCH_CHARS = 64 * 1024
@@ -28,7 +31,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
     fd = openSync(path, 'a+', 0o600)
     makePrivate(fd)
   } catch (error) {
-    throw new Error(`--record: expected a file that can be written, came: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`--record: the file cannot be written: ${messageOf(error)}`, { cause: error })
   }
   let pending = endsInMidLine(fd) ? '\n' : ''
   pending += metaLine(options.host)
@@ -78,8 +81,7 @@ export function createRecordingSink(options: RecordingOptions): RecordingSink {
     })
   return {
     name: 'recording',
-    accepts: () => true,
-    write(event) {
+    ingest(event) {
       if (closing) return
       const line = eventLine(event)
       if (pending.length + line.length > maxPendingBytes) {

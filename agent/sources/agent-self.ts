@@ -2,15 +2,25 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import type { Signal } from '../lib/signal.ts'
 import { COMMIT, NODE_VERSION, VERSION } from '../lib/version.ts'
+import { agentGapsTotal, agentSourceDurationSeconds, agentSourceUp } from '../metrics/agent-sources.ts'
+import {
+  agentEventLoopUtilizationRatio,
+  agentEventsTotal,
+  buildInfo,
+  processCpuSecondsTotal,
+  processOpenFds,
+  processResidentMemoryBytes,
+  processStartTimeSeconds,
+} from '../metrics/agent.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import type { ReloadState } from '../model/reload.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { Ledger } from '../store/ledger.ts'
-import * as figures from './agent-self/figures.ts'
+import { reloadFigures, selfMetrics } from './agent-self/figures.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export type AgentSelfOptions = {
   readonly ledger: Ledger
@@ -48,7 +58,7 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
 
   const ownProcess = (t: number, readings: Reading[]): void => {
     const usage = process.cpuUsage()
-    readings.push(reading(figures.cpuSeconds, {}, (usage.user + usage.system) / 1e6), reading(figures.startTime, {}, startedAt))
+    readings.push(reading(processCpuSecondsTotal, {}, (usage.user + usage.system) / 1e6), reading(processStartTimeSeconds, {}, startedAt))
     try {
       // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
@@ -56,12 +66,12 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
         fds = readdirSync('/proc/self/fd').length
         fdsAt = t
       }
-      readings.push(reading(figures.residentBytes, {}, pages * 4096), reading(figures.openFds, {}, fds))
+      readings.push(reading(processResidentMemoryBytes, {}, pages * 4096), reading(processOpenFds, {}, fds))
     } catch {
-      readings.push(reading(figures.residentBytes, {}, process.memoryUsage.rss())) // no /proc: not Linux
+      readings.push(reading(processResidentMemoryBytes, {}, process.memoryUsage.rss())) // no /proc: not Linux
     }
     const now = performance.eventLoopUtilization()
-    readings.push(reading(figures.eventLoopBusy, {}, performance.eventLoopUtilization(now, loop).utilization))
+    readings.push(reading(agentEventLoopUtilizationRatio, {}, performance.eventLoopUtilization(now, loop).utilization))
     loop = now
   }
   const books = (t: number, readings: Reading[]): void => {
@@ -69,15 +79,15 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
       const labels = { source: state.source }
       const up = state.lastReadingAt !== undefined && t - state.lastReadingAt < UP_WITHIN_MS
       if (!off.includes(state.source))
-        readings.push(reading(figures.sourceUp, labels, up ? 1 : 0), reading(figures.sourceDuration, labels, state.durationMs / 1000))
-      for (const [reason, count] of state.gapsByReason) readings.push(reading(figures.gapsTotal, { source: state.source, reason }, count))
+        readings.push(reading(agentSourceUp, labels, up ? 1 : 0), reading(agentSourceDurationSeconds, labels, state.durationMs / 1000))
+      for (const [reason, count] of state.gapsByReason) readings.push(reading(agentGapsTotal, { source: state.source, reason }, count))
     }
-    for (const [type, count] of ledger.eventCounts()) readings.push(reading(figures.eventsTotal, { type }, count))
+    for (const [type, count] of ledger.eventCounts()) readings.push(reading(agentEventsTotal, { type }, count))
   }
 
   return {
     id: 'agent',
-    metrics: figures.selfMetrics,
+    metrics: selfMetrics,
     start({ emit, every }) {
       let [begunAt, saidAt] = [0, 0]
       reloads?.watch(() => (saidAt = 0))
@@ -90,8 +100,8 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
         const readings: Reading[] = []
         books(t, readings)
         ownProcess(t, readings)
-        readings.push(reading(figures.buildInfo, BUILD, 1))
-        if (reloads !== undefined) for (const { metric, labels, value } of figures.reloadFigures(reloads.get())) readings.push(reading(metric, labels, value))
+        readings.push(reading(buildInfo, BUILD, 1))
+        if (reloads !== undefined) for (const { metric, labels, value } of reloadFigures(reloads.get())) readings.push(reading(metric, labels, value))
         for (const report of reports) for (const { metric, labels, value } of report()) readings.push(reading(metric, labels, value))
         emit({ type: 'scrape', t, source: 'agent', group: '', ttlMs: 2 * EVERY_MS + 2_000, durationMs: performance.now() - begun, readings, gaps: [] })
       })
@@ -100,9 +110,10 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
   }
 }
 
-export const agentSelf: SourceDefinition = {
+export const agentSelf = defineSource({
   id: 'agent',
-  metrics: figures.selfMetrics,
+  metrics: selfMetrics,
+  needs: ['ledger', 'selfReports', 'reloads', 'config'],
   create: ({ ledger, selfReports, reloads, config }) =>
     createAgentSelfSource({
       ledger,
@@ -110,4 +121,4 @@ export const agentSelf: SourceDefinition = {
       reports: selfReports,
       ...(config.gpu.source === 'off' && config.simulate.scenario === 'off' ? { off: ['gpu'] } : {}),
     }),
-}
+})

@@ -1,19 +1,47 @@
 // PyTorch's allocator from inside: listens to probes (probe/PROTOCOL.md), finds those that cannot reach it, and tells what they say.
 import { join } from 'node:path'
+import { agentProbeConnections, agentProbeRefusalsTotal } from '../metrics/agent-sources.ts'
+import {
+  allocatorActiveBytes,
+  allocatorAllocatedBytes,
+  allocatorHeadroomBytes,
+  allocatorInactiveSplitBytes,
+  allocatorOomsTotal,
+  allocatorRequestedBytes,
+  allocatorReservedBytes,
+  allocatorRetriesTotal,
+  allocatorStrandedRatio,
+  allocatorUnreleasableBytes,
+} from '../metrics/process.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
-import type { SourceDefinition } from './definition.ts'
+import { stackOf } from '../text/error.ts'
+import { defineSource } from './definition.ts'
 import { createDiscovery } from './allocator/discovery.ts'
 import { createDriverView } from './allocator/driver-view.ts'
 import { createHub } from './allocator/hub.ts'
 import { createListener, type Trouble } from './allocator/listener.ts'
-import { allocatorMetrics, probeConnections } from './allocator/metrics.ts'
 import { createOwnership } from './allocator/ownership.ts'
 import { createRefusals } from './allocator/refusals.ts'
 import type { Prefilter } from './logs/prefilter.ts'
+
+const allocatorMetrics = [
+  allocatorAllocatedBytes,
+  allocatorReservedBytes,
+  allocatorActiveBytes,
+  allocatorInactiveSplitBytes,
+  allocatorRequestedBytes,
+  allocatorRetriesTotal,
+  allocatorOomsTotal,
+  allocatorUnreleasableBytes,
+  allocatorHeadroomBytes,
+  allocatorStrandedRatio,
+  agentProbeConnections,
+  agentProbeRefusalsTotal,
+] as const
 
 export type AllocatorOptions = {
   /** Path of the socket; undefined: probes are only looked for. */
@@ -44,7 +72,7 @@ const gapOf = ({ code, detail }: Trouble): Gap => ({
 export function createAllocatorSource(options: AllocatorOptions): Source {
   const { procRoot, identify, latest } = options
   const stops: (() => void | Promise<void>)[] = []
-  const connectionsSeries = makeSeries(probeConnections, {})
+  const connectionsSeries = makeSeries(agentProbeConnections, {})
 
   const start = async ({ emit, every, log }: SourceContext): Promise<void> => {
     const view = createDriverView(latest)
@@ -57,8 +85,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
     let failures = 0
     const onFailure = (error: unknown): void => {
       // Powers of ten: the first is told at once, a storm of them does not fill the log.
-      if (/^10*$/.test(String(++failures)))
-        log.error(`a probe's words could not be taken in (${failures} so far): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+      if (/^10*$/.test(String(++failures))) log.error(`a probe's words could not be taken in (${failures} so far): ${stackOf(error)}`)
     }
     const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure, log })
     const listener =
@@ -144,9 +171,10 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
 /** systemd's RuntimeDirectory= and the documentation name this directory. */
 const ROOT_SOCKET = '/run/warpwatch/probe.sock'
 
-export const allocator: SourceDefinition = {
+export const allocator = defineSource({
   id: 'allocator',
   metrics: allocatorMetrics,
+  needs: ['config', 'identify', 'latest', 'interesting'],
   create({ config, identify, latest, interesting }) {
     const { enabled, discover, socket } = config.allocator
     if (!enabled || config.simulate.scenario !== 'off') return undefined
@@ -159,4 +187,4 @@ export const allocator: SourceDefinition = {
       interesting,
     })
   },
-}
+})

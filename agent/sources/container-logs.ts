@@ -4,7 +4,9 @@ import type { LogOrigin } from '../model/event.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
+import { messageOf } from '../text/error.ts'
 import { endedSince } from './container-logs/backfill.ts'
+import { createEngineClient, type EngineClient } from './containers/engine.ts'
 import { createFollower, cursorKey } from './container-logs/follower.ts'
 import { createFollowers } from './container-logs/followers.ts'
 import type { Followers } from './container-logs/followers.ts'
@@ -15,7 +17,7 @@ import { createBudget } from './logs/budget.ts'
 import type { Budget } from './logs/budget.ts'
 import { createLogCounters, logMetrics } from './logs/metrics.ts'
 import type { Prefilter } from './logs/prefilter.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export type ContainerLogsOptions = {
   readonly roster: ContainerRoster
@@ -83,11 +85,17 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     const warned = new Set<string>()
     const work = (budget = createBudget())
     const mayLookAgain = createAllowance(LOOKS_AGAIN)
+    const engines = new Map<string, EngineClient>()
+    const engineOf = (socketPath: string): EngineClient => {
+      const known = engines.get(socketPath) ?? createEngineClient({ socketPath })
+      engines.set(socketPath, known)
+      return known
+    }
     const reading = (followers = createFollowers({
       maxStreams,
       ...(maxTracked === undefined ? {} : { maxTracked }),
       create: (socketPath, id) =>
-        createFollower({ socketPath, id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
+        createFollower({ engine: engineOf(socketPath), id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
       onSilent: (id) => onSilent(id),
@@ -110,7 +118,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
           reading.ended(socketPath, identity.id)
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${error instanceof Error ? error.message : String(error)}`)
+        if (!stopping.signal.aborted) log.warn(`containers that ended while the agent was down: ${messageOf(error)}`)
       }
     }
     const report = (t: number): void => {
@@ -182,9 +190,10 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
   }
 }
 
-export const containerLogs: SourceDefinition = {
+export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
+  needs: ['config', 'directory', 'cursors', 'interesting', 'roster'],
   create({ config, directory, cursors, interesting, roster }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
@@ -196,4 +205,4 @@ export const containerLogs: SourceDefinition = {
       containerFiles: config.logs.container_files,
     })
   },
-}
+})

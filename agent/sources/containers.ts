@@ -4,19 +4,43 @@ import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
 import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
+import {
+  containerCpuLimitCores,
+  containerCpuSecondsTotal,
+  containerGpuRequested,
+  containerInfo,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerRestartsTotal,
+} from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import { createEngines } from './containers/engines.ts'
 import type { Engines } from './containers/engines.ts'
 import type { EngineContainer } from './containers/engine-container.ts'
 import type { HostGpu } from './containers/gpu-request.ts'
-import { containerMetrics } from './containers/metrics.ts'
 import type { ContainerRoster } from './containers/roster.ts'
 import { factsOf, trackContainer } from './containers/tracked.ts'
 import type { TrackedContainer } from './containers/tracked.ts'
+
+const containerMetrics = [
+  containerInfo,
+  containerCpuSecondsTotal,
+  containerCpuLimitCores,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerRestartsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerGpuRequested,
+] as const
 
 export type ContainersOptions = {
   /** Sockets of engines. Absent: the usual places, and whichever of them exists; empty: no engine at all. */
@@ -230,20 +254,21 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
   }
 }
 
-export const containers: SourceDefinition = {
+export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
-  create({ config, directory, gpus, roster, settings }) {
+  needs: ['config', 'directory', 'latest', 'roster', 'settings'],
+  create({ config, directory, latest, roster, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
       cgroupRoot,
       procRoot: config.host.proc_root,
       directory,
-      gpus,
+      gpus: latest.inventory.gpus,
       roster,
       settings,
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },
-}
+})

@@ -16,16 +16,6 @@ import type { SelfFigure } from './agent-self/figures.ts'
 import type { ContainerRoster } from './containers/roster.ts'
 import type { Prefilter } from './logs/prefilter.ts'
 
-/** A GPU of this host as its newest gpu_info tells it. */
-export type HostGpu = {
-  readonly index: number
-  readonly uuid: string
-  /** N of /dev/nvidiaN; not always the index. */
-  readonly minor?: number
-  /** UUIDs of its MIG devices. */
-  readonly mig?: readonly string[]
-}
-
 /** Whether NVML answers; nvidia-smi stands in while it is down. */
 export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
 
@@ -51,9 +41,7 @@ export type Services = {
   readonly interesting: Prefilter
   readonly latest: LatestStore
   readonly ledger: Ledger
-  readonly gpus: () => readonly HostGpu[]
   readonly nvml: Signal<NvmlState>
-  readonly metricNamed: (name: string) => MetricDef | undefined
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }
@@ -66,6 +54,29 @@ export type ReloadableSource = Source & {
 export type SourceDefinition = {
   readonly id: string
   readonly metrics: readonly MetricDef[]
-  /** undefined: the configuration does not want it. */
+  /** Takes of these services what it needs. undefined: the configuration does not want it. */
   readonly create: (services: Services) => ReloadableSource | undefined
 }
+
+/** A source is made with the services that it `needs` and cannot reach any other. */
+export function defineSource<const Need extends keyof Services>({
+  needs,
+  create,
+  ...definition
+}: {
+  readonly id: string
+  readonly metrics: readonly MetricDef[]
+  readonly needs: readonly Need[]
+  readonly create: (services: Pick<Services, Need>) => ReloadableSource | undefined
+}): SourceDefinition {
+  return { ...definition, create: (services) => create(picked(services, needs)) }
+}
+
+function picked<Name extends keyof Services>(services: Services, names: readonly Name[]): Pick<Services, Name> {
+  const found: Partial<Pick<Services, Name>> = {}
+  for (const name of names) found[name] = services[name]
+  if (!hasAll(found, names)) throw new Error(`a source needs ${names.join(', ')}: one of these services is missing`)
+  return found
+}
+const hasAll = <Name extends keyof Services>(found: Partial<Pick<Services, Name>>, names: readonly Name[]): found is Pick<Services, Name> =>
+  names.every((name) => name in found)

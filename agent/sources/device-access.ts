@@ -1,39 +1,20 @@
 // Can each container still reach the GPUs that it was given? Its device nodes and its device cgroup, every ten seconds.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineMetric } from '../model/metric.ts'
+import type { GivenGpu, Inventory } from '../inventory/inventory.ts'
+import { containerGpuAccessible, containerGpuNode } from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { LatestStore } from '../store/latest.ts'
-import { CONTAINER_LABELS } from './containers/metrics.ts'
-import type { HostGpu, SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { allowedBy, CONTROL, nodeOf, openBox, type Box } from './device-access/probe.ts'
 
-const LABELS = [...CONTAINER_LABELS, 'gpu', 'uuid'] as const
-
-export const gpuAccessible = defineMetric({
-  name: 'warpwatch_container_gpu_accessible',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 while a container can reach a GPU that it was given, 0 when its device node or the permission of its device cgroup is gone; absent where that cannot be told (cgroup v2 hides its rules).',
-  labels: LABELS,
-})
-export const gpuNode = defineMetric({
-  name: 'warpwatch_container_gpu_node',
-  kind: 'gauge',
-  unit: '1',
-  help: 'Whether the device node of a GPU that the container was given is in its /dev.',
-  labels: LABELS,
-  history: false,
-})
-export const accessMetrics = [gpuAccessible, gpuNode] as const
+export const accessMetrics = [containerGpuAccessible, containerGpuNode] as const
 
 export type DeviceAccessOptions = {
   readonly procRoot: string
   readonly cgroupRoot: string
-  readonly latest: Pick<LatestStore, 'of'>
-  readonly gpus: () => readonly HostGpu[]
+  readonly inventory: Pick<Inventory, 'byUuid' | 'containers'>
 }
 
 const EVERY_MS = 10_000
@@ -49,6 +30,7 @@ type Given = {
   /** Its node was gone, or a node of the container's control device was. */
   lost: boolean
 }
+type Running = { readonly id: string; readonly pid: string; readonly given: readonly GivenGpu[] }
 type Tracked = { readonly pid: string; readonly gpus: Map<string, Given>; control: boolean }
 
 /** cgroup v1 may mount the controller alone or joined with others. */
@@ -57,33 +39,40 @@ function devicesMount(cgroupRoot: string): string | undefined {
   return existsSync(join(alone, 'cgroup.procs')) ? alone : undefined
 }
 
-export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }: DeviceAccessOptions): Source {
+export function createDeviceAccessSource({ procRoot, cgroupRoot, inventory }: DeviceAccessOptions): Source {
   const tracked = new Map<string, Tracked>()
   let said = false
 
   /** What it was given is remembered: with the node goes the sign that it was given. */
-  const learn = (running: ReadonlyMap<string, string>): void => {
-    const minors = new Map(gpus().flatMap(({ uuid, minor }) => (minor === undefined ? [] : [[uuid, minor] as const])))
-    for (const { series } of latest.of('warpwatch_container_gpu_requested')) {
-      const { container_id: id, uuid, by, ...rest } = series.labels
-      // A privileged container has all devices, whether it wants them or not.
-      if (id === undefined || uuid === undefined || by === 'privileged') continue
-      const [pid, minor] = [running.get(id), minors.get(uuid)]
-      if (pid === undefined || minor === undefined) continue
-      let container = tracked.get(id)
-      if (container?.pid !== pid) {
-        if (tracked.size >= MAX_CONTAINERS) continue
-        tracked.set(id, (container = { pid, gpus: new Map(), control: false }))
+  const learn = (running: readonly Running[]): void => {
+    for (const { id, pid, given } of running) {
+      for (const { uuid, by, series } of given) {
+        const minor = inventory.byUuid(uuid)?.minor
+        // A privileged container has all devices, whether it wants them or not.
+        if (by === 'privileged' || minor === undefined) continue
+        let container = tracked.get(id)
+        if (container?.pid !== pid) {
+          if (tracked.size >= MAX_CONTAINERS) continue
+          tracked.set(id, (container = { pid, gpus: new Map(), control: false }))
+        }
+        if (container.gpus.has(uuid)) continue
+        const { by: _, ...labels } = series.labels
+        container.gpus.set(uuid, {
+          accessible: makeSeries(containerGpuAccessible, labels),
+          node: makeSeries(containerGpuNode, labels),
+          labels,
+          minor,
+          seen: false,
+          lost: false,
+        })
       }
-      if (container.gpus.has(uuid)) continue
-      const labels: Labels = { ...rest, container_id: id, uuid }
-      container.gpus.set(uuid, { accessible: makeSeries(gpuAccessible, labels), node: makeSeries(gpuNode, labels), labels, minor, seen: false, lost: false })
     }
-    for (const [id, { pid }] of tracked) if (running.get(id) !== pid) tracked.delete(id)
+    const pids = new Map(running.map(({ id, pid }) => [id, pid]))
+    for (const [id, { pid }] of tracked) if (pids.get(id) !== pid) tracked.delete(id)
   }
   const judge = (box: Box, container: Tracked, given: Given, readings: Reading[], gaps: Gap[]): void => {
     const { accessible, node: nodeSeries, labels, minor } = given
-    const unknown = (why: Pick<Gap, 'reason' | 'detail'>): void => void gaps.push({ metric: gpuAccessible.name, labels, ...why })
+    const unknown = (why: Pick<Gap, 'reason' | 'detail'>): void => void gaps.push({ metric: containerGpuAccessible.name, labels, ...why })
     const node = nodeOf(box, `nvidia${minor}`)
     const control = nodeOf(box, CONTROL.name)
     if (typeof node === 'object') return unknown(node)
@@ -109,12 +98,7 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
       const mount = devicesMount(cgroupRoot)
       every(EVERY_MS, (t) => {
         const begun = performance.now()
-        const running = new Map<string, string>()
-        for (const { series } of latest.of('warpwatch_container_info')) {
-          const { container_id: id, pid } = series.labels
-          if (id !== undefined && pid !== undefined) running.set(id, pid)
-        }
-        learn(running)
+        learn([...inventory.containers()].flatMap(({ id, pid, given }) => (pid === undefined ? [] : [{ id, pid, given }])))
         if (tracked.size === 0 && !said) return
         said = tracked.size > 0
         const readings: Reading[] = []
@@ -130,11 +114,12 @@ export function createDeviceAccessSource({ procRoot, cgroupRoot, latest, gpus }:
   }
 }
 
-export const deviceAccess: SourceDefinition = {
+export const deviceAccess = defineSource({
   id: 'device-access',
   metrics: accessMetrics,
-  create({ config, latest, gpus }) {
+  needs: ['config', 'latest'],
+  create({ config, latest }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
-    return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, latest, gpus })
+    return createDeviceAccessSource({ procRoot: config.host.proc_root, cgroupRoot: config.containers.cgroup_root, inventory: latest.inventory })
   },
-}
+})

@@ -2,18 +2,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { nvmlLibraries } from '../lib/wsl.ts'
-import { defineMetric } from '../model/metric.ts'
+import { driverLibraryMismatch } from '../metrics/driver.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
-
-export const libraryMismatch = defineMetric({
-  name: 'warpwatch_driver_library_mismatch',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 while no installed libnvidia-ml is of the version of the loaded kernel module, so that new programs cannot use the GPUs, else 0; absent where one of both cannot be told.',
-  labels: ['kernel_version', 'library_version'],
-})
+import { defineSource } from './definition.ts'
 
 export type DriverVersionOptions = {
   readonly procRoot: string
@@ -62,7 +54,7 @@ export function createDriverVersionSource(options: DriverVersionOptions): Source
   let said = false
   return {
     id: 'driver-version',
-    metrics: [libraryMismatch],
+    metrics: [driverLibraryMismatch],
     start({ emit, every }) {
       every(EVERY_MS, (t) => {
         const begun = performance.now()
@@ -72,7 +64,7 @@ export function createDriverVersionSource(options: DriverVersionOptions): Source
         const readings =
           found === undefined
             ? []
-            : [{ series: makeSeries(libraryMismatch, { kernel_version: found.kernel, library_version: found.library }), value: found.differ ? 1 : 0 }]
+            : [{ series: makeSeries(driverLibraryMismatch, { kernel_version: found.kernel, library_version: found.library }), value: found.differ ? 1 : 0 }]
         emit({ type: 'scrape', t, source: 'driver-version', group: '', ttlMs: 3 * EVERY_MS, durationMs: performance.now() - begun, readings, gaps: [] })
       })
     },
@@ -80,9 +72,10 @@ export function createDriverVersionSource(options: DriverVersionOptions): Source
   }
 }
 
-export const driverVersion: SourceDefinition = {
+export const driverVersion = defineSource({
   id: 'driver-version',
-  metrics: [libraryMismatch],
+  metrics: [driverLibraryMismatch],
+  needs: ['config'],
   create({ config }) {
     if (config.gpu.source === 'off' || config.simulate.scenario !== 'off') return undefined
     return createDriverVersionSource({
@@ -91,4 +84,4 @@ export const driverVersion: SourceDefinition = {
       libraries: () => nvmlLibraries(config.gpu.library).filter((path) => path.startsWith('/') && existsSync(path)),
     })
   },
-}
+})

@@ -1,38 +1,20 @@
 // Which cards this host has, remembered over restarts: one that does not come back after a reboot is missed, though nobody saw it go.
 import * as z from 'zod/mini'
-import { defineMetric } from '../model/metric.ts'
+import type { Gpu } from '../inventory/identity.ts'
+import type { Inventory } from '../inventory/inventory.ts'
+import { gpusExpected, gpusPresent } from '../metrics/driver.ts'
+import { gpuPresent } from '../metrics/gpu-identity.ts'
 import type { Gap, GapReason, Reading } from '../model/reading.ts'
-import { makeSeries, type Labels } from '../model/series.ts'
+import { makeSeries } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
-import type { NvmlState, SourceDefinition } from './definition.ts'
+import { defineSource, type NvmlState } from './definition.ts'
 
-export const gpuPresent = defineMetric({
-  name: 'warpwatch_gpu_present',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 for a GPU that the driver lists, also while it hangs; 0 for one that was here and is not listed any more. Absent while the driver tells nothing.',
-  labels: ['gpu', 'uuid'],
-})
-export const gpusPresent = defineMetric({
-  name: 'warpwatch_gpus_present',
-  kind: 'gauge',
-  unit: '{gpu}',
-  help: 'GPUs that the driver lists; absent while the driver tells nothing.',
-  labels: [],
-})
-export const gpusExpected = defineMetric({
-  name: 'warpwatch_gpus_expected',
-  kind: 'gauge',
-  unit: '{gpu}',
-  help: 'GPUs that this host should have: gpu.expected_gpus, or as many as it had before.',
-  labels: [],
-})
 export const presenceMetrics = [gpuPresent, gpusPresent, gpusExpected] as const
 
 export type PresenceOptions = {
-  readonly latest: Pick<LatestStore, 'of' | 'gaps'>
+  readonly latest: { readonly inventory: Pick<Inventory, 'gpus'>; readonly gaps: LatestStore['gaps'] }
   readonly memory: Pick<CursorStore, 'get' | 'set'>
   readonly nvml: () => NvmlState
   readonly expected?: number
@@ -71,31 +53,30 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
   let notedAt = 0
   let said = false
 
-  const learn = ({ uuid = '', gpu, pci_bus_id: bus }: Labels, t: number): boolean => {
+  const learn = ({ uuid, index, pciBusId: bus }: Gpu, t: number): boolean => {
     if (uuid === '') return false
     const before = known.get(uuid)
     if (before !== undefined) {
-      const changed = before.index !== Number(gpu) || before.bus !== bus
-      Object.assign(before, { index: Number(gpu), bus, seenAt: t, missed: 0 })
+      const changed = before.index !== index || before.bus !== bus
+      Object.assign(before, { index, bus, seenAt: t, missed: 0 })
       return changed
     }
     if (known.size >= MAX_KNOWN) return false
-    known.set(uuid, { uuid, index: Number(gpu), bus, seenAt: t, missed: 0 })
+    known.set(uuid, { uuid, index, bus, seenAt: t, missed: 0 })
     return true
   }
   const look = (t: number): readonly Reading[] => {
     const readings: Reading[] = []
-    const infos = latest.of('warpwatch_gpu_info')
-    if (infos.length === 0 && nvml() !== 'sampling') {
+    const present = latest.inventory.gpus()
+    if (present.length === 0 && nvml() !== 'sampling') {
       for (const gpu of known.values()) gpu.missed = 0
     } else {
       let changed = false
       const [uuids, buses] = [new Set<string>(), new Set<string>()]
-      for (const { series } of infos) {
-        changed = learn(series.labels, t) || changed
-        const { uuid, pci_bus_id: bus } = series.labels
-        if (uuid !== undefined) uuids.add(uuid)
-        if (bus !== undefined) buses.add(bus)
+      for (const gpu of present) {
+        changed = learn(gpu, t) || changed
+        uuids.add(gpu.uuid)
+        if (gpu.pciBusId !== undefined) buses.add(gpu.pciBusId)
       }
       // One that hangs or crashes its reader is there, it only does not answer.
       const gaps = latest.gaps().filter(({ metric }) => metric === 'gpu')
@@ -144,12 +125,13 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
   }
 }
 
-export const gpuPresence: SourceDefinition = {
+export const gpuPresence = defineSource({
   id: 'gpu-presence',
   metrics: presenceMetrics,
+  needs: ['config', 'latest', 'cursors', 'nvml'],
   create({ config, latest, cursors, nvml }) {
     if (config.gpu.source === 'off' || config.simulate.scenario !== 'off') return undefined
     const { expected_gpus: expected } = config.gpu
     return createGpuPresenceSource({ latest, memory: cursors, nvml: nvml.get, ...(expected === undefined ? {} : { expected }) })
   },
-}
+})

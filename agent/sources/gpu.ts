@@ -5,9 +5,8 @@ import * as collectors from '../collectors/index.ts'
 import { nvmlLibraries } from '../lib/wsl.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
-import { gpuSourceMetrics } from './gpu/metrics.ts'
-import { createGpuSource } from './gpu/source.ts'
+import { defineSource } from './definition.ts'
+import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 
@@ -26,9 +25,10 @@ const switchedOff: Source = {
   stop: () => {},
 }
 
-export const gpu: SourceDefinition = {
+export const gpu = defineSource({
   id: 'gpu',
   metrics: [...collectorMetrics, ...gpuSourceMetrics, ...gpuMemoryMetrics],
+  needs: ['config', 'childEntry', 'identify', 'nvml'],
   create({ config, childEntry, identify, nvml }) {
     if (config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
     if (config.gpu.source === 'off') return switchedOff
@@ -45,4 +45,4 @@ export const gpu: SourceDefinition = {
       onState: (state) => nvml.set(state.kind),
     })
   },
-}
+})

@@ -2,7 +2,7 @@
 import { detectWsl, readWslFacts, wslHint } from '../lib/wsl.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import type { Aspect, HostPaths } from './host/aspect.ts'
 import { collect } from './host/aspect.ts'
 import { cpu } from './host/cpu.ts'
@@ -76,11 +76,12 @@ export function createHostSource({ procRoot = '/proc', sysRoot = '/sys', hostnam
   }
 }
 
-export const host: SourceDefinition = {
+export const host = defineSource({
   id: 'host',
   metrics,
+  needs: ['config'],
   create: ({ config }) =>
     config.host.enabled && config.simulate.scenario === 'off'
       ? createHostSource({ procRoot: config.host.proc_root, sysRoot: config.host.sys_root, hostname: config.host_name })
       : undefined,
-}
+})

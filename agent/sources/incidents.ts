@@ -1,56 +1,15 @@
 // What the agent says of incidents on /metrics: what fires, how many there were of each kind, when the last was seen.
+import { gpuSecondsLostTotal, incidentActive, incidentLastTimestampSeconds, incidentsSilenced, incidentsTotal } from '../metrics/incident.ts'
 import type { MetricDef } from '../model/metric.ts'
 import { xidLabels, type IncidentFigures } from '../model/incident.ts'
 import { INCIDENT_KINDS, type IncidentKind } from '../model/kinds.ts'
-import { defineMetric } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { createForecastReadings, forecastMetrics } from './incidents/forecasts.ts'
 
-// The store of incidents keeps all of them with their times, so history need not.
-export const incidentActive = defineMetric({
-  name: 'warpwatch_incident_active',
-  kind: 'gauge',
-  unit: '1',
-  help: '1 for each subject that has a firing incident of this kind; of kind xid also the number of the Xid, or of the SXid of an NVSwitch.',
-  labels: ['kind', 'severity', 'gpu', 'uuid', 'container', 'xid', 'sxid'],
-  history: false,
-})
-export const incidentsTotal = defineMetric({
-  name: 'warpwatch_incidents_total',
-  kind: 'counter',
-  unit: '{incident}',
-  help: 'Incidents that fired since the agent started; all kinds are there from the start, so that the first one is seen as an increase.',
-  labels: ['kind'],
-  history: false,
-})
-export const incidentLast = defineMetric({
-  name: 'warpwatch_incident_last_timestamp_seconds',
-  kind: 'gauge',
-  unit: 's',
-  help: 'When a fault of this kind was last seen, Unix time; absent while none was.',
-  labels: ['kind'],
-  history: false,
-})
-export const incidentsSilenced = defineMetric({
-  name: 'warpwatch_incidents_silenced',
-  kind: 'gauge',
-  unit: '{incident}',
-  help: 'Firing incidents of which nobody is told, as a silence covers them.',
-  labels: [],
-  history: false,
-})
-export const gpuSecondsLost = defineMetric({
-  name: 'warpwatch_gpu_seconds_lost_total',
-  kind: 'counter',
-  unit: 's',
-  help: 'GPU time lost to crashes since the agent started: from the last state that the job saved, or its first sight on the GPU, to its end. By kind of the incident.',
-  labels: ['kind', 'gpu', 'uuid'],
-  history: false,
-})
-const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLast, incidentsSilenced, gpuSecondsLost, ...forecastMetrics]
+const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLastTimestampSeconds, incidentsSilenced, gpuSecondsLostTotal, ...forecastMetrics]
 
 export function createIncidentsSource(figures: () => IncidentFigures): Source {
   const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
@@ -80,12 +39,12 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
   }
   const lastSeries = (kind: IncidentKind): Series => {
     let series = lasts.get(kind)
-    if (series === undefined) lasts.set(kind, (series = makeSeries(incidentLast, { kind })))
+    if (series === undefined) lasts.set(kind, (series = makeSeries(incidentLastTimestampSeconds, { kind })))
     return series
   }
   const lostSeries = (kind: IncidentKind, gpu: string, uuid: string): Series => {
     let series = losses.get(`${kind} ${uuid}`)
-    if (series === undefined) losses.set(`${kind} ${uuid}`, (series = makeSeries(gpuSecondsLost, { kind, gpu, uuid })))
+    if (series === undefined) losses.set(`${kind} ${uuid}`, (series = makeSeries(gpuSecondsLostTotal, { kind, gpu, uuid })))
     return series
   }
   return {
@@ -109,8 +68,9 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
   }
 }
 
-export const incidents: SourceDefinition = {
+export const incidents = defineSource({
   id: 'incidents',
   metrics,
+  needs: ['incidents'],
   create: ({ incidents: figures }) => createIncidentsSource(figures),
-}
+})

@@ -4,7 +4,8 @@ import type { ChildProcess } from 'node:child_process'
 import type { Gap } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { createLineSplitter } from '../text/line-splitter.ts'
+import { defineSource } from './definition.ts'
 import { parseEntry } from './journald/entry.ts'
 import type { JournalEntry } from './journald/entry.ts'
 import { addLine, createBatch } from './logs/batch.ts'
@@ -26,7 +27,7 @@ const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 const CURSOR_KEY = 'journald'
 const FIELDS = 'MESSAGE,_SYSTEMD_UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,CONTAINER_ID_FULL'
-const MAX_ENTRY_BYTES = 1 << 20
+const MAX_ENTRY_CHARS = 1 << 20
 const MAX_UNITS = 256
 
 export function createJournaldSource(options: JournaldOptions): Source {
@@ -43,7 +44,6 @@ export function createJournaldSource(options: JournaldOptions): Source {
     let gap: Gap | undefined
     let retryMs = FIRST_RETRY_MS
     let warned = false
-    let rest = ''
     const batch = createBatch()
     let current: JournalEntry | undefined
     const facts = { timeOf: () => current?.t ?? 0, cursorOf: () => current?.cursor ?? '' }
@@ -91,20 +91,14 @@ export function createJournaldSource(options: JournaldOptions): Source {
       const args = ['--output=json', '--follow', '--no-pager', `--output-fields=${FIELDS}`, ...from, ...units.map((unit) => `--unit=${unit}`)]
       const started = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
       child = started
-      rest = ''
+      const entries = createLineSplitter({ maxChars: MAX_ENTRY_CHARS, overlong: 'drop', onOverlong: () => counters.skip('cut') })
       let said = ''
       started.stdout.setEncoding('utf8')
       started.stdout.on('data', (text: string) => {
         gap = undefined
         retryMs = FIRST_RETRY_MS
         budget.spend(() => {
-          const lines = (rest + text).split('\n')
-          rest = lines.pop() ?? ''
-          if (rest.length > MAX_ENTRY_BYTES) {
-            rest = ''
-            counters.skip('cut')
-          }
-          for (const line of lines) take(line)
+          for (const line of entries.push(text)) take(line)
         })
         if (!budget.exhausted()) return
         started.stdout.pause()
@@ -155,9 +149,10 @@ export function createJournaldSource(options: JournaldOptions): Source {
   }
 }
 
-export const journald: SourceDefinition = {
+export const journald = defineSource({
   id: 'journald',
   metrics: logMetrics,
+  needs: ['config', 'cursors', 'interesting'],
   create: ({ config, cursors, interesting }) =>
     config.logs.journald && config.simulate.scenario === 'off' ? createJournaldSource({ units: config.logs.journald_units, cursors, interesting }) : undefined,
-}
+})

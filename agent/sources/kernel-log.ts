@@ -1,11 +1,11 @@
 // The kernel's log: Xids, OOM kills, faults of buses and disks. Resumes by boot and sequence number.
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import { errnoName } from '../attribution/small-file.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { codeOf, errnoOf, messageOf } from '../text/error.ts'
+import { defineSource } from './definition.ts'
 import { openKernelDevice } from './kernel-log/device.ts'
 import type { KernelDevice } from './kernel-log/device.ts'
 import { parseRecord } from './kernel-log/record.ts'
@@ -98,11 +98,11 @@ export function createKernelLogSource(options: KernelLogOptions): Source {
       if (fragment === undefined) hand(record)
     }
     const fail = (error: unknown): void => {
-      const name = errnoName(error) ?? ''
+      const name = codeOf(error) ?? ''
       const reason = REASONS[name] ?? 'driver_error'
       const hint = reason === 'no_permission' ? ': run the agent as root or give it CAP_SYSLOG' : ''
-      const code = error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? Math.abs(error.errno) : undefined
-      const detail = `${path}: ${error instanceof Error ? error.message : String(error)}${hint}`
+      const code = errnoOf(error)
+      const detail = `${path}: ${messageOf(error)}${hint}`
       gap = { metric: 'kernel-log', labels: {}, reason, detail, ...(code === undefined ? {} : { code }) }
       if (!warned) log.warn(`the kernel's log cannot be read, so no Xid or OOM kill is seen there: ${detail}`)
       warned = true
@@ -173,9 +173,10 @@ function bootId(procRoot: string): string {
   }
 }
 
-export const kernelLog: SourceDefinition = {
+export const kernelLog = defineSource({
   id: 'kernel-log',
   metrics: logMetrics,
+  needs: ['config', 'cursors', 'interesting'],
   create: ({ config, cursors, interesting }) =>
     config.logs.kernel && config.simulate.scenario === 'off' ? createKernelLogSource({ procRoot: config.host.proc_root, cursors, interesting }) : undefined,
-}
+})

@@ -1,11 +1,11 @@
 // Plain log files and log files of containers, by path or glob.
 import { globSync } from 'node:fs'
-import { errnoName } from '../attribution/small-file.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
-import type { SourceDefinition } from './definition.ts'
+import { codeOf, errnoOf, messageOf } from '../text/error.ts'
+import { defineSource } from './definition.ts'
 import { createFileLog } from './log-files/file-log.ts'
 import type { FileLog } from './log-files/file-log.ts'
 import { createBudget } from './logs/budget.ts'
@@ -56,7 +56,7 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
     const add = (path: string, ofContainer: boolean): void => {
       if (watched.has(path)) return
       if (watched.size >= MAX_FILES) {
-        if (!tooMany) log.warn(`expected at most ${MAX_FILES} log files, found more: ${path} and others are not read`)
+        if (!tooMany) log.warn(`logs.files names more than ${MAX_FILES} files: ${path} and others are not read. Narrow the patterns`)
         tooMany = true
         return
       }
@@ -73,7 +73,7 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
           if (entry.failure !== undefined) log.info(`${entry.path} can be read`)
           entry.failure = undefined
         } catch (error) {
-          if (entry.failure === undefined) log.warn(`${entry.path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+          if (entry.failure === undefined) log.warn(`${entry.path} cannot be read: ${messageOf(error)}`)
           entry.failure = error
         }
       })
@@ -102,9 +102,9 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
       const gaps: Gap[] = []
       for (const { path, failure } of watched.values()) {
         if (failure === undefined) continue
-        const code = failure instanceof Error && 'errno' in failure && typeof failure.errno === 'number' ? Math.abs(failure.errno) : undefined
-        const reason = REASONS[errnoName(failure) ?? ''] ?? 'driver_error'
-        const detail = failure instanceof Error ? failure.message : 'the file cannot be read'
+        const code = errnoOf(failure)
+        const reason = REASONS[codeOf(failure) ?? ''] ?? 'driver_error'
+        const detail = messageOf(failure)
         gaps.push({ metric: 'log-files', labels: { path }, reason, detail, ...(code === undefined ? {} : { code }) })
       }
       emit({ type: 'scrape', t, source: 'log-files', group: 'all', ttlMs: REPORT.ttlMs, durationMs: 0, readings: counters.readings(), gaps })
@@ -129,12 +129,13 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
   }
 }
 
-export const logFiles: SourceDefinition = {
+export const logFiles = defineSource({
   id: 'log-files',
   metrics: logMetrics,
+  needs: ['config', 'directory', 'cursors', 'interesting'],
   create({ config, directory, cursors, interesting }) {
     const { files, container_files: containerFiles } = config.logs
     if ((files.length === 0 && containerFiles.length === 0) || config.simulate.scenario !== 'off') return undefined
     return createLogFilesSource({ files, containerFiles, directory, cursors, interesting })
   },
-}
+})

@@ -3,15 +3,16 @@ import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
 import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as collectors from '../collectors/index.ts'
 import { nvidiaSmiCommands } from '../lib/wsl.ts'
-import type { SourceDefinition } from './definition.ts'
-import { sampleAge } from './gpu/metrics.ts'
+import { gpuSampleAgeSeconds } from '../metrics/gpu-identity.ts'
+import { defineSource } from './definition.ts'
 import { createNvidiaSmiSource } from './nvidia-smi/source.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 
-export const nvidiaSmi: SourceDefinition = {
+export const nvidiaSmi = defineSource({
   id: 'nvidia-smi',
-  metrics: [...collectorMetrics, ...gpuMemoryMetrics, sampleAge],
+  metrics: [...collectorMetrics, ...gpuMemoryMetrics, gpuSampleAgeSeconds],
+  needs: ['config', 'identify', 'nvml'],
   create({ config, identify, nvml }) {
     const { source, nvidia_smi: command } = config.gpu
     if ((source !== 'nvidia-smi' && source !== 'auto') || config.simulate.scenario !== 'off') return undefined
@@ -24,4 +25,4 @@ export const nvidiaSmi: SourceDefinition = {
       active: () => source === 'nvidia-smi' || nvml.get() === 'down',
     })
   },
-}
+})

@@ -1,7 +1,7 @@
 // Reads a recording back as the events that the pipeline takes.
 import { createReadStream } from 'node:fs'
 import type { Event } from '../model/event.ts'
-import { splitLines } from './recording/lines.ts'
+import { createLineSplitter } from '../text/line-splitter.ts'
 import { createLineParser } from './recording/parse.ts'
 import { createSeriesCache, type MetricNamed } from './recording/series-cache.ts'
 
@@ -53,13 +53,19 @@ export function readRecording(input: string | AsyncIterable<string>, options: Re
       const type = unknown.has(parsed) || unknown.size < MAX_UNKNOWN_TYPES ? parsed : '(further types)'
       unknown.set(type, (unknown.get(type) ?? 0) + 1)
     } else if (parsed.type !== 'meta') return parsed
-    else if (parsed.version !== 1) throw new RecordingError(`expected a recording of version 1, came version ${parsed.version}`)
+    else if (parsed.version !== 1)
+      throw new RecordingError(`the recording is of version ${parsed.version}, and this Warpwatch reads version 1. Replay it with the Warpwatch that made it`)
     else host = parsed.host
     return undefined
   }
   async function* events(): AsyncGenerator<Event> {
     const chunks = typeof input === 'string' ? createReadStream(input, { encoding: 'utf8', highWaterMark: 1 << 20 }) : input
-    for await (const batch of splitLines(chunks, options.maxLineChars ?? 16 << 20, () => ((lines += 1), (tooLong += 1)))) {
+    const splitter = createLineSplitter({ maxChars: options.maxLineChars ?? 16 << 20, overlong: 'drop', onOverlong: () => void ((lines += 1), (tooLong += 1)) })
+    async function* batches(): AsyncGenerator<readonly string[]> {
+      for await (const chunk of chunks) yield splitter.push(chunk)
+      yield splitter.end()
+    }
+    for await (const batch of batches()) {
       for (const line of batch) {
         const event = take(line)
         if (event !== undefined) yield event

@@ -2,7 +2,6 @@
 // everything behind them is the same. The seed and the start decide all of it.
 import { setImmediate } from 'node:timers/promises'
 import type { Event } from '../model/event.ts'
-import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
 import { createGpuScraper } from './simulated/gpu-scrapes.ts'
 import { createHostScraper } from './simulated/host-scrapes.ts'
@@ -12,8 +11,7 @@ import type { Scenario } from './simulated/scenario.ts'
 import * as registry from './simulated/scenarios/index.ts'
 import { createStage } from './simulated/stage.ts'
 import { createWorld } from './simulated/world.ts'
-import { createTeller } from './simulated/teller.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 
 export const SCENARIOS: ReadonlyMap<string, Scenario> = new Map(Object.values(registry).map((scenario) => [scenario.name, scenario]))
 
@@ -23,7 +21,6 @@ export type SimulatedOptions = {
   readonly seed: number
   /** Whole seconds of the story per second. */
   readonly speed?: number
-  readonly metricNamed: (name: string) => MetricDef | undefined
   /** How much of a healthy past is told at the start, as scrapes with past times, so that charts are not empty. */
   readonly backfillMs?: number
   readonly now?: () => number
@@ -36,8 +33,6 @@ export type SimulatedOptions = {
 export type Simulation = {
   /** Everything that sources would say at `t`, and moves the story on to there. */
   readonly tick: (t: number) => readonly Event[]
-  /** Metrics that the simulation would tell but this version lacks. */
-  readonly missing: () => readonly string[]
 }
 
 /** So long the host has run before its first scrape: caches are warm, cards are hot. */
@@ -56,9 +51,8 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
     throw new Error(`simulation: expected a scenario of ${[...SCENARIOS.keys()].join(', ')}, came ${JSON.stringify(options.scenario)}`)
   const world = createWorld({ seed, gpus, processes, containers, mig: scenario.mig ?? false, cluster: scenario.cluster })
   const stage = createStage(world)
-  const teller = createTeller(options.metricNamed)
-  const gpuScrapes = createGpuScraper(world, teller)
-  const hostScrapes = createHostScraper(world, teller, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
+  const gpuScrapes = createGpuScraper(world)
+  const hostScrapes = createHostScraper(world, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
   const probes = createProbes(world)
   const act = scenario.begin(stage)
   const wallSeconds = 1 / speed
@@ -84,7 +78,6 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
       ticks += 1
       return [...stage.takeEvents(), ...scrapes, ...probes(t)]
     },
-    missing: teller.missing,
   }
 }
 
@@ -127,11 +120,12 @@ export function createSimulatedSource(options: SimulatedOptions): Source {
   }
 }
 
-export const simulated: SourceDefinition = {
+export const simulated = defineSource({
   id: 'simulated',
   metrics: [],
-  create({ config: { simulate, host_name: hostname }, metricNamed }) {
+  needs: ['config'],
+  create({ config: { simulate, host_name: hostname } }) {
     if (simulate.scenario === 'off') return undefined
-    return createSimulatedSource({ ...simulate, hostname, metricNamed, backfillMs: 15 * 60_000 })
+    return createSimulatedSource({ ...simulate, hostname, backfillMs: 15 * 60_000 })
   },
-}
+})

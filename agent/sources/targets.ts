@@ -4,13 +4,15 @@ import type { TargetConfig } from '../config/sections/targets.ts'
 import { createHttpClient, type HttpClient } from '../lib/http-client.ts'
 import { proxyRules, type ProxyFor } from '../lib/proxy.ts'
 import { shownUrl } from '../lib/shown-url.ts'
+import { targetFailedChecks, targetFailing, targetInfo, targetLatencySeconds, targetStatus, targetUp } from '../metrics/target.ts'
 import type { Scrape } from '../model/event.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Series } from '../model/series.ts'
 import type { Source, SourceContext } from '../model/source.ts'
-import type { SourceDefinition } from './definition.ts'
+import { defineSource } from './definition.ts'
 import { checkTarget, type Checked } from './targets/check.ts'
-import { targetFailedChecks, targetFailing, targetInfo, targetLatency, targetMetrics, targetStatus, targetUp } from './targets/metrics.ts'
+
+const targetMetrics = [targetInfo, targetUp, targetLatencySeconds, targetStatus, targetFailing, targetFailedChecks] as const
 
 const ID = 'targets'
 /** Which targets there are is told again so often, however seldom they are asked: a source that is silent for long counts as down. */
@@ -24,7 +26,7 @@ const infoOf = ({ name, url, container }: TargetConfig): Reading => ({
 
 function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
   const labels = { target: name }
-  const [up, latency, status] = [makeSeries(targetUp, labels), makeSeries(targetLatency, labels), makeSeries(targetStatus, labels)]
+  const [up, latency, status] = [makeSeries(targetUp, labels), makeSeries(targetLatencySeconds, labels), makeSeries(targetStatus, labels)]
   const inRow = makeSeries(targetFailedChecks, labels)
   let failed: number | undefined
   const failing = new Map<string, Series>()
@@ -38,7 +40,7 @@ function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly 
     if (checked.up !== undefined) failed = checked.up ? 0 : (failed ?? 0) + 1
     const row: readonly Reading[] = failed === undefined ? [] : [{ series: inRow, value: failed }]
     if (checked.up === undefined)
-      return { readings: row, gaps: [targetUp, targetLatency, targetStatus].map((metric) => gap(metric.name, 'driver_error', checked.detail)) }
+      return { readings: row, gaps: [targetUp, targetLatencySeconds, targetStatus].map((metric) => gap(metric.name, 'driver_error', checked.detail)) }
     const readings: Reading[] = [{ series: up, value: checked.up ? 1 : 0 }, ...row]
     if (checked.latencyMs !== undefined) readings.push({ series: latency, value: checked.latencyMs / 1_000 })
     if (checked.status !== undefined) readings.push({ series: status, value: checked.status })
@@ -141,13 +143,14 @@ export function createTargetsSource(initial: readonly TargetConfig[], proxyFor?:
   }
 }
 
-export const targets: SourceDefinition = {
+export const targets = defineSource({
   id: ID,
   metrics: targetMetrics,
+  needs: ['config'],
   create({ config }) {
     // A simulated host has no services of its own.
     if (config.simulate.scenario !== 'off') return undefined
     const source = createTargetsSource(config.targets, proxyRules(config.http_client))
     return { ...source, reload: { takes: ['targets'], apply: (next) => source.configure(next.targets) } }
   },
-}
+})

@@ -2,7 +2,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf } from '../lib/error-words.ts'
+import { messageOf } from '../text/error.ts'
 import { makeDirectory } from '../lib/make-directory.ts'
 import type { Log } from '../model/source.ts'
 

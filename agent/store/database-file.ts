@@ -1,12 +1,12 @@
 // What our databases share as files: one that is broken is set aside, one that was removed or replaced while it is open is noticed.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { codeOf } from '../lib/error-words.ts'
+import { codeOf } from '../text/error.ts'
 
 /** What SQLite has nothing against, and what is no database of ours all the same: another program's, one that somebody emptied. */
 export class BrokenFileError extends Error {
   override readonly name = 'BrokenFileError'
 }
-export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error)) || error instanceof BrokenFileError
+export const isCorrupt = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? '') || error instanceof BrokenFileError
 
 /** Renames a closed database and what belongs to it, so that it can still be looked at; never over an earlier one. Returns the new name. */
 export function setAside(file: string, now: number): string {

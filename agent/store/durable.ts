@@ -2,7 +2,7 @@
 // replaced. What a store must still write while the file is lost it keeps in memory; `onOpen` is where it writes that.
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { codeOf, messageOf } from '../lib/error-words.ts'
+import { codeOf, messageOf } from '../text/error.ts'
 import type { Log } from '../model/source.ts'
 import { FileMovedError, isCorrupt, setAside, watchFile, type FileWatch } from './database-file.ts'
 import { openDatabaseFile, type OpenSettings } from './open-database.ts'
@@ -50,7 +50,7 @@ type Open<T> = { readonly db: Database; readonly on: T; readonly watch: FileWatc
 /** Node's messages begin with the code, SQLite's do not. */
 const reasonOf = (error: unknown): string => {
   const [code, text] = [codeOf(error), messageOf(error)]
-  return code === '' || text.startsWith(code) ? text : `${code}: ${text}`
+  return code === undefined || text.startsWith(code) ? text : `${code}: ${text}`
 }
 
 /** Never throws: without a disk everything stays in memory, and the log says so once. */
@@ -167,7 +167,7 @@ export function openDurable<T>(options: DurableOptions<T>): Durable<T> {
       } catch (error) {
         if (isCorrupt(error)) return fail(error)
         // Another connection would fare no better, and this one can still be read.
-        if (/^SQLITE_(?:FULL|BUSY)/.test(codeOf(error))) return lose(error)
+        if (/^SQLITE_(?:FULL|BUSY)/.test(codeOf(error) ?? '')) return lose(error)
         if (current.isExclusive) drop()
       }
     }

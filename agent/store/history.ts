@@ -1,5 +1,6 @@
 // The past: takes scrapes in, keeps the last minutes in memory, writes them as blocks, and answers questions about all of it.
 import type { Log } from '../model/source.ts'
+import { messageOf } from '../text/error.ts'
 import { MARKER, RECORD } from './history/disk.ts'
 import type { Disk } from './history/disk.ts'
 import { createJournalWriter, encodeMarker } from './history/journal.ts'
@@ -177,7 +178,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     try {
       replayJournal(disk, windows, (seq) => (nextSeq = seq), log)
     } catch (error) {
-      log.error(`history: the journal could not be read to its end: ${error instanceof Error ? error.message : String(error)}`)
+      log.error(`history: the journal could not be read to its end: ${messageOf(error)}`)
       if (!(error instanceof RangeError)) link.fail(error)
     }
     recall()

@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, constants, lstatSync, openSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { codeOf } from '../lib/error-words.ts'
+import { codeOf } from '../text/error.ts'
 import { makeDirectory } from '../lib/make-directory.ts'
 import { prepareSchema, type Schema } from './schema.ts'
 

@@ -1,6 +1,6 @@
 // Keeps what is to be told to whom until it is delivered: on disk in one transaction with what was told, in memory while the disk cannot be used.
 import type { Database } from 'better-sqlite3'
-import { codeOf } from '../lib/error-words.ts'
+import { codeOf } from '../text/error.ts'
 import type { ToldState } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
@@ -43,7 +43,7 @@ type Parts = { readonly db: Database; readonly waiting: Waiting; readonly messag
 const partsOf = (db: Database): Parts => ({ db, waiting: waitingIn(db), messages: messagesIn(db), told: toldIn(db), figures: figuresIn(db) })
 
 /** Not what only a fault of ours can cause. */
-const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error))
+const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error) ?? '')
 
 export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS }: OutboxOptions): Outbox {
   let parts: Parts

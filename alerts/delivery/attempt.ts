@@ -2,6 +2,7 @@
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import { boundedWait, retryAfterMs } from '../../agent/lib/retry-after.ts'
 import type { Message } from '../../agent/model/notification.ts'
+import { messageOf } from '../../agent/text/error.ts'
 import type { Notifier, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
 import type { CommonOptions } from '../notifiers/common.ts'
 import { send } from './request.ts'
@@ -32,7 +33,7 @@ const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
 /** What an answer means where the notifier does not know better. Bodies are not told: they may repeat the URL. */
 export function judgeByStatus({ status }: ReceiverAnswer): Verdict {
   if (status >= 200 && status <= 299) return { result: 'delivered' }
-  return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `expected status 200 to 299, came ${status}` }
+  return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `the receiver answered with status ${status}` }
 }
 
 export async function attempt({ notifier, options, message, threads = new Map(), now, signal, proxyFor }: AttemptOptions): Promise<Attempt> {
@@ -40,7 +41,7 @@ export async function attempt({ notifier, options, message, threads = new Map(),
   try {
     request = notifier.request(message, threads)
   } catch (error) {
-    return { result: 'rejected', why: error instanceof Error ? error.message : String(error), unusable: true }
+    return { result: 'rejected', why: messageOf(error), unusable: true }
   }
   const sent = await send(request, {
     timeoutMs: options.timeout_ms,

@@ -1,7 +1,7 @@
 // One request of a notifier to its receiver, and what of its answer the notifier may see.
 import { readFileSync } from 'node:fs'
 import { createHttpClient, type HttpAnswer } from '../../agent/lib/http-client.ts'
-import { wordsOf } from '../../agent/lib/error-words.ts'
+import { lineOf } from '../../agent/text/error.ts'
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { OutgoingRequest, ReceiverAnswer } from '../notifiers/definition.ts'
 
@@ -35,7 +35,7 @@ export async function send({ url, method, headers, body }: OutgoingRequest, { ti
     // Read each time: a certificate that was renewed holds from the next message on.
     if (caFile !== undefined) ca = readFileSync(caFile)
   } catch (error) {
-    return { failed: wordsOf(error), heard: false }
+    return { failed: lineOf(error), heard: false }
   }
   const client = createHttpClient({ ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) })
   const result = await client.exchange({

@@ -1,10 +1,11 @@
 // Brings what waits for one notifier to its receiver: one message at a time, in order, again and again until it is delivered, refused or too old.
 import { randomUUID } from 'node:crypto'
-import { durationText } from '../../agent/lib/duration.ts'
+import { durationText } from '../../agent/text/duration.ts'
 import type { Message, NotifierRow, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
+import { stackOf } from '../../agent/text/error.ts'
 import type { Notifier } from '../notifiers/definition.ts'
 import { attempt, type Attempt, type DeliveryOptions } from './attempt.ts'
 import { backoffMs, createBudget } from './backoff.ts'
@@ -155,7 +156,7 @@ export function createSender(options: SenderOptions): Sender {
     awake()
     flight = act()
       .catch((error: unknown) => {
-        log.error(`${name}: sending failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+        log.error(`${name}: sending failed: ${stackOf(error)}`)
         backOff(undefined, clock.now())
       })
       .finally(() => {

@@ -1,7 +1,15 @@
 // Which series shows a fault best, cut down to what one line of text can draw: the last minutes before it.
+import { containerMemoryBytes } from '../../agent/metrics/container.ts'
+import { gpuClockHertz } from '../../agent/metrics/gpu-clocks.ts'
+import { gpuUtilizationRatio } from '../../agent/metrics/gpu-load.ts'
+import { gpuMemoryUsedBytes } from '../../agent/metrics/gpu-memory.ts'
+import { gpuPowerWatts } from '../../agent/metrics/gpu-power.ts'
+import { gpuMemoryTemperatureCelsius, gpuTemperatureCelsius } from '../../agent/metrics/gpu-temperature.ts'
+import { hostMemoryAvailableBytes, hostShmUsedBytes } from '../../agent/metrics/host.ts'
 import type { Incident, IncidentSeries } from '../../agent/model/incident.ts'
 import { kindOf } from '../../agent/model/kinds.ts'
 import type { Chart } from '../../agent/model/kinds/kind.ts'
+import type { MetricDef } from '../../agent/model/metric.ts'
 import type { Spark } from '../../agent/model/notification.ts'
 
 /** 60 characters fit into a line on a phone held sideways. */
@@ -9,23 +17,23 @@ const MOST_VALUES = 60
 
 type Choice = { readonly metric: string; readonly title: string; readonly unit: string; readonly labels?: Readonly<Record<string, string>> }
 
-const gpu = (name: string, title: string, unit: string, labels: Readonly<Record<string, string>> = {}): Choice => ({
-  metric: `warpwatch_gpu_${name}`,
+const gpu = ({ name, unit }: MetricDef, title: string, labels: Readonly<Record<string, string>> = {}): Choice => ({
+  metric: name,
   title,
   unit,
   labels,
 })
-const MEMORY_HEAT = gpu('memory_temperature_celsius', 'memory temperature', 'Cel')
+const MEMORY_HEAT = gpu(gpuMemoryTemperatureCelsius, 'memory temperature')
 /** By the name that a kind's declaration gives. */
 const CHARTS: Readonly<Record<Chart, Choice>> = {
-  memory: gpu('memory_used_bytes', 'memory used', 'By'),
-  utilization: gpu('utilization_ratio', 'utilization', '1'),
-  temperature: gpu('temperature_celsius', 'temperature', 'Cel'),
-  power: gpu('power_watts', 'power', 'W'),
-  sm_clock: gpu('clock_hertz', 'SM clock', 'Hz', { domain: 'sm' }),
-  container_memory: { metric: 'warpwatch_container_memory_bytes', title: 'memory of the container', unit: 'By' },
-  host_memory: { metric: 'warpwatch_host_memory_available_bytes', title: 'memory available on the host', unit: 'By' },
-  shm: { metric: 'warpwatch_host_shm_used_bytes', title: 'shared memory used', unit: 'By' },
+  memory: gpu(gpuMemoryUsedBytes, 'memory used'),
+  utilization: gpu(gpuUtilizationRatio, 'utilization'),
+  temperature: gpu(gpuTemperatureCelsius, 'temperature'),
+  power: gpu(gpuPowerWatts, 'power'),
+  sm_clock: gpu(gpuClockHertz, 'SM clock', { domain: 'sm' }),
+  container_memory: { metric: containerMemoryBytes.name, title: 'memory of the container', unit: 'By' },
+  host_memory: { metric: hostMemoryAvailableBytes.name, title: 'memory available on the host', unit: 'By' },
+  shm: { metric: hostShmUsedBytes.name, title: 'shared memory used', unit: 'By' },
 }
 const BY_REASON: readonly (readonly [pattern: RegExp, choices: readonly Choice[]])[] = [
   [/memory_temperature/, [MEMORY_HEAT, CHARTS.temperature]],

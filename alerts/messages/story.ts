@@ -5,8 +5,11 @@ import { LOG_KINDS } from '../../agent/model/kinds.ts'
 import type { Severity } from '../../agent/model/severity.ts'
 import type { Consequence, IncidentLink } from '../../agent/model/incident.ts'
 import type { Message, MessageItem, NotificationReason, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
+import { figureText } from '../../agent/text/figures.ts'
+import { twoUnitSpan } from '../../agent/text/span.ts'
+import { utcClock, utcText } from '../../agent/text/time.ts'
 import { clean, clip, oneLine } from './clean.ts'
-import { clockText, figureText, sparkText, spanText, timeText } from './figures.ts'
+import { sparkText } from './sparkline.ts'
 import { directionsOf, linksOf, type Directions, type Link } from './links.ts'
 import { headlineOf, whereOf } from './subject.ts'
 
@@ -41,7 +44,7 @@ const PREFIX: Readonly<Record<NotificationReason, string>> = {
   test: 'Test, nothing happened: ',
 }
 
-const lasted = ({ started_at: from, resolved_at: to }: OutgoingIncident, t: number): string => spanText((to ?? t) - from)
+const lasted = ({ started_at: from, resolved_at: to }: OutgoingIncident, t: number): string => twoUnitSpan((to ?? t) - from)
 
 export function headline({ event, reason, incident }: MessageItem, { host, t }: Pick<Message, 'host' | 't'>): string {
   const own = headlineOf(incident, host)
@@ -50,12 +53,12 @@ export function headline({ event, reason, incident }: MessageItem, { host, t }: 
 
 function whenOf({ event, incident }: MessageItem, t: number): string {
   const { started_at: from, resolved_at: to, last_seen_at: last, count, acknowledged } = incident
-  const times = count > 1 ? `, seen ${count} times, last at ${timeText(last)}` : ''
+  const times = count > 1 ? `, seen ${count} times, last at ${utcText(last)}` : ''
   const taken = acknowledged === undefined ? '' : `; acknowledged${acknowledged.by === undefined ? '' : ` by ${clip(oneLine(acknowledged.by), 80)}`}`
-  if (event === 'resolved') return `${timeText(from)} to ${timeText(to ?? t)}${times}`
+  if (event === 'resolved') return `${utcText(from)} to ${utcText(to ?? t)}${times}`
   // A log's lines can be minutes old where the agent has just started.
-  const since = t - from >= 60_000 ? ` (${spanText(t - from)} ago)` : ''
-  return `${timeText(from)}${since}${times}${taken}`
+  const since = t - from >= 60_000 ? ` (${twoUnitSpan(t - from)} ago)` : ''
+  return `${utcText(from)}${since}${times}${taken}`
 }
 
 function whyOf({ event, incident }: MessageItem): string {
@@ -64,7 +67,7 @@ function whyOf({ event, incident }: MessageItem): string {
   const { resolution } = incident
   // A crash is over when its log says no more of it, which is less than a job that runs.
   const silent = (LOG_KINDS as readonly string[]).includes(incident.kind) ? '; that does not say whether the job runs again' : ''
-  const over = resolution === undefined ? `Not seen again since ${timeText(incident.last_seen_at)}${silent}` : clip(oneLine(resolution), 300)
+  const over = resolution === undefined ? `Not seen again since ${utcText(incident.last_seen_at)}${silent}` : clip(oneLine(resolution), 300)
   return `${over.charAt(0).toUpperCase()}${over.slice(1)}. What it was: ${verdict}`
 }
 
@@ -100,7 +103,7 @@ const MOST_LINES = 3
 function logOf({ evidence }: OutgoingIncident): readonly string[] {
   const lines = evidence.log_lines.filter(({ stream }) => stream !== 'numbers')
   const marked = lines.filter(({ matched }) => matched === true)
-  const shown = (marked.length > 0 ? marked : lines.slice(-MOST_LINES)).map(({ t, text }) => `${clockText(t)} ${clip(clean(text), 400)}`)
+  const shown = (marked.length > 0 ? marked : lines.slice(-MOST_LINES)).map(({ t, text }) => `${utcClock(t)} ${clip(clean(text), 400)}`)
   return [...new Set(shown)].slice(0, MOST_LINES)
 }
 

@@ -1,5 +1,6 @@
 // Whom an incident hit, in words: for headlines, and in full.
 import type { Incident } from '../../agent/model/incident.ts'
+import { andList, indexRuns, upperFirst } from '../../agent/text/grammar.ts'
 import { clip, oneLine } from './clean.ts'
 
 type About = Pick<Incident, 'title' | 'subject' | 'facts'>
@@ -33,7 +34,7 @@ export function sharedTitle({ title }: Pick<Incident, 'title'>): string {
     .replace(/^GPU \d+: ?/, '')
     .replace(/^GPU \d+ /, 'GPU ')
     .replace(/ (?:on|of) GPU \d+$/, '')
-  return clip(bare.charAt(0).toUpperCase() + bare.slice(1), 160)
+  return clip(upperFirst(bare), 160)
 }
 
 /** Everything that tells a job and a card apart from others. */
@@ -58,15 +59,7 @@ export function whereOf({ subject: { container, process, gpu, host: own } }: Pic
 
 /** `GPU 0–7`, `GPU 0, 2 and 5`; undefined where none is known by its number. */
 export function gpuRange(incidents: readonly Pick<Incident, 'subject'>[]): string | undefined {
-  const numbers = [...new Set(incidents.flatMap(({ subject }) => subject.gpu?.index ?? []))].sort((a, b) => a - b)
+  const numbers = incidents.flatMap(({ subject }) => subject.gpu?.index ?? [])
   if (numbers.length === 0) return undefined
-  const runs: number[][] = []
-  for (const number of numbers) {
-    const last = runs.at(-1)
-    if (last?.at(-1) === number - 1) last.push(number)
-    else runs.push([number])
-  }
-  // Two in a row are written out; a range of two reads like more.
-  const words = runs.flatMap((run) => (run.length < 3 ? run.map(String) : [`${run[0]}–${run.at(-1)}`]))
-  return `GPU ${words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`}`
+  return `GPU ${andList(indexRuns(numbers))}`
 }

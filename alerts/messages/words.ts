@@ -1,8 +1,10 @@
 // A whole message as plain parts: one headline, the worst in full, the others on one line each, and what is left counted by kind.
 import type { Severity } from '../../agent/model/severity.ts'
 import type { Message, MessageItem } from '../../agent/model/notification.ts'
+import { counted, firstOf, plural } from '../../agent/text/grammar.ts'
+import { twoUnitSpan } from '../../agent/text/span.ts'
+import { utcText } from '../../agent/text/time.ts'
 import { clip, oneLine } from './clean.ts'
-import { spanText, timeText } from './figures.ts'
 import { headline, storyOf, type Story } from './story.ts'
 import { gpuRange, sharedTitle } from './subject.ts'
 
@@ -24,7 +26,6 @@ export const USUAL: Extent = { stories: 3, others: 20 }
 
 const SEVERITY_WORD: Readonly<Record<Severity, string>> = { critical: 'CRITICAL', warning: 'Warning', info: 'Info' }
 const RANK: Readonly<Record<Severity, number>> = { critical: 0, warning: 1, info: 2 }
-const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
 
 type Group = { readonly title: string; readonly items: readonly MessageItem[] }
 
@@ -62,13 +63,13 @@ function headlineOfMany(latest: readonly MessageItem[], { host, count, t }: Mess
   const critical = firing.filter(({ incident }) => incident.severity === 'critical').length
   const groups = groupsOf(firing.length > 0 ? firing : latest)
   const named = groups.slice(0, 2).map((group) => groupText(group))
-  const rest = groups.length > 2 ? `; ${plural(groups.length - 2, 'other fault')}` : ''
+  const rest = groups.length > 2 ? `; ${counted(groups.length - 2, 'other fault')}` : ''
   if (firing.length === 0) {
     const longest = Math.max(...latest.map(({ incident }) => (incident.resolved_at ?? t) - incident.started_at))
-    return `Resolved: ${plural(count, 'incident')} on ${oneLine(host)}, the longest after ${spanText(longest)}: ${named.join('; ')}${rest}`
+    return `Resolved: ${counted(count, 'incident')} on ${oneLine(host)}, the longest after ${twoUnitSpan(longest)}: ${named.join('; ')}${rest}`
   }
   const figures = [
-    plural(count, 'incident'),
+    counted(count, 'incident'),
     ...(critical > 0 && critical < count ? [`${critical} critical`] : []),
     ...(over > 0 ? [`${over} over already`] : []),
   ]
@@ -87,7 +88,7 @@ function notesOf({ expired }: Message, latest: readonly MessageItem[]): readonly
   if (expired !== undefined) {
     const [what, was] = expired.count === 1 ? ['One earlier notification', 'was'] : [`${expired.count} earlier notifications`, 'were']
     notes.push(
-      `${what}, from ${timeText(expired.from)} to ${timeText(expired.to)}, could not be delivered here in time and ${was} dropped; on the host, "warpwatch incidents" lists all of them.`,
+      `${what}, from ${utcText(expired.from)} to ${utcText(expired.to)}, could not be delivered here in time and ${was} dropped; on the host, "warpwatch incidents" lists all of them.`,
     )
   }
   if (latest.some(({ reason }) => reason === 'held')) notes.push('Some of this was held back by quiet hours.')
@@ -108,8 +109,7 @@ const MOST_NAMES = 5
 function jobsOf(items: readonly MessageItem[]): string {
   const names = [...new Set(items.flatMap(({ incident }) => incident.subject.container?.name ?? []))].map((name) => clip(oneLine(name), 60))
   if (names.length === 0) return ''
-  const beyond = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
-  return `, in ${names.length === 1 ? 'container' : 'containers'} ${names.slice(0, MOST_NAMES).join(', ')}${beyond}`
+  return `, in ${plural(names.length, 'container')} ${firstOf(names, MOST_NAMES)}`
 }
 
 function linesOf(group: Group, message: Message): readonly string[] {

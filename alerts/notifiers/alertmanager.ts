@@ -61,9 +61,9 @@ export const alertmanager = defineNotifier({
   },
   required: ['url'],
   check({ username, password, token }): readonly OptionProblem[] {
-    if (username === '' && password !== '') return [{ option: 'password', text: 'expected a username beside it, came none' }]
-    if (username !== '' && token !== '') return [{ option: 'token', text: 'expected a username or a token, came both' }]
-    return username.includes(':') ? [{ option: 'username', text: 'expected a name without a colon, as Basic authentication has none, came one' }] : []
+    if (username === '' && password !== '') return [{ option: 'password', text: 'needs a username: set username too' }]
+    if (username !== '' && token !== '') return [{ option: 'token', text: 'username and token exclude each other: leave out one' }]
+    return username.includes(':') ? [{ option: 'username', text: 'must not hold a colon: Basic authentication does not allow it' }] : []
   },
   create({ url, username, password, token, labels: added, heartbeat }) {
     const authorization = token !== '' ? `Bearer ${token}` : username !== '' ? `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` : undefined

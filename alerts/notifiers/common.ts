@@ -24,7 +24,7 @@ export const commonOptions = {
     default: 3 * DAY_MS,
     min: 60_000,
     max: 30 * DAY_MS,
-    description: 'What could not be delivered for so long is counted, told of in the next message, and dropped.',
+    description: 'What could not be delivered for so long is counted, mentioned in the next message, and dropped.',
   }),
   ca_file: text({ default: '', expected: 'a path', description: 'PEM file with the certificates of a private authority that the receiver is trusted by.' }),
 } as const satisfies Fields
@@ -48,7 +48,7 @@ export function headerProblems(headers: Readonly<Record<string, string>>, own: r
   const taken = new Set([...NOT_THE_USERS, ...own])
   return Object.keys(headers)
     .filter((name) => taken.has(name.toLowerCase()))
-    .map((name) => ({ option: 'headers', text: `expected headers that Warpwatch does not set itself, came ${name}` }))
+    .map((name) => ({ option: 'headers', text: `${name} is set by Warpwatch itself: leave it out` }))
 }
 
 /** All that people may be shown of a receiver's URL. */

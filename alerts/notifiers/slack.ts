@@ -27,16 +27,16 @@ function hostProblem(option: 'url' | 'api', url: string, hosts: readonly string[
   const { protocol, host } = new URL(url)
   if (protocol === 'https:' && hosts.includes(host)) return []
   const wanted = hosts.map((one) => `https://${one}`).join(' or ')
-  return [{ option, text: `expected a URL at ${wanted} (or compatible: true for Mattermost and the like), came ${protocol}//${host}` }]
+  return [{ option, text: `must be a URL at ${wanted} (or compatible: true for Mattermost and the like), not ${protocol}//${host}` }]
 }
 
 function problems({ url, token, channel, api, compatible }: Options): readonly OptionProblem[] {
   const bot = token !== ''
   return [
-    ...(url === '' && !bot ? [{ option: 'url', text: 'expected the URL of an incoming webhook, or token and channel of a bot, came neither' }] : []),
-    ...(url !== '' && bot ? [{ option: 'token', text: 'expected either the URL of an incoming webhook or the token of a bot, came both' }] : []),
-    ...(bot && channel === '' ? [{ option: 'channel', text: 'expected the channel that the bot posts to, such as C0123456789, came none' }] : []),
-    ...(!bot && channel !== '' ? [{ option: 'channel', text: 'expected no channel beside a webhook, which has its own; a bot has token and channel' }] : []),
+    ...(url === '' && !bot ? [{ option: 'url', text: 'missing: give the URL of an incoming webhook, or token and channel of a bot' }] : []),
+    ...(url !== '' && bot ? [{ option: 'token', text: 'url and token exclude each other: give the URL of an incoming webhook or the token of a bot' }] : []),
+    ...(bot && channel === '' ? [{ option: 'channel', text: 'missing: give the channel that the bot posts to, such as C0123456789' }] : []),
+    ...(!bot && channel !== '' ? [{ option: 'channel', text: 'leave it out: a webhook has a channel of its own (only a bot, with token, takes one)' }] : []),
     ...(url === '' ? [] : hostProblem('url', url, WEBHOOK_HOSTS, compatible)),
     ...(bot ? hostProblem('api', api, API_HOSTS, compatible) : []),
   ]

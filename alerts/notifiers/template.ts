@@ -2,6 +2,7 @@
 import type * as Library from 'liquidjs'
 import { choice, text, texts, wholeNumber } from '../../agent/config/field.ts'
 import type { Message } from '../../agent/model/notification.ts'
+import { messageOf } from '../../agent/text/error.ts'
 import { headerProblems, headersOption, hostOf, receiverUrl, type OptionProblem } from './common.ts'
 import { defineNotifier } from './definition.ts'
 import { createEngine, formOf, TemplateError, type Template } from './template/engine.ts'
@@ -19,10 +20,9 @@ function jsonProblem(body: string): string | undefined {
     JSON.parse(body)
     return undefined
   } catch (error) {
-    const told = error instanceof Error ? error.message : ''
-    const position = /at position (\d+)/.exec(told)?.[1]
+    const position = /at position (\d+)/.exec(messageOf(error))?.[1]
     const place = position === undefined ? '' : ` in line ${body.slice(0, Number(position)).split('\n').length} of what comes out`
-    return `expected JSON to come out, as content_type says, came something else${place}${body.trim() === '' ? ' (nothing)' : ''}`
+    return `the result is no JSON, though content_type says so${place}${body.trim() === '' ? ' (nothing)' : ''}`
   }
 }
 

@@ -24,7 +24,7 @@ export const webhook = defineNotifier({
     host: hostOf(url),
     request(message) {
       const [first, ...others] = message.items
-      if (first === undefined) throw new Error('a message: expected at least one item, came none')
+      if (first === undefined) throw new Error('a message without items')
       const body = JSON.stringify({
         version: 1,
         event: first.event,

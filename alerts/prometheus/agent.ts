@@ -1,4 +1,8 @@
 // Alerts about the agent itself: that it is there, hears everything, and is heard. The agent cannot say most of this, so Prometheus has to.
+import { agentNotificationsOldestSeconds, agentNotificationsTotal } from '../../agent/metrics/agent-delivery.ts'
+import { agentGapsTotal, agentSourceUp } from '../../agent/metrics/agent-sources.ts'
+import { agentHistoryDegraded, processStartTimeSeconds } from '../../agent/metrics/agent.ts'
+import { incidentActive, incidentsTotal } from '../../agent/metrics/incident.ts'
 import { literal, quoted, type AlertRule, type AlertSeverity, type Links, type RuleGroup } from './rule.ts'
 
 type Told = { readonly comment: string; readonly alert: string; readonly expr: string; readonly for?: string; readonly severity: AlertSeverity }
@@ -26,7 +30,7 @@ const alerts = (job: string): readonly (Told & Words)[] => [
   {
     comment: 'Three restarts within an hour are no update. A restart is seen by the start time, not by up: it is often over between two scrapes.',
     alert: 'WarpwatchAgentRestarting',
-    expr: `changes(process_start_time_seconds{job=${quoted(job)}}[1h]) >= 3`,
+    expr: `changes(${processStartTimeSeconds.name}{job=${quoted(job)}}[1h]) >= 3`,
     severity: 'warning',
     summary: `Warpwatch starts again and again${ON}`,
     description: 'The agent was started three times or more within an hour; between the lives nobody watches. First read its log: journalctl -u warpwatch.',
@@ -34,7 +38,7 @@ const alerts = (job: string): readonly (Told & Words)[] => [
   {
     comment: 'A gauge that the agent itself keeps at 0, so that a silent source is no absent series.',
     alert: 'WarpwatchSourceDown',
-    expr: 'warpwatch_agent_source_up == 0',
+    expr: `${agentSourceUp.name} == 0`,
     for: '2m',
     severity: 'warning',
     summary: `Source {{ $labels.source }} of Warpwatch tells nothing${ON}`,
@@ -46,7 +50,7 @@ const alerts = (job: string): readonly (Told & Words)[] => [
       'new ones came: readings that come and go. Five changes an hour are more than a restart or a reset of a card.',
     ].join('\n'),
     alert: 'WarpwatchTelemetryGaps',
-    expr: 'changes(warpwatch_agent_gaps_total{reason!~"not_supported|no_permission"}[1h]) > 5',
+    expr: `changes(${agentGapsTotal.name}{reason!~"not_supported|no_permission"}[1h]) > 5`,
     severity: 'warning',
     summary: `Readings of {{ $labels.source }} come and go ({{ $labels.reason }})${ON}`,
     description:
@@ -59,9 +63,9 @@ const alerts = (job: string): readonly (Told & Words)[] => [
     ].join('\n'),
     alert: 'WarpwatchNotificationsFailing',
     expr: [
-      'warpwatch_agent_notifications_oldest_seconds > 600',
+      `${agentNotificationsOldestSeconds.name} > 600`,
       'or',
-      'sum by (job, instance, notifier) (increase(warpwatch_agent_notifications_total{result=~"expired|set_aside"}[1h])) > 0',
+      `sum by (job, instance, notifier) (increase(${agentNotificationsTotal.name}{result=~"expired|set_aside"}[1h])) > 0`,
     ].join('\n'),
     severity: 'warning',
     summary: `Notifier {{ $labels.notifier }} does not deliver${ON}`,
@@ -71,7 +75,7 @@ const alerts = (job: string): readonly (Told & Words)[] => [
   {
     comment: 'Five minutes: the agent tries again every ten seconds and says so at once in its log.',
     alert: 'WarpwatchHistoryDegraded',
-    expr: 'warpwatch_agent_history_degraded == 1',
+    expr: `${agentHistoryDegraded.name} == 1`,
     for: '5m',
     severity: 'warning',
     summary: `Warpwatch cannot write its history${ON}`,
@@ -85,8 +89,8 @@ const alerts = (job: string): readonly (Told & Words)[] => [
     ].join('\n'),
     alert: 'WarpwatchIncidentBetweenScrapes',
     expr: [
-      'sum by (job, instance, kind) (increase(warpwatch_incidents_total[5m])) > 0',
-      'unless on (job, instance, kind) max_over_time(warpwatch_incident_active[5m])',
+      `sum by (job, instance, kind) (increase(${incidentsTotal.name}[5m])) > 0`,
+      `unless on (job, instance, kind) max_over_time(${incidentActive.name}[5m])`,
     ].join('\n'),
     severity: 'warning',
     summary: `A short incident of kind {{ $labels.kind }}${ON}`,

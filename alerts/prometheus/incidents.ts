@@ -1,4 +1,5 @@
 // One alert for each kind of incident, from the agent's own judgment: so that Alertmanager and the agent's notifiers say the same of the same subjects.
+import { incidentActive, incidentsTotal } from '../../agent/metrics/incident.ts'
 import { alertName, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { KindPages } from './kind-page.ts'
 import { firingBefore, literal, quoted, whereText, type AlertRule, type Links, type RuleGroup, type Texts } from './rule.ts'
@@ -9,11 +10,11 @@ import { firingBefore, literal, quoted, whereText, type AlertRule, type Links, t
  */
 function expression(kind: IncidentKind): string {
   return [
-    `warpwatch_incident_active{kind=${quoted(kind)}} == 1`,
+    `${incidentActive.name}{kind=${quoted(kind)}} == 1`,
     'or',
     firingBefore({ alertname: alertName(kind) }),
     '  and on (job, instance) up',
-    `  unless on (job, instance) warpwatch_incidents_total{kind=${quoted(kind)}}`,
+    `  unless on (job, instance) ${incidentsTotal.name}{kind=${quoted(kind)}}`,
   ].join('\n')
 }
 

@@ -2,6 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { containerGpuMemoryBytes } from '../../agent/metrics/container.ts'
+import { gpuUtilizationRatio } from '../../agent/metrics/gpu-load.ts'
+import { gpuMemoryTotalBytes, gpuMemoryUsedBytes } from '../../agent/metrics/gpu-memory.ts'
+import { gpuTemperatureCelsius } from '../../agent/metrics/gpu-temperature.ts'
+import { incidentsTotal } from '../../agent/metrics/incident.ts'
+import { processGpuMemoryBytes } from '../../agent/metrics/process.ts'
 import { ask } from './engines.ts'
 import type { Engine } from './process.ts'
 
@@ -29,14 +35,13 @@ export async function timeDashboard(engine: Engine): Promise<number> {
 
 /** Raw series of all hosts: recording rules answer the same from a few (docs/fleet.md). */
 export const QUERIES: Readonly<Record<string, string>> = {
-  'how full the memory of all cards is': 'sum(warpwatch_gpu_memory_used_bytes{gi=""}) / sum(warpwatch_gpu_memory_total_bytes{gi=""})',
-  'how busy each host is': 'avg by (instance) (warpwatch_gpu_utilization_ratio)',
-  'the ten hottest cards': 'topk(10, warpwatch_gpu_temperature_celsius)',
-  'memory by container over the fleet': 'sum by (container) (warpwatch_container_gpu_memory_bytes)',
-  'cards held for nothing':
-    'count(max by (instance, uuid) (max_over_time(warpwatch_gpu_utilization_ratio[5m])) < 0.01 and on (instance, uuid) sum by (instance, uuid) (warpwatch_process_gpu_memory_bytes) > 1e9)',
-  'incidents by kind, an hour': 'sum by (kind) (increase(warpwatch_incidents_total[1h]))',
-  'one host: what its processes hold': 'sum by (process, container) (warpwatch_process_gpu_memory_bytes{instance="gpu-0007:9839"})',
+  'how full the memory of all cards is': `sum(${gpuMemoryUsedBytes.name}{gi=""}) / sum(${gpuMemoryTotalBytes.name}{gi=""})`,
+  'how busy each host is': `avg by (instance) (${gpuUtilizationRatio.name})`,
+  'the ten hottest cards': `topk(10, ${gpuTemperatureCelsius.name})`,
+  'memory by container over the fleet': `sum by (container) (${containerGpuMemoryBytes.name})`,
+  'cards held for nothing': `count(max by (instance, uuid) (max_over_time(${gpuUtilizationRatio.name}[5m])) < 0.01 and on (instance, uuid) sum by (instance, uuid) (${processGpuMemoryBytes.name}) > 1e9)`,
+  'incidents by kind, an hour': `sum by (kind) (increase(${incidentsTotal.name}[1h]))`,
+  'one host: what its processes hold': `sum by (process, container) (${processGpuMemoryBytes.name}{instance="gpu-0007:9839"})`,
 }
 
 /** Best wall time of each over a few tries, in milliseconds. NaN where there is no answer, as when no host could be scraped in time. */

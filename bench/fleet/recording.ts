@@ -1,7 +1,6 @@
 // What the hosts of the simulated fleet say: the page of a real simulated agent, and two hours of the same simulated host's values.
 import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
-import { catalogue } from '../../agent/catalogue.ts'
 import { createExposition } from '../../agent/http/exposition.ts'
 import { createSimulation } from '../../agent/sources/simulated.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
@@ -53,8 +52,7 @@ function collect(pages: readonly string[]): Record<string, number[]> {
 /** The simulated host without an agent and without a clock: the same seed is the same cards, containers and processes. */
 function story(pages: number): readonly string[] {
   const begin = Date.UTC(2026, 10, 22)
-  const metricNamed = (name: string): (typeof catalogue)[number] | undefined => catalogue.find((metric) => metric.name === name)
-  const simulation = createSimulation({ scenario: SCENARIO, seed: SEED, metricNamed, hostname: HOST }, begin, 0)
+  const simulation = createSimulation({ scenario: SCENARIO, seed: SEED, hostname: HOST }, begin, 0)
   const latest = createLatestStore()
   const exposition = createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: HOST })
   return Array.from({ length: pages }, (_, page) => {

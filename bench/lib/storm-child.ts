@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
 import { createAlerts } from '../../alerts/service.ts'
 import { sampleIncident } from '../../alerts/sample.ts'
-import { settingsFor, isLoaded } from '../../agent/cli/settings.ts'
+import { settingsFor, isLoaded } from '../../agent/cli/config/settings.ts'
 import { summaryOf, type Incident } from '../../agent/model/incident.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
 
@@ -42,7 +42,7 @@ const rest = process.memoryUsage.rss()
 let highest = rest
 const watch = setInterval(() => {
   highest = Math.max(highest, process.memoryUsage.rss())
-  alerts.maintain(Date.now())
+  alerts.tick(Date.now())
 }, 1_000)
 const stopped = once(process, 'message')
 const cpu = process.threadCpuUsage()
@@ -52,7 +52,7 @@ for (let told = 0; told < incidents;) {
   for (; told < due; told++) {
     const found = incident(told, Date.now())
     store.save(found)
-    alerts.changed(summaryOf(found))
+    alerts.incident(summaryOf(found))
   }
   await delay(SLICE_MS)
 }

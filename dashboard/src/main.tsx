@@ -1,7 +1,7 @@
 // The dashboard's entry: the connection, whose answer the page need not wait for, then the page; index.html brings the styles.
 import { render } from 'preact'
-import { Page } from './components/page.tsx'
-import { start } from './state/connection.ts'
+import { Page } from './page/page.tsx'
+import { start } from './parts/connection/connection.ts'
 
 const host = document.getElementById('app')
 if (host === null) throw new Error('index.html: expected an element with the id app')

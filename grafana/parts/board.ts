@@ -8,6 +8,7 @@ import {
   type DashboardLink,
   type VariableModel,
 } from '@grafana/grafana-foundation-sdk/dashboard'
+import { incidentActive } from '../../agent/metrics/incident.ts'
 import { TAG, toOthers } from './links.ts'
 import { VERMILLION } from './look.ts'
 import type { BuiltPanel } from './panels.ts'
@@ -33,7 +34,7 @@ const marksOf = (matchers: string): AnnotationQueryBuilder =>
     .enable(true)
     .datasource(DATASOURCE)
     .iconColor(VERMILLION)
-    .expr(`max by (kind, severity, gpu, container, instance) (warpwatch_incident_active{${matchers}})`)
+    .expr(`max by (kind, severity, gpu, container, instance) (${incidentActive.name}{${matchers}})`)
     .step('30s')
     .titleFormat('{{kind}} ({{severity}})')
     .textFormat('GPU {{gpu}} {{container}} on {{instance}}')

@@ -1,5 +1,6 @@
 // When memory runs out, as a figure: the nearest forecast of those selected.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import { memoryExhaustionEarliestSeconds } from '../../agent/metrics/incident.ts'
 import { BAD, BLUE, WARN } from './look.ts'
 import { figure, type BuiltPanel } from './panels.ts'
 
@@ -8,7 +9,7 @@ export const forecastFigure = (selector: string, { title, help }: { readonly tit
     title,
     help,
     unit: units.Seconds,
-    queries: [{ expr: `min(warpwatch_memory_exhaustion_earliest_seconds{${selector}})` }],
+    queries: [{ expr: `min(${memoryExhaustionEarliestSeconds.name}{${selector}})` }],
     // Within half an hour somebody must act now, within two hours today.
     steps: [
       [0, BAD],

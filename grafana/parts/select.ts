@@ -1,5 +1,10 @@
 // Which series a dashboard is about: the data source, label matchers, and the variables that fill them.
 import { DatasourceVariableBuilder, QueryVariableBuilder, VariableRefresh, VariableSort, type VariableModel } from '@grafana/grafana-foundation-sdk/dashboard'
+import { agentSourceUp } from '../../agent/metrics/agent-sources.ts'
+import { containerInfo } from '../../agent/metrics/container.ts'
+import { gpuInfo } from '../../agent/metrics/gpu-identity.ts'
+import { incidentActive, incidentsTotal } from '../../agent/metrics/incident.ts'
+import { processGpuMemoryBytes } from '../../agent/metrics/process.ts'
 
 /** Prometheus, VictoriaMetrics, Mimir: all are Grafana's data source of type prometheus. */
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' }
@@ -37,7 +42,7 @@ export const job: Built = choice({
   name: 'job',
   label: 'Job',
   help: 'The scrape job of the agents.',
-  query: 'label_values(warpwatch_agent_source_up, job)',
+  query: `label_values(${agentSourceUp.name}, job)`,
   several: true,
   all: '.+',
 })
@@ -47,7 +52,7 @@ const hosts = (several: boolean): Built =>
     name: 'instance',
     label: 'Host',
     help: 'The address at which an agent is scraped.',
-    query: `label_values(warpwatch_agent_source_up{${JOB}}, instance)`,
+    query: `label_values(${agentSourceUp.name}{${JOB}}, instance)`,
     several,
     ...(several ? { all: '.+' } : {}),
   })
@@ -60,7 +65,7 @@ const cards = (all: boolean): Built =>
     name: 'gpu',
     label: 'GPU',
     help: 'A card by its index and name; a lost one stays here while the shown time holds a reading of it.',
-    query: `query_result(group by (text, uuid) (label_join(last_over_time(warpwatch_gpu_info{${HOST}}[$__range]), "text", " ", "gpu", "name")))`,
+    query: `query_result(group by (text, uuid) (label_join(last_over_time(${gpuInfo.name}{${HOST}}[$__range]), "text", " ", "gpu", "name")))`,
     several: all,
     ...(all ? { all: '.+' } : {}),
   }).regex('/text="(?<text>[^"]+)".*uuid="(?<value>[^"]+)"/')
@@ -72,7 +77,7 @@ export const containers: Built = choice({
   name: 'container',
   label: 'Container',
   help: 'Containers that held GPU memory or ran beside; all: programs outside of containers too, where they have figures.',
-  query: `label_values({__name__=~"warpwatch_container_info|warpwatch_process_gpu_memory_bytes",${HOST}}, container)`,
+  query: `label_values({__name__=~"${containerInfo.name}|${processGpuMemoryBytes.name}",${HOST}}, container)`,
   several: true,
   all: '.*',
 })
@@ -81,7 +86,7 @@ export const kinds: Built = choice({
   name: 'kind',
   label: 'Kind',
   help: 'Kinds of incidents.',
-  query: `label_values(warpwatch_incidents_total{${HOST}}, kind)`,
+  query: `label_values(${incidentsTotal.name}{${HOST}}, kind)`,
   several: true,
   all: '.+',
 })
@@ -89,7 +94,7 @@ export const severities: Built = choice({
   name: 'severity',
   label: 'Severity',
   help: 'Severities that occurred.',
-  query: `label_values(warpwatch_incident_active{${HOST}}, severity)`,
+  query: `label_values(${incidentActive.name}{${HOST}}, severity)`,
   several: true,
   all: '.+',
 })

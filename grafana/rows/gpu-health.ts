@@ -1,5 +1,16 @@
 // What a card has of errors, and what is to be done about them.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import {
+  gpuEccErrorsTotal,
+  gpuRemappedRows,
+  gpuRetiredPages,
+  gpuRetiredPagesPending,
+  gpuRowRemapFailure,
+  gpuRowRemapPending,
+} from '../../agent/metrics/gpu-errors.ts'
+import { gpuPresent, gpuRecoveryAction } from '../../agent/metrics/gpu-identity.ts'
+import { incidentActive } from '../../agent/metrics/incident.ts'
+import { gpuXidErrorsTotal, gpuXidLastTimestampSeconds } from '../../agent/metrics/xid.ts'
 import { BAD, BLUE, byState, GREEN, ORANGE, PURPLE, SEVERITIES, SKY, words } from '../parts/look.ts'
 import { figure, lines, states } from '../parts/panels.ts'
 import { toContainer } from '../parts/links.ts'
@@ -11,18 +22,18 @@ export const health = [
     title: 'ECC errors',
     help: 'Corrected ones cost nothing, but many of them in a short time announce more. An uncorrected one ends a program: drain and reset the card. Aggregate counts over the life of the board.',
     queries: [
-      { expr: `max(warpwatch_gpu_ecc_errors_total{${GPU},type="corrected",scope="volatile"})`, legend: 'corrected' },
-      { expr: `max(warpwatch_gpu_ecc_errors_total{${GPU},type="uncorrected",scope="volatile"})`, legend: 'uncorrected', colour: BAD },
-      { expr: `max(warpwatch_gpu_ecc_errors_total{${GPU},type="corrected",scope="aggregate"})`, legend: 'corrected, aggregate', colour: SKY },
-      { expr: `max(warpwatch_gpu_ecc_errors_total{${GPU},type="uncorrected",scope="aggregate"})`, legend: 'uncorrected, aggregate', colour: ORANGE },
+      { expr: `max(${gpuEccErrorsTotal.name}{${GPU},type="corrected",scope="volatile"})`, legend: 'corrected' },
+      { expr: `max(${gpuEccErrorsTotal.name}{${GPU},type="uncorrected",scope="volatile"})`, legend: 'uncorrected', colour: BAD },
+      { expr: `max(${gpuEccErrorsTotal.name}{${GPU},type="corrected",scope="aggregate"})`, legend: 'corrected, aggregate', colour: SKY },
+      { expr: `max(${gpuEccErrorsTotal.name}{${GPU},type="uncorrected",scope="aggregate"})`, legend: 'uncorrected, aggregate', colour: ORANGE },
     ],
   }),
   lines({
     title: 'Remapped rows and retired pages',
     help: 'Memory that the card has replaced (Ampere and newer) or taken out of use (before). Several for uncorrected errors: have the board checked.',
     queries: [
-      { expr: `max by (type) (warpwatch_gpu_remapped_rows{${GPU}})`, legend: 'rows, {{type}}', colour: GREEN },
-      { expr: `max by (cause) (warpwatch_gpu_retired_pages{${GPU}})`, legend: 'pages, {{cause}}', colour: PURPLE },
+      { expr: `max by (type) (${gpuRemappedRows.name}{${GPU}})`, legend: 'rows, {{type}}', colour: GREEN },
+      { expr: `max by (cause) (${gpuRetiredPages.name}{${GPU}})`, legend: 'pages, {{cause}}', colour: PURPLE },
     ],
   }),
   states({
@@ -30,9 +41,9 @@ export const health = [
     help: 'A remapping or retirement that waits takes effect at the next reset of the card: drain it. A remapping that failed: replace the board.',
     height: 6,
     queries: [
-      { expr: `max(warpwatch_gpu_row_remap_pending{${GPU}})`, legend: 'remapping waits for a reset' },
-      { expr: `max(warpwatch_gpu_row_remap_failure{${GPU}})`, legend: 'remapping failed' },
-      { expr: `max(warpwatch_gpu_retired_pages_pending{${GPU}})`, legend: 'retirement waits for a reset' },
+      { expr: `max(${gpuRowRemapPending.name}{${GPU}})`, legend: 'remapping waits for a reset' },
+      { expr: `max(${gpuRowRemapFailure.name}{${GPU}})`, legend: 'remapping failed' },
+      { expr: `max(${gpuRetiredPagesPending.name}{${GPU}})`, legend: 'retirement waits for a reset' },
     ],
     mappings: byState('no', 'yes', BAD),
   }),
@@ -41,7 +52,7 @@ export const health = [
     help: 'The recovery that the driver wants (R565 and newer). Anything but nothing: stop work on this card and do it.',
     width: 6,
     height: 6,
-    queries: [{ expr: `max(warpwatch_gpu_recovery_action{${GPU}})` }],
+    queries: [{ expr: `max(${gpuRecoveryAction.name}{${GPU}})` }],
     mappings: words(
       ...['nothing', 'reset the GPU', 'reboot', 'drain P2P', 'drain and reset', 'recover the IMEX domain', 'bus reset', 'system reboot'].map(
         (text, code) => [String(code), text, code === 0 ? BLUE : BAD] as const,
@@ -54,7 +65,7 @@ export const health = [
     help: 'Whether the driver lists the card. Gone: it fell off the bus or did not come up after a reboot; reset or reseat it.',
     width: 6,
     height: 6,
-    queries: [{ expr: `max(warpwatch_gpu_present{${GPU}})` }],
+    queries: [{ expr: `max(${gpuPresent.name}{${GPU}})` }],
     mappings: words(['0', 'gone', BAD], ['1', 'listed', BLUE]),
     none: 'not told',
   }),
@@ -65,8 +76,8 @@ export const health = [
     height: 7,
     columns: [
       { label: 'xid', name: 'Xid', width: 100 },
-      { expr: `max by (xid) (warpwatch_gpu_xid_errors_total{${GPU}})`, name: 'Times' },
-      { expr: `max by (xid) (warpwatch_gpu_xid_last_timestamp_seconds{${GPU}}) * 1000`, name: 'Last', unit: units.DateTimeFromNow },
+      { expr: `max by (xid) (${gpuXidErrorsTotal.name}{${GPU}})`, name: 'Times' },
+      { expr: `max by (xid) (${gpuXidLastTimestampSeconds.name}{${GPU}}) * 1000`, name: 'Last', unit: units.DateTimeFromNow },
     ],
     worst: ['Last'],
     none: 'none since the agent started',
@@ -80,7 +91,7 @@ export const health = [
       { label: 'severity', name: 'Severity', width: 110, mappings: words(...SEVERITIES) },
       { label: 'kind', name: 'Kind', links: [{ title: 'Runbook', url: 'http://${instance}/runbooks/${__data.fields.kind}', targetBlank: true }] },
       { label: 'container', name: 'Container', links: [toContainer()] },
-      { expr: `max by (severity, kind, container) (warpwatch_incident_active{${GPU}})`, name: 'fires' },
+      { expr: `max by (severity, kind, container) (${incidentActive.name}{${GPU}})`, name: 'fires' },
     ],
     hidden: ['fires'],
     none: 'nothing fires',

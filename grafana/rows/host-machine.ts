@@ -1,5 +1,27 @@
 // The machine around the GPUs: CPU, memory, disks, network.
 import * as units from '@grafana/grafana-foundation-sdk/units'
+import {
+  hostDiskAvailableBytes,
+  hostDiskReadBytesTotal,
+  hostDiskTotalBytes,
+  hostDiskWrittenBytesTotal,
+  hostNetworkReceiveBytesTotal,
+  hostNetworkTransmitBytesTotal,
+} from '../../agent/metrics/host-io.ts'
+import {
+  hostCpuCores,
+  hostCpuSecondsTotal,
+  hostLoad1,
+  hostMemoryAvailableBytes,
+  hostMemoryCachedBytes,
+  hostMemoryFreeBytes,
+  hostMemoryTotalBytes,
+  hostOomKillsTotal,
+  hostPressureRatio,
+  hostShmTotalBytes,
+  hostShmUsedBytes,
+} from '../../agent/metrics/host.ts'
+import { targetLatencySeconds, targetUp } from '../../agent/metrics/target.ts'
 import { BAD, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, words } from '../parts/look.ts'
 import { lines, states } from '../parts/panels.ts'
 import { HOST } from '../parts/select.ts'
@@ -12,7 +34,7 @@ export const machine = [
     help: 'Cores at work. Much iowait: programs wait for disks. Much system: many small requests to the kernel, or memory pressure.',
     unit: units.Short,
     stacked: true,
-    queries: [{ expr: `sum by (mode) (rate(warpwatch_host_cpu_seconds_total{${HOST},mode!="idle"}${R}))`, legend: '{{mode}}' }],
+    queries: [{ expr: `sum by (mode) (rate(${hostCpuSecondsTotal.name}{${HOST},mode!="idle"}${R}))`, legend: '{{mode}}' }],
     named: { user: BLUE, system: ORANGE, iowait: PURPLE, nice: SKY, irq: GREEN, softirq: GREY },
   }),
   lines({
@@ -20,17 +42,17 @@ export const machine = [
     help: 'When available nears nothing, the kernel kills. Cache is given back when it is needed, so free alone says little.',
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum(warpwatch_host_memory_available_bytes{${HOST}})`, legend: 'available' },
-      { expr: `sum(warpwatch_host_memory_free_bytes{${HOST}})`, legend: 'free', colour: SKY },
-      { expr: `sum(warpwatch_host_memory_cached_bytes{${HOST}})`, legend: 'cache', colour: GREEN },
-      { expr: `sum(warpwatch_host_memory_total_bytes{${HOST}})`, legend: 'total', colour: GREY },
+      { expr: `sum(${hostMemoryAvailableBytes.name}{${HOST}})`, legend: 'available' },
+      { expr: `sum(${hostMemoryFreeBytes.name}{${HOST}})`, legend: 'free', colour: SKY },
+      { expr: `sum(${hostMemoryCachedBytes.name}{${HOST}})`, legend: 'cache', colour: GREEN },
+      { expr: `sum(${hostMemoryTotalBytes.name}{${HOST}})`, legend: 'total', colour: GREY },
     ],
   }),
   lines({
     title: 'Pressure',
     help: 'Share of time in which some work waited for the resource. Above a tenth for long it costs: io points at disks or loaders, memory at too little of it. Kernels without PSI tell none.',
     unit: units.PercentUnit,
-    queries: [{ expr: `max by (resource) (warpwatch_host_pressure_ratio{${HOST},kind="some"})`, legend: '{{resource}}' }],
+    queries: [{ expr: `max by (resource) (${hostPressureRatio.name}{${HOST},kind="some"})`, legend: '{{resource}}' }],
     named: { cpu: BLUE, memory: ORANGE, io: PURPLE },
   }),
   lines({
@@ -38,8 +60,8 @@ export const machine = [
     help: "The host's /dev/shm; containers have their own, of 64 MiB unless told otherwise. When it is full, loaders and NCCL fail (shm_exhausted).",
     unit: units.BytesIEC,
     queries: [
-      { expr: `sum(warpwatch_host_shm_used_bytes{${HOST}})`, legend: 'used' },
-      { expr: `sum(warpwatch_host_shm_total_bytes{${HOST}})`, legend: 'size', colour: GREY },
+      { expr: `sum(${hostShmUsedBytes.name}{${HOST}})`, legend: 'used' },
+      { expr: `sum(${hostShmTotalBytes.name}{${HOST}})`, legend: 'size', colour: GREY },
     ],
   }),
   lines({
@@ -49,7 +71,7 @@ export const machine = [
     max: 1,
     queries: [
       {
-        expr: `1 - min by (mountpoint) (warpwatch_host_disk_available_bytes{${HOST}}) / max by (mountpoint) (warpwatch_host_disk_total_bytes{${HOST}})`,
+        expr: `1 - min by (mountpoint) (${hostDiskAvailableBytes.name}{${HOST}}) / max by (mountpoint) (${hostDiskTotalBytes.name}{${HOST}})`,
         legend: '{{mountpoint}}',
       },
     ],
@@ -60,8 +82,8 @@ export const machine = [
     help: 'Bytes by disk. Reads at the limit of the disk while GPUs wait: the data are the bottleneck; keep them nearer, or read ahead.',
     unit: units.BytesPerSecondIEC,
     queries: [
-      { expr: `sum by (device) (rate(warpwatch_host_disk_read_bytes_total{${HOST}}${R}))`, legend: '{{device}} read' },
-      { expr: `sum by (device) (rate(warpwatch_host_disk_written_bytes_total{${HOST}}${R}))`, legend: '{{device}} written' },
+      { expr: `sum by (device) (rate(${hostDiskReadBytesTotal.name}{${HOST}}${R}))`, legend: '{{device}} read' },
+      { expr: `sum by (device) (rate(${hostDiskWrittenBytesTotal.name}{${HOST}}${R}))`, legend: '{{device}} written' },
     ],
   }),
   lines({
@@ -69,29 +91,29 @@ export const machine = [
     help: 'Bytes by interface, without those of containers.',
     unit: units.BytesPerSecondIEC,
     queries: [
-      { expr: `sum by (interface) (rate(warpwatch_host_network_receive_bytes_total{${HOST}}${R}))`, legend: '{{interface}} received' },
-      { expr: `sum by (interface) (rate(warpwatch_host_network_transmit_bytes_total{${HOST}}${R}))`, legend: '{{interface}} sent' },
+      { expr: `sum by (interface) (rate(${hostNetworkReceiveBytesTotal.name}{${HOST}}${R}))`, legend: '{{interface}} received' },
+      { expr: `sum by (interface) (rate(${hostNetworkTransmitBytesTotal.name}{${HOST}}${R}))`, legend: '{{interface}} sent' },
     ],
   }),
   lines({
     title: 'Load and OOM kills',
     help: 'Threads that run or wait against the cores there are; and processes that the kernel killed for want of memory since boot, in containers too: a step is a kill.',
     queries: [
-      { expr: `max(warpwatch_host_load1{${HOST}})`, legend: 'load over 1 min' },
-      { expr: `max(warpwatch_host_cpu_cores{${HOST}})`, legend: 'cores', colour: GREY },
-      { expr: `max(warpwatch_host_oom_kills_total{${HOST}})`, legend: 'OOM kills since boot', colour: BAD },
+      { expr: `max(${hostLoad1.name}{${HOST}})`, legend: 'load over 1 min' },
+      { expr: `max(${hostCpuCores.name}{${HOST}})`, legend: 'cores', colour: GREY },
+      { expr: `max(${hostOomKillsTotal.name}{${HOST}})`, legend: 'OOM kills since boot', colour: BAD },
     ],
   }),
   states({
     title: 'Services',
     help: 'Whether the newest health check of each service was answered as expected (targets of the configuration). A service that answers while its GPU is dead is an incident all the same.',
-    queries: [{ expr: `max by (target) (warpwatch_target_up{${HOST}})`, legend: '{{target}}' }],
+    queries: [{ expr: `max by (target) (${targetUp.name}{${HOST}})`, legend: '{{target}}' }],
     mappings: words(['0', 'down', BAD], ['1', 'up', GREEN]),
   }),
   lines({
     title: 'How long services take to answer',
     help: 'From the start of a check to the end of the answer; absent when there was no whole answer. Rising while the GPU is full of work: requests queue.',
     unit: units.Seconds,
-    queries: [{ expr: `max by (target) (warpwatch_target_latency_seconds{${HOST}})`, legend: '{{target}}' }],
+    queries: [{ expr: `max by (target) (${targetLatencySeconds.name}{${HOST}})`, legend: '{{target}}' }],
   }),
 ]

@@ -862,7 +862,10 @@ def _on_oom(device, request, limit, free):
             probe.out_of_memory(device, request, limit, free)
     except BaseException as error:  # any would take the place of the OutOfMemoryError
         number = _raised_by_handler(error)
-        if probe is not None and number is not None:  # raised again a moment later
+        if number is not None:  # raised again a moment later
+            probe = _mine()  # a handler may have raised before it was known
+            if probe is None:
+                raise  # nobody can run the handler again
             probe.interrupted = number
             probe.rouse()
     finally:

@@ -29,7 +29,7 @@ export async function startSampler(entry: string, libraries: readonly string[]):
       }),
     ])
   const hello = waitFor((message) => (message.type === 'hello' || message.type === 'failed' ? message : undefined))
-  child.send({ type: 'start', libraries, leaveOut: [], last: [], peakHz: 0 })
+  child.send({ type: 'start', libraries, leaveOut: [], peakHz: 0 })
   const first = await hello
   if (first.type === 'failed') {
     child.disconnect()

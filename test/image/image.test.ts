@@ -177,7 +177,7 @@ describe.skipIf(missing !== undefined)(`the image${missing === undefined ? '' : 
     })
 
     test('reads what containers print', async () => {
-      const [told] = await incidents.reached('the out of memory', 30_000, (found) => found.some(({ kind }) => kind === 'cuda_oom'))
+      const [told] = await incidents.reached('the out of memory', (found) => found.some(({ kind }) => kind === 'cuda_oom'))
       expect(told?.subject.container).toMatchObject({ name: 'trainer' })
     })
 
@@ -207,7 +207,7 @@ describe.skipIf(missing !== undefined)(`the image${missing === undefined ? '' : 
         },
       )
       expect(run.status).toBe(137)
-      await incidents.reached('the OOM kill', 30_000, (found) => found.some(({ kind }) => kind === 'host_oom_kill'))
+      await incidents.reached('the OOM kill', (found) => found.some(({ kind }) => kind === 'host_oom_kill'))
       const lines = /^warpwatch_agent_log_lines_total\{[^}]*stream="kernel"[^}]*\} (\d+)/m
       await poll(async () => Number(lines.exec(await metrics())?.[1] ?? 0) > 0, { what: 'lines of the kernel to be counted', deadlineMs: 30_000, everyMs: 200 })
     })

@@ -29,7 +29,6 @@ const sampled = async (agent: RunningAgent, gpus: readonly number[] = ALL): Prom
 
 /** The power that the scene of step `n` gives, so that a stale page is seen as such. */
 const stepped = (scene: FakeScenario, n: number): FakeScenario => ALL.reduce((next, gpu) => withGpu(next, gpu, { power: (300 + 10 * gpu + n) * 1000 }), scene)
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 /** What says that a GPU is gone is no reading of it. */
 const SAYS_GONE: ReadonlySet<string> = new Set(['warpwatch_gpu_present', 'warpwatch_incident_active'])
@@ -40,21 +39,15 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     const hung = withGpu(healthy, 3, { 'delay.nvmlDeviceGetPowerUsage': HANG_MS })
     await using agent = await startAgent({ scenario: healthy })
     await sampled(agent)
-    const took: Record<string, number[]> = { '/readyz': [], '/api/v1/gpus': [], '/metrics': [] }
-    let worstAge = 0
     let page = await agent.metrics()
-    /** All three pages once; every answer is timed, every GPU but 3 must be on the page or its absence is a failure later on. */
+    /** All three pages once; every GPU but 3 must be on the page. How soon they answer meanwhile is measured in bench/faults.ts. */
     const look = async (): Promise<Page> => {
-      for (const [path, times] of Object.entries(took)) {
+      for (const path of ['/readyz', '/api/v1/gpus', '/metrics']) {
         const answer = await agent.get(path)
-        times.push(answer.ms)
-        if (path === '/readyz' && answer.status !== 200) throw new Error(`/readyz: expected 200, came ${answer.status} ${answer.text}`)
+        if (answer.status !== 200) throw new Error(`${path}: expected 200, came ${answer.status} ${answer.text}`)
         if (path === '/metrics') page = readPage(answer.text)
       }
-      for (const gpu of allBut(3)) {
-        worstAge = Math.max(worstAge, ageOf(page, gpu) ?? Infinity)
-        expect(powerOf(page, gpu), `GPU ${gpu} must not go while GPU 3 hangs`).toBeDefined()
-      }
+      for (const gpu of allBut(3)) expect(powerOf(page, gpu), `GPU ${gpu} must not go while GPU 3 hangs`).toBeDefined()
       return page
     }
     const until = async (what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 20_000): Promise<void> => {
@@ -77,20 +70,13 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     // What is told of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
     const told = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
     expect(ofGpu3.filter((name) => !told.some((part) => name.includes(part)))).toEqual([])
-    const age = ageOf(page, 3) ?? 0
-    expect(age).toBeGreaterThan(4)
-    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > age + 1)
-    expect(page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' })).toBeGreaterThanOrEqual(2)
+    await until('its age to rise', () => (ageOf(page, 3) ?? 0) > 5)
+    await until('a second hang', () => (page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' }) ?? 0) >= 2)
 
     agent.tell(healthy)
     await until('GPU 3 to be sampled again', async () => powerOf(page, 3) === 503 && (await wholeGap(agent, 3)) === undefined, 30_000)
     await until('a small age of GPU 3', () => (ageOf(page, 3) ?? 99) < 1.5, 10_000)
-    for (const [path, times] of Object.entries(took)) {
-      console.log(`${path}: ${times.length} answers during the hang, median ${median(times).toFixed(1)} ms, worst ${Math.max(...times).toFixed(1)} ms`)
-      expect(median(times), `median of ${path}`).toBeLessThan(100)
-    }
-    expect(worstAge, 'of the others, while the hang was found').toBeLessThan(6)
-  }, 90_000)
+  })
 
   test('SIGSEGV in the library is survived, and its GPU and function are named', async () => {
     const scene = eightH100()
@@ -109,7 +95,7 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     expect(powerOf(page, 5)).toBeUndefined()
     agent.tell(scene)
     await sampled(agent)
-  }, 60_000)
+  })
 
   test('a GPU that falls off the bus leaves the page with all its series; the API says why; it comes back', async () => {
     const scene = eightH100()
@@ -140,5 +126,5 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     agent.tell(scene)
     await sampled(agent)
     await poll(async () => (await wholeGap(agent, 2)) === undefined, { what: 'its gap to go', deadlineMs: 10_000 })
-  }, 90_000)
+  })
 })

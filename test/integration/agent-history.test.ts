@@ -84,7 +84,7 @@ describe.skipIf(compiler === undefined)('history of the built agent (needs a C c
     await first[Symbol.asyncDispose]()
   })
 
-  test(`${KILLS} times kill -9 at a random moment: no hole longer than a second beyond the downtime, no invalid row`, { timeout: 90_000 }, async () => {
+  test(`${KILLS} times kill -9 at a random moment: no hole longer than a second beyond the downtime, no invalid row`, async () => {
     const { told, dataDir, start } = world()
     const startedAt = Date.now()
     const lives: Life[] = []

@@ -93,7 +93,7 @@ describe.skipIf(compiler === undefined)('live stream of the built agent (needs a
     expect(after.dropped).toBe(dropped)
     // 1,000 connections: one that left 4 KiB behind would show. (Detectors and history remember a little more each second.)
     expect(((await liveBytes(agent, folder)) - before) / MIB, 'MiB').toBeLessThan(4)
-  }, 90_000)
+  })
 
   test('a reader that never reads misses frames and costs bounded memory; the others miss none', async () => {
     const { folder, env } = observed()
@@ -101,14 +101,7 @@ describe.skipIf(compiler === undefined)('live stream of the built agent (needs a
     const deaf = await deafReader(agent)
     const awake = await join(agent)
     let heard = 0
-    let [last, widest] = [0, 0]
-    awake.on('message', (data: Buffer) => {
-      const frame: unknown = JSON.parse(data.toString())
-      if (typeof frame !== 'object' || frame === null || !('t' in frame) || typeof frame.t !== 'number') throw new Error('expected a frame with its time')
-      if (last !== 0) widest = Math.max(widest, frame.t - last)
-      last = frame.t
-      heard += 1
-    })
+    awake.on('message', () => (heard += 1))
     const skipping = await poll(
       async () => {
         const now = await figures(agent)
@@ -123,8 +116,8 @@ describe.skipIf(compiler === undefined)('live stream of the built agent (needs a
       },
       { what: 'five more', deadlineMs: 30_000, everyMs: 200 },
     )
-    expect(heard).toBeGreaterThan(5)
-    expect(widest, 'between two frames').toBeLessThanOrEqual(2_000)
+    // Every frame that the deaf one misses was made, and the other one gets it.
+    await poll(() => heard >= later.dropped, { what: () => `${later.dropped} frames at the other reader, which heard ${heard}` })
     expect(later.readers).toBe(2)
     awake.close()
     await readersAre(agent, 1)
@@ -133,5 +126,5 @@ describe.skipIf(compiler === undefined)('live stream of the built agent (needs a
     await readersAre(agent, 0)
     // What waits for a reader is bounded by 4 MB (agent/sinks/live.ts).
     expect((withDeaf - (await liveBytes(agent, folder))) / MIB, 'MiB that wait for it').toBeLessThan(6)
-  }, 120_000)
+  })
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { freeAddress } from '../setup/free-port.ts'
-import { RULES } from '../../scripts/rules-doc.ts'
+import { RULES } from '../../scripts/generators/rules.ts'
 import { startPrometheus } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 

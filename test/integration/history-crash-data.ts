@@ -3,7 +3,7 @@ import { defineMetric } from '../../agent/model/metric.ts'
 import { makeSeries } from '../../agent/model/series.ts'
 
 export const crashMetrics = ['power', 'memory', 'clock'].map((name) =>
-  defineMetric({ name: `warpwatch_crash_${name}`, kind: 'gauge', unit: '1', help: 'Test.', labels: ['n'] }),
+  defineMetric({ name: `warpwatch_crash_${name}`, subject: 'agent', kind: 'gauge', unit: '1', help: 'Test.', labels: ['n'] }),
 )
 export const crashSeries = crashMetrics.flatMap((metric) => Array.from({ length: 40 }, (_, n) => makeSeries(metric, { n: String(n) })))
 export function crashReading(series: number, t: number): number {

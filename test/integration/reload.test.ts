@@ -64,8 +64,8 @@ test('what can be reloaded holds at once, a wrong configuration changes nothing,
   const refused = await post(agent)
   expect(refused.status).toBe(422)
   const { message } = refusedMessage.parse(refused.body).error
-  expect(message).toMatch(/:1: metrics\.dcgm: expected one of /)
-  expect(message).toMatch(/:2: logs: expected keys/)
+  expect(message).toMatch(/:1: metrics\.dcgm: must be one of /)
+  expect(message).toMatch(/:2: logs: must have keys/)
   await says(agent, 'the configuration was not reloaded, the old one stays in force')
   const metric = async (name: string) => (await agent.metrics()).value(`warpwatch_config_last_reload_${name}`)
   await poll(async () => (await metric('successful')) === 0, { what: 'a reload that failed in the metrics' })
@@ -82,7 +82,7 @@ test('what can be reloaded holds at once, a wrong configuration changes nothing,
   expect(frames).toEqual([...new Set(frames)].toSorted((x, y) => x - y))
   stream.close()
   await receiver.close()
-}, 60_000)
+})
 
 test('the token can be changed, and others are refused from then on', async () => {
   const file = configFile('http: {token: old-token}\n')
@@ -143,7 +143,7 @@ describe('SIGHUP does not end it', () => {
     expect([early, await alive(urlIn(said) ?? '')]).toEqual([true, true])
     child.kill('SIGTERM')
     await once(child, 'close')
-  }, 30_000)
+  })
 
   test('when nobody reads its log any more', async () => {
     const child = spawn(process.execPath, args(), { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -159,7 +159,7 @@ describe('SIGHUP does not end it', () => {
     expect([child.exitCode, child.signalCode, await alive(url)]).toEqual([null, null, true])
     child.kill('SIGTERM')
     expect((await once(child, 'close'))[0]).toBe(0)
-  }, 30_000)
+  })
 
   const python = '/usr/bin/python3'
   test.skipIf(!existsSync(python))(

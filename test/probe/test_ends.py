@@ -198,6 +198,27 @@ except Alarm:
         use = USE + "w._PERIOD_S = 3600\nuntil(lambda: w._probe.due > time.monotonic() + 600)\n"
         self.assertEqual(self.run_program(self.COUNT % "Exception" + use + code), (0, "out of memory\nalarm\n", ""))
 
+    @unittest.skipIf(sys.version_info < (3, 10), "before Python 3.10 a thread cannot have another signal than SIGINT handled again")
+    def test_what_a_handler_raises_before_the_observer_knows_its_probe_comes_too(self):
+        self.agent()
+        code = """
+real = w._mine
+def mine():
+    w._mine = real
+    os.kill(os.getpid(), signal.SIGALRM)
+    return real()
+w._mine = mine
+try:
+    try:
+        torch._state.devices[0].fail(1000)
+    except torch.cuda.OutOfMemoryError:
+        print("out of memory", flush=True)
+    until(lambda: False)
+except Alarm:
+    print("alarm")
+"""
+        self.assertEqual(self.run_program(self.COUNT % "Exception" + USE + code), (0, "out of memory\nalarm\n", ""))
+
     def test_an_interrupt_at_the_end_neither_is_lost_nor_leaves_the_thread(self):
         code = "real = w._Probe.is_gone\ndef is_gone(self):\n    w._Probe.is_gone = real\n    raise KeyboardInterrupt\nw._Probe.is_gone = is_gone\n"
         status, out, err = self.run_program(LAST + USE + code)

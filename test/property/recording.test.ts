@@ -7,11 +7,11 @@ import { GAP_REASONS } from '../../agent/model/reading.ts'
 import { makeSeries } from '../../agent/model/series.ts'
 import { eventLine, metaLine } from '../../agent/sinks/recording/line.ts'
 import { readRecording } from '../../agent/sources/recording.ts'
-import { splitLines } from '../../agent/sources/recording/lines.ts'
 
 const LABELS = ['gpu', 'uuid', 'reason']
 const metrics: readonly MetricDef[] = ['a', 'b_total', 'c_info'].map((name) => ({
   name: `warpwatch_${name}`,
+  subject: 'agent',
   kind: 'gauge',
   unit: '1',
   help: '',
@@ -183,29 +183,9 @@ test('any text at all is read without an error, and every line of it is accounte
   )
 })
 
-test('lines are the same however the stream is cut', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 60 }),
-      lengths,
-      fc.integer({ min: 1, max: 8 }),
-      async (text, pieces, bound) => {
-        let tooLong = 0
-        const found: string[] = []
-        for await (const batch of splitLines(cut(text, pieces), bound, () => (tooLong += 1))) found.push(...batch)
-        const whole = text.split('\n')
-        if (whole.at(-1) === '') whole.pop()
-        expect(found).toEqual(whole.filter((line) => line.length <= bound))
-        expect(tooLong).toBe(whole.filter((line) => line.length > bound).length)
-      },
-    ),
-    { numRuns: 500 },
-  )
-})
-
 test('the quick way and the ordinary way read the same, whatever was damaged', async () => {
-  const known = makeSeries({ name: 'warpwatch_a', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '0', uuid: 'GPU-1' })
-  const other = makeSeries({ name: 'warpwatch_b_total', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '1' })
+  const known = makeSeries({ name: 'warpwatch_a', subject: 'agent', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '0', uuid: 'GPU-1' })
+  const other = makeSeries({ name: 'warpwatch_b_total', subject: 'agent', kind: 'gauge', unit: '1', help: '', labels: LABELS }, { gpu: '1' })
   const line = (values: readonly number[]): string =>
     eventLine({
       type: 'scrape',

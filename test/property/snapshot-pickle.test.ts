@@ -7,7 +7,7 @@ import { readSnapshot } from '../../agent/allocator/snapshot/file.ts'
 import { pictureOf } from '../../agent/allocator/snapshot/picture.ts'
 import { readPickle } from '../../agent/allocator/snapshot/pickle.ts'
 import { svgOf } from '../../agent/allocator/snapshot/svg.ts'
-import { answerText } from '../../agent/cli/snapshot-answer.ts'
+import { answerText } from '../../agent/cli/snapshot/answer.ts'
 import { jitPickle, type Plain } from '../unit/allocator/snapshot/pickler.ts'
 import { block, frames, free, MIB, segment, snapshot } from '../unit/allocator/snapshot/scene.ts'
 

@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`a snapshot of the simulator${missing ===
     const done = spawnSync('python3', [SCRIPT, SIMULATOR, folder, '1', String(HISTORIES)], { encoding: 'utf8' })
     if (done.status !== 0) throw new Error(`histories.py: expected exit 0, came ${done.status}: ${done.stderr}`)
     histories = index.parse(JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')))
-  }, 60_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('has the simulator’s figures, to the byte', () => {

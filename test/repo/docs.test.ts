@@ -17,12 +17,17 @@ import { isIncidentKind } from '../../agent/model/kinds.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
 import * as scenarios from '../../agent/sources/simulated/scenarios/index.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
-import { createMaintained } from '../../agent/store/maintained.ts'
+import { createIncidentService } from '../../agent/store/incident-service.ts'
+import { createOperator } from '../../agent/store/operator.ts'
 import { createMaintenanceStore } from '../../agent/store/maintenance.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 
 const root = join(import.meta.dirname, '../..')
-const papers = [...readdirSync(root), ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((name) => name.endsWith('.md'))
+const papers = ['.', 'docs', 'docs/internals'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+)
 const textOf = (name: string): string => readFileSync(join(root, name), 'utf8')
 const readme = textOf('README.md')
 /** What stands in backticks, blocks of code line by line. */
@@ -59,8 +64,13 @@ describe('what the papers name', () => {
   test('files and folders of the repository', () => {
     const pattern = /(?:^|\s)((?:agent|bench|dashboard|docs|scripts|test)\/[\w./-]*\w)/g
     expect(found(pattern)).toBeGreaterThan(5)
-    // NAME stands for the reader's own.
-    expect(unknown(pattern, (path) => path.includes('NAME') || existsSync(join(root, path)) || existsSync(join(root, `${path}.ts`)))).toEqual([])
+    // NAME, KIND and their like stand for the reader's own.
+    expect(
+      unknown(
+        pattern,
+        (path) => /\b[A-Z]{2,}\b/.test(path.replace(/(?:README|PROTOCOL)\.md$/, '')) || existsSync(join(root, path)) || existsSync(join(root, `${path}.ts`)),
+      ),
+    ).toEqual([])
   })
 
   test('commands and flags of warpwatch', async () => {
@@ -110,7 +120,8 @@ describe('HTTP paths in the README', () => {
   const incidents = createIncidentStore({ directory: folder, log: quiet })
   const maintenance = createMaintenanceStore({ directory: folder, log: quiet })
   const figures = () => ({ firing: [], totals: new Map(), lastSeen: new Map(), forecasts: [], lost: [] })
-  const maintained = createMaintained({ incidents, maintenance, figures, tell: () => {}, setHealthy: () => {} })
+  const service = createIncidentService({ store: incidents, maintenance, figures })
+  const operator = createOperator({ incidents: service, maintenance, pipeline: { ingest: () => {}, tell: () => {} } })
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',
@@ -119,8 +130,8 @@ describe('HTTP paths in the README', () => {
     allowedHosts: [],
     views,
     history: undefined,
-    incidents: { incidents: maintained.view, report: (incident) => incidentReport(incident, 'docs') },
-    maintenance: maintained,
+    incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'docs') },
+    maintenance: operator,
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),

@@ -1,4 +1,4 @@
-// The declarations of kinds: one file each, named as the kind; what is made from them is what is committed.
+// The declarations of kinds: one file each, named as the kind, and somebody who raises it.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,6 @@ import { INCIDENT_KINDS, isIncidentKind, isLogKind, kindOf } from '../../agent/m
 import { COMMON_FACTS } from '../../agent/model/facts.ts'
 import * as families from '../../agent/diagnosis/faults/index.ts'
 import * as detectors from '../../agent/diagnosis/detectors/index.ts'
-import { dashboardKinds, PAGE } from '../../scripts/dashboard-kinds.ts'
 
 const folder = join(import.meta.dirname, '../../agent/model/kinds')
 
@@ -36,8 +35,5 @@ describe('kinds', () => {
       after(from).some((cause) => cause === wanted || (!seen.includes(cause) && reaches(cause, wanted, [...seen, cause])))
     expect(INCIDENT_KINDS.filter((kind) => after(kind).length > 0).length).toBeGreaterThan(5)
     expect(INCIDENT_KINDS.filter((kind) => reaches(kind, kind))).toEqual([])
-  })
-  test('dashboard/src/state/kind-sets.ts is what they declare (npm run generate writes it)', () => {
-    expect(readFileSync(PAGE, 'utf8')).toBe(dashboardKinds())
   })
 })

@@ -1,58 +1,45 @@
-// Holds the layering of ARCHITECTURE.md: which room may import from which, and who may load native code or touch the world.
+// The layers of ARCHITECTURE.md: which folder may import from which, and who may load native code or do I/O.
 import { readFileSync, readdirSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { importsOf, type Import } from './imports.ts'
 
 const root = join(import.meta.dirname, '../..')
 const agent = join(root, 'agent')
 const alerts = join(root, 'alerts')
 
-/** Rooms that each room may import from, itself and model aside. Files straight under agent/ are rooms of their own name. */
+/** What each folder may import from, itself, model and text aside. Files straight under agent/ count as folders of their own name. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  text: [],
+  metrics: [],
+  inventory: ['metrics'],
   lib: [],
   nvml: [],
   config: ['lib'],
-  attribution: ['lib', 'sampler'],
-  collectors: ['nvml', 'sampler'],
+  attribution: ['metrics', 'lib', 'sampler'],
+  collectors: ['metrics', 'nvml', 'sampler'],
   sampler: ['nvml', 'collectors', 'lib'],
   allocator: ['lib'],
-  sources: ['sampler', 'collectors', 'attribution', 'allocator', 'lib', 'store', 'config'],
-  diagnosis: ['lib', 'allocator'],
-  doctor: ['lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
+  sources: ['metrics', 'inventory', 'sampler', 'collectors', 'attribution', 'allocator', 'lib', 'store', 'config'],
+  diagnosis: ['metrics', 'inventory', 'lib', 'allocator'],
+  doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   fit: ['lib'],
-  store: ['lib', 'diagnosis'],
-  sinks: ['lib', 'store', 'http'],
-  http: ['lib', 'store', 'config', 'fit', 'catalogue.ts'],
-  // Beside agent/, but a room like the others: from messages to their delivery.
-  alerts: ['lib', 'config', 'store'],
+  store: ['inventory', 'lib', 'diagnosis'],
+  sinks: ['metrics', 'inventory', 'lib', 'store', 'http'],
+  http: ['metrics', 'inventory', 'lib', 'store', 'config', 'fit', 'catalogue.ts'],
+  // Beside agent/, but a layer like the others.
+  alerts: ['metrics', 'lib', 'config', 'store'],
   cli: ['*'],
-  'catalogue.ts': ['collectors', 'attribution', 'sources', 'sinks', 'http'],
+  'catalogue.ts': ['metrics'],
   'pipeline.ts': ['lib'],
-  'agent.ts': ['*'],
+  wiring: ['*'],
+  'agent.ts': ['wiring', 'pipeline.ts', 'attribution', 'config', 'lib', 'store'],
   'main.ts': ['cli', 'lib'],
 }
 
 /** What the dashboard may run in the browser, in parts that are fetched when a view asks for them: pure, so without `node:` and packages. */
-const LENT = ['diagnosis/', 'allocator/snapshot/', 'lib/bytes.ts'].map((place) => join(agent, place))
-
-type Import = { readonly from: string; readonly to: string; readonly typeOnly: boolean; readonly lazy: boolean }
-
-/** Import statements of a TypeScript source; `specifier` relative ones resolved to a path. */
-function importsOf(file: string): readonly Import[] {
-  const source = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
-  const found: Import[] = []
-  for (const match of source.matchAll(/\b(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
-    const specifier = match[2] ?? match[3] ?? ''
-    found.push({
-      from: file,
-      to: specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
-      typeOnly: match[1] !== undefined,
-      lazy: match[3] !== undefined,
-    })
-  }
-  return found
-}
+const LENT = ['diagnosis/', 'allocator/snapshot/', 'text/'].map((place) => join(agent, place))
 
 const files = [agent, alerts].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -61,30 +48,40 @@ const files = [agent, alerts].flatMap((folder) =>
 )
 const imports = files.flatMap(importsOf)
 const inside = (path: string): boolean => path.startsWith(`${agent}/`) || path.startsWith(`${alerts}/`)
-const roomOf = (path: string): string => (path.startsWith(`${alerts}/`) ? 'alerts' : (relative(agent, path).split('/')[0] ?? ''))
+const layerOf = (path: string): string => (path.startsWith(`${alerts}/`) ? 'alerts' : (relative(agent, path).split('/')[0] ?? ''))
 const show = (found: Import): string => `${relative(root, found.from)} imports ${found.to.startsWith('/') ? relative(root, found.to) : found.to}`
 
 describe('layers', () => {
-  test('every room imports only from the rooms below it', () => {
+  test('ARCHITECTURE.md has the same table', () => {
+    const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+    const table = page.slice(page.indexOf('## Folders and layers'), page.indexOf('## How it works inside'))
+    const rows = Array.from(table.matchAll(/^\| `([\w.]+)` \| [^|]+ \| ([^|]+) \|$/gm), ([, folder = '', imports = '']) => [
+      folder,
+      imports === 'everything' ? ['*'] : Array.from(imports.matchAll(/`([\w.]+)`/g), ([, name]) => name),
+    ])
+    expect(Object.fromEntries(rows)).toEqual(ALLOWED)
+  })
+
+  test('every folder imports only from those that it may', () => {
     const wrong = imports.filter((found) => {
       if (!inside(found.to)) return false
-      const [from, to] = [roomOf(found.from), roomOf(found.to)]
-      if (from === to || to === 'model') return false
+      const [from, to] = [layerOf(found.from), layerOf(found.to)]
+      if (from === to || to === 'model' || to === 'text') return false
       const allowed = ALLOWED[from]
-      if (allowed === undefined) return true // a new room must be entered above, with its reason in ARCHITECTURE.md
+      if (allowed === undefined) return true // a new folder must be entered above and in ARCHITECTURE.md
       return !allowed.includes('*') && !allowed.includes(to)
     })
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('model, and the pipeline, touch nothing outside', () => {
-    const wrong = imports.filter((found) => ['model', 'pipeline.ts'].includes(roomOf(found.from)) && !found.to.startsWith('/'))
+  test('model, text and the pipeline touch nothing outside', () => {
+    const wrong = imports.filter((found) => ['model', 'text', 'pipeline.ts'].includes(layerOf(found.from)) && !found.to.startsWith('/'))
     expect(wrong.map(show)).toEqual([])
   })
 
   test('only agent/nvml loads koffi, and the main process never imports what does', () => {
     const koffi = imports.filter((found) => found.to === 'koffi').map((found) => found.from)
-    expect(koffi.filter((file) => roomOf(file) !== 'nvml').map((file) => relative(root, file))).toEqual([])
+    expect(koffi.filter((file) => layerOf(file) !== 'nvml').map((file) => relative(root, file))).toEqual([])
     // Everything reachable from the agent by imports that survive compilation, the child's own entry aside.
     const reached = new Set<string>()
     const visit = (file: string): void => {
@@ -99,12 +96,12 @@ describe('layers', () => {
 
   test('siblings of a registry do not import each other', () => {
     const registries = ['collectors', 'sources']
-    const helpers = /\/(index|collector|[a-z-]+\/.*)\.ts$/
+    const helpers = /\/(index|collector|definition|[a-z-]+\/.*)\.ts$/
     const wrong = imports.filter(
       (found) =>
         !found.typeOnly &&
-        registries.includes(roomOf(found.from)) &&
-        roomOf(found.from) === roomOf(found.to) &&
+        registries.includes(layerOf(found.from)) &&
+        layerOf(found.from) === layerOf(found.to) &&
         relative(agent, found.from).split('/').length === 2 &&
         !found.from.endsWith('/index.ts') &&
         relative(agent, found.to).split('/').length === 2 &&
@@ -143,7 +140,7 @@ describe('layers', () => {
       expect(reached.size, 'the walk must really reach the agent').toBeGreaterThan(20)
     })
 
-    test('loads nothing of the agent at first', () => {
+    test('loads nothing of the agent at first but its text module', () => {
       const reached = new Set<string>()
       const visit = (file: string): void => {
         if (reached.has(file)) return
@@ -151,7 +148,7 @@ describe('layers', () => {
         for (const found of seen) if (found.from === file && !found.typeOnly && !found.lazy) visit(found.to)
       }
       visit(join(dashboard, 'src/main.tsx'))
-      expect([...reached].filter(inside).map((file) => relative(root, file))).toEqual([])
+      expect([...reached].filter((file) => inside(file) && layerOf(file) !== 'text').map((file) => relative(root, file))).toEqual([])
       expect(reached.size, 'the walk must really reach the page').toBeGreaterThan(20)
     })
   })

@@ -1,9 +1,6 @@
-// The repository about its metrics: the contract's names exist, nothing is declared badly, the page in docs/ is this version's.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// The metrics: the names of the contract exist, units agree with names, every help text is a sentence.
 import { describe, expect, test } from 'vitest'
 import { catalogue, metricNamed } from '../../agent/catalogue.ts'
-import { metricsPage } from '../../scripts/metrics-doc.ts'
 
 /** Public names that users script against, with their kind and the labels beside gpu and uuid that they must carry. */
 const CONTRACT: Readonly<Record<string, readonly [kind: string, ...labels: string[]]>> = {
@@ -84,9 +81,5 @@ describe('metrics', () => {
   test('every help text is a sentence of its own', () => {
     const wrong = catalogue.filter((def) => def.help.length < 15 || !/[.)]$/.test(def.help))
     expect(wrong.map((def) => `${def.name}: ${def.help}`)).toEqual([])
-  })
-
-  test('docs/metrics.md is what the declarations say (node scripts/metrics-doc.ts writes it)', () => {
-    expect(readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')).toBe(metricsPage())
   })
 })

@@ -204,7 +204,7 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
 /** Runs a command line that is expected to end by itself. */
 export async function runToEnd(options: AgentOptions): Promise<Ended> {
   const { child, ended, stderr, remove } = launch(options)
-  const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const late = setTimeout(() => child.kill('SIGKILL'), 120_000)
   const result = await ended
   clearTimeout(late)
   remove()

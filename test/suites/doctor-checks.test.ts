@@ -1,6 +1,6 @@
 // The contract of every check of the doctor, met with its cases (test/unit/doctor/cases/ID.ts): passes, complains and skips as it should, and says what to do.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as registry from '../../agent/doctor/checks/index.ts'
 import type { CheckDefinition, Finding, Surroundings } from '../../agent/doctor/definition.ts'
@@ -17,10 +17,9 @@ const isRoot = process.getuid?.() === 0
 
 async function casesOf(id: string): Promise<readonly CheckCase[]> {
   const path = join(root, `test/unit/doctor/cases/${id}.ts`)
-  if (!existsSync(path)) throw new Error(`expected the cases of ${id} in ${path}, found none`)
+  if (!existsSync(path)) throw new Error(`the check ${id} has no cases: add ${path}`)
   const module: unknown = await import(path)
-  if (typeof module !== 'object' || module === null || !('cases' in module) || !Array.isArray(module.cases))
-    throw new Error(`${path}: expected an export "cases"`)
+  if (typeof module !== 'object' || module === null || !('cases' in module) || !Array.isArray(module.cases)) throw new Error(`${path} does not export "cases"`)
   return module.cases
 }
 
@@ -55,7 +54,9 @@ test('ids are unique', () => {
 describe.each(checks.map((check) => [check.id, check] as const))('%s', (id, check) => {
   test('is what its file says, and covers kinds that there are', () => {
     expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
-    expect(existsSync(join(root, `agent/doctor/checks/${id}.ts`))).toBe(true)
+    // `wsl2-memory` is wsl2/memory.ts, `dev-nodes` host/dev-nodes.ts.
+    const files = readdirSync(join(root, 'agent/doctor/checks'), { recursive: true, encoding: 'utf8' })
+    expect(files.map((file) => [basename(file, '.ts'), file.replace('/', '-').replace('.ts', '')]).filter((names) => names.includes(id))).toHaveLength(1)
     expect(check.title).toMatch(/[^.]$/)
     expect(INCIDENT_KINDS).toEqual(expect.arrayContaining([...check.covers]))
   })

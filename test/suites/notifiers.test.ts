@@ -45,6 +45,8 @@ const notifierOf = (type: string): Notifier => {
   return notifier
 }
 beforeAll(async () => {
+  const without = definitions.filter(({ type }) => !(type in OPTIONS)).map(({ type }) => type)
+  if (without.length > 0) throw new Error(`no options for ${without.join(', ')}: add a line to OPTIONS of this test, with MARKER in each secret`)
   for (const definition of definitions) {
     const options = { ...defaultsOf(commonOptions), name: 'team', type: definition.type, ...optionsOf(definition) }
     built.set(definition.type, (await buildNotifier({ name: 'team', type: definition.type, options, shown: {} })).notifier)

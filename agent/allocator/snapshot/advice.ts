@@ -1,6 +1,7 @@
 // One sentence about a device's memory, and what to change; each piece of advice only where the figures carry it.
-import { bytesText } from '../../lib/bytes.ts'
+import { bytesText } from '../../text/bytes.ts'
 import type { Remedy } from '../../model/fault.ts'
+import { percentOrTrace } from '../../text/figures.ts'
 import type { DeviceAnalysis } from './analyse.ts'
 import { DEFAULT_POOL, type Snapshot } from './model.ts'
 import { mainStream } from './request.ts'
@@ -12,8 +13,7 @@ export type Facts = Omit<DeviceAnalysis, 'verdict' | 'remedies'>
 const WORTH_RATIO = 0.1
 const SLIGHT_RATIO = 0.03
 
-export const percent = (ratio: number): string => (ratio > 0 && ratio < 0.005 ? '<1 %' : `${Math.round(ratio * 100)} %`)
-const share = (bytes: number, of: number): string => `${bytesText(bytes)} (${percent(of === 0 ? 0 : bytes / of)})`
+const share = (bytes: number, of: number): string => `${bytesText(bytes)} (${percentOrTrace(of === 0 ? 0 : bytes / of)})`
 
 export function verdictOf(facts: Facts): string {
   const { reserved_bytes: reserved, allocated_bytes: allocated, free_bytes: free, stranded_bytes: stranded, releasable_bytes: releasable } = facts

@@ -1,4 +1,5 @@
 // JSON of a snapshot: counted before it is parsed, so that a small hostile file cannot take all memory.
+import { messageOf } from '../../text/error.ts'
 import { quoted, SnapshotError } from './error.ts'
 import { LIMITS } from './limits.ts'
 import { utf8Text } from './text.ts'
@@ -32,7 +33,7 @@ export function readJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8Text(bytes))
   } catch (error) {
-    const said = error instanceof Error ? quoted(error.message, 120) : 'an unknown error'
+    const said = quoted(messageOf(error), 120)
     throw new SnapshotError(`expected whole JSON, came ${said}`, { cause: error })
   }
 }

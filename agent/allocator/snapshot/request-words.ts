@@ -1,5 +1,5 @@
 // The answer to a request as a sentence, and what a snapshot cannot tell.
-import { bytesText } from '../../lib/bytes.ts'
+import { bytesText } from '../../text/bytes.ts'
 import type { Snapshot } from './model.ts'
 import type { RequestAnswer } from './request.ts'
 

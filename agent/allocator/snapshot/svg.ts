@@ -1,7 +1,8 @@
 // The picture as an SVG file: memory as a strip that wraps like text, one strip per pool; dark and light, no script.
-import { bytesText } from '../../lib/bytes.ts'
+import { bytesText } from '../../text/bytes.ts'
+import { percentOrTrace } from '../../text/figures.ts'
+import { counted } from '../../text/grammar.ts'
 import type { DeviceAnalysis } from './analyse.ts'
-import { percent } from './advice.ts'
 import { placeText } from './frames.ts'
 import { DEFAULT_POOL } from './model.ts'
 import type { Picture, PicturePool, Run, RunState } from './picture.ts'
@@ -85,7 +86,7 @@ function drawPool(pool: PicturePool, perRow: number, top: number): { readonly sv
   }
   const head = write(MARGIN, top, name, 'head')
   const count = pool.segments.length + pool.left_out.segments
-  const figures = `${bytesText(pool.bytes)} in ${count} ${pool.expandable ? 'mapped run' : 'segment'}${count === 1 ? '' : 's'}${cut ? ', not all drawn' : ''}`
+  const figures = `${bytesText(pool.bytes)} in ${counted(count, pool.expandable ? 'mapped run' : 'segment')}${cut ? ', not all drawn' : ''}`
   const said = `<text x="${WIDTH - MARGIN}" y="${at(top)}" text-anchor="end" class="dim">${escapeXml(figures)}</text>`
   return { svg: head + said + runs.join('') + ticks.join(''), height: 10 + rows * (ROW + ROW_GAP) + 28 }
 }
@@ -124,7 +125,7 @@ export function svgOf(picture: Picture, devices: readonly DeviceAnalysis[], of: 
       write(
         MARGIN,
         y,
-        `Device ${device.device}: ${bytesText(device.reserved_bytes)} held, ${percent(device.allocated_bytes / Math.max(1, device.reserved_bytes))} live`,
+        `Device ${device.device}: ${bytesText(device.reserved_bytes)} held, ${percentOrTrace(device.allocated_bytes / Math.max(1, device.reserved_bytes))} live`,
         'title',
       ),
     )

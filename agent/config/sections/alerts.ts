@@ -2,7 +2,7 @@
 import { duration, httpUrl } from '../field.ts'
 
 export const alerts = {
-  description: 'What leaves this host when something is wrong; who is told stands in "notifiers" and "routes" below.',
+  description: 'What leaves this host when something is wrong; who is notified is in "notifiers" and "routes" below.',
   fields: {
     base_url: httpUrl({
       default: '',
@@ -16,7 +16,7 @@ export const alerts = {
       empty: true,
       expected: 'a URL such as https://hc-ping.com/UUID, or nothing',
       secret: true,
-      description: 'Called by POST while the agent samples: whoever waits there (a dead-man switch) tells when it falls silent. Empty = nobody.',
+      description: 'Called by POST while the agent samples: whoever waits there (a dead-man switch) notices when the calls stop. Empty = nobody.',
     }),
     heartbeat_interval: duration({ default: 60_000, min: 10_000, max: 86_400_000, description: 'How often.' }),
   },

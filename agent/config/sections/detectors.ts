@@ -1,6 +1,6 @@
 // What is judged from the numbers. Which detectors there are is not known here: who loads the configuration says so.
 import * as z from 'zod/mini'
-import { durationText } from '../../lib/duration.ts'
+import { durationText } from '../../text/duration.ts'
 import type { DetectorsConfig } from '../../model/detector-settings.ts'
 import type { Field } from '../field.ts'
 

@@ -8,7 +8,7 @@ export const notifiers: Field<readonly NotifierConfig[]> = {
   schema: z.custom<readonly NotifierConfig[]>((value) => Array.isArray(value)),
   expected: 'a list of notifiers',
   default: [],
-  description: 'Who can be told of incidents: each has a name, a type and the options of that type (docs/notifications.md).',
+  description: 'Who can be notified of incidents: each has a name, a type and the options of that type (docs/notifications.md).',
   secret: false,
   shown: (found) => found.map(({ shown }) => shown),
   example: [

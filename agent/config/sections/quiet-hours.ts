@@ -3,9 +3,10 @@ import * as z from 'zod/mini'
 import { nearest } from '../../lib/nearest.ts'
 import type { QuietHours } from '../../model/alert-settings.ts'
 import { SEVERITIES, type Severity } from '../../model/severity.ts'
+import { clockOfDay } from '../../text/time.ts'
 import type { Field, PartProblem, ReadParts } from '../field.ts'
 import { readGroups } from '../groups.ts'
-import { describeValue } from '../problem.ts'
+import { describeValue, mustBe } from '../problem.ts'
 
 const MAX_SPANS = 16
 /** As `Date` counts them. */
@@ -19,7 +20,6 @@ function minutesOf(text: string): number | undefined {
   const found = Number(hours) * 60 + Number(minutes)
   return found <= DAY_MINUTES ? found : undefined
 }
-const clock = (minutes: number): string => [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')
 
 /** A field that is read by a function of its own, which gives undefined where the value is none. */
 function field<T>(
@@ -34,9 +34,7 @@ function field<T>(
     ...about,
     read(value) {
       const found = read(value)
-      return found === undefined
-        ? { problems: [{ path: [], text: why?.(value) ?? `expected ${about.expected}, came ${describeValue(value)}` }] }
-        : { value: found }
+      return found === undefined ? { problems: [{ path: [], text: why?.(value) ?? mustBe(about.expected, describeValue(value)) }] } : { value: found }
     },
   }
 }
@@ -67,7 +65,7 @@ const fields = {
         : undefined,
   ),
   except: field<Severity | undefined>(
-    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'What is told even then, and worse.' },
+    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'What is sent even then, and worse.' },
     (value) => SEVERITIES.find((severity) => severity === value),
   ),
 }
@@ -92,7 +90,7 @@ const read: ReadParts<readonly QuietHours[]> = (value) => {
     ...(except === undefined ? {} : { except }),
   }))
   const never: readonly PartProblem[] = coverTheWeek(spans)
-    ? [{ path: [], text: 'expected a time of the week that is not quiet, came none: nothing would ever be told; match only what is to be told instead' }]
+    ? [{ path: [], text: 'the quiet hours cover the whole week, so nothing would ever be sent: leave some time free, or match only what is to be sent' }]
     : []
   const all = [...problems, ...never]
   return all.length === 0 ? { value: spans } : { problems: all }
@@ -110,8 +108,8 @@ export const quietHours: Field<readonly QuietHours[]> = {
 
 /** As it stands in the file. */
 export const shownQuiet = ({ from, to, days, zone, except }: QuietHours): unknown => ({
-  from: clock(from),
-  to: clock(to),
+  from: clockOfDay(from),
+  to: clockOfDay(to),
   ...(days.length === DAYS.length ? {} : { days: days.map((day) => DAYS[day]) }),
   zone,
   except,

@@ -1,6 +1,6 @@
 // Who is told of which incidents, and when.
 import * as z from 'zod/mini'
-import { durationText } from '../../lib/duration.ts'
+import { durationText } from '../../text/duration.ts'
 import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../model/alert-settings.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
@@ -38,7 +38,7 @@ function listField<T extends string>(
 }
 
 const unknownKind = (text: string): string => `unknown kind ${JSON.stringify(text)}; the nearest valid one is ${nearest(text, INCIDENT_KINDS) ?? ''}`
-const unknownSeverity = (text: string): string => `expected one of ${SEVERITIES.join(', ')}, or a pattern with *, came ${describeValue(text)}`
+const unknownSeverity = (text: string): string => `must be one of ${SEVERITIES.join(', ')}, or a pattern with *, not ${describeValue(text)}`
 /** Labels whose values are known, and what is said of all others. */
 const KNOWN: Partial<Record<IncidentLabel, { readonly values: readonly string[]; readonly unknown: (text: string) => string }>> = {
   kind: { values: INCIDENT_KINDS, unknown: unknownKind },
@@ -47,7 +47,7 @@ const KNOWN: Partial<Record<IncidentLabel, { readonly values: readonly string[];
 /** What is wrong with the patterns of one label. */
 function patternProblems(label: IncidentLabel, patterns: readonly string[]): readonly PartProblem[] {
   return patterns.flatMap((pattern): readonly PartProblem[] => {
-    if (pattern.length > MAX_PATTERN) return [{ path: [label], text: `expected at most ${MAX_PATTERN} characters, came ${pattern.length}` }]
+    if (pattern.length > MAX_PATTERN) return [{ path: [label], text: `must be at most ${MAX_PATTERN} characters, not ${pattern.length}` }]
     const known = KNOWN[label]
     const isKnown = known === undefined || pattern.includes('*') || known.values.includes(pattern)
     return isKnown ? [] : [{ path: [label], text: known.unknown(pattern) }]
@@ -57,13 +57,13 @@ function patternProblems(label: IncidentLabel, patterns: readonly string[]): rea
 const unknownLabel = (name: string): string => `unknown label ${JSON.stringify(name)}; the nearest valid one is ${nearest(name, INCIDENT_LABELS) ?? ''}`
 
 const readMatch: ReadParts<Route['match']> = (value) => {
-  if (!isGroup(value)) return problem(`expected labels with what they must be, came ${describeValue(value)}`)
+  if (!isGroup(value)) return problem(`must be labels with their values, not ${describeValue(value)}`)
   const problems: PartProblem[] = []
   const match: Partial<Record<IncidentLabel, readonly string[]>> = {}
   for (const [label, wanted] of Object.entries(value)) {
     const patterns = textsIn(wanted)
     if (!isLabel(label)) problems.push({ path: [label], text: unknownLabel(label) })
-    else if (patterns === undefined) problems.push({ path: [label], text: `expected a text or a list of up to ${MAX_NAMES}, came ${describeValue(wanted)}` })
+    else if (patterns === undefined) problems.push({ path: [label], text: `must be a text or a list of up to ${MAX_NAMES}, not ${describeValue(wanted)}` })
     else {
       problems.push(...patternProblems(label, patterns))
       match[label] = patterns
@@ -75,7 +75,7 @@ const readMatch: ReadParts<Route['match']> = (value) => {
 const fields = {
   to: listField({ expected: 'the name of a notifier, or a list of them', default: [], description: 'Who is told.' }, (value) => {
     const names = textsIn(value)
-    return names === undefined ? problem(`expected the name of a notifier, or a list of them, came ${describeValue(value)}`) : { value: names }
+    return names === undefined ? problem(`must be the name of a notifier, or a list of them, not ${describeValue(value)}`) : { value: names }
   }),
   match: {
     kind: 'parts',
@@ -88,7 +88,7 @@ const fields = {
   } satisfies Field<Route['match']>,
   group_by: listField<IncidentLabel>({ expected: 'a list of labels', default: routeDefaults.groupBy, description: 'What goes into one message.' }, (value) => {
     const names = Array.isArray(value) && value.length === 0 ? [] : textsIn(value)
-    if (names === undefined) return problem(`expected a list of labels, came ${describeValue(value)}`)
+    if (names === undefined) return problem(`must be a list of labels, not ${describeValue(value)}`)
     const problems = names.flatMap((name, at) => (isLabel(name) ? [] : [{ path: Array.isArray(value) ? [at] : [], text: unknownLabel(name) }]))
     return problems.length === 0 ? { value: names.filter(isLabel) } : { problems }
   }),
@@ -121,8 +121,7 @@ export const routes: Field<readonly Route[]> = {
   read,
   expected: 'a list of routes',
   default: [],
-  description:
-    'Who is told of which incidents: of the routes that name a notifier the first that fits decides. Without any, all are told of warnings and worse.',
+  description: 'Who is notified of which incidents: of the routes that name a notifier the first that fits decides. Without any, all get warnings and worse.',
   secret: false,
   shown: (found) =>
     found.map(({ to, match, groupBy, waitMs, repeatMs, quiet, resolved }) => ({
@@ -136,7 +135,7 @@ export const routes: Field<readonly Route[]> = {
     })),
   example: [
     `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
-    'A group waits 200ms (wait) before its first message; what still fires is told again after 4h (repeat, or never). In quiet hours all but "except" waits.',
+    'A group waits 200ms (wait) before its first message; what still fires is sent again after 4h (repeat, or never). In quiet hours all but "except" waits.',
     '- {to: [team], match: {severity: [warning, critical], container: "train-*"}, group_by: [container], quiet: [{from: "22:00", to: "07:00", days: [mon, tue, wed, thu, fri], zone: Europe/Berlin, except: critical}]}',
   ],
 }

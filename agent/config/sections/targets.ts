@@ -53,9 +53,9 @@ const read: ReadParts<readonly TargetConfig[]> = (value) => {
   const names = new Set<string>()
   const targets = groups.map(({ at, values }): TargetConfig => {
     const { name, interval_ms, timeout_ms = Math.min(TIMEOUT_MS, interval_ms), expect_status, container, headers } = values
-    if (names.has(name)) problems.push({ path: [at, 'name'], text: `expected a name that no other target has, came ${JSON.stringify(name)} again` })
+    if (names.has(name)) problems.push({ path: [at, 'name'], text: `another target is also called ${JSON.stringify(name)}; choose another name` })
     names.add(name)
-    if (timeout_ms > interval_ms) problems.push({ path: [at, 'timeout_ms'], text: `expected at most interval_ms (${interval_ms}), came ${timeout_ms}` })
+    if (timeout_ms > interval_ms) problems.push({ path: [at, 'timeout_ms'], text: `must be at most interval_ms (${interval_ms}), not ${timeout_ms}` })
     return {
       name,
       url: values.url,
@@ -81,7 +81,7 @@ export const targets: Field<readonly TargetConfig[]> = {
     found.map((target) => ({ ...target, url: shownUrl(target.url), headers: Object.fromEntries(Object.keys(target.headers).map((name) => [name, HIDDEN])) })),
   example: [
     'Each has a name and a url; interval_ms is 10000, timeout_ms 5000, expect_status any from 200 to 299 unless set. A redirect to another host is not followed.',
-    'With the name of its container a service that answers while the GPU of its container is dead is told, too.',
+    'With the name of its container a service that answers while the GPU of its container is dead is reported, too.',
     '- {name: ui, url: "http://127.0.0.1:7860/api/health", container: trainer, interval_ms: 10000, timeout_ms: 5000, headers: {Authorization: "Bearer TOKEN"}}',
   ],
 }

@@ -1,10 +1,12 @@
 // A process whose allocator has to give its whole cache back again and again: each time it waits for the GPU, and asks for the same memory anew.
+import { allocatorRetriesTotal } from '../../metrics/process.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { upperFirst } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { flushesSince, noteFlushes, type Flush, type FlushRecord } from './parts/flushes.ts'
-import { aboutOf, gpuText, processText, upperFirst } from './parts/who.ts'
+import { aboutOf, gpuText, processText } from './parts/who.ts'
 import type { Track } from './parts/tracks.ts'
 
 /** Windows of the reference's rule (pytorch-allocator.md, section 8: retries in 2 of 5 windows of a minute). */
@@ -58,11 +60,11 @@ export const allocatorRetryStorm = defineDetector({
   // Three in five minutes, of which two lie a minute apart; over when ten minutes have passed without one.
   expression: {
     promql: `max_over_time((
-  increase(warpwatch_allocator_retries_total[5m])
-  * (increase(warpwatch_allocator_retries_total[1m]) > bool 0)
-  * (increase(warpwatch_allocator_retries_total[225s] offset 75s) > bool 0)
+  increase(${allocatorRetriesTotal.name}[5m])
+  * (increase(${allocatorRetriesTotal.name}[1m]) > bool 0)
+  * (increase(${allocatorRetriesTotal.name}[225s] offset 75s) > bool 0)
 )[10m:15s]) >= 3
-and increase(warpwatch_allocator_retries_total[10m]) > 0`,
+and increase(${allocatorRetriesTotal.name}[10m]) > 0`,
   },
   create: ({ flushes: least, quiet_minutes: quietMinutes }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()

@@ -1,13 +1,14 @@
 // A container that was given a GPU can no longer reach it while it runs: mostly after `systemctl daemon-reload`, which writes device rules anew.
+import { containerGpuAccessible, containerGpuNode, containerInfo } from '../../metrics/container.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Labels } from '../../model/series.ts'
 import { defineDetector } from './definition.ts'
 import { createHold } from './parts/hold.ts'
 import { createTeller } from './parts/per-gpu.ts'
 
-const ACCESSIBLE = 'warpwatch_container_gpu_accessible'
-const NODE = 'warpwatch_container_gpu_node'
-const INFO = 'warpwatch_container_info'
+const ACCESSIBLE = containerGpuAccessible.name
+const NODE = containerGpuNode.name
+const INFO = containerInfo.name
 /** A running container is told every ten seconds (agent/sources/containers.ts); what is missed for three times that has ended. */
 const GONE_MS = 30_000
 const HEARD_MS = 15_000
@@ -36,7 +37,7 @@ export const containerLostGpu = defineDetector({
     for_seconds: { default: 5, min: 0, max: 3_600, help: 'For how long the access must be gone.' },
     clear_seconds: { default: 5, min: 0, max: 3_600, help: 'For how long it must be back, until it is over.' },
   },
-  expression: { promql: 'warpwatch_container_gpu_accessible == 0', for: '5s' },
+  expression: { promql: `${containerGpuAccessible.name} == 0`, for: '5s' },
   create(options, { present }) {
     const boxes = new Map<string, Box>()
     const boxOf = ({ container_id: id = '', container = id }: Labels): Box => {

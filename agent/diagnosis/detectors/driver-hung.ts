@@ -1,4 +1,7 @@
 // The driver does not answer: a native call about a GPU, or about all of them, does not return.
+import { agentSamplerHangsTotal } from '../../metrics/agent-sources.ts'
+import { gpuPresent, gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -7,12 +10,12 @@ import { createHold } from './parts/hold.ts'
 import { createTeller } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
-const HANGS = 'warpwatch_agent_sampler_hangs_total'
+const HANGS = agentSamplerHangsTotal.name
 const COLUMNS = {
-  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
-  age: { metric: 'warpwatch_gpu_sample_age_seconds' },
+  used: { metric: gpuMemoryUsedBytes.name },
+  age: { metric: gpuSampleAgeSeconds.name },
   /** Tells who a card is that hung before it said so. */
-  listed: { metric: 'warpwatch_gpu_present' },
+  listed: { metric: gpuPresent.name },
 }
 /** Two periods of agent/sources/gpu-presence.ts. */
 const NAMELESS_MS = 10_000
@@ -48,7 +51,7 @@ export const driverHung = defineDetector({
     clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long the GPU must answer again, until it is over.' },
   },
   expression: {
-    promql: 'warpwatch_gpu_sample_age_seconds > 5 and on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0',
+    promql: `${gpuSampleAgeSeconds.name} > 5 and on (gpu, uuid) increase(${agentSamplerHangsTotal.name}[5m]) > 0`,
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)

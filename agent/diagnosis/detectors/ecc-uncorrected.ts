@@ -1,18 +1,19 @@
 // Memory errors that ECC found and could not correct, since the agent looks. What was counted before is history; a reset of the GPU begins anew.
+import { gpuEccErrorsTotal, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
-const errors = (scope: string) => ({ metric: 'warpwatch_gpu_ecc_errors_total', labels: { type: 'uncorrected', scope } })
+const errors = (scope: string) => ({ metric: gpuEccErrorsTotal.name, labels: { type: 'uncorrected', scope } })
 const COLUMNS = {
   /** nvmlDeviceGetTotalEccErrors with NVML_VOLATILE_ECC: "reset each time the driver loads". */
   volatile: errors('volatile'),
   /** NVML_AGGREGATE_ECC: "persist across reboots (i.e. for the lifetime of the device)". */
   aggregate: errors('aggregate'),
-  pending: { metric: 'warpwatch_gpu_row_remap_pending' },
-  failure: { metric: 'warpwatch_gpu_row_remap_failure' },
+  pending: { metric: gpuRowRemapPending.name },
+  failure: { metric: gpuRowRemapFailure.name },
 }
 
 type State = {
@@ -36,8 +37,8 @@ export const eccUncorrected = defineDetector({
     quiet_hours: { default: 24, min: 0.01, max: 8_760, help: 'Without a reset of the GPU it is over after so long without a further error.' },
   },
   expression: {
-    promql: `warpwatch_gpu_ecc_errors_total{type="uncorrected",scope="volatile"} > 0
-and increase(warpwatch_gpu_ecc_errors_total{type="uncorrected",scope="volatile"}[24h]) > 0`,
+    promql: `${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"} > 0
+and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]) > 0`,
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)

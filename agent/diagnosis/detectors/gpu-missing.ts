@@ -1,5 +1,9 @@
 // A card that was here, or that the configuration says is here, and that the driver does not have (any more).
+import { gpusExpected, gpusPresent } from '../../metrics/driver.ts'
+import { gpuPresent } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { counted, plural } from '../../text/grammar.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isKnown, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
@@ -9,11 +13,11 @@ import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
   /** Read of every card that answers (nvmlDeviceGetMemoryInfo). */
-  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
-  listed: { metric: 'warpwatch_gpu_present' },
+  used: { metric: gpuMemoryUsedBytes.name },
+  listed: { metric: gpuPresent.name },
 }
-const PRESENT = 'warpwatch_gpus_present'
-const EXPECTED = 'warpwatch_gpus_expected'
+const PRESENT = gpusPresent.name
+const EXPECTED = gpusExpected.name
 
 const REMEDIES = [
   {
@@ -47,8 +51,8 @@ export const gpuMissing = defineDetector({
   },
   // The second half as the detector counts: those that are known by name are told by name.
   expression: {
-    promql: `warpwatch_gpu_present == 0
-or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwatch_gpu_present == 0) or on () 0 * warpwatch_gpus_present)`,
+    promql: `${gpuPresent.name} == 0
+or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent.name} == 0) or on () 0 * ${gpusPresent.name})`,
   },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
@@ -129,15 +133,15 @@ or warpwatch_gpus_expected - warpwatch_gpus_present > on () (count by () (warpwa
         const short = here === undefined || expected === undefined ? undefined : expected - here
         const held = count.hold.see(t, short === undefined ? undefined : short > named)
         if (held === 'healthy') count.teller.healthy(found, 'as many GPUs as expected are there')
-        else if (held === 'faulty' && short !== undefined) {
+        else if (held === 'faulty' && short !== undefined && here !== undefined) {
           count.teller.faulty(found, {
             kind: 'gpu_missing',
             key: 'count',
             about: {},
             state: 'faulty',
             severity: 'critical',
-            title: `${short} of ${expected} GPUs ${short === 1 ? 'is' : 'are'} missing`,
-            verdict: `The driver lists ${here} GPU${here === 1 ? '' : 's'} where ${expected} are expected.`,
+            title: `${short} of ${expected} GPUs ${plural(short, 'is', 'are')} missing`,
+            verdict: `The driver lists ${counted(here, 'GPU')} where ${expected} are expected.`,
             facts: facts(),
             remedies: REMEDIES,
           })

@@ -1,22 +1,26 @@
 // A GPU whose memory somebody holds and on which nothing has run for a long time: by whom, and since when.
+import { gpuGpmEngineActiveRatio } from '../../metrics/gpm.ts'
+import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio, gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { hostInfo } from '../../metrics/host.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createHolders, firstSeen, HOLDER_METRICS, holdersText, type GpuHolders, type Holder } from './parts/holders.ts'
 import { createPerGpu } from './parts/per-gpu.ts'
-import { spanText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
-const ENGINE = 'warpwatch_gpu_gpm_engine_active_ratio'
+const ENGINE = gpuGpmEngineActiveRatio.name
 /** nvmlDeviceGetUtilizationRates gives whole percents of the last sample period; the video engines count apart. With MIG there is none of these. */
 const COLUMNS = {
-  utilization: { metric: 'warpwatch_gpu_utilization_ratio' },
-  memory: { metric: 'warpwatch_gpu_memory_utilization_ratio' },
-  encoder: { metric: 'warpwatch_gpu_encoder_utilization_ratio' },
-  decoder: { metric: 'warpwatch_gpu_decoder_utilization_ratio' },
+  utilization: { metric: gpuUtilizationRatio.name },
+  memory: { metric: gpuMemoryUtilizationRatio.name },
+  encoder: { metric: gpuEncoderUtilizationRatio.name },
+  decoder: { metric: gpuDecoderUtilizationRatio.name },
 }
 /** Less than half a percent is what rounding takes away. */
 const IDLE_RATIO = 0.005
@@ -65,9 +69,9 @@ export const idleGpuHeld = defineDetector({
     least_gib: { default: 1, min: 0.05, max: 1_000, help: 'Less memory than this is a context alone, and no reason to speak.' },
   },
   expression: {
-    promql: `max by (gpu, uuid, gi) (max_over_time(warpwatch_gpu_utilization_ratio[1m]) or max_over_time(${ENGINE}{gi!=""}[1m])) < ${IDLE_RATIO}
-and on (gpu, uuid, gi) sum by (gpu, uuid, gi) (warpwatch_process_gpu_memory_bytes{type!="G"}) >= ${2 ** 30}
-unless on () warpwatch_host_info{wsl!=""}`,
+    promql: `max by (gpu, uuid, gi) (max_over_time(${gpuUtilizationRatio.name}[1m]) or max_over_time(${ENGINE}{gi!=""}[1m])) < ${IDLE_RATIO}
+and on (gpu, uuid, gi) sum by (gpu, uuid, gi) (${processGpuMemoryBytes.name}{type!="G"}) >= ${2 ** 30}
+unless on () ${hostInfo.name}{wsl!=""}`,
     for: '30m',
   },
   create(options, { present, tracks }) {

@@ -1,17 +1,20 @@
 // A MIG instance that is full, so that programs in it are refused memory, while the card's other instances have plenty.
+import { gpuMemoryFreeBytes, gpuMemoryTotalBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { allocatorOomsTotal, allocatorRetriesTotal } from '../../metrics/process.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { percent } from '../../text/figures.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { createRise } from './parts/rise.ts'
-import { percent, processText } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 
-const COLUMNS = { total: { metric: 'warpwatch_gpu_memory_total_bytes' } }
-const [TOTAL, USED] = ['warpwatch_gpu_memory_total_bytes', 'warpwatch_gpu_memory_used_bytes']
+const COLUMNS = { total: { metric: gpuMemoryTotalBytes.name } }
+const [TOTAL, USED] = [gpuMemoryTotalBytes.name, gpuMemoryUsedBytes.name]
 /** A full instance alone is what a server that takes all at its start looks like: these tell that somebody wanted more. */
-const REFUSALS = ['warpwatch_allocator_retries_total', 'warpwatch_allocator_ooms_total'] as const
+const REFUSALS = [allocatorRetriesTotal.name, allocatorOomsTotal.name] as const
 const WINDOW_MS = 600_000
 
 type Instance = { total: number | undefined; used: number | undefined; fullT: number | undefined; refusals: number; users: Set<string> }
@@ -29,9 +32,9 @@ export const migFull = defineDetector({
     refusals: { default: 1, min: 1, max: 100_000, help: 'Requests refused within ten minutes (flushes of the cache, or errors).' },
   },
   expression: {
-    promql: `max by (gpu, uuid, gi) (max_over_time(warpwatch_gpu_memory_used_bytes{gi!=""}[10m])) >= 0.95 * max by (gpu, uuid, gi) (warpwatch_gpu_memory_total_bytes{gi!=""})
-and on (gpu, uuid, gi) sum by (gpu, uuid, gi) (increase(warpwatch_allocator_retries_total{gi!=""}[10m])) > 0
-and on (gpu, uuid) sum by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) - on (gpu, uuid) min by (gpu, uuid) (warpwatch_gpu_memory_free_bytes{gi!=""}) >= on (gpu, uuid) 0.25 * max by (gpu, uuid) (warpwatch_gpu_memory_total_bytes{gi=""})`,
+    promql: `max by (gpu, uuid, gi) (max_over_time(${gpuMemoryUsedBytes.name}{gi!=""}[10m])) >= 0.95 * max by (gpu, uuid, gi) (${gpuMemoryTotalBytes.name}{gi!=""})
+and on (gpu, uuid, gi) sum by (gpu, uuid, gi) (increase(${allocatorRetriesTotal.name}{gi!=""}[10m])) > 0
+and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on (gpu, uuid) min by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) >= on (gpu, uuid) 0.25 * max by (gpu, uuid) (${gpuMemoryTotalBytes.name}{gi=""})`,
   },
   create(options, { present }) {
     const rows = createGpuRows(present, COLUMNS)

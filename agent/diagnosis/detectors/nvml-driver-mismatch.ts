@@ -1,4 +1,6 @@
 // The driver was updated while its old kernel module stays loaded: NVML says so, or the versions on disk and in the kernel do before anybody fails.
+import { driverLibraryMismatch } from '../../metrics/driver.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { faultKey } from '../incidents/members.ts'
 import { defineDetector } from './definition.ts'
@@ -6,8 +8,8 @@ import { isWide, troublesOf } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
 import { createTeller } from './parts/per-gpu.ts'
 
-const DIFFER = 'warpwatch_driver_library_mismatch'
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const DIFFER = driverLibraryMismatch.name
+const USED = gpuMemoryUsedBytes.name
 const KIND = 'nvml_driver_mismatch'
 /** The same incident as a log's that names no container: it is the host's. */
 const KEY = faultKey({ kind: KIND, severity: 'critical', title: '', verdict: '', facts: {}, remedies: [], evidence: [] }, {}, undefined)
@@ -22,7 +24,7 @@ export const nvmlDriverMismatch = defineDetector({
   options: {
     for_seconds: { default: 10, min: 0, max: 86_400, help: 'For how long the versions on disk and in the kernel must differ: an update takes a while.' },
   },
-  expression: { promql: 'warpwatch_driver_library_mismatch == 1', for: '10s' },
+  expression: { promql: `${driverLibraryMismatch.name} == 1`, for: '10s' },
   create(options, { present }) {
     const hold = createHold({ forMs: options.for_seconds * 1_000, clearMs: 0 })
     const teller = createTeller({ kind: KIND, key: KEY, about: {} })

@@ -1,4 +1,6 @@
 // A PCIe link that runs below what card and slot together can do while the card works, and one that has to send packets again.
+import { gpuPerformanceState } from '../../metrics/gpu-identity.ts'
+import { gpuPcieLinkGeneration, gpuPcieLinkGenerationMax, gpuPcieLinkWidth, gpuPcieLinkWidthMax, gpuPcieReplayTotal } from '../../metrics/gpu-links.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
@@ -11,13 +13,13 @@ import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
   ...LOAD_COLUMNS,
-  generation: { metric: 'warpwatch_gpu_pcie_link_generation' },
-  width: { metric: 'warpwatch_gpu_pcie_link_width' },
+  generation: { metric: gpuPcieLinkGeneration.name },
+  width: { metric: gpuPcieLinkWidth.name },
   /** nvmlDeviceGetMaxPcieLinkGeneration and …Width: "possible with this device and system": a x16 card in a x8 slot has 8. */
-  generationMax: { metric: 'warpwatch_gpu_pcie_link_generation_max' },
-  widthMax: { metric: 'warpwatch_gpu_pcie_link_width_max' },
-  replays: { metric: 'warpwatch_gpu_pcie_replay_total' },
-  state: { metric: 'warpwatch_gpu_performance_state' },
+  generationMax: { metric: gpuPcieLinkGenerationMax.name },
+  widthMax: { metric: gpuPcieLinkWidthMax.name },
+  replays: { metric: gpuPcieReplayTotal.name },
+  state: { metric: gpuPerformanceState.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 
@@ -50,11 +52,11 @@ export const pcieDegraded = defineDetector({
     replays_per_minute: { default: 8, min: 0, max: 1_000_000, help: 'More packets sent again within a minute than this.' },
   },
   expression: {
-    promql: `((warpwatch_gpu_pcie_link_width < on (gpu, uuid) warpwatch_gpu_pcie_link_width_max
-  or warpwatch_gpu_pcie_link_generation < on (gpu, uuid) warpwatch_gpu_pcie_link_generation_max)
-  unless on (gpu, uuid) warpwatch_gpu_performance_state > ${SLOWEST_WORKING_STATE}
+    promql: `((${gpuPcieLinkWidth.name} < on (gpu, uuid) ${gpuPcieLinkWidthMax.name}
+  or ${gpuPcieLinkGeneration.name} < on (gpu, uuid) ${gpuPcieLinkGenerationMax.name})
+  unless on (gpu, uuid) ${gpuPerformanceState.name} > ${SLOWEST_WORKING_STATE}
   and on (gpu, uuid) ${loadPromql(0.2)})
-or max by (gpu, uuid) (increase(warpwatch_gpu_pcie_replay_total[1m]) > 8)`,
+or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
     for: '12s',
   },
   create(options, { present, tracks }) {

@@ -1,4 +1,6 @@
 // The machine's power supply pulls the emergency brake: it halves the clocks of a GPU, or worse.
+import { gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
+import { gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -11,9 +13,9 @@ import { concerns, usersOf } from './parts/users.ts'
 const COLUMNS = {
   ...LOAD_COLUMNS,
   ...SPEED_COLUMNS,
-  brake: { metric: 'warpwatch_gpu_throttle_active', labels: { reason: 'hw_power_brake_slowdown' } },
-  power: { metric: 'warpwatch_gpu_power_watts' },
-  limit: { metric: 'warpwatch_gpu_power_limit_watts' },
+  brake: { metric: gpuThrottleActive.name, labels: { reason: 'hw_power_brake_slowdown' } },
+  power: { metric: gpuPowerWatts.name },
+  limit: { metric: gpuPowerLimitWatts.name },
 }
 
 export const powerBrake = defineDetector({
@@ -29,7 +31,7 @@ export const powerBrake = defineDetector({
     load_ratio: { default: 0.2, min: 0.01, max: 1, help: 'Utilization from which on the GPU works; on an idle one the brake is a warning.' },
   },
   // nvmlClocksEventReasonHwPowerBrakeSlowdown: "External Power Brake Assertion is triggered (e.g. by the system power supply)"; clocks fall by a factor of 2 or more.
-  expression: { promql: 'warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1', for: '1s' },
+  expression: { promql: `${gpuThrottleActive.name}{reason="hw_power_brake_slowdown"} == 1`, for: '1s' },
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS, 'brake')
     const load = createLoad(options.load_ratio)

@@ -1,5 +1,6 @@
 // The driver asks for a recovery: a reset of the GPU, a reboot. NVIDIA numbers this Xid 154 (and from R565 on tells it in NVML too), so it is that incident:
 // of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
+import { gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { faultKey } from '../incidents/members.ts'
 import { plan } from '../faults/remedies/plan.ts'
@@ -12,7 +13,7 @@ import { concerns, usersOf } from './parts/users.ts'
 
 const XID = 154
 /** NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. */
-const COLUMNS = { action: { metric: 'warpwatch_gpu_recovery_action' } }
+const COLUMNS = { action: { metric: gpuRecoveryAction.name } }
 
 export const recoveryAction = defineDetector({
   id: 'recovery-action',
@@ -22,7 +23,7 @@ export const recoveryAction = defineDetector({
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
   options: {},
-  expression: { promql: 'warpwatch_gpu_recovery_action > 0' },
+  expression: { promql: `${gpuRecoveryAction.name} > 0` },
   create(_, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const keyOf = (uuid: string): string =>

@@ -1,4 +1,5 @@
 // A bad row of memory that could not be replaced (the board must go), or that waits for a reset to be replaced; pages of older GPUs likewise.
+import { gpuRemappedRows, gpuRetiredPages, gpuRetiredPagesPending, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
@@ -7,12 +8,12 @@ import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
   /** nvmlDeviceGetRemappedRows: "isPending: If any remappings are pending until the next GPU reset", "failureOccurred: If any remapping failed in the past". */
-  failure: { metric: 'warpwatch_gpu_row_remap_failure' },
-  pending: { metric: 'warpwatch_gpu_row_remap_pending' },
+  failure: { metric: gpuRowRemapFailure.name },
+  pending: { metric: gpuRowRemapPending.name },
   /** nvmlDeviceGetRetiredPagesPendingStatus, up to Volta and Turing. */
-  pages: { metric: 'warpwatch_gpu_retired_pages_pending' },
-  rows: { metric: 'warpwatch_gpu_remapped_rows', labels: { type: 'uncorrected' } },
-  retired: { metric: 'warpwatch_gpu_retired_pages', labels: { cause: 'double_bit' } },
+  pages: { metric: gpuRetiredPagesPending.name },
+  rows: { metric: gpuRemappedRows.name, labels: { type: 'uncorrected' } },
+  retired: { metric: gpuRetiredPages.name, labels: { cause: 'double_bit' } },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 const FLAGS = ['failure', 'pending', 'pages'] as const
@@ -58,7 +59,7 @@ export const rowRemapFailure = defineDetector({
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
   options: {},
-  expression: { promql: 'warpwatch_gpu_row_remap_failure == 1 or warpwatch_gpu_row_remap_pending == 1 or warpwatch_gpu_retired_pages_pending == 1' },
+  expression: { promql: `${gpuRowRemapFailure.name} == 1 or ${gpuRowRemapPending.name} == 1 or ${gpuRetiredPagesPending.name} == 1` },
   create(_, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = createPerGpu((uuid) => ({

@@ -1,18 +1,20 @@
 // Jobs of different containers on one GPU while another GPU, which they could use as well, stands empty: mostly everybody took the first one.
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuMemoryUnattributedBytes } from '../../metrics/gpu-memory.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, holdersText, type GpuHolders, type Holder } from './parts/holders.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { grantsOf, REQUEST_METRIC, type GpuGrant } from './parts/requests.ts'
-import { spanText } from './parts/who.ts'
 
 const COLUMNS = {
-  utilization: { metric: 'warpwatch_gpu_utilization_ratio' },
-  unattributed: { metric: 'warpwatch_gpu_memory_unattributed_bytes' },
+  utilization: { metric: gpuUtilizationRatio.name },
+  unattributed: { metric: gpuMemoryUnattributedBytes.name },
 }
 const IDLE_RATIO = 0.005
 

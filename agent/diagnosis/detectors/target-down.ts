@@ -1,10 +1,12 @@
 // A service beside the GPU fails its health check again and again. Checks are counted, not seconds: each target has its own pace.
+import { targetFailedChecks } from '../../metrics/target.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { upperFirst } from '../../text/grammar.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
 import { reasonWords, targetRemedies, targetText } from './parts/target-words.ts'
-import { spanText, upperFirst } from './parts/who.ts'
 
 type State = { down: boolean; teller: Teller | undefined }
 
@@ -21,7 +23,7 @@ export const targetDown = defineDetector({
     successes: { default: 2, min: 1, max: 100, help: 'Checks that must go well without a break, until it is over.' },
   },
   // The row that the source counts: the pace of the checks is each target's own. Here the first good check ends it.
-  expression: { promql: 'warpwatch_target_failed_checks >= 3' },
+  expression: { promql: `${targetFailedChecks.name} >= 3` },
   create(options) {
     const checks = createTargetChecks()
     const states = new Map<string, State>()

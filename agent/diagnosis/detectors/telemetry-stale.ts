@@ -1,4 +1,8 @@
 // A source that told before is silent though nothing hangs and nothing is gone: what it would say is unknown, which nobody should take for well.
+import { agentSamplerHangsTotal, agentSamplerRestartsTotal, agentSourceUp } from '../../metrics/agent-sources.ts'
+import { driverLibraryMismatch, gpusExpected, gpusPresent } from '../../metrics/driver.ts'
+import { gpuPresent } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Facts } from '../../model/facts.ts'
 import { defineDetector } from './definition.ts'
@@ -10,11 +14,11 @@ import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
   /** What every card tells that tells at all; a card that never told it (unified memory) is not judged. */
-  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
-  listed: { metric: 'warpwatch_gpu_present' },
+  used: { metric: gpuMemoryUsedBytes.name },
+  listed: { metric: gpuPresent.name },
 }
-const PRESENT = 'warpwatch_gpus_present'
-const EXPECTED = 'warpwatch_gpus_expected'
+const PRESENT = gpusPresent.name
+const EXPECTED = gpusExpected.name
 /** Sources that speak each second, whatever happens. Logs, engines' events and probes speak when there is something to say. */
 const STEADY = ['host', 'containers'] as const
 /** So old is the word of a steady source at most. */
@@ -48,15 +52,15 @@ export const telemetryStale = defineDetector({
   },
   // Of containers only the gaps tell, which are no metric: the source speaks each second also where there are none.
   expression: {
-    promql: `((warpwatch_gpu_present == 1 and on (gpu, uuid) max_over_time(warpwatch_gpu_memory_used_bytes[6h]))
-  unless on (gpu, uuid) warpwatch_gpu_memory_used_bytes
-  unless on (gpu, uuid) increase(warpwatch_agent_sampler_hangs_total[5m]) > 0)
-or (warpwatch_gpus_expected > 0
-  unless on () warpwatch_gpu_memory_used_bytes
-  unless on () warpwatch_gpus_present
-  unless on () increase(warpwatch_agent_sampler_restarts_total{reason="hang"}[5m]) > 0
-  unless on () warpwatch_driver_library_mismatch == 1)
-or warpwatch_agent_source_up{source="host"} == 0`,
+    promql: `((${gpuPresent.name} == 1 and on (gpu, uuid) max_over_time(${gpuMemoryUsedBytes.name}[6h]))
+  unless on (gpu, uuid) ${gpuMemoryUsedBytes.name}
+  unless on (gpu, uuid) increase(${agentSamplerHangsTotal.name}[5m]) > 0)
+or (${gpusExpected.name} > 0
+  unless on () ${gpuMemoryUsedBytes.name}
+  unless on () ${gpusPresent.name}
+  unless on () increase(${agentSamplerRestartsTotal.name}{reason="hang"}[5m]) > 0
+  unless on () ${driverLibraryMismatch.name} == 1)
+or ${agentSourceUp.name}{source="host"} == 0`,
     for: '10s',
   },
   create(options, { present, tracks }) {

@@ -1,4 +1,7 @@
 // A GPU that heat, a power cap or its own hardware holds back while it works, and memory that is too hot; with the speed that it costs.
+import { gpuClockHertz, gpuClockMaxHertz, gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
+import { gpuPowerLimitDefaultWatts, gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
+import { gpuMemoryTemperatureCelsius, gpuTemperatureCelsius, gpuTemperatureThresholdCelsius } from '../../metrics/gpu-temperature.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { Severity } from '../../model/severity.ts'
@@ -11,8 +14,8 @@ import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import { createSpeeds, SPEED_COLUMNS } from './parts/speed.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
-const reason = (name: string) => ({ metric: 'warpwatch_gpu_throttle_active', labels: { reason: name } })
-const threshold = (name: string) => ({ metric: 'warpwatch_gpu_temperature_threshold_celsius', labels: { threshold: name } })
+const reason = (name: string) => ({ metric: gpuThrottleActive.name, labels: { reason: name } })
+const threshold = (name: string) => ({ metric: gpuTemperatureThresholdCelsius.name, labels: { threshold: name } })
 const COLUMNS = {
   ...LOAD_COLUMNS,
   ...SPEED_COLUMNS,
@@ -21,13 +24,13 @@ const COLUMNS = {
   hwSlowdown: reason('hw_slowdown'),
   powerBrake: reason('hw_power_brake_slowdown'),
   powerCap: reason('sw_power_cap'),
-  temperature: { metric: 'warpwatch_gpu_temperature_celsius' },
+  temperature: { metric: gpuTemperatureCelsius.name },
   slowdownAt: threshold('slowdown'),
-  memory: { metric: 'warpwatch_gpu_memory_temperature_celsius' },
+  memory: { metric: gpuMemoryTemperatureCelsius.name },
   memoryMax: threshold('memory_max'),
-  power: { metric: 'warpwatch_gpu_power_watts' },
-  limit: { metric: 'warpwatch_gpu_power_limit_watts' },
-  limitDefault: { metric: 'warpwatch_gpu_power_limit_default_watts' },
+  power: { metric: gpuPowerWatts.name },
+  limit: { metric: gpuPowerLimitWatts.name },
+  limitDefault: { metric: gpuPowerLimitDefaultWatts.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 
@@ -118,15 +121,15 @@ export const throttling = defineDetector({
     memory_celsius: { default: MEMORY_MAX_CELSIUS, min: 0, max: 200, help: 'Highest memory temperature where the driver tells none.' },
   },
   expression: {
-    promql: `((max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason=~"sw_thermal_slowdown|hw_thermal_slowdown"}) == 1
-  or max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason="hw_slowdown"} == 1 unless on (gpu, uuid) warpwatch_gpu_throttle_active{reason="hw_power_brake_slowdown"} == 1)
-  or max by (gpu, uuid) (warpwatch_gpu_throttle_active{reason="sw_power_cap"} == 1
-    and on (gpu, uuid) (warpwatch_gpu_clock_hertz{domain="sm"} / on (gpu, uuid) warpwatch_gpu_clock_max_hertz{domain="sm"} < 0.35
-      or (warpwatch_gpu_clock_hertz{domain="sm"} / on (gpu, uuid) warpwatch_gpu_clock_max_hertz{domain="sm"} < 0.6
-        and on (gpu, uuid) warpwatch_gpu_power_limit_watts / on (gpu, uuid) warpwatch_gpu_power_limit_default_watts < 0.95))))
+    promql: `((max by (gpu, uuid) (${gpuThrottleActive.name}{reason=~"sw_thermal_slowdown|hw_thermal_slowdown"}) == 1
+  or max by (gpu, uuid) (${gpuThrottleActive.name}{reason="hw_slowdown"} == 1 unless on (gpu, uuid) ${gpuThrottleActive.name}{reason="hw_power_brake_slowdown"} == 1)
+  or max by (gpu, uuid) (${gpuThrottleActive.name}{reason="sw_power_cap"} == 1
+    and on (gpu, uuid) (${gpuClockHertz.name}{domain="sm"} / on (gpu, uuid) ${gpuClockMaxHertz.name}{domain="sm"} < 0.35
+      or (${gpuClockHertz.name}{domain="sm"} / on (gpu, uuid) ${gpuClockMaxHertz.name}{domain="sm"} < 0.6
+        and on (gpu, uuid) ${gpuPowerLimitWatts.name} / on (gpu, uuid) ${gpuPowerLimitDefaultWatts.name} < 0.95))))
   and on (gpu, uuid) ${loadPromql(0.2)})
-or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})
-or max by (gpu, uuid) (warpwatch_gpu_memory_temperature_celsius >= ${MEMORY_MAX_CELSIUS} unless on (gpu, uuid) warpwatch_gpu_temperature_threshold_celsius{threshold="memory_max"})`,
+or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= on (gpu, uuid) ${gpuTemperatureThresholdCelsius.name}{threshold="memory_max"})
+or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSIUS} unless on (gpu, uuid) ${gpuTemperatureThresholdCelsius.name}{threshold="memory_max"})`,
     for: '1s',
   },
   create(options, { present, tracks }) {

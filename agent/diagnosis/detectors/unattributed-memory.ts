@@ -1,8 +1,11 @@
 // GPU memory that no living process holds, as after a crash; told apart from memory whose holder the driver or the agent cannot name.
+import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { hostInfo } from '../../metrics/host.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { gib } from '../faults/quantity.ts'
+import { gib } from '../../text/bytes.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
@@ -10,15 +13,15 @@ import { createHolders, HOLDER_METRICS, type GpuHolders, type Holder } from './p
 import { createLoad, LOAD_COLUMNS } from './parts/load.ts'
 import { createPerGpu, createTeller } from './parts/per-gpu.ts'
 import type { Track } from './parts/tracks.ts'
-import { processText, spanText } from './parts/who.ts'
+import { processText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
 const COLUMNS = {
   ...LOAD_COLUMNS,
   /** Used minus the driver's list. NVML's used (nvmlMemory_v2_t) is without what the driver reserves. */
-  unattributed: { metric: 'warpwatch_gpu_memory_unattributed_bytes' },
-  used: { metric: 'warpwatch_gpu_memory_used_bytes' },
-  total: { metric: 'warpwatch_gpu_memory_total_bytes' },
+  unattributed: { metric: gpuMemoryUnattributedBytes.name },
+  used: { metric: gpuMemoryUsedBytes.name },
+  total: { metric: gpuMemoryTotalBytes.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 const PROCESS = HOLDER_METRICS[0]
@@ -86,9 +89,9 @@ export const unattributedMemory = defineDetector({
     least_share: { default: 0.02, min: 0, max: 1, help: 'The same as a share of the card; the larger of both counts.' },
   },
   expression: {
-    promql: `(warpwatch_gpu_memory_unattributed_bytes >= ${2 ** 30}
-  and on (gpu, uuid) warpwatch_gpu_memory_unattributed_bytes >= on (gpu, uuid) (0.02 * max by (gpu, uuid) (warpwatch_gpu_memory_total_bytes{gi=""})))
-unless on () warpwatch_host_info{wsl!=""}`,
+    promql: `(${gpuMemoryUnattributedBytes.name} >= ${2 ** 30}
+  and on (gpu, uuid) ${gpuMemoryUnattributedBytes.name} >= on (gpu, uuid) (0.02 * max by (gpu, uuid) (${gpuMemoryTotalBytes.name}{gi=""})))
+unless on () ${hostInfo.name}{wsl!=""}`,
     for: '5m',
   },
   create(options, { present, tracks }) {

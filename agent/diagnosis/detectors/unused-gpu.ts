@@ -1,14 +1,15 @@
 // A container that was given a GPU and uses none: it works on the CPU instead, or keeps a GPU that stands empty.
+import { containerCpuSecondsTotal } from '../../metrics/container.ts'
 import type { TypedFinding } from '../../model/finding.ts'
+import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createHold, type Hold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, type GpuHolders } from './parts/holders.ts'
 import { createRates } from './parts/rates.ts'
 import { grantsOf, REQUEST_METRIC, type GpuGrant } from './parts/requests.ts'
-import { spanText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
 
-const CPU = 'warpwatch_container_cpu_seconds_total'
+const CPU = containerCpuSecondsTotal.name
 const PROCESS = HOLDER_METRICS[0]
 const EVERY_MS = 10_000
 /** A card with no more than this in use stands empty. */

@@ -1,5 +1,6 @@
 // An internal assert of PyTorch's caching allocator: a bug, or state that an earlier error left behind. Not an out of memory.
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
+import { stripPrefix } from '../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { known } from './parts/window.ts'

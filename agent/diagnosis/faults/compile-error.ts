@@ -1,6 +1,6 @@
 // A kernel needs more on-chip memory than a multiprocessor of this GPU has: Triton's "out of resource".
+import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
-import { gib } from './quantity.ts'
 import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'

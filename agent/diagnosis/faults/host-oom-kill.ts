@@ -1,8 +1,8 @@
 // The host's (or the container's) memory ran out and something was killed: kernel, Docker, Kubernetes, Slurm, systemd, low-memory daemons.
 import type { Facts } from '../../model/facts.ts'
+import { gib } from '../../text/bytes.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { gib } from './quantity.ts'
 import type { Situation } from '../situation/situation.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit } from './host-oom/remedies.ts'
 import { plan } from './remedies/plan.ts'

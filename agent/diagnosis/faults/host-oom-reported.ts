@@ -1,6 +1,6 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
+import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
-import { stripPrefix } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'

@@ -1,5 +1,6 @@
 // PyTorch ran out of GPU memory, and its report of that failed because NVML did not answer: two faults, both named.
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../joining.ts'
+import { stripPrefix } from '../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { generalRemedies } from './cuda-oom/remedies.ts'

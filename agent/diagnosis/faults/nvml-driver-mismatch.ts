@@ -1,8 +1,9 @@
 // The user-space driver libraries and the loaded kernel module are of different versions, usually after an update without a reboot.
+import { bareKernelText } from '../../text/line-prefix.ts'
 import { compareVersions } from '../situation/versions.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { bare, known, lineWith } from './parts/window.ts'
+import { known, lineWith } from './parts/window.ts'
 import { plan } from './remedies/plan.ts'
 
 const MISMATCH = /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch/
@@ -18,7 +19,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (!MISMATCH.test(line)) return undefined
   // The kernel's message takes four lines; nvidia-smi adds its library's version in the one below.
   let message = ''
-  for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bare(text[near] ?? '')} `
+  for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
   const kernel = KERNEL.exec(message)?.[1]
   const library = LIBRARY.exec(message)?.[1]

@@ -1,4 +1,4 @@
-// Amounts of memory as programs print them, and as we say them.
+// Amounts of memory as programs print them.
 
 const FACTORS: Readonly<Record<string, number>> = {
   '': 1,
@@ -47,12 +47,3 @@ export function integerIn(text: string, pattern: RegExp): number | undefined {
   const value = Number(match[1].replaceAll(',', ''))
   return Number.isSafeInteger(value) ? value : undefined
 }
-
-/** As an operator reads it: 21.90 GiB, 20 MiB, 512 bytes. */
-export function gib(bytes: number): string {
-  if (bytes >= 2 ** 30) return `${(bytes / 2 ** 30).toFixed(2)} GiB`
-  if (bytes >= 2 ** 20) return `${trimmed(bytes / 2 ** 20)} MiB`
-  if (bytes >= 2 ** 10) return `${trimmed(bytes / 2 ** 10)} KiB`
-  return `${bytes} bytes`
-}
-const trimmed = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, ''))

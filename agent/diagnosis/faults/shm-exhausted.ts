@@ -1,8 +1,8 @@
 // Shared memory (/dev/shm) is full: in containers 64 MiB unless told otherwise. DataLoader workers and NCCL live in it.
+import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { gib } from './quantity.ts'
 import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 

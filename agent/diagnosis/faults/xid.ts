@@ -1,6 +1,7 @@
 // Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
 import type { Facts } from '../../model/facts.ts'
 import type { Severity } from '../../model/severity.ts'
+import { bareKernelText } from '../../text/line-prefix.ts'
 import type { Situation } from '../situation/situation.ts'
 import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
@@ -11,7 +12,7 @@ import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
 import { resetGpu } from './remedies/gpu.ts'
-import { bare, known, pciBusId, whole, wrapped } from './parts/window.ts'
+import { known, pciBusId, whole, wrapped } from './parts/window.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
 const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
@@ -50,7 +51,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const end = match.index + match[0].length
   // A message may be wrapped behind its pid, or before what it says.
   const next = text[at + 1]
-  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bare(next)))
+  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
   const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
   const who = process(rest)
   const facts = known({ xid, pci_bus_id: address(match[1]), ...who })

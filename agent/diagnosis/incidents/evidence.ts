@@ -1,4 +1,6 @@
 // What was seen around a fault: log lines, readings from 120 s before to 30 s after, the process table, the container's settings.
+import { containerMemoryLimitBytes } from '../../metrics/container.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { LogLine } from '../../model/event.ts'
 import type { ContainerSettings, IncidentEvidence, IncidentLogLine, IncidentProcess, IncidentSubject } from '../../model/incident.ts'
 import { redact } from '../../lib/redact.ts'
@@ -67,7 +69,7 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
       const found: IncidentProcess[] = []
       const seen = new Map<string, Ring>()
       for (const ring of rings.living(t - AT_THE_MOMENT_MS)) {
-        if (ring.metric !== 'warpwatch_process_gpu_memory_bytes') continue
+        if (ring.metric !== processGpuMemoryBytes.name) continue
         if (scope.gpus.length > 0 && !scope.gpus.includes(ring.labels['uuid'] ?? '')) continue
         const key = `${ring.labels['uuid']} ${ring.labels['pid']} ${ring.labels['gi'] ?? ''}`
         const known = seen.get(key)
@@ -93,7 +95,7 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
       const gpus = witness.requested(id)
       let limit: number | undefined
       for (const ring of rings.living(Number.NEGATIVE_INFINITY))
-        if (ring.metric === 'warpwatch_container_memory_limit_bytes' && ring.labels['container_id'] === id) limit = lastValue(ring)
+        if (ring.metric === containerMemoryLimitBytes.name && ring.labels['container_id'] === id) limit = lastValue(ring)
       const settings: ContainerSettings = {
         ...(limit === undefined ? {} : { memory_limit_bytes: limit }),
         ...(gpus === undefined ? {} : { gpus }),

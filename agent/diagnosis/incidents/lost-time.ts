@@ -2,6 +2,7 @@
 import type { ContainerEvent, LogLine } from '../../model/event.ts'
 import type { GpuSecondsLost } from '../../model/incident.ts'
 import { isLogKind, kindOf, type IncidentKind } from '../../model/kinds.ts'
+import { gpuTimeText, roughSpan } from '../../text/span.ts'
 import type { Track, Tracks } from '../detectors/parts/tracks.ts'
 import { isProgressMark } from '../progress-marks.ts'
 
@@ -147,19 +148,10 @@ export function addLoss(before: LostSoFar | undefined, { seconds, spanMs, since,
   const from = since === 'saved' ? 'since the last state that was saved' : 'since the job was first seen there'
   const text =
     crashes === 1
-      ? `The crash lost ${atLeast ? 'at least ' : ''}${gpuTime(total)} (${gpus}, ${spanText(spanMs)} ${from}).`
-      : `The ${crashes} crashes lost ${gpuTime(total)} in all.`
+      ? `The crash lost ${atLeast ? 'at least ' : ''}${gpuTimeText(total)} (${gpus}, ${roughSpan(spanMs)} ${from}).`
+      : `The ${crashes} crashes lost ${gpuTimeText(total)} in all.`
   return { seconds: total, crashes, text }
 }
 
 /** The sentence of `addLoss` stands at the end of a verdict that was kept. */
 export const withoutLost = (verdict: string): string => verdict.replace(/ The (?:crash|\d+ crashes) lost .*$/, '')
-
-function gpuTime(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} GPU seconds`
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} GPU minutes` : `${(seconds / 3_600).toFixed(1)} GPU hours`
-}
-function spanText(ms: number): string {
-  const minutes = ms / 60_000
-  return minutes < 2 ? `${Math.round(ms / 1_000)} s` : minutes < 120 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`
-}

@@ -1,10 +1,10 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
-import { bytesText } from '../../lib/bytes.ts'
+import { bytesText } from '../../text/bytes.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
+import { percent } from '../../text/figures.ts'
+import { isoText } from '../../text/time.ts'
 import { toldAbout } from './told-about.ts'
-
-const at = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 /** Inline code around any text: a fence longer than the longest one inside. */
 export function code(text: string): string {
@@ -40,8 +40,14 @@ export function factText(name: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** A program counts the GPUs that it sees, which in a container is rarely the host's count: beside a title that names GPU 6 a bare 0 would look wrong. */
+function ownCount({ subject: { gpu } }: Incident, name: string, value: unknown): string {
+  const differs = name === 'gpu_index' && gpu?.uuid !== undefined && gpu.index !== undefined && gpu.index !== value
+  return differs ? ` (the program's own count; GPU ${gpu.index} of the host)` : ''
+}
+
 const valueText = (metric: string, value: number): string =>
-  metric.endsWith('_bytes') ? bytesText(value) : metric.endsWith('_ratio') ? `${(value * 100).toFixed(0)} %` : String(Math.round(value * 100) / 100)
+  metric.endsWith('_bytes') ? bytesText(value) : metric.endsWith('_ratio') ? percent(value) : String(Math.round(value * 100) / 100)
 
 function seriesRow({ metric, labels, t, value }: IncidentSeries, startedAt: number): readonly string[] {
   const before = value[t.findLastIndex((when) => when <= startedAt)] ?? value[0] ?? 0
@@ -59,7 +65,7 @@ const processRow = (row: IncidentProcess): readonly string[] => [
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
-  const seconds = incident.resolved_at === undefined ? '' : `, resolved ${at(incident.resolved_at)}`
+  const seconds = incident.resolved_at === undefined ? '' : `, resolved ${isoText(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
     prose(verdict),
@@ -72,8 +78,8 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],
         ['Hit', code(subjectText(incident))],
-        ['Began', at(incident.started_at)],
-        ['Seen', count === 1 ? 'once' : `${count} times, last ${at(incident.last_seen_at)}`],
+        ['Began', isoText(incident.started_at)],
+        ['Seen', count === 1 ? 'once' : `${count} times, last ${isoText(incident.last_seen_at)}`],
         ...toldAbout(incident).map(([name, text]) => [name, code(text)]),
       ],
     ),
@@ -91,7 +97,7 @@ export function incidentReport(incident: Incident, host: string): string {
       '## Figures',
       table(
         ['Fact', 'Value'],
-        known.map(([name, value]) => [code(name), code(factText(name, value))]),
+        known.map(([name, value]) => [code(name), code(factText(name, value)) + ownCount(incident, name, value)]),
       ),
     )
   if (consequences.length > 0)
@@ -100,7 +106,7 @@ export function incidentReport(incident: Incident, host: string): string {
       consequences
         .map(
           (one) =>
-            `- ${at(one.first_seen_at)} ${prose(one.title)}${one.container === undefined ? '' : ` in ${code(one.container)}`}${one.count > 1 ? ` (${one.count} times)` : ''}`,
+            `- ${isoText(one.first_seen_at)} ${prose(one.title)}${one.container === undefined ? '' : ` in ${code(one.container)}`}${one.count > 1 ? ` (${one.count} times)` : ''}`,
         )
         .join('\n'),
     )
@@ -109,7 +115,7 @@ export function incidentReport(incident: Incident, host: string): string {
       '## Log',
       block(
         evidence.log_lines
-          .map(({ t, origin, text, matched }) => `${matched === true ? '>' : ' '} ${at(t)} ${origin ?? ''}: ${text.replaceAll('\n', '\n  ')}`)
+          .map(({ t, origin, text, matched }) => `${matched === true ? '>' : ' '} ${isoText(t)} ${origin ?? ''}: ${text.replaceAll('\n', '\n  ')}`)
           .join('\n'),
       ),
     )
@@ -117,7 +123,7 @@ export function incidentReport(incident: Incident, host: string): string {
     parts.push('## Processes on the GPU', table(['Pid', 'Process', 'Container', 'GPU', 'GPU memory'], evidence.processes.map(processRow)))
   if (evidence.series.length > 0)
     parts.push(
-      `## Readings, ${at(incident.started_at - 120_000)} to 30 s after`,
+      `## Readings, ${isoText(incident.started_at - 120_000)} to 30 s after`,
       table(
         ['Metric', 'Of', 'First', 'At the fault', 'Last', 'Highest'],
         evidence.series.map((series) => seriesRow(series, incident.started_at)),

@@ -1,4 +1,12 @@
 // The last minutes of the series that explain a fault, in memory at full resolution: what evidence is cut from.
+import { containerGpuMemoryBytes, containerMemoryBytes, containerMemoryLimitBytes, containerOomKillsTotal } from '../../metrics/container.ts'
+import { gpuClockHertz, gpuThrottleReasons } from '../../metrics/gpu-clocks.ts'
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuMemoryUsedBytes, gpuMemoryUsedPeakBytes } from '../../metrics/gpu-memory.ts'
+import { gpuPowerWatts } from '../../metrics/gpu-power.ts'
+import { gpuMemoryTemperatureCelsius, gpuTemperatureCelsius } from '../../metrics/gpu-temperature.ts'
+import { hostMemoryAvailableBytes, hostShmUsedBytes } from '../../metrics/host.ts'
+import { allocatorAllocatedBytes, allocatorReservedBytes, processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Event } from '../../model/event.ts'
 import type { IncidentSeries } from '../../model/incident.ts'
 import type { Labels, Series } from '../../model/series.ts'
@@ -10,21 +18,21 @@ const SWEEP_EVERY_MS = 10_000
 
 /** What an operator looks at after a crash, by full name; the short-lived and the constant ones are elsewhere. */
 const KEPT: ReadonlySet<string> = new Set([
-  'warpwatch_gpu_memory_used_bytes',
-  'warpwatch_gpu_memory_used_peak_bytes',
-  'warpwatch_gpu_utilization_ratio',
-  'warpwatch_gpu_temperature_celsius',
-  'warpwatch_gpu_memory_temperature_celsius',
-  'warpwatch_gpu_power_watts',
-  'warpwatch_gpu_clock_hertz',
-  'warpwatch_gpu_throttle_reasons',
-  'warpwatch_process_gpu_memory_bytes',
-  'warpwatch_container_gpu_memory_bytes',
-  'warpwatch_container_memory_bytes',
-  'warpwatch_container_memory_limit_bytes',
-  'warpwatch_container_oom_kills_total',
-  'warpwatch_host_memory_available_bytes',
-  'warpwatch_host_shm_used_bytes',
+  gpuMemoryUsedBytes.name,
+  gpuMemoryUsedPeakBytes.name,
+  gpuUtilizationRatio.name,
+  gpuTemperatureCelsius.name,
+  gpuMemoryTemperatureCelsius.name,
+  gpuPowerWatts.name,
+  gpuClockHertz.name,
+  gpuThrottleReasons.name,
+  processGpuMemoryBytes.name,
+  containerGpuMemoryBytes.name,
+  containerMemoryBytes.name,
+  containerMemoryLimitBytes.name,
+  containerOomKillsTotal.name,
+  hostMemoryAvailableBytes.name,
+  hostShmUsedBytes.name,
 ])
 
 export type Ring = {
@@ -68,17 +76,36 @@ function cutOne(ring: Ring, from: number, to: number): IncidentSeries | undefine
   return t.length === 0 ? undefined : { metric: ring.metric, labels: ring.labels, t, value }
 }
 
+/** Of GPUs and the host there are as many as the hardware has; of processes and containers as many as somebody starts. */
+const OF_HARDWARE = /^warpwatch_(gpu|host)_/
+/** These are kept for GPUs and the host, so that no crowd of processes takes the place of a GPU that comes later. */
+const FOR_HARDWARE = 1_000
+
+export type RingsOptions = {
+  /** 2.6 KB each. */
+  readonly maxSeries?: number
+  /** Called once each time that the room for processes and containers is used up; evidence then lacks the series of those that come later. */
+  readonly onFull?: (maxSeries: number) => void
+}
+
 /** 200 series (8 GPUs, 40 processes, 20 containers) take half a megabyte; a reading costs one look-up. */
-export function createRings(maxSeries = 4_000): Rings {
+export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptions = {}): Rings {
   // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made anew) finds its ring by the key.
   const bySeries = new Map<Series, Ring>()
   const byKey = new Map<string, Ring>()
   let sweptAt = Number.NEGATIVE_INFINITY
+  const maxOfOthers = maxSeries - FOR_HARDWARE
+  let isFull = false
 
   const ringFor = (key: string, metric: string, labels: Labels): Ring | undefined => {
     const known = byKey.get(key)
     if (known !== undefined) return known
-    if (byKey.size >= maxSeries) return undefined
+    const hardware = OF_HARDWARE.test(metric)
+    if (byKey.size >= (hardware ? maxSeries : maxOfOthers)) {
+      if (!isFull && !hardware) onFull(maxOfOthers)
+      isFull ||= !hardware
+      return undefined
+    }
     const made: Ring = { metric, labels, t: new Float64Array(SLOTS), value: new Float64Array(SLOTS), next: 0, length: 0, lastT: 0 }
     byKey.set(key, made)
     return made
@@ -88,6 +115,8 @@ export function createRings(maxSeries = 4_000): Rings {
     sweptAt = now
     for (const [key, ring] of byKey) if (Math.abs(now - ring.lastT) > SPAN_MS) byKey.delete(key)
     for (const [series, ring] of bySeries) if (byKey.get(series.key) !== ring) bySeries.delete(series)
+    // Half empty: what comes and goes at the limit is told of once.
+    if (byKey.size < maxOfOthers / 2) isFull = false
   }
   const record = (metric: string, labels: Labels, t: number, value: number | undefined): void => {
     if (value === undefined) return
@@ -98,8 +127,8 @@ export function createRings(maxSeries = 4_000): Rings {
     ingest(event) {
       if (event.type === 'allocator') {
         const labels = { uuid: event.uuid, pid: String(event.pid), ...(event.container === undefined ? {} : { container: event.container }) }
-        record('warpwatch_allocator_allocated_bytes', labels, event.t, event.stats.allocated_bytes)
-        record('warpwatch_allocator_reserved_bytes', labels, event.t, event.stats.reserved_bytes)
+        record(allocatorAllocatedBytes.name, labels, event.t, event.stats.allocated_bytes)
+        record(allocatorReservedBytes.name, labels, event.t, event.stats.reserved_bytes)
         return
       }
       if (event.type !== 'scrape') return

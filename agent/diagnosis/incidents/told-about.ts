@@ -1,7 +1,7 @@
 // What else is told about an incident: its place in a story, and what people said of it. Words for terminal and report.
 import type { IncidentLink, IncidentSummary } from '../../model/incident.ts'
+import { utcText } from '../../text/time.ts'
 
-const at = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 const linkText = ({ kind, id }: IncidentLink): string => `${kind} ${id}`
 
 /** Pairs of what it is and what it says, those that are known. */
@@ -13,10 +13,10 @@ export function toldAbout(
   const told: (readonly [string, string])[] = []
   if (partOf !== undefined) told.push(['Part of', `${linkText(partOf)}${from}`])
   if (ledTo.length > 0) told.push(['Led to', ledTo.map(linkText).join(', ')])
-  if (silenced !== undefined) told.push(['Silenced', `until ${at(silenced.until)} (${silenced.id})`])
+  if (silenced !== undefined) told.push(['Silenced', `until ${utcText(silenced.until)} (${silenced.id})`])
   if (acknowledged !== undefined) {
     const { by, note } = acknowledged
-    told.push(['Acknowledged', `${by === undefined ? '' : `by ${by}, `}${at(acknowledged.at)}${note === undefined ? '' : `: ${note}`}`])
+    told.push(['Acknowledged', `${by === undefined ? '' : `by ${by}, `}${utcText(acknowledged.at)}${note === undefined ? '' : `: ${note}`}`])
   }
   if (resolution !== undefined) told.push(['Over because', resolution])
   return told

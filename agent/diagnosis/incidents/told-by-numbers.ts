@@ -1,11 +1,11 @@
 // Faults that no log line tells: the engine's oom event, the kernel's counter of kills in a container, the allocator's own word.
+import { containerOomKillsTotal } from '../../metrics/container.ts'
 import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault, Remedy } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
+import { gib } from '../../text/bytes.ts'
 import { oomTitle } from '../faults/cuda-oom/causes.ts'
-
-const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`
 
 export function oomKillFault(container: string, limitBytes: number | undefined, who: string): Fault<IncidentKind> {
   const limit = limitBytes === undefined ? '' : ` Its memory limit is ${gib(limitBytes)}.`
@@ -38,7 +38,7 @@ export function createKillCounter(): (scrape: Scrape) => readonly { readonly id:
   return ({ readings }) => {
     const found: { id: string; container: string; kills: number }[] = []
     for (const { series, value } of readings) {
-      if (series.metric.name !== 'warpwatch_container_oom_kills_total') continue
+      if (series.metric.name !== containerOomKillsTotal.name) continue
       const id = series.labels['container_id']
       if (id === undefined) continue
       const before = known.get(id)

@@ -1,24 +1,16 @@
 // What the readings say of who is who: GPUs by bus id, containers by id, processes and the GPUs they hold. From events only, so that a recording gives the same.
+import { busKey } from '../../inventory/bus.ts'
+import { containerOf, gpuOf, processOf, type Gpu, type GpuProcess, type HostContainer } from '../../inventory/identity.ts'
+import { containerGpuRequested, containerInfo } from '../../metrics/container.ts'
+import { gpuInfo } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Event } from '../../model/event.ts'
-import type { Labels } from '../../model/series.ts'
+import type { Series } from '../../model/series.ts'
 
-export type KnownGpu = { readonly index: number; readonly uuid: string; readonly name?: string; readonly busId?: string }
-export type KnownContainer = {
-  readonly id: string
-  readonly name: string
-  readonly image?: string
-  readonly namespace?: string
-  readonly pod?: string
-}
-export type KnownProcess = {
-  readonly pid: number
-  readonly innerPid?: number
-  readonly name?: string
-  readonly containerId?: string
-  readonly uuid: string
-  readonly gpu: string
-  readonly lastT: number
-}
+export type KnownGpu = Pick<Gpu, 'index' | 'uuid' | 'name' | 'bus'>
+export type KnownContainer = HostContainer
+export type KnownProcess = Omit<GpuProcess, 'labels'> & { readonly lastT: number }
 
 export type Witness = {
   readonly ingest: (event: Event) => void
@@ -34,13 +26,6 @@ export type Witness = {
   readonly processes: (t: number) => readonly KnownProcess[]
   /** When this GPU was last read. */
   readonly gpuReadAt: (uuid: string) => number | undefined
-}
-
-/** `0000:3b:00`, `PCI:00000000:3B:00.0` and the like, to one form: domain, bus, device. A GPU has one function. */
-export function busKey(bus: string): string | undefined {
-  const match = /(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-9a-f])?/i.exec(bus)
-  if (match?.[2] === undefined || match[3] === undefined) return undefined
-  return `${Number.parseInt(match[1] ?? '0', 16).toString(16)}:${match[2].toLowerCase()}:${match[3].toLowerCase()}`
 }
 
 /** A process that crashes is gone from the driver's list before its log line is read; this long it is still believed to have been there. */
@@ -64,34 +49,25 @@ export function createWitness(): Witness {
   const readAt = new Map<string, number>()
   let sweptT: number | undefined
 
-  const learnContainer = (labels: Labels): string | undefined => {
-    const id = labels['container_id']
-    if (id === undefined) return undefined
-    const known = containers.get(id)
-    const name = labels['container'] ?? id
-    if (known === undefined || known.name !== name || known.image !== labels['image'] || known.pod !== labels['pod']) {
-      const { image, namespace, pod } = labels
-      containers.set(id, {
-        id,
-        name,
-        ...(image === undefined ? {} : { image }),
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(pod === undefined ? {} : { pod }),
-      })
+  const learnContainer = (series: Series): string | undefined => {
+    const who = containerOf(series)
+    if (who === undefined) return undefined
+    const known = containers.get(who.id)
+    if (known === undefined || known.name !== who.name || known.image !== who.image || known.pod !== who.pod) {
+      containers.set(who.id, who)
       trim(containers)
     }
-    return id
+    return who.id
   }
-  const learnGpu = (labels: Labels): void => {
-    const { uuid, gpu, name } = labels
-    if (uuid === undefined) return
-    const bus = labels['pci_bus_id'] === undefined ? undefined : busKey(labels['pci_bus_id'])
-    gpus.set(uuid, { index: Number(gpu), uuid, ...(name === undefined ? {} : { name }), ...(bus === undefined ? {} : { busId: bus }) })
+  const learnGpu = (series: Series): void => {
+    const gpu = gpuOf(series)
+    if (gpu === undefined) return
+    gpus.set(gpu.uuid, gpu)
     trim(gpus, 1_024)
   }
-  const learnRequest = (labels: Labels, t: number): void => {
-    const id = learnContainer(labels)
-    const { uuid, gpu } = labels
+  const learnRequest = (series: Series, t: number): void => {
+    const id = learnContainer(series)
+    const { uuid, gpu } = series.labels
     if (id === undefined || uuid === undefined) return
     let request = requests.get(id)
     // Said anew in each scrape: what an older scrape said does not add to it.
@@ -107,29 +83,18 @@ export function createWitness(): Witness {
     for (const [key, { lastT }] of processes) if (Math.abs(t - lastT) > PROCESS_MEMORY_MS) processes.delete(key)
     return processes.size < MAX_KNOWN
   }
-  const learnProcess = (labels: Labels, t: number): void => {
-    const { pid, uuid, gpu } = labels
-    if (pid === undefined || uuid === undefined) return
-    const key = `${uuid} ${pid} ${labels['process'] ?? ''}`
+  const learnProcess = (series: Series, t: number): void => {
+    const process = processOf(series)
+    if (process === undefined) return
+    const key = `${process.uuid} ${process.pid} ${process.name ?? ''}`
     const known = processes.get(key)
-    const containerId = labels['container_id']
-    if (known !== undefined && known.containerId === containerId) {
+    if (known !== undefined && known.containerId === process.containerId) {
       known.lastT = t
       return
     }
     if (known === undefined && !roomForProcess(t)) return
-    learnContainer(labels)
-    const inner = labels['inner_pid']
-    const name = labels['process']
-    processes.set(key, {
-      pid: Number(pid),
-      uuid,
-      gpu: gpu ?? '',
-      lastT: t,
-      ...(inner === undefined ? {} : { innerPid: Number(inner) }),
-      ...(name === undefined ? {} : { name }),
-      ...(containerId === undefined ? {} : { containerId }),
-    })
+    learnContainer(series)
+    processes.set(key, { ...process, lastT: t })
   }
 
   return {
@@ -144,23 +109,23 @@ export function createWitness(): Witness {
       if (event.type !== 'scrape') return
       for (const { series } of event.readings) {
         switch (series.metric.name) {
-          case 'warpwatch_gpu_info':
-            learnGpu(series.labels)
+          case gpuInfo.name:
+            learnGpu(series)
             break
-          case 'warpwatch_container_info':
-            learnContainer(series.labels)
+          case containerInfo.name:
+            learnContainer(series)
             break
-          case 'warpwatch_container_gpu_requested':
-            learnRequest(series.labels, event.t)
+          case containerGpuRequested.name:
+            learnRequest(series, event.t)
             break
-          case 'warpwatch_process_gpu_memory_bytes':
-            learnProcess(series.labels, event.t)
+          case processGpuMemoryBytes.name:
+            learnProcess(series, event.t)
             break
-          case 'warpwatch_gpu_memory_used_bytes':
+          case gpuMemoryUsedBytes.name:
             if (series.labels['uuid'] === undefined) break
             readAt.set(series.labels['uuid'], event.t)
             // Recordings of other makers may hold no gpu_info: number and UUID stand in each reading.
-            if (series.labels['gi'] === undefined && !gpus.has(series.labels['uuid'])) learnGpu(series.labels)
+            if (series.labels['gi'] === undefined && !gpus.has(series.labels['uuid'])) learnGpu(series)
             break
           default:
         }
@@ -170,7 +135,7 @@ export function createWitness(): Witness {
     gpuByUuid: (uuid) => gpus.get(uuid),
     gpuByBus(bus) {
       const key = busKey(bus)
-      for (const gpu of gpus.values()) if (key !== undefined && gpu.busId === key) return gpu
+      for (const gpu of gpus.values()) if (key !== undefined && gpu.bus === key) return gpu
       return undefined
     },
     container: (id) => containers.get(id.slice(0, 12)),

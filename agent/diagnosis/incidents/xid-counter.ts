@@ -1,11 +1,12 @@
 // Xids as NVML's events count them: a rise is a fault that the kernel's log tells too, where the agent may read it. One incident, counted by whoever heard more.
+import { gpuXidErrorsTotal } from '../../metrics/xid.ts'
 import type { Scrape } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
 import { toldXid } from '../xid/told.ts'
 
 export type RisenXid = { readonly uuid: string; readonly xid: number; readonly times: number }
 
-const METRIC = 'warpwatch_gpu_xid_errors_total'
+const METRIC = gpuXidErrorsTotal.name
 const MAX_KNOWN = 5_000
 const NONE: readonly RisenXid[] = []
 

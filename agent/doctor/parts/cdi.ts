@@ -1,6 +1,7 @@
 // CDI specifications (github.com/cncf-tags/container-device-interface): how engines learn which files make a GPU, and whether those are still there.
 import { parse } from 'yaml'
 import * as z from 'zod/mini'
+import { firstLineOf } from '../../text/error.ts'
 import type { DoctorContainer } from './containers.ts'
 import type { HostFiles } from './host-files.ts'
 
@@ -35,7 +36,7 @@ export function parseCdiSpec(path: string, text: string): CdiSpec {
     // JSON is YAML too.
     value = parse(text, { maxAliasCount: 100, logLevel: 'silent', prettyErrors: false })
   } catch (error) {
-    return failed(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
+    return failed(firstLineOf(error))
   }
   const checked = schema.safeParse(value)
   if (!checked.success) return failed('expected cdiVersion, kind and devices')

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs'
 import { access, open, readdir, readlink, stat, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoName } from '../../attribution/small-file.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 import { entryThrough, walk } from './rooted-path.ts'
 
 export type FileKind = 'file' | 'directory' | 'character device' | 'block device' | 'socket' | 'pipe' | 'link'
@@ -112,13 +112,10 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
     try {
       return await ask()
     } catch (error) {
-      const errno = errnoName(error)
+      const errno = codeOf(error)
       if (errno !== undefined && GONE.has(errno)) return undefined
       const shown = root === '/' ? path : join(root, path)
-      throw new HostFileError(
-        `${shown}: ${(errno === undefined ? undefined : WORDS[errno]) ?? errno ?? (error instanceof Error ? error.message : String(error))}`,
-        errno,
-      )
+      throw new HostFileError(`${shown}: ${(errno === undefined ? undefined : WORDS[errno]) ?? errno ?? messageOf(error)}`, errno)
     }
   }
   /** Calls with a path that leads to the very entry: through held descriptors where the root is not trusted. */
@@ -180,7 +177,7 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
         access(entry, constants.W_OK).then(
           () => true,
           (error: unknown) => {
-            if (['EACCES', 'EPERM', 'EROFS'].includes(errnoName(error) ?? '')) return false
+            if (['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error) ?? '')) return false
             throw error
           },
         ),
@@ -193,7 +190,7 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
             return true
           },
           (error: unknown) => {
-            if (['EACCES', 'EPERM'].includes(errnoName(error) ?? '')) return false
+            if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return false
             throw error
           },
         ),

@@ -1,17 +1,11 @@
 // The kernel's log since boot, as far back as it reaches: through dmesg, else through the journal.
+import { kernelLine } from '../../text/line-prefix.ts'
 import { commandProblem, type RunCommand } from './run-command.ts'
 
 export type KernelLine = { readonly text: string; /** Seconds after boot. */ readonly at: number }
 export type KernelLines = { readonly lines: readonly KernelLine[] } | { readonly problem: string }
 
-/** `[   12.345678] NVRM: …`, as dmesg prints it, and `[   12.345678] host kernel: NVRM: …` of the journal. */
-const LINE = /^\[\s*(\d+)\.\d+\]\s?(?:\S+ kernel: )?(.*)$/
-
-const parse = (text: string): readonly KernelLine[] =>
-  text.split('\n').flatMap((line) => {
-    const match = LINE.exec(line)
-    return match?.[1] === undefined || match[2] === undefined ? [] : [{ at: Number(match[1]), text: match[2] }]
-  })
+const parse = (text: string): readonly KernelLine[] => text.split('\n').flatMap((line) => kernelLine(line) ?? [])
 
 export async function readKernelLines(run: RunCommand): Promise<KernelLines> {
   const options = { maxBytes: 16 * 2 ** 20 }

@@ -1,4 +1,6 @@
 // What the driver says of itself and its GPUs, asked once: NVML in a short-lived child, as the sampler does it, else nvidia-smi.
+import { inventoryOf } from '../../inventory/inventory.ts'
+import { gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
 import { createAbandoned } from '../../sampler/abandoned.ts'
 import { startChild, type ChildEnd } from '../../sampler/child-process.ts'
 import { RATES, type GpuSummary, type Hello } from '../../sampler/protocol.ts'
@@ -11,8 +13,8 @@ import { parseNvidiaSmi } from '../../sources/nvidia-smi/parse.ts'
 import type { RunCommand } from './run-command.ts'
 
 export type NvmlGpu = Omit<GpuSummary, 'xidGap'> & {
-  /** What it answered, in the agent's own units (bytes, watts, ratios); undefined: not told. Suffix of the metric, such as `pcie_link_width`. */
-  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined
+  /** What it answered, in the agent's own units (bytes, watts, ratios); undefined: not told. */
+  readonly value: (metric: MetricDef, labels?: Readonly<Record<string, string>>) => number | undefined
   /** N of /dev/nvidiaN. */
   readonly minor?: number
   /** What holds its clocks down now, by nvidia-smi's names: `hw_slowdown`, `sw_power_cap`, … */
@@ -60,11 +62,9 @@ export type NvmlOptions = {
   readonly deadlineMs?: number
 }
 
-const PREFIX = 'warpwatch_gpu_'
-
 function gpuFrom(summary: GpuSummary, readings: readonly Reading[]): NvmlGpu {
   const own = readings.filter(({ series }) => series.labels['uuid'] === summary.uuid && series.labels['gi'] === undefined)
-  const minor = own.find(({ series }) => series.metric.name === 'warpwatch_gpu_info')?.series.labels['minor']
+  const minor = inventoryOf(own).byUuid(summary.uuid)?.minor
   const { index, uuid, name, pciBusId, computeCapability } = summary
   return {
     index,
@@ -72,12 +72,10 @@ function gpuFrom(summary: GpuSummary, readings: readonly Reading[]): NvmlGpu {
     name,
     pciBusId,
     ...(computeCapability === undefined ? {} : { computeCapability }),
-    ...(minor === undefined || minor === '' ? {} : { minor: Number(minor) }),
-    throttleReasons: own.flatMap(({ series, value }) =>
-      series.metric.name === `${PREFIX}throttle_active` && value === 1 ? [series.labels['reason'] ?? ''] : [],
-    ),
-    value: (metric, labels = {}) =>
-      own.find(({ series }) => series.metric.name === PREFIX + metric && Object.entries(labels).every(([key, text]) => series.labels[key] === text))?.value,
+    ...(minor === undefined ? {} : { minor }),
+    throttleReasons: own.flatMap(({ series, value }) => (series.metric.name === gpuThrottleActive.name && value === 1 ? [series.labels['reason'] ?? ''] : [])),
+    value: ({ name: wanted }, labels = {}) =>
+      own.find(({ series }) => series.metric.name === wanted && Object.entries(labels).every(([key, text]) => series.labels[key] === text))?.value,
   }
 }
 
@@ -91,7 +89,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       entry,
       execArgv: [],
       env,
-      start: { libraries, leaveOut: [], last: [], peakHz: 0 },
+      start: { libraries, leaveOut: [], peakHz: 0 },
       deadlineMs,
       startDeadlineMs,
       interner: createSeriesInterner(metrics),
@@ -106,7 +104,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       done() {
         void child.retire(200)
         if (hello === undefined) return reject(new NvmlError('garbage', 'the sampler ended a pass before it said hello'))
-        const cuda = readings.find(({ series }) => series.metric.name === 'warpwatch_gpu_info')?.series.labels['cuda_version']
+        const cuda = inventoryOf(readings).gpus()[0]?.labels['cuda_version']
         resolve({
           from: 'NVML',
           library: hello.library,

@@ -1,19 +1,13 @@
 // Follows a path below a root step by step, so that links lead to where they lead inside that root, and nothing is opened on the way.
 import { constants } from 'node:fs'
-import { open, readlink, statfs, type FileHandle } from 'node:fs/promises'
+import { open, readlink, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { demandLocal, mountOf } from '../../lib/local-directory.ts'
 
 /** open(2): the entry is not opened, only held; a pipe or a device there does nothing. */
 const O_PATH = 0o10000000
 /** As the kernel's MAXSYMLINKS. */
 const MAX_LINKS = 40
-/** File systems that somebody else answers for may hang whoever looks (linux/magic.h). */
-const FOREIGN: ReadonlyMap<number, string> = new Map([
-  [0x65735546, 'FUSE'],
-  [0x6969, 'NFS'],
-  [0xff534d42, 'CIFS'],
-  [0xfe534d42, 'SMB2'],
-  [0x00c36400, 'Ceph'],
-])
 
 export type Walked = {
   readonly held: FileHandle
@@ -35,8 +29,17 @@ export async function walk(root: string, path: string, follow: boolean, keepPare
   const way: FileHandle[] = []
   const names: string[] = []
   const close = async (handles: readonly FileHandle[]): Promise<void> => void (await Promise.all(handles.map((handle) => handle.close().catch(() => {}))))
+  // File systems that somebody else answers for may hang whoever looks: each entry is held, which asks nobody, and looked at only once its mount is known.
+  const procfs = /\/\d+\/root$/.test(root) ? dirname(root) : '/proc/self'
+  let mount = ''
+  const enter = (held: FileHandle, name: string): void => {
+    const next = root === '/' ? mount : mountOf(held.fd)
+    if (next !== mount) demandLocal(procfs, held.fd, name)
+    mount = next
+  }
   try {
     way.push(await open(root, O_PATH | constants.O_DIRECTORY))
+    if (way[0] !== undefined) enter(way[0], root)
     const rest = partsOf(path)
     for (let links = 0; rest.length > 0;) {
       const part = rest.shift() ?? ''
@@ -52,6 +55,7 @@ export async function walk(root: string, path: string, follow: boolean, keepPare
       const held = await open(entryThrough(here, part), O_PATH | constants.O_NOFOLLOW)
       way.push(held)
       names.push(part)
+      enter(held, `/${names.join('/')}`)
       const stats = await held.stat()
       if (stats.isSymbolicLink() && (follow || rest.length > 0)) {
         if (++links > MAX_LINKS) throw failure('ELOOP', 'too many links')
@@ -65,9 +69,6 @@ export async function walk(root: string, path: string, follow: boolean, keepPare
         rest.unshift(...partsOf(target))
       } else if (rest.length > 0 && !stats.isDirectory()) {
         throw failure('ENOTDIR', 'not a directory')
-      } else if (root !== '/' && stats.isDirectory()) {
-        const foreign = FOREIGN.get((await statfs(entryThrough(held))).type)
-        if (foreign !== undefined) throw failure('EREMOTE', `on ${foreign}, which may hang: it is left alone`)
       }
     }
     const held = way.pop()

@@ -12,7 +12,7 @@ export function addContainerSettings(app: Hono, settingsOf: ContainerSettingsOf,
     const settings = /^[0-9a-f]{12,64}$/.test(id) ? settingsOf(id) : undefined
     if (settings !== undefined) return answer(c, settings)
     if (ids().some((known) => known === id.slice(0, 12))) return answer(c, {})
-    const message = `container ${JSON.stringify(id.slice(0, 100))}: expected the id of one that is there; /api/v1/containers lists them`
+    const message = `container ${JSON.stringify(id.slice(0, 100))} is not known. List them: /api/v1/containers`
     return refuse(c, { code: 'not_found', message })
   })
 }

@@ -1,4 +1,7 @@
 // What each GPU of this host has left, from the rows of the present and the history of the last days.
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuMemoryUsedBytes, gpuMemoryUsedPeakBytes } from '../../metrics/gpu-memory.ts'
+import { allocatorStrandedRatio } from '../../metrics/process.ts'
 import type { FitHolder, GpuRoom } from '../../model/fit.ts'
 import type { GpuRow, MigRow, ProcessRow } from '../../model/live.ts'
 import type { HistorySeries, HistoryView } from '../../store/history-view.ts'
@@ -19,7 +22,7 @@ const values = (series: readonly HistorySeries[]): readonly number[] => series.f
 
 function peakOf(history: HistoryView, where: Where, now: number): Pick<GpuRoom, 'peak_used_bytes' | 'peak_since_ms'> {
   // The first is of the fast samples, which miss no short peak.
-  for (const metric of ['warpwatch_gpu_memory_used_peak_bytes', 'warpwatch_gpu_memory_used_bytes']) {
+  for (const metric of [gpuMemoryUsedPeakBytes.name, gpuMemoryUsedBytes.name]) {
     const series = history.query({ metric, labels: { uuid: where.uuid }, from: now - PEAK_OVER_MS, to: now, points: 200 }).filter((one) => isOf(one, where))
     const found = values(series)
     if (found.length === 0) continue
@@ -32,7 +35,7 @@ function peakOf(history: HistoryView, where: Where, now: number): Pick<GpuRoom, 
 /** Whether nothing has run for half an hour; undefined: it was not watched that long, or with MIG cannot be told. */
 function isIdle(history: HistoryView, where: Where, now: number): boolean | undefined {
   if (where.gi !== undefined) return undefined
-  const series = history.query({ metric: 'warpwatch_gpu_utilization_ratio', labels: { uuid: where.uuid }, from: now - IDLE_OVER_MS, to: now, points: 120 })
+  const series = history.query({ metric: gpuUtilizationRatio.name, labels: { uuid: where.uuid }, from: now - IDLE_OVER_MS, to: now, points: 120 })
   const [own] = series.filter((one) => isOf(one, where))
   if (own === undefined) return undefined
   const seen = own.max.filter((value) => value !== null)
@@ -41,7 +44,7 @@ function isIdle(history: HistoryView, where: Where, now: number): boolean | unde
 }
 
 function strandedOf(rows: Rows, history: HistoryView | undefined, { uuid, gi }: Where, now: number): Pick<GpuRoom, 'stranded_ratio'> {
-  const metric = 'warpwatch_allocator_stranded_ratio'
+  const metric = allocatorStrandedRatio.name
   const past = history === undefined ? [] : values(history.query({ metric, labels: { uuid }, from: now - PEAK_OVER_MS, to: now, points: 50 }))
   const present = rows.allocators
     .filter((row) => row.uuid === uuid && row.gi === gi)

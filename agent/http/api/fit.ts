@@ -31,8 +31,8 @@ export function addFit(app: Hono, { views, history, now }: FitApi, { answer, ref
     const search = new URL(c.req.url).searchParams
     const names = ['params', 'gpu', 'name', ...Object.keys(SETTINGS)]
     for (const name of search.keys()) {
-      if (!names.includes(name)) return bad(`${name.slice(0, 50)}: expected one of ${names.join(', ')}`)
-      if (search.getAll(name).length > 1) return bad(`${name}: expected once, came ${search.getAll(name).length} times`)
+      if (!names.includes(name)) return bad(`${name.slice(0, 50)}: unknown parameter; there are ${names.join(', ')}`)
+      if (search.getAll(name).length > 1) return bad(`${name}: is given ${search.getAll(name).length} times: give it once`)
     }
     const word = (name: string): string | undefined => search.get(name) ?? undefined
     try {
@@ -60,7 +60,7 @@ export function addFit(app: Hono, { views, history, now }: FitApi, { answer, ref
     try {
       config = await c.req.json()
     } catch {
-      return refuse(c, { code: 'bad_request', message: 'body: expected the config.json of a Hugging Face model, came something that is no JSON' })
+      return refuse(c, { code: 'bad_request', message: 'body: this is no JSON; send the config.json of a Hugging Face model' })
     }
     return reckon(c, config)
   })

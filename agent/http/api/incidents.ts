@@ -21,19 +21,19 @@ const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
 export function parseIncidentQuery(search: URLSearchParams): { readonly filter: IncidentFilter } | { readonly problem: string } {
   const given: Partial<Record<(typeof NAMES)[number], string>> = {}
   for (const [name, value] of search) {
-    if (!isName(name)) return { problem: `${name.slice(0, 50)}: expected one of ${NAMES.join(', ')}` }
-    if (given[name] !== undefined) return { problem: `${name}: expected once, came ${search.getAll(name).length} times` }
+    if (!isName(name)) return { problem: `${name.slice(0, 50)}: unknown parameter; there are ${NAMES.join(', ')}` }
+    if (given[name] !== undefined) return { problem: `${name}: is given ${search.getAll(name).length} times: give it once` }
     given[name] = value
   }
   const { status, kind, since, limit } = given
-  if (status !== undefined && !isStatus(status)) return { problem: `status: expected ${INCIDENT_STATUSES.join(', ')}, came ${quoted(status)}` }
+  if (status !== undefined && !isStatus(status)) return { problem: `status: must be one of ${INCIDENT_STATUSES.join(', ')}, not ${quoted(status)}` }
   if (kind !== undefined && !isIncidentKind(kind)) {
     const guess = nearest(kind.slice(0, 60), INCIDENT_KINDS)
-    return { problem: `kind: expected a kind of incident${guess === undefined ? '' : ` such as ${guess}`}, came ${quoted(kind)}` }
+    return { problem: `kind: must be a kind of incident${guess === undefined ? '' : ` such as ${guess}`}, not ${quoted(kind)}` }
   }
-  if (since !== undefined && !/^\d{1,15}$/.test(since)) return { problem: `since: expected a time in Unix milliseconds, came ${quoted(since)}` }
+  if (since !== undefined && !/^\d{1,15}$/.test(since)) return { problem: `since: must be a time in Unix milliseconds, not ${quoted(since)}` }
   if (limit !== undefined && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT))
-    return { problem: `limit: expected a whole number from 1 to ${MAX_LIMIT}, came ${quoted(limit)}` }
+    return { problem: `limit: must be a whole number from 1 to ${MAX_LIMIT}, not ${quoted(limit)}` }
   return {
     filter: {
       ...(status === undefined ? {} : { status }),

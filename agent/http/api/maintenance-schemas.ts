@@ -38,7 +38,7 @@ function parsed<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
   try {
     body = JSON.parse(text)
   } catch (error) {
-    return { problem: `body: expected JSON, came: ${error instanceof Error ? error.message.slice(0, 100) : 'something else'}` }
+    return { problem: `body: this is no JSON: ${error instanceof Error ? error.message.slice(0, 100) : 'it cannot be read'}` }
   }
   const result = schema.safeParse(body)
   if (result.success) return { value: result.data }
@@ -56,11 +56,13 @@ export function parseSilence(text: string, now: number): Parsed<NewSilence> {
     ...(severity === undefined ? {} : { severity }),
   }
   const parts = Object.keys(asked).length
-  if (parts === 0 && all === undefined) return { problem: 'expected kind, gpu, container or severity, or "all": true for the whole host, came none of them' }
-  if (parts > 0 && all !== undefined) return { problem: `expected either "all" or ${Object.keys(asked).join(', ')}, came both` }
-  if ((until === undefined) === (forMs === undefined)) return { problem: `expected one of until and for_ms, came ${until === undefined ? 'none' : 'both'}` }
+  if (parts === 0 && all === undefined)
+    return { problem: 'what to silence is missing: give kind, gpu, container or severity, or "all": true for the whole host' }
+  if (parts > 0 && all !== undefined) return { problem: `"all" and ${Object.keys(asked).join(', ')} exclude each other: leave out one` }
+  if ((until === undefined) === (forMs === undefined))
+    return { problem: `${until === undefined ? 'the end is missing' : 'until and for_ms exclude each other'}: give until or for_ms` }
   const end = until ?? now + (forMs ?? 0)
-  if (end <= now || end > now + MAX_SILENCE_MS) return { problem: `until: expected a time in the next 366 days, came ${end} (now ${now})` }
+  if (end <= now || end > now + MAX_SILENCE_MS) return { problem: `until: must be a time in the next 366 days, not ${end} (now ${now})` }
   return { value: { ...asked, until: end, reason, ...(by === undefined ? {} : { by }) } }
 }
 

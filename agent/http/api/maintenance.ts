@@ -57,7 +57,9 @@ export function addMaintenance(app: Hono, api: MaintenanceApi, { get }: Pick<Inc
   )
   app.post('/api/v1/incidents/:id/resolve', (c) =>
     said(c, ({ id, status }, word) =>
-      api.resolve(id, word) ? undefined : { code: 'conflict', message: `incident ${id}: expected one that is firing, came one that is ${status}` },
+      api.resolve(id, word)
+        ? undefined
+        : { code: 'conflict', message: `incident ${id} is ${status}: only a firing incident can be acknowledged or marked as resolved` },
     ),
   )
 }

@@ -25,16 +25,16 @@ export function parseTest(text: string): { readonly kind?: IncidentKind } | { re
   try {
     body = text === '' ? {} : JSON.parse(text)
   } catch {
-    return { problem: 'body: expected JSON such as {"kind":"cuda_oom"}, came something else' }
+    return { problem: 'body: this is no JSON; send one such as {"kind":"cuda_oom"}' }
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { problem: 'body: expected an object such as {"kind":"cuda_oom"}' }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { problem: 'body: must be an object such as {"kind":"cuda_oom"}' }
   const unknown = Object.keys(body).find((name) => name !== 'kind')
-  if (unknown !== undefined) return { problem: `${quoted(unknown)}: expected kind alone` }
+  if (unknown !== undefined) return { problem: `${quoted(unknown)}: unknown key; only kind can be given` }
   const kind: unknown = 'kind' in body ? body.kind : undefined
   if (kind === undefined) return {}
   if (typeof kind === 'string' && isIncidentKind(kind)) return { kind }
   const guess = typeof kind === 'string' ? nearest(kind.slice(0, 60), INCIDENT_KINDS) : undefined
-  return { problem: `kind: expected a kind of incident such as ${guess ?? 'cuda_oom'}, came ${quoted(typeof kind === 'string' ? kind : typeof kind)}` }
+  return { problem: `kind: must be a kind of incident such as ${guess ?? 'cuda_oom'}, not ${quoted(typeof kind === 'string' ? kind : typeof kind)}` }
 }
 
 export function addNotifiers(app: Hono, { rows, test, retry }: NotifierApi, { answer, refuse }: Answers): void {

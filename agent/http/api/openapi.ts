@@ -72,7 +72,7 @@ function componentSchemas(): Record<string, unknown> {
 
 const idOf = (schema: z.ZodType): string => {
   const id = schema.meta()?.id
-  if (id === undefined) throw new Error('a schema of an endpoint: expected meta({ id }), came none')
+  if (id === undefined) throw new Error('a schema of an endpoint has no id: add .meta({ id })')
   return id
 }
 const refTo = (schema: z.ZodType): unknown => ({ $ref: reference(idOf(schema)) })

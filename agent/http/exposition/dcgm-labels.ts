@@ -1,5 +1,7 @@
 // The label texts of the DCGM_* series: which GPU, MIG instance, host and driver, and who holds it.
 // Names and order: dcgm-exporter 4.8.2's render_metrics.go; there the labels of the CSV and then the attributes follow, each in alphabetical order.
+import type { Inventory } from '../../inventory/inventory.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { labelPairs, type Labels, type Series } from '../../model/series.ts'
 import { createHolders, PROCESS_MEMORY, REQUESTED, type HolderOptions } from './holders.ts'
 
@@ -9,6 +11,7 @@ export type HostnameLabel = 'Hostname' | 'hostname' | 'both'
 export const IDENTITY_LABELS = ['serial', 'name', 'vbios_version', 'minor_number'] as const
 export type IdentityLabel = (typeof IDENTITY_LABELS)[number]
 export type LabelOptions = {
+  readonly inventory: Pick<Inventory, 'gpus' | 'migs'>
   readonly hostnameLabel: HostnameLabel
   readonly hostname: string
   readonly identity: readonly IdentityLabel[]
@@ -20,7 +23,7 @@ export type DcgmLabels = {
   readonly version: () => number
   /** Starts a round: what is learned until `end` is what holds now. */
   readonly begin: () => void
-  /** Takes in a series that says who a GPU is, how it is cut, or who holds it; others are ignored. */
+  /** Takes in a series that says how a GPU is cut, or who holds it; others are ignored. */
   readonly learn: (series: Series) => void
   readonly learnProcess: (labels: Labels) => void
   readonly end: () => void
@@ -43,18 +46,16 @@ const IDENTITY: Readonly<Record<IdentityLabel, Readonly<Record<Generation | 'fro
 }
 const ATTRIBUTES = ['container', 'err_code', 'err_msg', 'hpc_job', 'namespace', 'pod']
 const MORE = ['window_size_in_ms', 'xid']
-const USED = 'warpwatch_gpu_memory_used_bytes'
-const INFO = 'warpwatch_gpu_info'
+const USED = gpuMemoryUsedBytes.name
 
 /** `1g.10gb` out of NVML's name of an instance, such as `NVIDIA H100 80GB HBM3 MIG 1g.10gb`. */
 const profileOf = ({ profile, name }: Labels): string | undefined => profile ?? /\bMIG (\S+)$/.exec(name ?? '')?.[1]
 
-export function createDcgmLabels({ hostnameLabel, hostname, identity, holders: holderOptions }: LabelOptions): DcgmLabels {
+export function createDcgmLabels({ inventory, hostnameLabel, hostname, identity, holders: holderOptions }: LabelOptions): DcgmLabels {
   const hosts = hostnameLabel === 'both' ? ['Hostname', 'hostname'] : [hostnameLabel]
   const holders = createHolders(holderOptions)
   const infos = new Map<string, Labels>()
   const profiles = new Map<string, string>()
-  const known = new WeakSet<Series>()
   let instances: ReadonlyMap<string, ReadonlySet<string>> = new Map()
   let cut = new Map<string, Set<string>>()
   let present = new Map<string, string>()
@@ -62,23 +63,22 @@ export function createDcgmLabels({ hostnameLabel, hostname, identity, holders: h
   let version = 0
   let changed = false
 
-  const learnInfo = (series: Series): void => {
-    if (known.has(series)) return
-    known.add(series)
-    const { uuid, gi } = series.labels
-    if (uuid === undefined) return
-    if (series.metric.name === INFO) {
-      infos.set(uuid, series.labels)
+  const learnGpus = (): void => {
+    for (const { uuid, labels } of inventory.gpus()) {
+      present.set(uuid, labels['gpu'] ?? '')
+      if (infos.get(uuid) === labels) continue
+      infos.set(uuid, labels)
       changed = true
-      return
     }
-    const profile = gi === undefined ? undefined : profileOf(series.labels)
-    if (profile === undefined || profiles.get(`${uuid}|${gi}`) === profile) return
-    profiles.set(`${uuid}|${gi}`, profile)
-    changed = true
+    for (const { uuid, gi, labels } of inventory.migs()) {
+      learnInstance(uuid, gi)
+      const profile = profileOf(labels)
+      if (profile === undefined || profiles.get(`${uuid}|${gi}`) === profile) continue
+      profiles.set(`${uuid}|${gi}`, profile)
+      changed = true
+    }
   }
-  const learnInstance = ({ labels: { uuid, gi } }: Series): void => {
-    if (uuid === undefined || gi === undefined) return
+  const learnInstance = (uuid: string, gi: string): void => {
     const found = cut.get(uuid)
     if (found === undefined) cut.set(uuid, new Set([gi]))
     else found.add(gi)
@@ -125,16 +125,14 @@ export function createDcgmLabels({ hostnameLabel, hostname, identity, holders: h
       cut = new Map()
       present = new Map()
       holders.begin()
+      learnGpus()
     },
     learn(series) {
-      const { kind, name } = series.metric
-      if (kind === 'info') {
-        learnInfo(series)
-        learnInstance(series)
-        const { uuid, gpu } = series.labels
-        if (name === INFO && uuid !== undefined) present.set(uuid, gpu ?? '')
-      } else if (name === USED) learnInstance(series)
-      else if (name === PROCESS_MEMORY || name === REQUESTED) holders.see(series)
+      const { name } = series.metric
+      if (name === USED) {
+        const { uuid, gi } = series.labels
+        if (uuid !== undefined && gi !== undefined) learnInstance(uuid, gi)
+      } else if (name === PROCESS_MEMORY || name === REQUESTED) holders.see(series)
     },
     learnProcess: (labels) => holders.seeProcess(labels),
     end() {

@@ -1,5 +1,7 @@
 // Who holds each GPU or MIG instance, as labels of the DCGM_* series: the pod, namespace and container of Kubernetes, and the Slurm job.
 // From the series that the agent has anyway: processes with GPU memory, and the GPUs that containers were given.
+import { containerGpuRequested } from '../../metrics/container.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Labels, Series } from '../../model/series.ts'
 
 /** `auto`: one pod a GPU, as dcgm-exporter by default; `shared`: a series for each pod, as under its KUBERNETES_VIRTUAL_GPUS. Jobs get a series each in both, as there. */
@@ -26,8 +28,8 @@ export type Holders = {
   readonly of: (uuid: string, gi: string, gpu: string) => readonly Labels[]
 }
 
-export const PROCESS_MEMORY = 'warpwatch_process_gpu_memory_bytes'
-export const REQUESTED = 'warpwatch_container_gpu_requested'
+export const PROCESS_MEMORY = processGpuMemoryBytes.name
+export const REQUESTED = containerGpuRequested.name
 
 /** Between two steps of a job, or two runs of a pod's process, nobody holds the GPU for a moment; dcgm-exporter's figures are up to 30 s old too. */
 const LINGER_MS = 30_000

@@ -1,4 +1,6 @@
 // DCGM_FI_DEV_XID_ERRORS, the code of the last Xid of each GPU, made from our counters by code; and the zero of DCGM_EXP_XID_ERRORS_COUNT.
+import type { Inventory } from '../../inventory/inventory.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { Reading } from '../../model/reading.ts'
 import type { LatestGroup } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
@@ -8,11 +10,10 @@ import { XID_NAMES } from './dcgm.ts'
 import type { DcgmLabels, Generation } from './dcgm-labels.ts'
 import { xidMessage } from './xid-messages.ts'
 
-const CODE = 'warpwatch_gpu_xid_last_code'
-const LAST = 'warpwatch_gpu_xid_last_timestamp_seconds'
-const TOTAL = 'warpwatch_gpu_xid_errors_total'
-const RECENT = 'warpwatch_gpu_xid_errors_recent'
-const INFO = 'warpwatch_gpu_info'
+const CODE = gpuXidLastCode.name
+const LAST = gpuXidLastTimestampSeconds.name
+const TOTAL = gpuXidErrorsTotal.name
+const RECENT = gpuXidErrorsRecent.name
 const HELP = 'Value of the last XID error encountered.'
 /** Sources that know GPUs but never hear of an Xid: from them no GPU is said to have had none. */
 const BLIND: ReadonlySet<string> = new Set(['nvidia-smi'])
@@ -26,7 +27,12 @@ export type XidRows = {
   readonly end: (groups: Iterable<LatestGroup>, generation: number) => void
 }
 
-export function createXidRows(generations: readonly Generation[], dcgm: DcgmLabels, familyOf: (def: FamilyText) => Family): XidRows {
+export function createXidRows(
+  generations: readonly Generation[],
+  dcgm: DcgmLabels,
+  inventory: Pick<Inventory, 'gpus'>,
+  familyOf: (def: FamilyText) => Family,
+): XidRows {
   /** By GPU and code, made at `version` of the labels. */
   const rows = new Map<string, readonly Row[]>()
   const last = new Map<string, Last>()
@@ -65,17 +71,18 @@ export function createXidRows(generations: readonly Generation[], dcgm: DcgmLabe
     begin() {
       last.clear()
       recent.clear()
+      // For a GPU that is there, none until somebody tells of one.
+      for (const { uuid, labels, source } of inventory.gpus()) if (!BLIND.has(source)) last.set(uuid, { labels, t: 0, xid: 0, at: -1 })
     },
     see({ series, value }, group) {
       const { name } = series.metric
       const uuid = series.labels['uuid']
       if (uuid === undefined) return
       if (name === RECENT) recent.add(uuid)
-      if (name !== CODE && name !== LAST && name !== INFO) return
-      if (name === INFO && BLIND.has(group.source)) return
+      if (name !== CODE && name !== LAST) return
       const known = last.get(uuid)
-      // The source's own word first; else the code with the newest time; else, for a GPU that is there, none.
-      const [xid, at] = name === CODE ? [value, Infinity] : name === LAST ? [Number(series.labels['xid'] ?? 0), value] : [0, -1]
+      // The source's own word first; else the code with the newest time.
+      const [xid, at] = name === CODE ? [value, Infinity] : [Number(series.labels['xid'] ?? 0), value]
       if (known === undefined || at > known.at) last.set(uuid, { labels: series.labels, t: group.t, xid, at })
     },
     end(groups, generation) {

@@ -1,18 +1,16 @@
 // Rows while they are built: measures entered by metric and label, gaps beside them.
+import { IDENTITY_LABELS } from '../../metrics/labels.ts'
 import type { Gap } from '../../model/reading.ts'
 import type { GapRow } from '../../model/live.ts'
+import type { MetricDef, Subject } from '../../model/metric.ts'
 import type { Labels } from '../../model/series.ts'
-import { IDENTITY_LABELS, placeOf, type Subject } from './classify.ts'
 
 export type RowValue = number | string | Record<string, number> | GapRow[] | MutableRow[] | undefined
 export type MutableRow = { gaps?: GapRow[]; mig?: MutableRow[]; [field: string]: RowValue }
 
-/** The value of the labels that are no identity: `sm` for a clock's domain; several are joined by `_`; undefined when there is none. */
-export function dimensionOf(subject: Subject, labels: Labels): string | undefined {
-  // A container's measures of a GPU are by its UUID, whatever else the series says of the GPU.
-  if (subject === 'container' && labels['uuid'] !== undefined) return labels['uuid']
-  // A file system is known by where it is mounted; device and type only describe it.
-  if (subject === 'host' && labels['mountpoint'] !== undefined) return labels['mountpoint']
+/** `sm` for a clock's domain: the value of the label that the declaration names, else of the labels that name no subject, joined by `_`; undefined when there is none. */
+export function dimensionOf({ subject, by }: MetricDef, labels: Labels): string | undefined {
+  if (by !== undefined && labels[by] !== undefined) return labels[by]
   let dimension: string | undefined
   const identity = IDENTITY_LABELS[subject]
   for (const label in labels) {
@@ -42,10 +40,10 @@ export function enterIdentity(row: MutableRow, subject: Subject, labels: Labels,
   }
 }
 
-export function enterGap(row: MutableRow, gap: Gap): void {
-  const place = placeOf(gap.metric)
-  const dimension = place === undefined ? undefined : dimensionOf(place.subject, gap.labels)
-  const measure = place?.measure ?? gap.metric
+/** `def` is the declaration of what could not be read; undefined for a whole source that is silent. */
+export function enterGap(row: MutableRow, gap: Gap, def: MetricDef | undefined): void {
+  const dimension = def === undefined ? undefined : dimensionOf(def, gap.labels)
+  const measure = def?.field ?? gap.metric
   const gapRow: GapRow = {
     measure: dimension === undefined ? measure : `${measure}.${dimension}`,
     reason: gap.reason,

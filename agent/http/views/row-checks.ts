@@ -14,6 +14,6 @@ const isHostRow = (row: object): row is HostRow => has(row, 'hostname', 'string'
 export const only = <Row extends object>(rows: readonly object[], is: (row: object) => row is Row): readonly Row[] => rows.filter(is)
 
 export function checkedHost(row: object): HostRow {
-  if (!isHostRow(row)) throw new Error('the host row: expected a hostname, came none')
+  if (!isHostRow(row)) throw new Error('the host row has no hostname')
   return row
 }

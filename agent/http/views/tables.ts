@@ -1,8 +1,11 @@
 // The tables of rows of one tick: each reading and each gap goes to the row that it speaks of.
+import { metricNamed } from '../../catalogue.ts'
+import { containerCpuSecondsTotal } from '../../metrics/container.ts'
+import { IDENTITY_LABELS } from '../../metrics/labels.ts'
+import type { Subject } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { dimensionOf, enterGap, enterIdentity, enterMeasure, type MutableRow } from './builder.ts'
-import { IDENTITY_LABELS, placeOf, type Subject } from './classify.ts'
 
 export type Tables = {
   readonly reading: (reading: Reading, t: number) => void
@@ -62,10 +65,25 @@ export function createTables(hostname: string): Tables {
     return row
   }
   const rowOf = (subject: Subject, labels: Labels): MutableRow | undefined => {
-    if (subject === 'gpu') return gpuRow(labels)
-    if (subject === 'container') return containerRow(labels)
-    if (subject === 'host') return host
-    return processRow(subject === 'process' ? processes : allocators, subject, labels)
+    switch (subject) {
+      case 'gpu':
+      case 'mig':
+        return gpuRow(labels)
+      case 'container':
+        return containerRow(labels)
+      case 'process':
+        return processRow(processes, subject, labels)
+      case 'allocator':
+        return processRow(allocators, subject, labels)
+      case 'host':
+        return host
+      case 'driver':
+      case 'target':
+      case 'incident':
+      case 'agent':
+        break
+    }
+    return undefined
   }
 
   return {
@@ -78,28 +96,29 @@ export function createTables(hostname: string): Tables {
     cpuTimes,
     reading({ series, value }, t) {
       const { labels, metric } = series
-      const place = placeOf(metric.name)
-      if (place === undefined) return
-      const row = rowOf(place.subject, labels)
+      const { subject, field, kind } = metric
+      if (field === undefined) return
+      const row = rowOf(subject, labels)
       if (row === undefined) return
-      if (metric.kind === 'info') {
+      if (kind === 'info') {
         // The value of an info is always 1; what it says stands in its labels.
-        const identity = IDENTITY_LABELS[place.subject]
+        const identity = IDENTITY_LABELS[subject]
         for (const label in labels) if (!identity.has(label) && row[label] === undefined && labels[label] !== '') row[label] = labels[label]
         return
       }
-      enterMeasure(row, place.measure, dimensionOf(place.subject, labels), value, place.subject === 'container' && labels['gi'] !== undefined)
-      if (metric.name === 'warpwatch_container_cpu_seconds_total') cpuTimes.set(labels['container_id'] ?? '', t)
+      enterMeasure(row, field, dimensionOf(metric, labels), value, subject === 'container' && labels['gi'] !== undefined)
+      if (metric.name === containerCpuSecondsTotal.name) cpuTimes.set(labels['container_id'] ?? '', t)
     },
     gap(gap) {
       const { labels } = gap
-      const subject = placeOf(gap.metric)?.subject
+      const def = metricNamed(gap.metric)
+      const subject = def?.subject
       const row =
         (labels['pid'] === undefined ? undefined : rowOf(subject === 'allocator' ? subject : 'process', labels)) ??
-        (subject === 'gpu' ? undefined : containerRow(labels)) ??
+        (subject === 'gpu' || subject === 'mig' ? undefined : containerRow(labels)) ??
         gpuRow(labels) ??
         host
-      enterGap(row, gap)
+      enterGap(row, gap, def)
     },
   }
 }

@@ -40,8 +40,6 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
   let wanted = false
 
   const touched = (index: number): boolean => !request.leaveOut.includes(index) && (request.only === undefined || request.only === index)
-  /** GPUs that hung before come last, so that the others are read already when they hang again. */
-  const late = (index: number): number => (request.last.includes(index) ? 1 : 0)
 
   const enumerate = (): Failure | undefined => {
     const count = session.count()
@@ -50,10 +48,8 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     bound = boundGpus()
     const found: SampledGpu[] = []
     const missing: Hello['lost'][number][] = []
-    const order = Array.from({ length: counted }, (_, index) => index)
-      .filter(touched)
-      .sort((a, b) => late(a) - late(b) || a - b)
-    for (const index of order) {
+    for (let index = 0; index < counted; index++) {
+      if (!touched(index)) continue
       const opened = session.open(index)
       if ('device' in opened) found.push(sampleGpu(opened, ids))
       else missing.push({ index, ...opened })
@@ -75,7 +71,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
       driverVersion: session.driverVersion(),
       library: session.library,
       ...missing,
-      gpus: summaries.sort((a, b) => a.index - b.index),
+      gpus: summaries,
       lost,
     })
   }
@@ -147,7 +143,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     },
     peak() {
       const now = performance.now()
-      for (const gpu of gpus) if (late(gpu.opened.device.index) === 0) gpu.peak(now)
+      for (const gpu of gpus) gpu.peak(now)
     },
   }
 }

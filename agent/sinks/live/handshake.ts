@@ -31,7 +31,7 @@ export function judge(request: IncomingMessage, access: Access): Verdict {
   if (token !== undefined) {
     if (access.tokenIs(token)) return { authenticated: true }
     return {
-      refusal: { code: 'unauthorized', message: 'Sec-WebSocket-Protocol: expected warpwatch.token.TOKEN with the token in http.token, came another token' },
+      refusal: { code: 'unauthorized', message: 'Sec-WebSocket-Protocol: the token is wrong. Send warpwatch.token.TOKEN with the token in http.token' },
     }
   }
   if (headers.authorization === undefined) return { authenticated: false }
@@ -57,7 +57,7 @@ export function tokenIn(data: RawData): string | undefined {
 
 /** Waits for `{"type":"auth","token"}`; closes the socket when it does not come in time or is wrong. */
 export function awaitToken(socket: WebSocket, access: Access, withinMs: number, admitted: () => void): void {
-  const late = setTimeout(() => socket.close(CLOSE_REFUSED, 'expected {"type":"auth","token":...} as first message, came none in time'), withinMs)
+  const late = setTimeout(() => socket.close(CLOSE_REFUSED, 'the first message must be {"type":"auth","token":...}, and none came in time'), withinMs)
   socket.once('close', () => clearTimeout(late))
   socket.once('message', (data) => {
     clearTimeout(late)

@@ -1,5 +1,6 @@
 // Labels as OpenTelemetry's attributes: hw.* for GPUs, container.*, k8s.* and process.* for who uses them; all others keep their names.
-import type { Labels, Series } from '../../model/series.ts'
+import type { Inventory } from '../../inventory/inventory.ts'
+import type { Labels } from '../../model/series.ts'
 import type { OtlpName } from './names.ts'
 
 export type AttributeValue = string | number | readonly string[]
@@ -52,27 +53,20 @@ export const BY_LABEL: Readonly<Record<string, Mapping>> = {
   serial: as('hw.serial_number'),
 }
 
-export type AttributeBook = {
-  /** Learns who a GPU or a MIG instance is, from its info series. */
-  readonly learn: (series: Series) => void
-  readonly of: (labels: Labels, name?: OtlpName) => Attributes
-}
+export type AttributeBook = { readonly of: (labels: Labels, name?: OtlpName) => Attributes }
 
-const instanceKey = ({ uuid = '', gi = '', ci = '' }: Labels): string => `${uuid}/${gi}/${ci}`
-
-export function createAttributeBook(): AttributeBook {
-  const gpus = new Map<string, Labels>()
-  const instances = new Map<string, string>()
-
+/** `inventory` tells who a GPU or a MIG instance is; without it only its id is told. */
+export function createAttributeBook(inventory?: Pick<Inventory, 'known' | 'knownMig'>): AttributeBook {
   const putGpu = (attributes: Attributes, labels: Labels, hardware: boolean): void => {
     const { uuid, gi, ci } = labels
     if (uuid === undefined || uuid === '') return
-    attributes['hw.id'] = gi === undefined ? uuid : (instances.get(instanceKey(labels)) ?? [uuid, gi, ci].filter((part) => part !== undefined).join('/'))
+    attributes['hw.id'] =
+      gi === undefined ? uuid : (inventory?.knownMig(uuid, gi, ci ?? '')?.migUuid ?? [uuid, gi, ci].filter((part) => part !== undefined).join('/'))
     if (gi !== undefined) attributes['hw.parent'] = uuid
     if (!hardware) return
     // What the conventions recommend for each hw.* metric; ours carry the id, by which these can be joined.
     attributes['hw.vendor'] = 'NVIDIA'
-    const known = gpus.get(uuid) ?? {}
+    const known = inventory?.known(uuid)?.labels ?? {}
     for (const label of ['name', 'driver_version', 'vbios_version', 'serial']) {
       const value = known[label]
       if (value !== undefined && value !== '') BY_LABEL[label]?.put(attributes, value)
@@ -80,12 +74,6 @@ export function createAttributeBook(): AttributeBook {
   }
 
   return {
-    learn({ metric, labels }) {
-      const { uuid, mig_uuid } = labels
-      if (uuid === undefined) return
-      if (metric.name === 'warpwatch_gpu_info') gpus.set(uuid, labels)
-      else if (metric.name === 'warpwatch_gpu_mig_info' && mig_uuid !== undefined) instances.set(instanceKey(labels), mig_uuid)
-    },
     of(labels, name) {
       const attributes: Attributes = {}
       const { attributes: fixed, when = {}, labels: renamed = {} } = name?.convention ?? {}

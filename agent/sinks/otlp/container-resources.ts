@@ -10,7 +10,7 @@ export const IDENTITY: readonly string[] = ['container', 'container_id', 'image'
 
 /** The container that a series measures; undefined where it measures something else, such as a process in it. */
 export const containerOf = ({ metric, labels }: Series): string | undefined =>
-  metric.name.startsWith('warpwatch_container_') && labels['container_id'] !== undefined && labels['container_id'] !== '' ? labels['container_id'] : undefined
+  metric.subject === 'container' && labels['container_id'] !== undefined && labels['container_id'] !== '' ? labels['container_id'] : undefined
 
 /** What stays on a point of a container's resource. */
 export const withoutIdentity = (labels: Labels): Labels =>

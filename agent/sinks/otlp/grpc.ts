@@ -28,7 +28,10 @@ function metadataOf(headers: TransportOptions['headers']): Metadata {
       metadata.set(name.toLowerCase(), value)
     } catch (cause) {
       // The library's own words hold the value.
-      throw new Error(`otlp.headers: expected a name and a value that gRPC can send, came another under ${JSON.stringify(name)} (value hidden)`, { cause })
+      throw new Error(
+        `otlp.headers: gRPC cannot send the header ${JSON.stringify(name)} (value hidden). Names are lower-case letters, digits, - and _; values printable ASCII`,
+        { cause },
+      )
     }
   }
   return metadata

@@ -41,8 +41,8 @@ function metricOf({ name, points }: Family, broken: ReadonlySet<string>): Metric
   return { ...common, dataPointType: DataPointType.SUM, isMonotonic: name.instrument === 'counter' }
 }
 
-export function createMetricsCollector(latest: Pick<LatestStore, 'groups'>, resource: Resource): MetricsCollector {
-  const book = createAttributeBook()
+export function createMetricsCollector(latest: Pick<LatestStore, 'groups' | 'inventory'>, resource: Resource): MetricsCollector {
+  const book = createAttributeBook(latest.inventory)
   const starts = createStarts()
 
   /** Of two readings of one series the newer one counts, and of equally old ones the later, as on /metrics. */
@@ -53,7 +53,6 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups'>, reso
         if (!Number.isFinite(reading.value)) continue
         const known = newest.get(reading.series.key)
         if (known === undefined || t >= known.t) newest.set(reading.series.key, { reading, t })
-        if (reading.series.metric.kind === 'info') book.learn(reading.series)
       }
     return Array.from(newest.values(), ({ reading }) => reading)
   }

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufLogsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import type { ProxyFor } from '../../lib/proxy.ts'
-import type { IncidentSummary } from '../../model/incident.ts'
-import type { Sink } from '../../model/sink.ts'
+import type { Sink, TakesIncidents, TakesTicks } from '../../model/sink.ts'
 import type { Log } from '../../model/source.ts'
 import type { LatestStore } from '../../store/latest.ts'
+import { messageOf } from '../../text/error.ts'
 import { createIncidentQueue } from './incident-queue.ts'
 import { createHttpTransport } from './http.ts'
 import { createMetricsCollector, serializeMetrics } from './metrics.ts'
@@ -21,17 +21,16 @@ export type OtlpSinkOptions = {
   /** Without it: what the environment says. */
   readonly proxyFor?: ProxyFor
   readonly resource: ResourceOptions
-  readonly latest: Pick<LatestStore, 'groups'>
+  readonly latest: Pick<LatestStore, 'groups' | 'inventory'>
   /** Ids of incidents that fired before this start. */
   readonly known: Iterable<string>
   readonly log: Log
 }
-export type OtlpSink = Sink & {
-  readonly tick: (t: number) => void
-  /** Takes every change of an incident. */
-  readonly incident: (incident: IncidentSummary) => void
-  readonly counts: () => Readonly<Record<'metrics' | 'incidents', OutletCounts>>
-}
+export type OtlpSink = Sink &
+  TakesTicks &
+  TakesIncidents & {
+    readonly counts: () => Readonly<Record<'metrics' | 'incidents', OutletCounts>>
+  }
 
 const RECORDS_A_REQUEST = 100
 /** For what still waits when the agent stops. */
@@ -47,7 +46,7 @@ async function transportFor(signal: Signal, found: SignalSettings | undefined, p
   try {
     if (caFile !== '') ca = readFileSync(caFile)
   } catch (error) {
-    throw new Error(`${caKey}: cannot read the CA certificates: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${caKey}: cannot read the CA certificates: ${messageOf(error)}`, { cause: error })
   }
   const options: TransportOptions = { signal, ...rest, ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) }
   if (protocol === 'http/protobuf') return createHttpTransport(options)
@@ -153,8 +152,6 @@ export async function createOtlpSink({ settings, proxyFor, resource: about, late
   }
   return {
     name: 'otlp',
-    accepts: () => false,
-    write: () => {},
     tick(t) {
       if (sent.metrics) {
         schedule(t)

@@ -1,6 +1,6 @@
 // What the history costs on disk, as the agent tells it of itself.
+import { agentHistoryBytes, agentHistoryDegraded, agentHistorySeries } from '../../metrics/agent.ts'
 import type { History, HistoryStats } from '../../store/history.ts'
-import * as figures from './figures.ts'
 import type { SelfFigure } from './figures.ts'
 
 /** Asking for the sizes costs a few queries, so it is done every ten seconds: every other time. */
@@ -14,8 +14,8 @@ export function historyFigures(history: History): () => readonly SelfFigure[] {
 }
 function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigure[] {
   return [
-    { metric: figures.historyBytes, labels: {}, value: bytes },
-    { metric: figures.historySeries, labels: {}, value: series },
-    { metric: figures.historyDegraded, labels: {}, value: degraded === undefined ? 0 : 1 },
+    { metric: agentHistoryBytes, labels: {}, value: bytes },
+    { metric: agentHistorySeries, labels: {}, value: series },
+    { metric: agentHistoryDegraded, labels: {}, value: degraded === undefined ? 0 : 1 },
   ]
 }

@@ -1,8 +1,8 @@
 // Looks for probes that cannot reach the agent: in the /tmp of the containers (or of the host) whose processes hold GPU memory.
 import { readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { errnoName } from '../../attribution/small-file.ts'
 import type { IdentifyProcess, ProcessIdentity } from '../../model/identity.ts'
+import { codeOf } from '../../text/error.ts'
 import { findSockets, type FoundSockets } from './tmp-sockets.ts'
 
 export type Discovery = {
@@ -62,7 +62,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     for (const found of sockets) {
       const at = clock()
       if (closed || hears(found) || at - (tried.get(found.id) ?? Number.NEGATIVE_INFINITY) < REFUSED_MS) {
-        void found.release()
+        found.release()
         continue
       }
       tried.delete(found.id)
@@ -86,10 +86,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, STUCK_MS)
     let answered = false
-    const looking = findSockets(`${procRoot}/${pid}/root`, (inner, startTicks) => !hears({ pid: inner, startTicks }))
+    const looking = findSockets(`${procRoot}/${pid}`, (inner, startTicks) => !hears({ pid: inner, startTicks }))
       .then(take, (error: unknown) => {
         // Gone, not ours to see, or no directory: nothing can be found there, as if it were empty.
-        if (errnoName(error) === undefined) onFailure(error)
+        if (codeOf(error) === undefined) onFailure(error)
       })
       .finally(() => {
         if (answered) stuck--

@@ -1,4 +1,7 @@
 // What the driver says, as far as probes need it: memory of each GPU and MIG instance, who holds some, who is who.
+import type { MigInstance } from '../../inventory/identity.ts'
+import type { Holding as Held, HostGpu } from '../../inventory/inventory.ts'
+import { gpuMemoryFreeBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { LatestStore } from '../../store/latest.ts'
 import type { Labels } from '../../model/series.ts'
 import type { DriverMemory, GpuPlace } from './readings.ts'
@@ -24,26 +27,21 @@ type Memory = { readonly t: number; used: number | undefined; free: number | und
 const NONE: readonly never[] = []
 
 const keyOf = (uuid: string, gi: string | undefined, ci: string | undefined): string => (gi === undefined ? uuid : `${uuid} ${gi} ${ci ?? ''}`)
-/** NVML writes eight digits of domain, others four. */
-const busKey = (id: string): string =>
-  id
-    .toLowerCase()
-    .replace(/^0{4,}(?=[0-9a-f]{4}:)/, '')
-    .replace(/^(?=[0-9a-f]{2}:[0-9a-f]{2}\.)/, '0000:')
-
-function placeOf(labels: Labels): GpuPlace | undefined {
-  const { gpu, uuid, gi, ci, mig_uuid: migUuid } = labels
-  if (gpu === undefined || uuid === undefined) return undefined
-  return { gpu, uuid, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }), ...(migUuid === undefined ? {} : { migUuid }) }
+const gpuPlace = ({ uuid, index }: { readonly uuid: string; readonly index: number }): GpuPlace => ({ gpu: String(index), uuid })
+const migPlace = ({ migUuid, gi, ci, ...gpu }: MigInstance): GpuPlace => ({
+  ...gpuPlace(gpu),
+  gi,
+  ...(ci === '' ? {} : { ci }),
+  ...(migUuid === undefined ? {} : { migUuid }),
+})
+const placed = (gpu: HostGpu | undefined): GpuPlace | undefined => (gpu === undefined || Number.isNaN(gpu.index) ? undefined : gpuPlace(gpu))
+function holdingOf({ uuid, gpu, labels: { gi, ci }, t, bytes }: Held): Holding {
+  return { gpu, uuid, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }), t, bytes }
 }
 
 export function createDriverView(latest: LatestStore): DriverView {
   let memories = new Map<string, Memory>()
-  let held = new Map<number, Holding[]>()
-  let gpus = new Map<string, GpuPlace>()
-  let migs = new Map<string, GpuPlace>()
-  let buses = new Map<string, GpuPlace>()
-  let given = new Map<string, GpuPlace[]>()
+  const { inventory } = latest
 
   const memory = (labels: Labels, group: object, t: number): Memory => {
     const key = keyOf(labels['uuid'] ?? '', labels['gi'], labels['ci'])
@@ -64,72 +62,42 @@ export function createDriverView(latest: LatestStore): DriverView {
     if (at - lookedAt <= maxAgeMs) return
     lookedAt = at
     memories = new Map()
-    held = new Map()
-    gpus = new Map()
-    migs = new Map()
-    buses = new Map()
-    given = new Map()
     for (const group of latest.groups()) {
       if (group.source === 'allocator') continue
       for (const { series, value } of group.readings) {
         const { labels } = series
         switch (series.metric.name) {
-          case 'warpwatch_gpu_memory_used_bytes':
+          case gpuMemoryUsedBytes.name:
             memory(labels, group, group.t).used = value
             break
-          case 'warpwatch_gpu_memory_free_bytes':
+          case gpuMemoryFreeBytes.name:
             memory(labels, group, group.t).free = value
             break
-          case 'warpwatch_process_gpu_memory_bytes': {
-            const place = placeOf(labels)
-            const pid = Number(labels['pid'])
-            if (place === undefined) break
-            const holding = { ...place, t: group.t, bytes: value }
-            const known = held.get(pid)
-            if (known === undefined) held.set(pid, [holding])
-            else known.push(holding)
-            break
-          }
-          case 'warpwatch_gpu_info': {
-            const place = placeOf(labels)
-            if (place === undefined) break
-            gpus.set(place.uuid, place)
-            if (labels['pci_bus_id'] !== undefined) buses.set(busKey(labels['pci_bus_id']), place)
-            break
-          }
-          case 'warpwatch_gpu_mig_info': {
-            const place = placeOf(labels)
-            if (place?.migUuid !== undefined) migs.set(place.migUuid, place)
-            break
-          }
-          case 'warpwatch_container_gpu_requested': {
-            const place = placeOf(labels)
-            const id = labels['container_id']
-            if (place === undefined || id === undefined || value !== 1) break
-            const known = given.get(id)
-            if (known === undefined) given.set(id, [place])
-            else known.push(place)
-            break
-          }
           default:
         }
       }
     }
-    for (const places of given.values()) places.sort((a, b) => Number(a.gpu) - Number(b.gpu))
   }
   return {
     refresh,
     memory({ uuid, gi, ci }, pid) {
       const entry = memories.get(keyOf(uuid, gi, ci))
       if (entry?.used === undefined || entry.free === undefined) return undefined
-      const mine = held.get(pid)?.find((holding) => holding.uuid === uuid && holding.gi === gi && holding.ci === ci)
+      const mine = inventory.holdings(pid).find(({ uuid: on, labels }) => on === uuid && labels['gi'] === gi && labels['ci'] === ci)
       return { t: entry.t, usedBytes: entry.used, freeBytes: entry.free, ...(mine === undefined ? {} : { processBytes: mine.bytes }) }
     },
-    holdings: (pid) => held.get(pid) ?? NONE,
-    pids: () => held.keys(),
-    gpu: (uuid) => gpus.get(uuid),
-    mig: (migUuid) => migs.get(migUuid),
-    byBus: (id) => buses.get(busKey(id)),
-    given: (containerId) => given.get(containerId.slice(0, 12)) ?? NONE,
+    holdings: (pid) =>
+      inventory
+        .holdings(pid)
+        .filter(({ gpu }) => gpu !== '')
+        .map(holdingOf),
+    pids: () => new Set(inventory.processes().map(({ pid }) => pid)),
+    gpu: (uuid) => placed(inventory.byUuid(uuid)),
+    mig(migUuid) {
+      const mig = inventory.migByUuid(migUuid)
+      return mig === undefined ? undefined : migPlace(mig)
+    },
+    byBus: (id) => placed(inventory.byBus(id)),
+    given: (containerId) => inventory.container(containerId)?.given.map(gpuPlace) ?? NONE,
   }
 }

@@ -2,8 +2,8 @@
 import { chmodSync, lstatSync, renameSync, unlinkSync, type Stats } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { errnoName } from '../../attribution/small-file.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 
 export type Listener = {
   /** Looks after the socket: made anew when it is gone. To be called each ten seconds. */
@@ -30,7 +30,7 @@ const statOf = (path: string): Stats | undefined => {
   try {
     return lstatSync(path)
   } catch (error) {
-    if (errnoName(error) === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -41,7 +41,7 @@ async function isAnswered(path: string): Promise<boolean> {
   const socket = connect(path)
   socket.once('connect', () => resolve(true))
   // EAGAIN: its queue is full, so there is one.
-  socket.once('error', (error) => resolve(errnoName(error) === 'EAGAIN'))
+  socket.once('error', (error) => resolve(codeOf(error) === 'EAGAIN'))
   const answered = await promise
   socket.destroy()
   return answered
@@ -93,11 +93,14 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     const directory = lstatSync(dirname(path))
     const uid = process.getuid?.()
     if (uid !== undefined && directory.uid !== uid && directory.uid !== 0)
-      throw new Error(`${dirname(path)}: expected a directory of this user or root, came one of uid ${directory.uid}`)
+      throw new Error(
+        `${dirname(path)} belongs to uid ${directory.uid}, not to this user or root, so its owner could put another socket there. Set allocator.socket to a path elsewhere`,
+      )
     // One that was there before, with other rights; a directory with a sticky bit such as /tmp is nobody's to change.
     if (directory.uid === uid && (directory.mode & 0o7777) !== 0o755 && (directory.mode & 0o1000) === 0) chmodSync(dirname(path), 0o755)
     const there = statOf(path)
-    if (there !== undefined && !there.isSocket()) throw new Error(`${path}: expected a socket or nothing, came something else; it is left alone`)
+    if (there !== undefined && !there.isSocket())
+      throw new Error(`${path} is there already and is no socket; it is left alone. Remove it, or set allocator.socket to another path`)
     if (there !== undefined && (await isAnswered(path))) throw new Error(`${path}: another agent listens there; allocator.socket can name another path`)
     await listen()
   }
@@ -109,7 +112,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
       await establish()
       trouble = undefined
     } catch (error) {
-      trouble = { code: errnoName(error), detail: error instanceof Error ? error.message : String(error) }
+      trouble = { code: codeOf(error), detail: messageOf(error) }
     }
   }
   return {

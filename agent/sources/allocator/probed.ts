@@ -1,10 +1,10 @@
 // One process that a probe speaks for: its devices, what they said last, and the events that follow from it.
+import { allocatorReservedBytes } from '../../metrics/process.ts'
 import type { AllocatorOom, AllocatorSample, Event } from '../../model/event.ts'
 import type { ProcessIdentity } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { DriverView } from './driver-view.ts'
 import { peaksOf, statsOf, type DeviceSample, type Hello, type Oom, type ProbeException, type Sample } from './messages.ts'
-import { reserved } from './metrics.ts'
 import { placeDevice } from './placement.ts'
 import { createAllocatorReadings, type AllocatorReadings, type GpuPlace } from './readings.ts'
 
@@ -202,7 +202,7 @@ export function createProbed(options: ProbedOptions): Probed {
             process: who.name,
             ...(who.container === undefined ? {} : { container: who.container.name, container_id: who.container.id.slice(0, 12) }),
           }
-          gaps.push({ metric: reserved.name, labels, reason: 'not_supported', detail: why === '' ? `device ${index} is not placed yet` : why })
+          gaps.push({ metric: allocatorReservedBytes.name, labels, reason: 'not_supported', detail: why === '' ? `device ${index} is not placed yet` : why })
         } else if (sample !== undefined && at - emittedAt <= FRESH_MS) {
           readings?.tell(out(where.uuid), who, sample, view.memory(where, pid))
         }

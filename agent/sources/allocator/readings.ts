@@ -4,7 +4,7 @@ import type { AllocatorOom, AllocatorSample, AllocatorStats } from '../../model/
 import type { ProcessIdentity } from '../../model/identity.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../model/series.ts'
-import * as metrics from './metrics.ts'
+import * as metrics from '../../metrics/process.ts'
 
 /** Where on the host: a GPU, and the instance of it under MIG. */
 export type GpuPlace = { readonly gpu: string; readonly uuid: string; readonly migUuid?: string; readonly gi?: string; readonly ci?: string }
@@ -19,13 +19,13 @@ export type AllocatorReadings = {
 }
 
 const PLAIN = [
-  [metrics.allocated, 'allocated_bytes'],
-  [metrics.reserved, 'reserved_bytes'],
-  [metrics.active, 'active_bytes'],
-  [metrics.inactiveSplit, 'inactive_split_bytes'],
-  [metrics.requested, 'requested_bytes'],
-  [metrics.retries, 'num_alloc_retries'],
-  [metrics.ooms, 'num_ooms'],
+  [metrics.allocatorAllocatedBytes, 'allocated_bytes'],
+  [metrics.allocatorReservedBytes, 'reserved_bytes'],
+  [metrics.allocatorActiveBytes, 'active_bytes'],
+  [metrics.allocatorInactiveSplitBytes, 'inactive_split_bytes'],
+  [metrics.allocatorRequestedBytes, 'requested_bytes'],
+  [metrics.allocatorRetriesTotal, 'num_alloc_retries'],
+  [metrics.allocatorOomsTotal, 'num_ooms'],
 ] as const satisfies readonly (readonly [unknown, keyof AllocatorStats])[]
 
 type SeriesSet = {
@@ -64,9 +64,9 @@ function seriesOf(who: ProcessIdentity, place: GpuPlace): SeriesSet {
   const labels = labelsOf(who, place)
   return {
     plain: PLAIN.map(([metric, key]) => ({ key, series: makeSeries(metric, labels) })),
-    unreleasable: makeSeries(metrics.unreleasable, labels),
-    headroom: makeSeries(metrics.headroom, labels),
-    stranded: makeSeries(metrics.stranded, labels),
+    unreleasable: makeSeries(metrics.allocatorUnreleasableBytes, labels),
+    headroom: makeSeries(metrics.allocatorHeadroomBytes, labels),
+    stranded: makeSeries(metrics.allocatorStrandedRatio, labels),
   }
 }
 

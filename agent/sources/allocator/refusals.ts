@@ -1,7 +1,7 @@
 // Counts what was not taken from probes, by reason; every reason is there from the start, so that the first refusal is seen as an increase.
+import { agentProbeRefusalsTotal } from '../../metrics/agent-sources.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
-import { probeRefusals } from './metrics.ts'
 
 export const REFUSALS = [
   /** More connections than the agent keeps, in all or at once, or for one process. */
@@ -29,7 +29,7 @@ export type Refusal = (typeof REFUSALS)[number]
 export type Refusals = { readonly add: (reason: Refusal) => void; readonly total: () => number; readonly readings: () => readonly Reading[] }
 
 export function createRefusals(): Refusals {
-  const counts = new Map(REFUSALS.map((reason) => [reason, { series: makeSeries(probeRefusals, { reason }), value: 0 }]))
+  const counts = new Map(REFUSALS.map((reason) => [reason, { series: makeSeries(agentProbeRefusalsTotal, { reason }), value: 0 }]))
   let total = 0
   return {
     add(reason) {

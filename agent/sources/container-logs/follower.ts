@@ -2,20 +2,21 @@
 import type { LogOrigin } from '../../model/event.ts'
 import type { LogLine } from '../../model/event.ts'
 import type { CursorStore } from '../../store/cursors.ts'
+import type { EngineClient } from '../containers/engine.ts'
+import type { LogEnd } from '../containers/engine-log.ts'
 import type { LineBatch } from '../logs/batch.ts'
 import type { Budget } from '../logs/budget.ts'
 import { createLogFlow } from '../logs/flow.ts'
 import type { LineFacts } from '../logs/flow.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
-import { readEngineLog, type LogEnd } from './engine-logs.ts'
 import { createFrameReader } from './frames.ts'
 import { createRepeats } from './repeats.ts'
 import { createResume } from './resume.ts'
 import { stampMs, stampSince } from './stamp.ts'
 
 export type FollowerOptions = {
-  readonly socketPath: string
+  readonly engine: Pick<EngineClient, 'log'>
   readonly id: string
   readonly origin: () => LogOrigin
   /** Where to begin a log that was never read, Unix ms. */
@@ -60,7 +61,7 @@ const DELIVERED_MS = 2_000
 export const cursorKey = (id: string): string => `container:${id}`
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { socketPath, id, cursors, counters, budget } = options
+  const { engine, id, cursors, counters, budget } = options
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
@@ -79,18 +80,20 @@ export function createFollower(options: FollowerOptions): Follower {
   let newestMs = 0
   let readAt = 0
   let leapt = false
+  /** How long a stream has been silent must not depend on a clock that somebody sets: ms of one that only rises. */
+  let heardAt = Number.NEGATIVE_INFINITY
+  let openedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
   /** Streams since one last kept up that ended with a leap, and where the last of these leapt to: when the next one begins there, nothing was left out. */
   let leaps = 0
   let leaptTo = 0
-  let openedAt = 0
   /** Ends the open stream. */
   let stream: AbortController | undefined
-  let checkedAt = 0
   /** The engine may leave out a file also between what it reads from the files and what it follows. */
-  const inDoubt = (nowMs: number): boolean => leaps > 0 && nowMs - openedAt < DOUBT_MS
+  const inDoubt = (): boolean => leaps > 0 && performance.now() - openedAt < DOUBT_MS
   const watchForLeap = (batch: LineBatch, nowMs: number): void => {
     const first = stampMs(stampAt(batch, 0)) ?? nowMs
-    const doubt = inDoubt(nowMs)
+    const doubt = inDoubt()
     if (leaps >= MAX_LEAPS || !(doubt || (keptUp && (readAt - newestMs >= LATE_MS || nowMs - first >= LATE_MS)))) return
     let [before, beforeReadAt] = [newestMs, readAt]
     for (let at = 0; at < batch.count; at++) {
@@ -126,8 +129,9 @@ export function createFollower(options: FollowerOptions): Follower {
       counters.behind(Math.max(0, nowMs - newest))
       newestMs = newest
       readAt = nowMs
+      heardAt = performance.now()
       keptUp ||= nowMs - newest < KEPT_UP_MS
-      if (keptUp && !inDoubt(nowMs)) leaps = 0
+      if (keptUp && !inDoubt()) leaps = 0
     }
     flow.settle(commit)
   }
@@ -145,13 +149,13 @@ export function createFollower(options: FollowerOptions): Follower {
       repeats.reopen()
       keptUp = false
       leapt = false
-      openedAt = Date.now()
+      openedAt = performance.now()
       const own = new AbortController()
       if (follow) stream = own
       const frames = createFrameReader({ onBatch, onCut: () => counters.skip('cut') })
       let whole = false
       try {
-        const end = await readEngineLog({ socketPath, id, follow, since: since(), signal: AbortSignal.any([signal, own.signal]), budget, onChunk: frames.push })
+        const end = await engine.log({ id, follow, since: since(), signal: AbortSignal.any([signal, own.signal]), budget, onChunk: frames.push })
         whole = true
         return end
       } catch (error) {
@@ -168,17 +172,18 @@ export function createFollower(options: FollowerOptions): Follower {
     },
     async check(signal) {
       const checked = stream
-      const now = Date.now()
-      const pause = readAt > checkedAt ? CHECK_MS : RARE_CHECK_MS
-      if (checked === undefined || now - readAt < SILENT_MS || now - openedAt < SILENT_MS || now - checkedAt < pause) return false
+      const now = performance.now()
+      const pause = heardAt > checkedAt ? CHECK_MS : RARE_CHECK_MS
+      if (checked === undefined || now - heardAt < SILENT_MS || now - openedAt < SILENT_MS || now - checkedAt < pause) return false
       checkedAt = now
+      const nowMs = Date.now()
       let last = 0
       const onBatch = (batch: LineBatch): void => void (last = Math.max(last, stampMs(stampAt(batch, batch.count - 1)) ?? 0))
       const frames = createFrameReader({ onBatch, onCut: () => {} })
-      await readEngineLog({ socketPath, id, follow: false, since: undefined, tail: 1, signal, budget, onChunk: frames.push })
+      await engine.log({ id, follow: false, since: undefined, tail: 1, signal, budget, onChunk: frames.push })
       frames.end()
       // What came meanwhile shows that the stream lives.
-      if (last <= newestMs || last > now - DELIVERED_MS || readAt > now || checked !== stream) return false
+      if (last <= newestMs || last > nowMs - DELIVERED_MS || heardAt > now || checked !== stream) return false
       checked.abort()
       return true
     },

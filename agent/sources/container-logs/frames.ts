@@ -1,7 +1,7 @@
 // Takes an engine's log stream apart: frames of 8 bytes head and one message (no terminal), or plain lines (terminal). Each begins with its time.
 // Docker Engine API, "Attach to a container", stream format: [stream, 0, 0, 0, length as 32 bits big-endian].
 import { addLine, createBatch, BATCH_LINES, type LineBatch } from '../logs/batch.ts'
-import { MAX_LINE_BYTES } from '../logs/flow.ts'
+import { createLineBuffer, MAX_LINE_BYTES } from '../logs/line-buffer.ts'
 
 export type FrameReader = {
   /** The chunk is not kept after the call. */
@@ -35,6 +35,8 @@ function afterStamp(bytes: Buffer, start: number, end: number): number {
 
 export function createFrameReader({ onBatch, onCut }: FrameReaderOptions): FrameReader {
   const batch = createBatch()
+  /** Of a terminal. */
+  const lines = createLineBuffer({ onBatch, onCut, maxBytes: CAPACITY, textAt: afterStamp, batch })
   let framed: boolean | undefined
   /** A message that a chunk's end tore apart. */
   let carry = Buffer.alloc(0)
@@ -161,68 +163,17 @@ export function createFrameReader({ onBatch, onCut }: FrameReaderOptions): Frame
     carry.set(rest, 0)
     carried = rest.length
   }
-  const pushLines = (chunk: Buffer): void => {
-    let at = 0
-    if (carried > 0) {
-      const end = chunk.indexOf(NEWLINE)
-      at = end < 0 ? chunk.length : end + 1
-      if (carried + at > CAPACITY) {
-        // A log that never ends its line: in pieces.
-        begin(carry.subarray(0, carried), 0)
-        addLine(batch, 0, afterStamp(carry, 0, carried), carried, 0)
-        hand(carried)
-        onCut()
-        carried = 0
-        at = 0
-      } else {
-        if (carry.length < carried + at) carry = Buffer.concat([carry.subarray(0, carried)], Math.min(CAPACITY, (carried + at) * 2))
-        carry.set(chunk.subarray(0, at), carried)
-        carried += at
-        if (end < 0) return
-        begin(carry, 0)
-        addLine(batch, 0, afterStamp(carry, 0, carried), carried - 1, 0)
-        hand(carried)
-        carried = 0
-      }
-    }
-    begin(chunk, at)
-    for (;;) {
-      const end = chunk.indexOf(NEWLINE, at)
-      if (end < 0) break
-      if (batch.count >= BATCH_LINES) hand(at)
-      addLine(batch, at, afterStamp(chunk, at, end), end, 0)
-      at = end + 1
-    }
-    hand(at)
-    while (chunk.length - at > CAPACITY) {
-      begin(chunk, at)
-      addLine(batch, at, afterStamp(chunk, at, chunk.length), at + CAPACITY, 0)
-      at += CAPACITY
-      hand(at)
-      onCut()
-    }
-    const rest = chunk.length - at
-    if (rest === 0) return
-    if (carry.length < rest) carry = Buffer.allocUnsafe(Math.max(1_024, rest))
-    carry.set(chunk.subarray(at), 0)
-    carried = rest
-  }
-
   return {
     push(chunk) {
       if (chunk.length === 0) return
       // With times asked for, a terminal's log begins with a digit, a frame with 0, 1 or 2 as a byte.
       framed ??= (chunk[0] ?? 0) <= 2
       if (framed) pushFrames(chunk)
-      else pushLines(chunk)
+      else lines.push(chunk)
     },
     end() {
       if (framed === true && carried > HEAD) message(carry, HEAD, carried, carry[0] ?? 0, 0, carried)
-      else if (framed === false && carried > 0) {
-        begin(carry, 0)
-        addLine(batch, 0, afterStamp(carry, 0, carried), carried, 0)
-        hand(carried)
-      }
+      else if (framed === false) lines.finish()
       carried = 0
       for (const part of partial.keys()) finish(part)
     },
@@ -237,6 +188,6 @@ function createSmallBatch(bytes: Buffer): LineBatch {
 function checkedLength(bytes: Buffer, at: number): number {
   const stream = bytes[at] ?? 255
   if (stream > 3 || bytes[at + 1] !== 0 || bytes[at + 2] !== 0 || bytes[at + 3] !== 0)
-    throw new FrameError(`expected the head of a frame [0-3,0,0,0,length], came ${bytes.subarray(at, at + HEAD).toString('hex')}`)
+    throw new FrameError(`the log stream has no frame head (0-3,0,0,0,length) where one must begin, but ${bytes.subarray(at, at + HEAD).toString('hex')}`)
   return HEAD + bytes.readUInt32BE(at + 4)
 }

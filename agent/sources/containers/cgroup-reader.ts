@@ -1,8 +1,9 @@
 // Reads the numbers of one container from its cgroup files; keeps them open, since a read of an open one costs a third.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { errnoName, readOpenFile, readSmallFile } from '../../attribution/small-file.ts'
+import { readOpenFile, readSmallFile } from '../../attribution/small-file.ts'
 import type { GapReason } from '../../model/reading.ts'
+import { codeOf } from '../../text/error.ts'
 import { parseCpuMax, parseKeyed, parseLimit, parseNumber, parsePressure, parseQuota, workingSet } from './cgroup-files.ts'
 import type { ContainerCgroup } from './cgroup-hierarchy.ts'
 
@@ -36,7 +37,7 @@ const FILES = {
 } as const
 
 function unread(error: unknown, path: string): Unread {
-  const name = errnoName(error)
+  const name = codeOf(error)
   if (name === 'EACCES' || name === 'EPERM') return { reason: 'no_permission', detail: `${path}: ${name}` }
   if (name === 'ENOENT') return { reason: 'not_supported', detail: `${path} does not exist: the controller is off for this cgroup, or the kernel is older` }
   if (name === 'EOPNOTSUPP') return { reason: 'not_supported', detail: `${path}: the kernel was started without it` }
@@ -104,7 +105,7 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       readSlot(anchor)
       return false
     } catch (error) {
-      const name = errnoName(error)
+      const name = codeOf(error)
       return name === 'ENOENT' || name === 'ENODEV'
     }
   }

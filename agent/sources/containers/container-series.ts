@@ -1,4 +1,16 @@
 // The series of one container, made once and used in every tick, and how its numbers become readings and gaps.
+import {
+  containerCpuLimitCores,
+  containerCpuSecondsTotal,
+  containerGpuRequested,
+  containerInfo,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerRestartsTotal,
+} from '../../metrics/container.ts'
 import type { ContainerIdentity } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -6,18 +18,6 @@ import { makeSeries } from '../../model/series.ts'
 import type { Labels, Series } from '../../model/series.ts'
 import type { ContainerBounds, ContainerNumbers, ContainerPressure, Measured, Unread } from './cgroup-reader.ts'
 import type { GpuRequest } from './gpu-request.ts'
-import {
-  containerCpu,
-  containerCpuLimit,
-  containerGpuRequested,
-  containerInfo,
-  containerMemory,
-  containerMemoryLimit,
-  containerOomKills,
-  containerPids,
-  containerPressure,
-  containerRestarts,
-} from './metrics.ts'
 
 export type Output = { readonly readings: Reading[]; readonly gaps: Gap[] }
 
@@ -55,13 +55,13 @@ export function containerLabels(identity: ContainerIdentity): Labels {
 
 export function createContainerSeries(identity: ContainerIdentity): ContainerSeries {
   const labels = containerLabels(identity)
-  const cpu = makeSeries(containerCpu, labels)
-  const memory = makeSeries(containerMemory, labels)
-  const cpuLimit = makeSeries(containerCpuLimit, labels)
-  const limit = makeSeries(containerMemoryLimit, labels)
-  const oom = makeSeries(containerOomKills, labels)
+  const cpu = makeSeries(containerCpuSecondsTotal, labels)
+  const memory = makeSeries(containerMemoryBytes, labels)
+  const cpuLimit = makeSeries(containerCpuLimitCores, labels)
+  const limit = makeSeries(containerMemoryLimitBytes, labels)
+  const oom = makeSeries(containerOomKillsTotal, labels)
   const pids = makeSeries(containerPids, labels)
-  const restarts = makeSeries(containerRestarts, labels)
+  const restarts = makeSeries(containerRestartsTotal, labels)
   /** Series with labels of their own, by their key. */
   const further = new Map<string, Series>()
   const seriesOf = (metric: MetricDef, own: Labels): Series => {
@@ -91,10 +91,11 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       put(pids, bounds.pids, out)
     },
     noNumbers(why, out) {
-      for (const metric of [containerCpu, containerMemory, containerMemoryLimit, containerOomKills, containerPids]) gap(metric, why, out)
+      for (const metric of [containerCpuSecondsTotal, containerMemoryBytes, containerMemoryLimitBytes, containerOomKillsTotal, containerPids])
+        gap(metric, why, out)
     },
     pressure(pressure, out) {
-      for (const { resource, kind, seconds } of pressure) put(seriesOf(containerPressure, { resource, kind }), seconds, out)
+      for (const { resource, kind, seconds } of pressure) put(seriesOf(containerPressureWaitingSecondsTotal, { resource, kind }), seconds, out)
     },
     cpuLimit(cores, out) {
       if (cores !== 'unlimited') put(cpuLimit, cores, out)

@@ -1,6 +1,6 @@
 // What went wrong between us and a container engine, in the words that a gap needs.
-import { errnoName } from '../../attribution/small-file.ts'
 import type { GapReason } from '../../model/reading.ts'
+import { codeOf, errnoOf, messageOf } from '../../text/error.ts'
 
 export class EngineError extends Error {
   readonly reason: GapReason
@@ -26,9 +26,17 @@ const HINTS: Readonly<Record<string, { readonly reason: GapReason; readonly text
 /** Turns what a request threw into an EngineError; `doing` names the request and the socket. */
 export function toEngineError(error: unknown, doing: string): EngineError {
   if (error instanceof EngineError) return error
-  const name = errnoName(error)
+  const name = codeOf(error)
   const hint = name === undefined ? undefined : HINTS[name]
-  const code = error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? Math.abs(error.errno) : undefined
-  const text = hint?.text ?? (error instanceof Error ? error.message : String(error))
+  const code = errnoOf(error)
+  const text = hint?.text ?? messageOf(error)
   return new EngineError(hint?.reason ?? 'driver_error', `${doing}: ${text}`, { code, cause: error })
+}
+
+/** An answer other than 200; `doing` names the request and the socket, `unsupported` the statuses by which the engine says that it cannot do this at all. */
+export function refusal(doing: string, status: number, body: string, unsupported: readonly number[]): EngineError {
+  // Some of Docker's log drivers cannot be read, which older engines say in words only.
+  const cannot = unsupported.includes(status) || /does not support reading/.test(body)
+  const reason = status === 401 || status === 403 ? 'no_permission' : cannot ? 'not_supported' : 'driver_error'
+  return new EngineError(reason, `${doing}: the engine answered with status ${status}: ${body.slice(0, 200).trim()}`, { code: status })
 }

@@ -1,8 +1,10 @@
-// A small client of the Docker Engine API (and Podman's compatible one) over its unix socket: list, inspect, events. Reads only.
+// A small client of the Docker Engine API (and Podman's compatible one) over its Unix socket: list, inspect, events, logs. Reads only.
 import { StringDecoder } from 'node:string_decoder'
 import type * as z from 'zod/mini'
 import { createHttpClient, readBody, type HttpAnswer, type HttpCall } from '../../lib/http-client.ts'
-import { EngineError, toEngineError } from './engine-error.ts'
+import { createLineSplitter } from '../../text/line-splitter.ts'
+import { EngineError, refusal, toEngineError } from './engine-error.ts'
+import { readEngineLog, type LogEnd, type LogRequest } from './engine-log.ts'
 import { describeIssues, eventSchema, inspectSchema, listSchema } from './engine-schema.ts'
 import type { EngineEvent, InspectedContainer, ListedContainer } from './engine-schema.ts'
 
@@ -33,6 +35,9 @@ export type EngineClient = {
     readonly onEvent: (event: EngineEvent) => void
     readonly onMalformed: (detail: string) => void
   }) => Promise<void>
+  /** Hands on the bytes of a container's log as they come, until its end or that of the container's run. */
+  readonly log: (request: LogRequest) => Promise<LogEnd>
+  /** Ends the questions that are on their way; events and logs end by their signals. */
   readonly close: () => void
 }
 
@@ -44,11 +49,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
   const callOf = (path: string): HttpCall => ({ url: new URL(path, 'http://docker'), headers: { accept: 'application/json' } })
   const doing = (path: string): string => `GET ${path.split('?')[0]} on ${socketPath}`
 
-  const refuse = (path: string, status: number, body: string): EngineError => {
-    const reason = status === 401 || status === 403 ? 'no_permission' : status === 404 || status === 400 ? 'not_supported' : 'driver_error'
-    return new EngineError(reason, `GET ${path} on ${socketPath}: expected status 200, got ${status} ${body.slice(0, 200).trim()}`, { code: status })
-  }
-
+  const refuse = (path: string, status: number, body: string): EngineError => refusal(`GET ${path} on ${socketPath}`, status, body, [400, 404])
   const textOf = ({ body, cut }: Pick<HttpAnswer, 'body' | 'cut'>): string => {
     if (cut) throw new EngineError('parse_error', `GET on ${socketPath}: the answer is longer than ${maxBodyBytes} bytes`)
     return body.toString('utf8')
@@ -68,7 +69,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
     try {
       parsed = JSON.parse(body)
     } catch (cause) {
-      throw new EngineError('parse_error', `GET ${path} on ${socketPath}: expected JSON, got ${JSON.stringify(body.slice(0, 80))}`, { cause })
+      throw new EngineError('parse_error', `GET ${path} on ${socketPath}: the answer is no JSON: ${JSON.stringify(body.slice(0, 80))}`, { cause })
     }
     const checked = schema.safeParse(parsed)
     if (!checked.success) throw new EngineError('parse_error', `GET ${path} on ${socketPath}: ${describeIssues(checked.error)}`, { cause: checked.error })
@@ -90,7 +91,7 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         try {
           parsed = JSON.parse(line)
         } catch {
-          onMalformed(`expected a JSON object per line, got ${JSON.stringify(line.slice(0, 80))}`)
+          onMalformed(`a line of the engine's events is no JSON object: ${JSON.stringify(line.slice(0, 80))}`)
           return
         }
         const checked = eventSchema.safeParse(parsed)
@@ -101,19 +102,17 @@ export function createEngineClient(options: EngineClientOptions): EngineClient {
         const answer = await following.open({ ...callOf(path), signal })
         if (answer.statusCode !== 200) throw refuse('/events', answer.statusCode ?? 0, textOf(await readBody(answer, maxBodyBytes)))
         const decoder = new StringDecoder('utf8')
-        let rest = ''
-        for await (const chunk of answer as AsyncIterable<Buffer>) {
-          rest += decoder.write(chunk)
-          const lines = rest.split('\n')
-          rest = lines.pop() ?? ''
-          if (rest.length > maxEventBytes) throw new EngineError('parse_error', `GET /events on ${socketPath}: an event is longer than ${maxEventBytes} bytes`)
-          for (const line of lines) handle(line)
+        const onOverlong = (): never => {
+          throw new EngineError('parse_error', `GET /events on ${socketPath}: an event is longer than ${maxEventBytes} bytes`)
         }
+        const splitter = createLineSplitter({ maxChars: maxEventBytes, overlong: 'drop', onOverlong })
+        for await (const chunk of answer as AsyncIterable<Buffer>) for (const line of splitter.push(decoder.write(chunk))) handle(line)
       } catch (error) {
         if (signal.aborted) throw new EngineError('timeout', `${doing(path)}: given up`)
         throw toEngineError(error, doing(path))
       }
     },
+    log: (request) => readEngineLog(socketPath, request),
     close: () => asking.close(),
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCgroup } from '../../attribution/cgroup-path.ts'
 import { readSmallFile } from '../../attribution/small-file.ts'
+import { openLocalDirectory } from '../../lib/local-directory.ts'
 import type { ContainerIdentity } from '../../model/identity.ts'
 import type { CgroupHierarchy } from './cgroup-hierarchy.ts'
 import { createCgroupReader } from './cgroup-reader.ts'
@@ -125,9 +126,14 @@ function withNodes(wish: GpuWish | undefined, pid: number | undefined, id: strin
   try {
     // Seen from another pid namespace the number may belong to someone else.
     if (parseCgroup(readSmallFile(`${procRoot}/${pid}/cgroup`)).containerId !== id) return wish
-    const nodeMinors = readdirSync(join(procRoot, String(pid), 'root/dev'))
-      .map(minorOfPath)
-      .filter((minor) => minor !== undefined)
+    const dev = openLocalDirectory(join(procRoot, String(pid)), 'dev')
+    let names: readonly string[]
+    try {
+      names = readdirSync(dev.path)
+    } finally {
+      dev.close()
+    }
+    const nodeMinors = names.map(minorOfPath).filter((minor) => minor !== undefined)
     return { ...(wish ?? { requests: [], devicePaths: [], privileged: false }), nodeMinors }
   } catch {
     return wish

@@ -1,14 +1,17 @@
 // Whether a container can reach a GPU that it was given: the device node in its /dev, and the rules of its device cgroup.
-import { lstatSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCgroupLines } from '../../attribution/cgroup-path.ts'
-import { errnoName, readSmallFile } from '../../attribution/small-file.ts'
+import { readSmallFile } from '../../attribution/small-file.ts'
+import { openLocalDirectory } from '../../lib/local-directory.ts'
 import type { Gap } from '../../model/reading.ts'
+import { codeOf } from '../../text/error.ts'
 
 export type Unknown = Pick<Gap, 'reason' | 'detail'>
 /** The rules of a device cgroup by `major:minor`; `unknown` says why they cannot be read. */
 export type Rules = { readonly allows: (major: number, minor: number) => boolean } | { readonly unknown: Unknown }
-export type Box = { readonly rules: Rules; readonly dev: string }
+/** `process`: its folder in procfs. */
+export type Box = { readonly rules: Rules; readonly process: string }
 
 /** NVIDIA's devices have major 195 (Documentation/admin-guide/devices.txt); minor 255 is nvidiactl, which every program opens first. */
 const MAJOR = 195
@@ -40,7 +43,7 @@ export function openBox(procRoot: string, devicesMount: string | undefined, pid:
   }
   // Numbers are given again, and seen from another pid namespace they belong to others.
   if (!lines.some(({ path }) => path.includes(containerId))) return undefined
-  return { rules: rulesOf(lines.find(({ controllers }) => controllers.includes('devices'))?.path, devicesMount), dev: join(root, 'root/dev') }
+  return { rules: rulesOf(lines.find(({ controllers }) => controllers.includes('devices'))?.path, devicesMount), process: root }
 }
 
 function rulesOf(path: string | undefined, mount: string | undefined): Rules {
@@ -50,24 +53,38 @@ function rulesOf(path: string | undefined, mount: string | undefined): Rules {
   try {
     return parseRules(readSmallFile(join(mount, path, 'devices.list')))
   } catch (error) {
-    return { unknown: { reason: 'no_permission', detail: `${join(mount, path, 'devices.list')}: ${errnoName(error) ?? 'cannot be read'}` } }
+    return { unknown: { reason: 'no_permission', detail: `${join(mount, path, 'devices.list')}: ${codeOf(error) ?? 'cannot be read'}` } }
   }
 }
 
 export type Node = 'there' | 'missing' | Unknown
 
 /** A node of that name, as a device; whatever else lies there opens no GPU. */
-export function nodeOf({ dev }: Box, name: string): Node {
+export function nodeOf({ process }: Box, name: string): Node {
   try {
-    return lstatSync(join(dev, name)).isCharacterDevice() ? 'there' : 'missing'
+    const dev = openLocalDirectory(process, 'dev')
+    try {
+      const node = dev.hold(name)
+      const stat = fstatSync(node)
+      closeSync(node)
+      return stat.isCharacterDevice() ? 'there' : 'missing'
+    } finally {
+      dev.close()
+    }
   } catch (error) {
-    const errno = errnoName(error)
+    const errno = codeOf(error)
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return 'missing'
-    return { reason: 'no_permission', detail: `${dev}: ${errno ?? 'cannot be read'}; looking into a container needs root` }
+    return {
+      reason: 'no_permission',
+      detail:
+        errno === 'EREMOTE' && error instanceof Error
+          ? error.message
+          : `${join(process, 'root/dev')}: ${errno ?? 'cannot be read'}; looking into a container needs root`,
+    }
   }
 }
 
 /** `unknown` where nobody can tell; undefined = as far as rules go nothing is known. */
-export function allowedBy({ rules }: Box, minor: number): boolean | Unknown {
+export function allowedBy({ rules }: Pick<Box, 'rules'>, minor: number): boolean | Unknown {
   return 'unknown' in rules ? rules.unknown : rules.allows(MAJOR, minor)
 }

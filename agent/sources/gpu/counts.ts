@@ -1,9 +1,10 @@
 // Counters that outlive the sampler child: Xid events of the GPUs, restarts and hangs of the sampler.
+import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTotal } from '../../metrics/agent-sources.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 import { RESTART_REASONS, type RestartReason } from '../../sampler/supervisor.ts'
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
-import { samplerAbandoned, samplerHangs, samplerRestarts, xidErrors, xidErrorsRecent, xidLastCode, xidLastTimestamp } from './metrics.ts'
 
 export type XidCounts = {
   readonly add: (labels: Labels, uuid: string, xid: number, t: number) => void
@@ -21,14 +22,14 @@ export function createXidCounts(): XidCounts {
   const gpus = new Map<string, XidGpu>()
   return {
     add(labels, uuid, xid, t) {
-      const gpu: XidGpu = gpus.get(uuid) ?? { code: makeSeries(xidLastCode, labels), lastCode: xid, byXid: new Map() }
+      const gpu: XidGpu = gpus.get(uuid) ?? { code: makeSeries(gpuXidLastCode, labels), lastCode: xid, byXid: new Map() }
       gpus.set(uuid, gpu)
       gpu.lastCode = xid
       const numbered = { ...labels, xid: String(xid) }
       const entry: XidEntry = gpu.byXid.get(xid) ?? {
-        errors: makeSeries(xidErrors, numbered),
-        recent: makeSeries(xidErrorsRecent, numbered),
-        last: makeSeries(xidLastTimestamp, numbered),
+        errors: makeSeries(gpuXidErrorsTotal, numbered),
+        recent: makeSeries(gpuXidErrorsRecent, numbered),
+        last: makeSeries(gpuXidLastTimestampSeconds, numbered),
         times: [],
         count: 0,
         t,
@@ -62,16 +63,16 @@ export type SamplerCounts = {
 
 /** All reasons are there from the start, so that the first restart is seen as an increase. */
 export function createSamplerCounts(): SamplerCounts {
-  const restarts = new Map(RESTART_REASONS.map((reason) => [reason, { series: makeSeries(samplerRestarts, { reason }), value: 0 }]))
+  const restarts = new Map(RESTART_REASONS.map((reason) => [reason, { series: makeSeries(agentSamplerRestartsTotal, { reason }), value: 0 }]))
   const hangs = new Map<string, { series: Series; value: number }>()
-  const abandonedSeries = makeSeries(samplerAbandoned, {})
+  const abandonedSeries = makeSeries(agentSamplerAbandoned, {})
   return {
     restart(reason) {
       const entry = restarts.get(reason)
       if (entry !== undefined) entry.value++
     },
     hang(labels, functionName) {
-      const series = makeSeries(samplerHangs, { ...labels, function: functionName })
+      const series = makeSeries(agentSamplerHangsTotal, { ...labels, function: functionName })
       const entry = hangs.get(series.key) ?? { series, value: 0 }
       hangs.set(series.key, entry)
       entry.value++

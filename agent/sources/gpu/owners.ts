@@ -1,5 +1,7 @@
 // Names who holds the GPUs' memory behind the sampling: a turn of the event loop each for one GPU, so that no reading and no request waits for it.
-import { createGpuMemoryAttribution, processGpuMemory, type GpuProcesses } from '../../attribution/gpu-memory.ts'
+import { createGpuMemoryAttribution, type GpuProcesses } from '../../attribution/gpu-memory.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Sample } from '../../sampler/child-process.ts'
@@ -24,7 +26,7 @@ export type Owners = {
   readonly stop: () => void
 }
 
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const USED = gpuMemoryUsedBytes.name
 
 export function createOwners(options: OwnersOptions): Owners {
   const attribution = createGpuMemoryAttribution(options.identify, options)
@@ -52,7 +54,7 @@ export function createOwners(options: OwnersOptions): Owners {
   return {
     add(gpu, { sample, gaps, t }) {
       if (gpu.uuid === undefined) return
-      const unread = sample.processes === undefined ? gaps.find((gap) => gap.metric === processGpuMemory.name) : undefined
+      const unread = sample.processes === undefined ? gaps.find((gap) => gap.metric === processGpuMemoryBytes.name) : undefined
       if (sample.processes === undefined && unread === undefined) return
       const why = unread ?? gaps.find((gap) => gap.metric === USED)
       const { index, uuid, usedBytes } = gpu

@@ -1,8 +1,8 @@
 // The GPUs that the agent knows: which are sampled, which are in trouble and why, and how old their newest reading is.
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 import type { Hello } from '../../sampler/protocol.ts'
-import { sampleAge } from './metrics.ts'
 
 export type KnownGpu = {
   readonly index: number
@@ -43,7 +43,7 @@ export function createRoster(now: () => number): Roster {
       uuid,
       key: uuid ?? `gpu-${index}`,
       labels,
-      age: uuid === undefined ? undefined : makeSeries(sampleAge, labels),
+      age: uuid === undefined ? undefined : makeSeries(gpuSampleAgeSeconds, labels),
       seenAt: now(),
       gap: undefined,
       lost: false,

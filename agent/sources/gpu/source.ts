@@ -1,5 +1,9 @@
 // Asks the sampler child each second and turns its answers, and its silence, into scrapes.
 import { gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
+import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTotal } from '../../metrics/agent-sources.ts'
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
@@ -8,10 +12,23 @@ import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-process.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
+import { stackOf } from '../../text/error.ts'
+import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
-import { gpuSourceMetrics, xidErrors } from './metrics.ts'
 import { createOwners } from './owners.ts'
 import { createRoster, type KnownGpu } from './roster.ts'
+
+/** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
+export const gpuSourceMetrics = [
+  gpuSampleAgeSeconds,
+  gpuXidErrorsTotal,
+  gpuXidErrorsRecent,
+  gpuXidLastTimestampSeconds,
+  gpuXidLastCode,
+  agentSamplerRestartsTotal,
+  agentSamplerAbandoned,
+  agentSamplerHangsTotal,
+] as const
 
 /** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
 export type GpuSourceState =
@@ -36,11 +53,11 @@ const VANISHED_TTL_MS = 600_000
 const RENEW_MS = 10_000
 /** More than an answer is late, less than any clock is set back by hand. */
 const CLOCK_SET_BACK_MS = 60_000
-const USED = 'warpwatch_gpu_memory_used_bytes'
+const USED = gpuMemoryUsedBytes.name
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const { deadlineMs = 2_000, onState } = options
-  // One hang costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that, and not more.
+  // A hang that is not taken for one early (see Hangs in ARCHITECTURE.md) costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that.
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
   const roster = createRoster(now)
@@ -51,7 +68,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       gpu.groups.add(group)
       emit(t, group, ttlMs[rate], readings, gaps, tookMs)
     },
-    failed: (error) => context?.log.error(`processes could not be attributed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    failed: (error) => context?.log.error(`processes could not be attributed: ${stackOf(error)}`),
   })
   const xids = createXidCounts()
   const counts = createSamplerCounts()
@@ -101,7 +118,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const onHello = (hello: Hello): void => {
     const t = Date.now()
     xidGaps = hello.gpus.flatMap(({ index, uuid, xidGap }) =>
-      xidGap === undefined ? [] : [{ metric: xidErrors.name, labels: { gpu: String(index), uuid }, ...xidGap }],
+      xidGap === undefined ? [] : [{ metric: gpuXidErrorsTotal.name, labels: { gpu: String(index), uuid }, ...xidGap }],
     )
     emitXids(t)
     const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])
@@ -134,7 +151,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const { gpus, driverVersion, library } = hello
     context?.log.debug?.(`NVML ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
     if (none) context?.log.warn(noGpu(hello))
-    else context?.log.info(`sampling ${gpus.length} GPU${gpus.length === 1 ? '' : 's'}, driver ${driverVersion || 'of unknown version'}, ${library}`)
+    else context?.log.info(`sampling ${counted(gpus.length, 'GPU')}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
   }
 

@@ -3,6 +3,7 @@ import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, GapReason, Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Labels, Series } from '../../model/series.ts'
+import { codeOf, errnoOf, messageOf } from '../../text/error.ts'
 
 export type HostPaths = {
   readonly proc: string
@@ -43,11 +44,10 @@ const NO_PERMISSION = new Set(['EACCES', 'EPERM'])
 
 /** What an error of node:fs means as a gap. */
 export function reasonOf(error: unknown): { readonly reason: GapReason; readonly code?: number; readonly detail: string } {
-  if (!(error instanceof Error)) return { reason: 'driver_error', detail: String(error) }
-  const name = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const code = 'errno' in error && typeof error.errno === 'number' ? Math.abs(error.errno) : undefined
+  const name = codeOf(error) ?? ''
+  const code = errnoOf(error)
   const reason = NOT_SUPPORTED.has(name) ? 'not_supported' : NO_PERMISSION.has(name) ? 'no_permission' : 'driver_error'
-  return { reason, ...(code === undefined ? {} : { code }), detail: error.message }
+  return { reason, ...(code === undefined ? {} : { code }), detail: messageOf(error) }
 }
 
 /** Runs a part of a reading; when it throws, its metrics become gaps with the reason. */

@@ -1,37 +1,9 @@
 // CPU time by mode, cores and boot time, from /proc/stat (proc_stat(5)).
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostBootTimeSeconds, hostCpuCores, hostCpuSecondsTotal } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, wholeNumber } from './aspect.ts'
-
-const cpuSeconds = defineMetric({
-  name: 'warpwatch_host_cpu_seconds_total',
-  kind: 'counter',
-  unit: 's',
-  help: 'CPU time of all cores by mode. Guests count under user and nice.',
-  labels: ['mode'],
-  otel: [
-    { name: 'system.cpu.time', attributes: { 'cpu.mode': 'interrupt' }, when: { mode: 'irq' } },
-    { name: 'system.cpu.time', labels: { mode: 'cpu.mode' } },
-  ],
-})
-const cpuCores = defineMetric({
-  name: 'warpwatch_host_cpu_cores',
-  kind: 'gauge',
-  unit: '{cpu}',
-  help: 'Logical CPUs that are online.',
-  labels: [],
-  otel: [{ name: 'system.cpu.logical.count', upDown: true }],
-})
-const bootTime = defineMetric({
-  name: 'warpwatch_host_boot_time_seconds',
-  kind: 'gauge',
-  unit: 's',
-  help: 'When the host booted, Unix time.',
-  labels: [],
-  history: false,
-})
 
 /** In the order of the columns; guest and guest_nice after them are already in user and nice. */
 const MODES = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const
@@ -56,15 +28,15 @@ export function parseStat(text: string): CpuTimes | undefined {
   return { seconds, cores, ...(boot === undefined ? {} : { bootTime: boot }) }
 }
 
-const metrics = [cpuSeconds, cpuCores, bootTime]
+const metrics = [hostCpuSecondsTotal, hostCpuCores, hostBootTimeSeconds]
 
 export const cpu: Aspect = {
   id: 'cpu',
   rate: 'fast',
   metrics,
   create: ({ proc }) => {
-    const modes = MODES.map((mode) => ({ mode, series: makeSeries(cpuSeconds, { mode }) }))
-    const [cores, boot] = [makeSeries(cpuCores, {}), makeSeries(bootTime, {})]
+    const modes = MODES.map((mode) => ({ mode, series: makeSeries(hostCpuSecondsTotal, { mode }) }))
+    const [cores, boot] = [makeSeries(hostCpuCores, {}), makeSeries(hostBootTimeSeconds, {})]
     return (out) =>
       attempt(out, metrics, () => {
         const times = parseStat(readSmallFile(`${proc}/stat`))
@@ -74,11 +46,11 @@ export const cpu: Aspect = {
         }
         for (const { mode, series } of modes) {
           const value = times.seconds[mode]
-          if (value === undefined) out.gap(cpuSeconds, { mode }, 'not_supported', undefined, `${proc}/stat has no column for ${mode}`)
+          if (value === undefined) out.gap(hostCpuSecondsTotal, { mode }, 'not_supported', undefined, `${proc}/stat has no column for ${mode}`)
           else out.reading(series, value)
         }
         if (times.cores > 0) out.reading(cores, times.cores)
-        if (times.bootTime === undefined) out.gap(bootTime, {}, 'parse_error', undefined, `${proc}/stat: expected a line "btime N"`)
+        if (times.bootTime === undefined) out.gap(hostBootTimeSeconds, {}, 'parse_error', undefined, `${proc}/stat: expected a line "btime N"`)
         else out.reading(boot, times.bootTime)
       })
   },

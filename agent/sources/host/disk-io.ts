@@ -1,35 +1,8 @@
 // Bytes read from and written to the host's disks, from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostDiskBusySecondsTotal, hostDiskReadBytesTotal, hostDiskWrittenBytesTotal } from '../../metrics/host-io.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, seriesBy, wholeNumber } from './aspect.ts'
-
-const io = (direction: 'read' | 'write') => [{ name: 'system.disk.io', attributes: { 'disk.io.direction': direction }, labels: { device: 'system.device' } }]
-
-const bytesRead = defineMetric({
-  name: 'warpwatch_host_disk_read_bytes_total',
-  kind: 'counter',
-  unit: 'By',
-  help: 'Bytes read, by disk. Mapped devices (dm, md) count beside the disks under them.',
-  labels: ['device'],
-  otel: io('read'),
-})
-const bytesWritten = defineMetric({
-  name: 'warpwatch_host_disk_written_bytes_total',
-  kind: 'counter',
-  unit: 'By',
-  help: 'Bytes written, by disk. Mapped devices (dm, md) count beside the disks under them.',
-  labels: ['device'],
-  otel: io('write'),
-})
-const busy = defineMetric({
-  name: 'warpwatch_host_disk_busy_seconds_total',
-  kind: 'counter',
-  unit: 's',
-  help: 'Time in which the disk had at least one request in flight.',
-  labels: ['device'],
-  otel: [{ name: 'system.disk.io_time', labels: { device: 'system.device' } }],
-})
 
 /** Memory and image devices, and partitions: those of a disk are in the disk. */
 const NOT_A_DISK = /^(loop|ram|zram|sr|fd|nbd)\d+|^(s|h|v|xv)d[a-z]+\d+$|^(nvme\d+n\d+|mmcblk\d+)p\d+$|^mmcblk\d+boot\d+$|^nvme\d+c\d+n\d+$/
@@ -51,7 +24,7 @@ export function parseDiskstats(text: string): readonly DiskBytes[] {
   return found
 }
 
-const metrics = [bytesRead, bytesWritten, busy]
+const metrics = [hostDiskReadBytesTotal, hostDiskWrittenBytesTotal, hostDiskBusySecondsTotal]
 
 export const diskIo: Aspect = {
   id: 'disk-io',

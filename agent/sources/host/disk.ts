@@ -1,7 +1,6 @@
 // How full the host's own file systems are; network mounts are never asked.
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
-import type { MetricDef } from '../../model/metric.ts'
+import { hostDiskAvailableBytes, hostDiskFreeBytes, hostDiskTotalBytes } from '../../metrics/host-io.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Series } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
@@ -10,12 +9,7 @@ import { parseMounts } from './mounts.ts'
 import type { Mount } from './mounts.ts'
 import { createStatfs } from './statfs.ts'
 
-const metric = (name: string, help: string): MetricDef =>
-  defineMetric({ name: `warpwatch_host_disk_${name}_bytes`, kind: 'gauge', unit: 'By', help, labels: ['mountpoint', 'device', 'fstype'] })
-const total = metric('total', 'Size of the file system.')
-const free = metric('free', 'Bytes not in use, those kept back for root included.')
-const available = metric('available', 'Bytes that programs without privileges can still write.')
-const metrics = [total, free, available]
+const metrics = [hostDiskTotalBytes, hostDiskFreeBytes, hostDiskAvailableBytes]
 
 type Seen = { readonly total: Series; readonly free: Series; readonly available: Series }
 
@@ -28,7 +22,11 @@ export const disk: Aspect = {
     let seen = new Map<string, Seen>()
     const seriesOf = (mount: Mount): Seen => {
       const labels = { ...mount }
-      return { total: makeSeries(total, labels), free: makeSeries(free, labels), available: makeSeries(available, labels) }
+      return {
+        total: makeSeries(hostDiskTotalBytes, labels),
+        free: makeSeries(hostDiskFreeBytes, labels),
+        available: makeSeries(hostDiskAvailableBytes, labels),
+      }
     }
     return async (out) => {
       const table = root === '' ? `${proc}/self/mountinfo` : `${proc}/1/mountinfo`

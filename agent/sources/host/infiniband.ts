@@ -1,15 +1,12 @@
 // Bytes through InfiniBand and RoCE ports, which /proc/net/dev does not see: /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband).
 import { readdirSync } from 'node:fs'
-import { errnoName, readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { readSmallFile } from '../../attribution/small-file.ts'
+import { hostInfinibandReceiveBytesTotal, hostInfinibandTransmitBytesTotal } from '../../metrics/host-io.ts'
+import { codeOf } from '../../text/error.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, reasonOf, seriesBy, wholeNumber } from './aspect.ts'
 
-const bytes = (way: 'receive' | 'transmit', help: string) =>
-  defineMetric({ name: `warpwatch_host_infiniband_${way}_bytes_total`, kind: 'counter', unit: 'By', help, labels: ['device', 'port'] })
-const received = bytes('receive', 'Bytes received, by InfiniBand or RoCE port.')
-const transmitted = bytes('transmit', 'Bytes sent, by InfiniBand or RoCE port.')
-const metrics = [received, transmitted]
+const metrics = [hostInfinibandReceiveBytesTotal, hostInfinibandTransmitBytesTotal]
 
 /** The counters count lanes: four bytes each. */
 const LANE_BYTES = 4
@@ -25,8 +22,8 @@ export const infiniband: Aspect = {
       return { device, port }
     }
     const counters = [
-      { metric: received, file: 'port_rcv_data', series: seriesBy(received, labels) },
-      { metric: transmitted, file: 'port_xmit_data', series: seriesBy(transmitted, labels) },
+      { metric: hostInfinibandReceiveBytesTotal, file: 'port_rcv_data', series: seriesBy(hostInfinibandReceiveBytesTotal, labels) },
+      { metric: hostInfinibandTransmitBytesTotal, file: 'port_xmit_data', series: seriesBy(hostInfinibandTransmitBytesTotal, labels) },
     ]
     return (out) =>
       attempt(out, metrics, () => {
@@ -34,7 +31,7 @@ export const infiniband: Aspect = {
         try {
           devices = readdirSync(root)
         } catch (error) {
-          if (errnoName(error) === 'ENOENT') return // a host without such an adapter lacks nothing
+          if (codeOf(error) === 'ENOENT') return // a host without such an adapter lacks nothing
           throw error
         }
         for (const device of devices) {

@@ -2,17 +2,9 @@
 import { hostname as ownHostname } from 'node:os'
 import { readSmallFile } from '../../attribution/small-file.ts'
 import { detectWsl, readWslFacts } from '../../lib/wsl.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostInfo } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect, HostPaths } from './aspect.ts'
-
-const hostInfo = defineMetric({
-  name: 'warpwatch_host_info',
-  kind: 'info',
-  unit: '1',
-  help: 'The host: name, kernel, distribution, WSL version where it is one, architecture.',
-  labels: ['hostname', 'kernel', 'os', 'wsl', 'architecture'],
-})
 
 /** PRETTY_NAME of os-release(5), the quotes off. */
 export function osName(text: string): string | undefined {

@@ -1,19 +1,11 @@
 // Load averages, from /proc/loadavg.
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostLoad1, hostLoad15, hostLoad5 } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt } from './aspect.ts'
 
-const metrics = ([1, 5, 15] as const).map((minutes) =>
-  defineMetric({
-    name: `warpwatch_host_load${minutes}`,
-    kind: 'gauge',
-    unit: '{thread}',
-    help: `Threads that run or wait for CPU or disk, averaged over ${minutes} min.`,
-    labels: [],
-  }),
-)
+const metrics = [hostLoad1, hostLoad5, hostLoad15]
 
 export function parseLoad(text: string): readonly number[] | undefined {
   const match = /^(\d{1,9}\.\d{1,4}) (\d{1,9}\.\d{1,4}) (\d{1,9}\.\d{1,4}) /.exec(text)

@@ -1,42 +1,36 @@
 // Memory and swap of the host, from /proc/meminfo, and kills by the kernel's OOM killer, from /proc/vmstat.
 import { readSmallFile } from '../../attribution/small-file.ts'
+import {
+  hostMemoryAvailableBytes,
+  hostMemoryBuffersBytes,
+  hostMemoryCachedBytes,
+  hostMemoryDirtyBytes,
+  hostMemoryFreeBytes,
+  hostMemorySharedBytes,
+  hostMemorySlabBytes,
+  hostMemoryTotalBytes,
+  hostOomKillsTotal,
+  hostSwapFreeBytes,
+  hostSwapTotalBytes,
+} from '../../metrics/host.ts'
 import type { MetricDef } from '../../model/metric.ts'
-import { defineMetric } from '../../model/metric.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
 import { attempt, wholeNumber } from './aspect.ts'
 
-const bytes = (name: string, help: string, otel?: string): MetricDef =>
-  defineMetric({
-    name: `warpwatch_host_${name}_bytes`,
-    kind: 'gauge',
-    unit: 'By',
-    help,
-    labels: [],
-    ...(otel === undefined ? {} : { otel: [{ name: otel, upDown: true as const }] }),
-  })
-
 /** Keys of /proc/meminfo (proc_meminfo(5)) and what they are here. */
 const FIELDS: readonly (readonly [key: string, metric: MetricDef])[] = [
-  ['MemTotal', bytes('memory_total', 'Memory that the kernel can use.', 'system.memory.limit')],
-  ['MemAvailable', bytes('memory_available', 'Memory that new work can get without swapping, as the kernel estimates it.', 'system.memory.linux.available')],
-  ['MemFree', bytes('memory_free', 'Memory that nothing uses, not even a cache.')],
-  ['Buffers', bytes('memory_buffers', 'Cache of block devices.')],
-  ['Cached', bytes('memory_cached', 'Page cache; contains memory_shared, which cannot be dropped.')],
-  ['Shmem', bytes('memory_shared', 'Shared memory and tmpfs, /dev/shm included.')],
-  ['Slab', bytes('memory_slab', "The kernel's own structures.")],
-  ['Dirty', bytes('memory_dirty', 'Written by programs, not yet on disk.')],
-  ['SwapTotal', bytes('swap_total', 'Swap space; 0 without any.')],
-  ['SwapFree', bytes('swap_free', 'Swap space that is not in use.')],
+  ['MemTotal', hostMemoryTotalBytes],
+  ['MemAvailable', hostMemoryAvailableBytes],
+  ['MemFree', hostMemoryFreeBytes],
+  ['Buffers', hostMemoryBuffersBytes],
+  ['Cached', hostMemoryCachedBytes],
+  ['Shmem', hostMemorySharedBytes],
+  ['Slab', hostMemorySlabBytes],
+  ['Dirty', hostMemoryDirtyBytes],
+  ['SwapTotal', hostSwapTotalBytes],
+  ['SwapFree', hostSwapFreeBytes],
 ]
-
-const oomKills = defineMetric({
-  name: 'warpwatch_host_oom_kills_total',
-  kind: 'counter',
-  unit: '{process}',
-  help: "Processes killed by the kernel's OOM killer since boot, in containers too.",
-  labels: [],
-})
 
 /** The value of `Key:   123 kB` in bytes; of a key without a unit as it is. */
 export function meminfoValue(text: string, key: string): number | undefined {
@@ -73,14 +67,14 @@ export const memory: Aspect = {
 export const oom: Aspect = {
   id: 'oom',
   rate: 'slow',
-  metrics: [oomKills],
+  metrics: [hostOomKillsTotal],
   create: ({ proc }) => {
-    const series = makeSeries(oomKills, {})
+    const series = makeSeries(hostOomKillsTotal, {})
     return (out) =>
-      attempt(out, [oomKills], () => {
+      attempt(out, [hostOomKillsTotal], () => {
         // Since Linux 4.13.
         const value = wholeNumber(/^oom_kill (\d+)$/m.exec(readSmallFile(`${proc}/vmstat`))?.[1])
-        if (value === undefined) out.gap(oomKills, {}, 'not_supported', undefined, `${proc}/vmstat has no oom_kill`)
+        if (value === undefined) out.gap(hostOomKillsTotal, {}, 'not_supported', undefined, `${proc}/vmstat has no oom_kill`)
         else out.reading(series, value)
       })
   },

@@ -1,20 +1,8 @@
 // Bytes through the host's network interfaces, from /proc/net/dev.
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostNetworkReceiveBytesTotal, hostNetworkTransmitBytesTotal } from '../../metrics/host-io.ts'
 import type { Aspect, HostPaths } from './aspect.ts'
 import { attempt, seriesBy, wholeNumber } from './aspect.ts'
-
-const bytes = (way: 'receive' | 'transmit', help: string) =>
-  defineMetric({
-    name: `warpwatch_host_network_${way}_bytes_total`,
-    kind: 'counter',
-    unit: 'By',
-    help,
-    labels: ['interface'],
-    otel: [{ name: 'system.network.io', attributes: { 'network.io.direction': way }, labels: { interface: 'network.interface.name' } }],
-  })
-const received = bytes('receive', 'Bytes received, by interface; those of containers and bridges left out.')
-const transmitted = bytes('transmit', 'Bytes sent, by interface; those of containers and bridges left out.')
 
 /** Loopback, and what engines, Kubernetes networks, hypervisors and tunnels make: their bytes pass a real interface too, or none. */
 const INNER =
@@ -49,14 +37,17 @@ function readNetDev({ proc, root }: HostPaths): string {
   }
 }
 
-const metrics = [received, transmitted]
+const metrics = [hostNetworkReceiveBytesTotal, hostNetworkTransmitBytesTotal]
 
 export const network: Aspect = {
   id: 'network',
   rate: 'slow',
   metrics,
   create: (paths) => {
-    const [inward, outward] = [seriesBy(received, (name) => ({ interface: name })), seriesBy(transmitted, (name) => ({ interface: name }))]
+    const [inward, outward] = [
+      seriesBy(hostNetworkReceiveBytesTotal, (name) => ({ interface: name })),
+      seriesBy(hostNetworkTransmitBytesTotal, (name) => ({ interface: name })),
+    ]
     return (out) =>
       attempt(out, metrics, () => {
         for (const each of parseNetDev(readNetDev(paths))) {

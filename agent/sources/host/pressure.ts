@@ -1,24 +1,9 @@
 // Pressure stall information: how long work waited for CPU, memory and I/O (Documentation/accounting/psi.rst).
 import { readSmallFile } from '../../attribution/small-file.ts'
-import { defineMetric } from '../../model/metric.ts'
+import { hostPressureRatio, hostPressureWaitingSecondsTotal } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
 import { reasonOf, wholeNumber } from './aspect.ts'
-
-const waiting = defineMetric({
-  name: 'warpwatch_host_pressure_waiting_seconds_total',
-  kind: 'counter',
-  unit: 's',
-  help: 'Time in which some, or all (full), of the work that could run waited for the resource.',
-  labels: ['resource', 'kind'],
-})
-const ratio = defineMetric({
-  name: 'warpwatch_host_pressure_ratio',
-  kind: 'gauge',
-  unit: '1',
-  help: 'Share of the last 10 s in which some, or all (full), of the work that could run waited for the resource.',
-  labels: ['resource', 'kind'],
-})
 
 export type Pressure = { readonly kind: 'some' | 'full'; readonly ratio: number; readonly waitedSeconds: number }
 
@@ -37,7 +22,7 @@ export function parsePressure(text: string): readonly Pressure[] {
 export const pressure: Aspect = {
   id: 'pressure',
   rate: 'fast',
-  metrics: [waiting, ratio],
+  metrics: [hostPressureWaitingSecondsTotal, hostPressureRatio],
   create: ({ proc }) => {
     const resources = (['cpu', 'memory', 'io'] as const).map((resource) => ({
       resource,
@@ -45,8 +30,8 @@ export const pressure: Aspect = {
       // For the CPU the kernel prints a full line of zeros: as a whole, work cannot wait for CPU while none runs.
       kinds: (resource === 'cpu' ? (['some'] as const) : (['some', 'full'] as const)).map((kind) => ({
         kind,
-        waiting: makeSeries(waiting, { resource, kind }),
-        ratio: makeSeries(ratio, { resource, kind }),
+        waiting: makeSeries(hostPressureWaitingSecondsTotal, { resource, kind }),
+        ratio: makeSeries(hostPressureRatio, { resource, kind }),
       })),
     }))
     return (out) => {
@@ -56,13 +41,14 @@ export const pressure: Aspect = {
           found = parsePressure(readSmallFile(path))
         } catch (error) {
           const { reason, code, detail } = reasonOf(error)
-          for (const metric of [waiting, ratio]) out.gap(metric, { resource }, reason, code, `${detail} (kernel without PSI, or booted without psi=1)`)
+          for (const metric of [hostPressureWaitingSecondsTotal, hostPressureRatio])
+            out.gap(metric, { resource }, reason, code, `${detail} (kernel without PSI, or booted without psi=1)`)
           continue
         }
         for (const each of kinds) {
           const value = found.find(({ kind }) => kind === each.kind)
           if (value === undefined) {
-            for (const metric of [waiting, ratio])
+            for (const metric of [hostPressureWaitingSecondsTotal, hostPressureRatio])
               out.gap(metric, { resource, kind: each.kind }, 'parse_error', undefined, `${path}: expected a line "${each.kind} avg10=… total=…"`)
           } else {
             out.reading(each.waiting, value.waitedSeconds)

@@ -1,26 +1,12 @@
 // What /metrics says of forecasts: seconds from now until memory runs out, at the earliest and at the latest; nothing while nothing is told.
+import { memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds } from '../../metrics/incident.ts'
 import type { Forecast } from '../../model/finding.ts'
 import type { IncidentFigures } from '../../model/incident.ts'
-import { defineMetric, type MetricDef } from '../../model/metric.ts'
+import { type MetricDef } from '../../model/metric.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries, type Series } from '../../model/series.ts'
 
-const labels = ['gpu', 'uuid', 'pid', 'container'] as const
-export const exhaustionEarliest = defineMetric({
-  name: 'warpwatch_memory_exhaustion_earliest_seconds',
-  kind: 'gauge',
-  unit: 's',
-  help: 'Seconds from now until the process runs out of GPU memory at the earliest, if its trend goes on; absent when there is nothing honest to say.',
-  labels,
-})
-export const exhaustionLatest = defineMetric({
-  name: 'warpwatch_memory_exhaustion_latest_seconds',
-  kind: 'gauge',
-  unit: 's',
-  help: 'The same at the latest; absent also when only the near end is known, as without the probe.',
-  labels,
-})
-export const forecastMetrics: readonly MetricDef[] = [exhaustionEarliest, exhaustionLatest]
+export const forecastMetrics: readonly MetricDef[] = [memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds]
 
 type Pair = { readonly earliest: Series; readonly latest: Series }
 
@@ -41,7 +27,7 @@ export function createForecastReadings(): (figures: Pick<IncidentFigures, 'forec
         ...(pid === undefined ? {} : { pid: String(pid) }),
         ...(container === undefined ? {} : { container }),
       }
-      pair = { earliest: makeSeries(exhaustionEarliest, of), latest: makeSeries(exhaustionLatest, of) }
+      pair = { earliest: makeSeries(memoryExhaustionEarliestSeconds, of), latest: makeSeries(memoryExhaustionLatestSeconds, of) }
       known.set(key, pair)
     }
     return pair

@@ -1,6 +1,6 @@
 // Reads /dev/kmsg without ever blocking: a blocked read would keep a thread of Node's pool, and the process from ending.
 import { closeSync, constants, openSync, readSync } from 'node:fs'
-import { errnoName } from '../../attribution/small-file.ts'
+import { codeOf } from '../../text/error.ts'
 
 export type KernelDevice = {
   /** The next record; undefined when all are read. Records that were overwritten before they were read show as a gap in the numbers. */
@@ -34,7 +34,7 @@ export function openKernelDevice(path: string): KernelDevice {
         const length = readSync(fd, buffer, 0, buffer.length, null)
         return length === 0 ? undefined : buffer.toString('latin1', 0, length)
       } catch (error) {
-        const name = errnoName(error)
+        const name = codeOf(error)
         if (name === 'EAGAIN' || name === 'EWOULDBLOCK') return undefined
         // EPIPE: overwritten before it was read; EINVAL: a record larger than the buffer. Both pass over it, so the next read goes on.
         if (name !== 'EPIPE' && name !== 'EINVAL') throw error

@@ -1,14 +1,14 @@
 // How the lines of a file are written: plain, by Docker (json-file) or by a CRI runtime. Told by the first line, never by configuration:
 // Podman says json-file and writes CRI.
+import { criHead } from '../../text/line-prefix.ts'
 import { addLine, type LineBatch } from '../logs/batch.ts'
-import { MAX_LINE_BYTES } from '../logs/flow.ts'
+import { MAX_LINE_BYTES } from '../logs/line-buffer.ts'
 
 export type Format = 'plain' | 'json' | 'cri'
-const CRI = /^\d{4}-\d\d-\d\dT[\d:.]{8,32}(?:Z|[+-]\d\d:?\d\d) (stdout|stderr) ([FP])(?::[^ ]{0,64})? /
 
 export function sniff(line: string): Format {
   if (line.startsWith('{') && line.includes('"log":')) return 'json'
-  return CRI.test(line) ? 'cri' : 'plain'
+  return criHead(line) === undefined ? 'plain' : 'cri'
 }
 
 /** A line as its program printed it. */
@@ -31,9 +31,10 @@ export function parseJsonLine(line: string): Printed | undefined {
 
 /** One line of a CRI file: `TIME stdout F text`; P where the runtime split a long line. */
 export function parseCriLine(line: string): Printed | undefined {
-  const match = CRI.exec(line)
-  if (match === null) return undefined
-  return { text: line.slice(match[0].length), stamp: line.slice(0, line.indexOf(' ')), part: match[1] === 'stderr' ? 2 : 1, partial: match[2] === 'P' }
+  const head = criHead(line)
+  if (head === undefined) return undefined
+  const { stamp, stream, partial, length } = head
+  return { text: line.slice(length), stamp, part: stream === 'stderr' ? 2 : 1, partial }
 }
 
 export type Decoder = {

@@ -1,8 +1,8 @@
 // Follows one file by its name: what is appended, renamed away (logrotate), truncated in place (copytruncate), and goes on after a restart.
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { addLine, createBatch, BATCH_LINES, type LineBatch } from '../logs/batch.ts'
-import { MAX_LINE_BYTES } from '../logs/flow.ts'
+import type { LineBatch } from '../logs/batch.ts'
+import { createLineBuffer } from '../logs/line-buffer.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import { FINGERPRINT_BYTES, fingerprint, formatCursor, parseCursor, sameBeginning, type FileCursor, type Fingerprint } from './fingerprint.ts'
 
@@ -12,7 +12,7 @@ export type TailOptions = {
   /** Where to begin without a cursor. */
   readonly from: 'begin' | 'end'
   readonly counters: LogCounters
-  /** Whole lines; `offset` is where the batch's first byte lies in the file. The batch is reused. */
+  /** Whole lines; `offset` is where the first byte of the batch's bytes lies in the file. The batch is reused. */
   readonly onBatch: (batch: LineBatch, offset: number) => void
   /** The file under that name is another one now. */
   readonly onTurned: () => void
@@ -28,8 +28,7 @@ export type Tail = {
 
 const BUFFER_BYTES = 256 * 1024
 /** One buffer for all files: only the begun line is kept between reads, in a copy of its own. */
-const SHARED = Buffer.allocUnsafeSlow(BUFFER_BYTES + MAX_LINE_BYTES)
-const NEWLINE = 0x0a
+const SHARED = Buffer.allocUnsafeSlow(BUFFER_BYTES)
 /** A line without its end is judged after so long. */
 const UNFINISHED_MS = 1_000
 
@@ -37,21 +36,20 @@ type File = { readonly fd: number; readonly device: number; readonly inode: numb
 
 export function createTail(options: TailOptions): Tail {
   const { path, counters, onBatch, onTurned } = options
-  const batch = createBatch()
+  const lines = createLineBuffer({ onBatch, onCut: () => counters.skip('cut') })
   let saved = parseCursor(options.cursor)
   let from = options.from
   let file: File | undefined
   /** Files that were renamed away while nobody looked, oldest first, to be read before the one under the name. */
   let earlier: File[] = []
-  let rest: Buffer = Buffer.alloc(0)
-  let restSince = 0
+  let readAt = 0
 
   const openAt = (name: string, position: number): File => {
     // A pipe under a log's name would hold up the whole agent until somebody writes into it; O_NONBLOCK changes nothing for a file.
     const fd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(fd)
-      if (!stat.isFile()) throw new Error(`${name}: expected a file, came a pipe, a device, a socket or a directory`)
+      if (!stat.isFile()) throw new Error(`${name} is no file but a pipe, a device, a socket or a directory. Take it out of logs.files`)
       const { dev, ino } = stat
       return { fd, device: dev, inode: ino, position, beginning: fingerprint(fd) }
     } catch (error) {
@@ -96,60 +94,16 @@ export function createTail(options: TailOptions): Tail {
     from = 'begin'
     file = opened
   }
-  const judge = (bytes: Buffer, to: number, offset: number): void => {
-    batch.bytes = bytes
-    batch.from = 0
-    batch.count = 0
-    let at = 0
-    while (at < to) {
-      let end = bytes.indexOf(NEWLINE, at)
-      if (end < 0 || end > to) end = to
-      if (batch.count >= BATCH_LINES) {
-        batch.to = at
-        onBatch(batch, offset)
-        batch.from = at
-        batch.count = 0
-      }
-      if (end - at > MAX_LINE_BYTES) {
-        addLine(batch, at, at, at + MAX_LINE_BYTES, 0)
-        counters.skip('cut')
-        at += MAX_LINE_BYTES
-        continue
-      }
-      addLine(batch, at, at, end, 0)
-      at = end + 1
-    }
-    batch.to = to
-    if (batch.count > 0) onBatch(batch, offset)
-  }
-  const keep = (bytes: Buffer): void => {
-    rest = bytes.length === 0 ? EMPTY : Buffer.from(bytes)
-    restSince = performance.now()
-  }
   /** One buffer's worth; the number of bytes read. */
   const readSome = (from: File): number => {
-    SHARED.set(rest, 0)
-    const read = readSync(from.fd, SHARED, rest.length, BUFFER_BYTES - rest.length, from.position)
+    const read = readSync(from.fd, SHARED, 0, BUFFER_BYTES, from.position)
     if (read === 0) return 0
-    const length = rest.length + read
-    const offset = from.position - rest.length
+    const offset = from.position
     from.position += read
-    const bytes = SHARED.subarray(0, length)
-    const last = bytes.lastIndexOf(NEWLINE)
-    let done = last + 1
-    // A log that never ends its line: in pieces.
-    if (length - done > MAX_LINE_BYTES) done = length - ((length - done) % MAX_LINE_BYTES)
-    if (done > 0) judge(bytes, done, offset)
-    keep(bytes.subarray(done))
+    readAt = performance.now()
+    lines.push(SHARED.subarray(0, read), offset)
     if (from.beginning.length < FINGERPRINT_BYTES) from.beginning = fingerprint(from.fd)
     return read
-  }
-  /** What has no line end yet, as the line that it may be. */
-  const finish = (): void => {
-    if (rest.length === 0) return
-    const begun = rest
-    rest = EMPTY
-    judge(begun, begun.length, (file?.position ?? 0) - begun.length)
   }
   const close = (which: File): void => closeSync(which.fd)
 
@@ -166,7 +120,7 @@ export function createTail(options: TailOptions): Tail {
       const older = earlier[0]
       if (older !== undefined) {
         if (readSome(older) > 0) return true
-        finish()
+        lines.finish()
         close(older)
         earlier.shift()
         return true
@@ -175,7 +129,7 @@ export function createTail(options: TailOptions): Tail {
       const turned = stat !== undefined && (stat.ino !== file.inode || stat.dev !== file.device)
       if (!turned && stat !== undefined && (stat.size < file.position || (stat.size > file.position && !sameBeginning(file.fd, file.beginning)))) {
         counters.skip('truncated')
-        rest = EMPTY
+        lines.reset()
         file.position = 0
         file.beginning = fingerprint(file.fd)
         onTurned()
@@ -185,20 +139,20 @@ export function createTail(options: TailOptions): Tail {
         if (readSome(file) > 0) return true
       }
       if (turned) {
-        finish()
+        lines.finish()
         close(file)
         file = undefined // what has its name now may be no file, or not ours to read
         file = openAt(path, 0)
         onTurned()
         return true
       }
-      if (rest.length > 0 && performance.now() - restSince > UNFINISHED_MS) finish()
+      if (lines.held() > 0 && performance.now() - readAt > UNFINISHED_MS) lines.finish()
       return false
     },
     cursor() {
       const current = earlier[0] ?? file
       if (current === undefined) return options.cursor
-      return formatCursor({ device: current.device, inode: current.inode, offset: current.position - rest.length, beginning: current.beginning })
+      return formatCursor({ device: current.device, inode: current.inode, offset: current.position - lines.held(), beginning: current.beginning })
     },
     close() {
       for (const which of earlier) close(which)
@@ -208,5 +162,3 @@ export function createTail(options: TailOptions): Tail {
     },
   }
 }
-
-const EMPTY = Buffer.alloc(0)

@@ -1,7 +1,9 @@
 // From lines in a buffer to events: looks for what matters, adds the lines around it, joins what belongs together. One per log.
 import type { LogLine, LogOrigin, LogStream } from '../../model/event.ts'
+import { withoutColours } from '../../text/line-prefix.ts'
 import type { LineBatch } from './batch.ts'
 import { createJoiner } from './joiner.ts'
+import { MAX_LINE_BYTES } from './line-buffer.ts'
 import type { LogCounters } from './metrics.ts'
 import type { Prefilter } from './prefilter.ts'
 
@@ -34,8 +36,6 @@ export type LogFlow = {
 type Remembered = { readonly text: string; readonly t: number; readonly part: number }
 type Mark = string | undefined
 
-/** Of a line: longer ones are judged in pieces by whoever splits. */
-export const MAX_LINE_BYTES = 64 * 1024
 const MAX_CONTEXT_BYTES = 2 * 1024
 /** Events in one go, and a second: a log that prints nothing but faults must not take the agent's time from sampling. */
 const BURST = 4_000
@@ -43,13 +43,10 @@ const BURST = 4_000
 const MARK_EVERY_MS = 10_000
 const PER_SECOND = 500
 
-const ESCAPES = /\u001b\[[0-9;?]{0,32}[A-Za-z]/g
 /** Colours go, and what a progress bar overwrote becomes a line of its own. */
 function plain(text: string): string {
-  let clean = text
-  if (clean.includes('\u001b')) clean = clean.replace(ESCAPES, '')
-  if (clean.includes('\r')) clean = clean.replace(/\r+/g, '\n')
-  return clean
+  const clean = withoutColours(text)
+  return clean.includes('\r') ? clean.replace(/\r+/g, '\n') : clean
 }
 
 export function createLogFlow(options: FlowOptions): LogFlow {

@@ -1,5 +1,6 @@
 // Puts lines that belong together into one text: tracebacks, messages over several lines. Pure: time comes with the lines.
 // Several processes often write into one log (ranks, workers), so each prefix has its own open message.
+import { beginsRecord, writerOf } from '../../text/line-prefix.ts'
 
 export type JoinLine<Mark> = {
   /** Unix ms at which it was written. */
@@ -51,13 +52,8 @@ type Open<Mark> = {
   mark: Mark
 }
 
-/** `[rank3]:`, `[0]:` (torchrun), `(Worker pid=7)` (ray, vLLM), `trainer-1  |` (compose). */
-const PREFIX = /^(?:\[(?:rank)?\d{1,6}\]:|\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=\d{1,10}[^)]{0,64}\)|[\w.-]{1,64} {0,16}\|) ?/
 const TRACEBACK = /^Traceback \(most recent call last\):/
 const CHAIN = /^(?:During handling of the above exception|The above exception was the direct cause)/
-/** How loggers begin a record: date, clock time, glog, level, JSON, logfmt, NCCL. */
-const RECORD =
-  /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ]|\[?\d\d:\d\d:\d\d|[IWEFDC]\d{4} \d\d:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL|FATAL|TRACE)\b|\{"|(?:level|time|ts|msg)=|[\w.-]{1,64}:\d{1,10}:\d{1,10} \[)/
 const TROUBLE = /error|exception|fatal|failed|terminate called|panic|assert|abort|segmentation/i
 const CLOSER = /^[)}\]]+[,;]?\s*$/
 /** Lines of one message come at once; a pause means that something else speaks. */
@@ -101,14 +97,14 @@ export function createJoiner<Mark>(options: JoinerOptions<Mark>): Joiner<Mark> {
     if (TRACEBACK.test(body)) return group.tail === 0 && group.mode !== 'trace' ? group.lines.length === 1 : CHAIN.test(lastText(group.lines))
     if (CHAIN.test(body)) return group.mode !== 'plain'
     if (CLOSER.test(body)) return true
-    if (RECORD.test(body)) return false
+    if (beginsRecord(body)) return false
     if (group.mode === 'trace') return true
     return group.mode === 'message' && group.tail < MAX_TAIL && Math.abs(t - group.lastT) <= SAME_BURST_MS
   }
 
   return {
     push(line, now) {
-      const prefix = PREFIX.exec(line.text)?.[0] ?? ''
+      const prefix = writerOf(line.text)
       const body = line.text.slice(prefix.length)
       const key = `${line.part} ${prefix}`
       const group = groups.get(key)
@@ -148,5 +144,5 @@ export function createJoiner<Mark>(options: JoinerOptions<Mark>): Joiner<Mark> {
 
 function lastText(lines: readonly string[]): string {
   const found = lines.findLast((line) => line.trim() !== '') ?? ''
-  return found.replace(PREFIX, '')
+  return found.slice(writerOf(found).length)
 }

@@ -1,38 +1,10 @@
 // What the log sources say of their own work: lines, bytes, what was left out and why, how far behind.
+import { agentLogBytesTotal, agentLogLagSeconds, agentLogLinesTotal, agentLogSkippedTotal } from '../../metrics/agent-sources.ts'
 import type { Reading } from '../../model/reading.ts'
-import { defineMetric, type MetricDef } from '../../model/metric.ts'
+import { type MetricDef } from '../../model/metric.ts'
 import { makeSeries, type Series } from '../../model/series.ts'
 
-const linesTotal = defineMetric({
-  name: 'warpwatch_agent_log_lines_total',
-  kind: 'counter',
-  unit: '{line}',
-  help: 'Lines of logs that were read.',
-  labels: ['stream'],
-})
-const bytesTotal = defineMetric({
-  name: 'warpwatch_agent_log_bytes_total',
-  kind: 'counter',
-  unit: 'By',
-  help: 'Bytes of logs that were read.',
-  labels: ['stream'],
-})
-const skippedTotal = defineMetric({
-  name: 'warpwatch_agent_log_skipped_total',
-  kind: 'counter',
-  unit: '{line}',
-  help: 'Lines of logs that could not be judged, or were cut: too long, too many at once, overwritten before they were read, of an unknown form.',
-  labels: ['stream', 'reason'],
-})
-const lagSeconds = defineMetric({
-  name: 'warpwatch_agent_log_lag_seconds',
-  kind: 'gauge',
-  unit: 's',
-  help: 'Age of the newest lines when they were read, the worst of all logs of the stream; absent while nothing is written.',
-  labels: ['stream'],
-})
-
-export const logMetrics: readonly MetricDef[] = [linesTotal, bytesTotal, skippedTotal, lagSeconds]
+export const logMetrics: readonly MetricDef[] = [agentLogLinesTotal, agentLogBytesTotal, agentLogSkippedTotal, agentLogLagSeconds]
 
 export type StreamName = 'container' | 'kernel' | 'file' | 'journal'
 /** Why lines were left out. `cut`: longer than is kept, judged in pieces. */
@@ -51,8 +23,12 @@ export type LogCounters = {
 
 export function createLogCounters(stream: StreamName): LogCounters {
   const skipped = new Map<SkipReason, { count: number; readonly series: Series }>()
-  for (const reason of SKIP_REASONS) skipped.set(reason, { count: 0, series: makeSeries(skippedTotal, { stream, reason }) })
-  const series = { lines: makeSeries(linesTotal, { stream }), bytes: makeSeries(bytesTotal, { stream }), lag: makeSeries(lagSeconds, { stream }) }
+  for (const reason of SKIP_REASONS) skipped.set(reason, { count: 0, series: makeSeries(agentLogSkippedTotal, { stream, reason }) })
+  const series = {
+    lines: makeSeries(agentLogLinesTotal, { stream }),
+    bytes: makeSeries(agentLogBytesTotal, { stream }),
+    lag: makeSeries(agentLogLagSeconds, { stream }),
+  }
   let lines = 0
   let bytes = 0
   let lagMs: number | undefined

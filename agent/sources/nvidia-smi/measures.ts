@@ -1,45 +1,77 @@
 // Which metric each field of nvidia-smi is. The metrics themselves are declared by the collectors; here they are only named.
+import { gpuClockHertz, gpuClockMaxHertz, gpuThrottleActive, gpuThrottleReasons, gpuThrottleSecondsTotal } from '../../metrics/gpu-clocks.ts'
+import {
+  gpuEccEnabled,
+  gpuEccErrorsTotal,
+  gpuRemappedRows,
+  gpuRetiredPages,
+  gpuRetiredPagesPending,
+  gpuRowRemapFailure,
+  gpuRowRemapPending,
+} from '../../metrics/gpu-errors.ts'
+import { gpuComputeMode, gpuInfo, gpuPerformanceState, gpuPersistenceMode, gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
+import {
+  gpuPcieLinkGeneration,
+  gpuPcieLinkGenerationMax,
+  gpuPcieLinkWidth,
+  gpuPcieLinkWidthMax,
+  gpuPcieReplayTotal,
+  gpuPcieThroughputBytesPerSecond,
+} from '../../metrics/gpu-links.ts'
+import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio, gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import {
+  gpuBar1TotalBytes,
+  gpuBar1UsedBytes,
+  gpuMemoryFreeBytes,
+  gpuMemoryReservedBytes,
+  gpuMemoryTotalBytes,
+  gpuMemoryUsedBytes,
+} from '../../metrics/gpu-memory.ts'
+import { gpuPowerLimitDefaultWatts, gpuPowerLimitMaxWatts, gpuPowerLimitMinWatts, gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
+import { gpuFanSpeedRatio, gpuMemoryTemperatureCelsius, gpuTemperatureCelsius } from '../../metrics/gpu-temperature.ts'
+import { gpuMigEnabled, gpuMigMultiprocessors } from '../../metrics/mig.ts'
 import type { FieldId } from './field-id.ts'
+import type { MetricDef } from '../../model/metric.ts'
 import type { Labels } from '../../model/series.ts'
 
 export type Measure = { readonly metric: string; readonly labels: Labels }
 
-const measure = (name: string, labels: Labels = {}): Measure => ({ metric: `warpwatch_gpu_${name}`, labels })
-const clock = (domain: string): Measure => measure('clock_hertz', { domain })
-const maxClock = (domain: string): Measure => measure('clock_max_hertz', { domain })
-const active = (reason: string): Measure => measure('throttle_active', { reason })
-const throttled = (reason: string): Measure => measure('throttle_seconds_total', { reason })
-const ecc = (type: string, scope: string): Measure => measure('ecc_errors_total', { type, scope })
+const measure = ({ name }: MetricDef, labels: Labels = {}): Measure => ({ metric: name, labels })
+const clock = (domain: string): Measure => measure(gpuClockHertz, { domain })
+const maxClock = (domain: string): Measure => measure(gpuClockMaxHertz, { domain })
+const active = (reason: string): Measure => measure(gpuThrottleActive, { reason })
+const throttled = (reason: string): Measure => measure(gpuThrottleSecondsTotal, { reason })
+const ecc = (type: string, scope: string): Measure => measure(gpuEccErrorsTotal, { type, scope })
 
 export const MEASURES: Readonly<Record<FieldId, Measure>> = {
-  memory_total: measure('memory_total_bytes'),
-  memory_reserved: measure('memory_reserved_bytes'),
-  memory_used: measure('memory_used_bytes'),
-  memory_free: measure('memory_free_bytes'),
-  utilization: measure('utilization_ratio'),
-  memory_utilization: measure('memory_utilization_ratio'),
-  encoder_utilization: measure('encoder_utilization_ratio'),
-  decoder_utilization: measure('decoder_utilization_ratio'),
-  temperature: measure('temperature_celsius'),
-  memory_temperature: measure('memory_temperature_celsius'),
-  power: measure('power_watts'),
-  power_limit: measure('power_limit_watts'),
-  power_limit_min: measure('power_limit_min_watts'),
-  power_limit_max: measure('power_limit_max_watts'),
-  power_limit_default: measure('power_limit_default_watts'),
-  bar1_total: measure('bar1_total_bytes'),
-  bar1_used: measure('bar1_used_bytes'),
-  ecc_enabled: measure('ecc_enabled'),
-  mig_enabled: measure('mig_enabled'),
-  persistence_mode: measure('persistence_mode'),
-  compute_mode: measure('compute_mode'),
-  recovery_action: measure('recovery_action'),
-  multiprocessors: measure('mig_multiprocessors'),
-  retired_pages_pending: measure('retired_pages_pending'),
-  pcie_generation_max: measure('pcie_link_generation_max'),
-  pcie_width_max: measure('pcie_link_width_max'),
-  fan_speed: measure('fan_speed_ratio'),
-  performance_state: measure('performance_state'),
+  memory_total: measure(gpuMemoryTotalBytes),
+  memory_reserved: measure(gpuMemoryReservedBytes),
+  memory_used: measure(gpuMemoryUsedBytes),
+  memory_free: measure(gpuMemoryFreeBytes),
+  utilization: measure(gpuUtilizationRatio),
+  memory_utilization: measure(gpuMemoryUtilizationRatio),
+  encoder_utilization: measure(gpuEncoderUtilizationRatio),
+  decoder_utilization: measure(gpuDecoderUtilizationRatio),
+  temperature: measure(gpuTemperatureCelsius),
+  memory_temperature: measure(gpuMemoryTemperatureCelsius),
+  power: measure(gpuPowerWatts),
+  power_limit: measure(gpuPowerLimitWatts),
+  power_limit_min: measure(gpuPowerLimitMinWatts),
+  power_limit_max: measure(gpuPowerLimitMaxWatts),
+  power_limit_default: measure(gpuPowerLimitDefaultWatts),
+  bar1_total: measure(gpuBar1TotalBytes),
+  bar1_used: measure(gpuBar1UsedBytes),
+  ecc_enabled: measure(gpuEccEnabled),
+  mig_enabled: measure(gpuMigEnabled),
+  persistence_mode: measure(gpuPersistenceMode),
+  compute_mode: measure(gpuComputeMode),
+  recovery_action: measure(gpuRecoveryAction),
+  multiprocessors: measure(gpuMigMultiprocessors),
+  retired_pages_pending: measure(gpuRetiredPagesPending),
+  pcie_generation_max: measure(gpuPcieLinkGenerationMax),
+  pcie_width_max: measure(gpuPcieLinkWidthMax),
+  fan_speed: measure(gpuFanSpeedRatio),
+  performance_state: measure(gpuPerformanceState),
   clock_graphics: clock('graphics'),
   clock_sm: clock('sm'),
   clock_memory: clock('memory'),
@@ -66,23 +98,23 @@ export const MEASURES: Readonly<Record<FieldId, Measure>> = {
   ecc_corrected_aggregate: ecc('corrected', 'aggregate'),
   ecc_uncorrected_volatile: ecc('uncorrected', 'volatile'),
   ecc_uncorrected_aggregate: ecc('uncorrected', 'aggregate'),
-  retired_pages_single_bit: measure('retired_pages', { cause: 'single_bit' }),
-  retired_pages_double_bit: measure('retired_pages', { cause: 'double_bit' }),
-  remapped_rows_correctable: measure('remapped_rows', { type: 'corrected' }),
-  remapped_rows_uncorrectable: measure('remapped_rows', { type: 'uncorrected' }),
-  row_remap_pending: measure('row_remap_pending'),
-  row_remap_failure: measure('row_remap_failure'),
-  pcie_generation: measure('pcie_link_generation'),
-  pcie_width: measure('pcie_link_width'),
-  pcie_replay: measure('pcie_replay_total'),
-  pcie_tx: measure('pcie_throughput_bytes_per_second', { direction: 'tx' }),
-  pcie_rx: measure('pcie_throughput_bytes_per_second', { direction: 'rx' }),
+  retired_pages_single_bit: measure(gpuRetiredPages, { cause: 'single_bit' }),
+  retired_pages_double_bit: measure(gpuRetiredPages, { cause: 'double_bit' }),
+  remapped_rows_correctable: measure(gpuRemappedRows, { type: 'corrected' }),
+  remapped_rows_uncorrectable: measure(gpuRemappedRows, { type: 'uncorrected' }),
+  row_remap_pending: measure(gpuRowRemapPending),
+  row_remap_failure: measure(gpuRowRemapFailure),
+  pcie_generation: measure(gpuPcieLinkGeneration),
+  pcie_width: measure(gpuPcieLinkWidth),
+  pcie_replay: measure(gpuPcieReplayTotal),
+  pcie_tx: measure(gpuPcieThroughputBytesPerSecond, { direction: 'tx' }),
+  pcie_rx: measure(gpuPcieThroughputBytesPerSecond, { direction: 'rx' }),
 }
 
-export const INFO = 'warpwatch_gpu_info'
+export const INFO = gpuInfo.name
 
 /** NVML's mask of the throttle reasons, and what each field is in it (nvmlClocksEventReason*). */
-export const THROTTLE_MASK = 'warpwatch_gpu_throttle_reasons'
+export const THROTTLE_MASK = gpuThrottleReasons.name
 export const THROTTLE_BITS: readonly (readonly [id: FieldId, bit: number])[] = [
   ['throttle_gpu_idle', 0x1],
   ['throttle_applications_clocks_setting', 0x2],

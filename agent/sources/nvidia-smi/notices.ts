@@ -59,7 +59,7 @@ export function failureIn(output: string): ParseError | undefined {
     return { kind: 'error', ...meaning, message: `${meaning.message} (nvidia-smi: ${JSON.stringify(said.slice(0, 160))})` }
   }
   for (const [pattern, what] of OTHERS) {
-    if (pattern.test(text)) return { kind: 'error', reason: 'parse_error', message: `expected readings from nvidia-smi, came ${what}` }
+    if (pattern.test(text)) return { kind: 'error', reason: 'parse_error', message: `nvidia-smi printed ${what} instead of readings` }
   }
   return undefined
 }

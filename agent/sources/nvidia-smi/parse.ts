@@ -45,11 +45,12 @@ function numbersOf(nodes: readonly TreeNode[], attached: number | undefined, los
 }
 
 function parseTree(root: TreeNode, form: 'xml' | 'text', gaps: readonly ParseGap[]): ParseResult {
-  if (form === 'xml' && root.name !== 'nvidia_smi_log') return error(`expected <nvidia_smi_log>, came <${root.name.slice(0, 40)}>`)
+  if (form === 'xml' && root.name !== 'nvidia_smi_log')
+    return error(`the XML is not nvidia-smi's: its root is <${root.name.slice(0, 40)}> instead of <nvidia_smi_log>`)
   const nodes = root.children.filter((node) => node.name === 'gpu')
   const at = (xml: string, text: string): string | undefined => present(textAt(root, form === 'xml' ? xml : text)?.text)
   const attached = wholeNumber(at('attached_gpus', 'attached gpus'))
-  if (nodes.length === 0 && attached === undefined && gaps.length === 0) return error('expected at least one GPU, came none')
+  if (nodes.length === 0 && attached === undefined && gaps.length === 0) return error('the XML of nvidia-smi names no GPU')
   // From R610 on the kernel driver's version has its own name.
   const driverVersion = at('driver_version', 'driver version') ?? at('kmd_version', 'kmd version')
   const cudaVersion = at('cuda_version', 'cuda version') ?? at('cuda_umd_version', 'cuda umd version')
@@ -84,9 +85,9 @@ export function parseCsv(text: string, gaps: readonly ParseGap[] = []): ParseRes
   const csv = readCsv(text)
   const done = (kind: ParsedKind, gpus: readonly ParsedGpu[]): ParseResult => ({ kind, gpus, gaps: [...gaps, ...csv.gaps] })
   if (csv.columns.includes('retired_pages.cause')) return done('retired-pages', gpusFromRetiredPages(csv))
-  if (csv.columns.includes('max_memory_usage')) return error('expected readings from nvidia-smi, came the list of ended processes (--query-accounted-apps)')
+  if (csv.columns.includes('max_memory_usage')) return error('this is the list of ended processes (--query-accounted-apps), which holds no readings')
   if (csv.columns.includes('pid')) return done('compute-apps', gpusFromApps(csv))
-  if (!isGpuQuery(csv.columns)) return error(`expected a CSV header with fields of --query-gpu, came ${JSON.stringify(csv.columns.join(', ').slice(0, 120))}`)
+  if (!isGpuQuery(csv.columns)) return error(`the CSV header has no fields of --query-gpu: ${JSON.stringify(csv.columns.join(', ').slice(0, 120))}`)
   const driver = csv.columns.indexOf('driver_version')
   const driverVersion = driver < 0 ? undefined : present(csv.rows[0]?.[driver])
   return { ...done('query-gpu', gpusFromQuery(csv)), ...(driverVersion === undefined ? {} : { driverVersion }) }
@@ -95,18 +96,18 @@ export function parseCsv(text: string, gaps: readonly ParseGap[] = []): ParseRes
 export function parseNvidiaSmi(input: string): ParseResult {
   if (input.length > MAX_CHARS) return error(`${input.length} characters; expected at most ${MAX_CHARS}`)
   const { rest, gaps } = takeNotices(input.replaceAll('\r\n', '\n').replace(/^\ufeff/, ''))
-  if (rest === '') return gaps.length > 0 ? { kind: 'list', gpus: [], gaps } : error('expected an output of nvidia-smi, came nothing')
+  if (rest === '') return gaps.length > 0 ? { kind: 'list', gpus: [], gaps } : error('nvidia-smi printed nothing')
   const failure = failureIn(rest)
   if (failure !== undefined) return failure
   if (/^<\?xml|^<!DOCTYPE nvidia_smi_log|^<nvidia_smi_log/.test(rest)) return parseXml(rest, gaps)
   if (/^=+\s*NVSMI LOG\s*=+/.test(rest)) return parseText(rest, gaps)
   if (/^(.{0,60}\n)?\+-{20,}.*\n\|\s*NVIDIA-SMI\s/.test(rest)) {
     const table = readTable(rest)
-    return table.gpus.length === 0 && gaps.length === 0 ? error('expected at least one GPU in the table, came none') : { kind: 'table', ...table, gaps }
+    return table.gpus.length === 0 && gaps.length === 0 ? error('the table of nvidia-smi names no GPU') : { kind: 'table', ...table, gaps }
   }
   if (/^GPU \d+: /.test(rest)) {
     const listed = readList(rest)
-    return listed === undefined ? error('expected lines of nvidia-smi -L, came something else among them') : { kind: 'list', gpus: gpusFromList(listed), gaps }
+    return listed === undefined ? error('there are other lines among those of nvidia-smi -L') : { kind: 'list', gpus: gpusFromList(listed), gaps }
   }
   if (/^#\s*gpu\s/i.test(rest)) {
     const monitor = readMonitor(rest)
@@ -114,5 +115,5 @@ export function parseNvidiaSmi(input: string): ParseResult {
   }
   const header = rest.split('\n', 1)[0] ?? ''
   if (header.includes(',')) return parseCsv(rest, gaps)
-  return error(`expected an output of nvidia-smi, came ${JSON.stringify(rest.slice(0, 80))}`)
+  return error(`this is no output of nvidia-smi: ${JSON.stringify(rest.slice(0, 80))}`)
 }

@@ -1,8 +1,8 @@
 // The GPUs that nvidia-smi has told of: their numbers and UUIDs outlive a run in which it cannot open one, and their age goes on.
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Labels, Series } from '../../model/series.ts'
-import { sampleAge } from '../gpu/metrics.ts'
 import type { ParsedGpu } from './gpu.ts'
 import { busKey } from './parse.ts'
 import type { ParseGap } from './result.ts'
@@ -46,7 +46,13 @@ export function createRoster(): Roster {
         return before
       }
       const labels: Labels = index === undefined ? { uuid } : { gpu: index, uuid }
-      const entry = { uuid, busKey: gpu.pciBusId === undefined ? undefined : busKey(gpu.pciBusId), labels, age: makeSeries(sampleAge, labels), readAt: at }
+      const entry = {
+        uuid,
+        busKey: gpu.pciBusId === undefined ? undefined : busKey(gpu.pciBusId),
+        labels,
+        age: makeSeries(gpuSampleAgeSeconds, labels),
+        readAt: at,
+      }
       gpus.set(uuid, entry)
       return entry
     },

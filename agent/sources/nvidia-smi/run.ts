@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { messageOf } from '../../text/error.ts'
 
 export type RunResult =
   | { readonly kind: 'ended'; readonly stdout: string; readonly stderr: string; readonly exitCode: number; readonly durationMs: number }
@@ -46,7 +47,7 @@ export function createRunner({ deadlineMs = 20_000, maxBytes = 16 * 2 ** 20 }: R
       try {
         child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LC_ALL: 'C' } })
       } catch (error) {
-        resolve({ kind: 'absent', errno: error instanceof Error ? error.message : String(error) }) // a path that cannot be one
+        resolve({ kind: 'absent', errno: messageOf(error) }) // a path that cannot be one
         return
       }
       alive = child

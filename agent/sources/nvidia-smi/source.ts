@@ -1,10 +1,11 @@
 // GPUs through nvidia-smi, for hosts on which NVML cannot be used: one `nvidia-smi -q -x` every few seconds, turned into the same series.
 import { createGpuMemoryAttribution, gpuMemoryMetrics } from '../../attribution/gpu-memory.ts'
+import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
-import { sampleAge } from '../gpu/metrics.ts'
+import { stackOf } from '../../text/error.ts'
 import { failureOf } from './exit-codes.ts'
 import type { Failure } from './exit-codes.ts'
 import type { ParsedGpu } from './gpu.ts'
@@ -195,12 +196,11 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
 
   return {
     id: ID,
-    metrics: [...metrics, ...gpuMemoryMetrics, sampleAge],
+    metrics: [...metrics, ...gpuMemoryMetrics, gpuSampleAgeSeconds],
     start(given) {
       context = given
       // The scheduler skips a run that is still going; ages must go on meanwhile, so a scrape is not awaited by its tick.
-      const run = (t: number): void =>
-        void tick(t).catch((error: unknown) => given.log.error(`nvidia-smi: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`))
+      const run = (t: number): void => void tick(t).catch((error: unknown) => given.log.error(`nvidia-smi: ${stackOf(error)}`))
       stopTicks = [given.every(TICK_MS, run)]
       run(Date.now())
     },

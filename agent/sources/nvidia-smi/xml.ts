@@ -47,7 +47,7 @@ export function readXml(text: string): XmlResult {
     const parent = stack.at(-1) ?? top
     const between = open < 0 ? text.slice(at) : text.slice(at, open)
     if (between.trim() !== '') {
-      if (parent === top) return fail(`expected an element, came ${JSON.stringify(between.trim().slice(0, 40))}`)
+      if (parent === top) return fail(`there is text outside of the root element: ${JSON.stringify(between.trim().slice(0, 40))}`)
       parent.text += between
     }
     if (open < 0) break
@@ -62,12 +62,12 @@ export function readXml(text: string): XmlResult {
     at = end + 1
     if (inside.startsWith('?')) continue
     if (inside.startsWith('!')) {
-      if (!inside.startsWith('!DOCTYPE') || inside.includes('[')) return fail(`expected a plain DOCTYPE, came <${inside.slice(0, 40)}`)
+      if (!inside.startsWith('!DOCTYPE') || inside.includes('[')) return fail(`a declaration is no plain DOCTYPE: <${inside.slice(0, 40)}`)
       continue
     }
     if (inside.startsWith('/')) {
       const name = inside.slice(1).trim()
-      if (stack.length < 2 || parent.name !== name) return fail(`expected </${parent.name}>, came </${name.slice(0, 40)}>`)
+      if (stack.length < 2 || parent.name !== name) return fail(`<${parent.name}> is closed by </${name.slice(0, 40)}>`)
       stack.pop()
       const { id, children } = parent
       ;(stack.at(-1) ?? top).children.push({ name, ...(id === undefined ? {} : { id }), text: decode(parent.text.trim()), children })
@@ -75,8 +75,8 @@ export function readXml(text: string): XmlResult {
     }
     const tag = TAG.exec(inside)
     const name = tag?.[1]
-    if (tag === null || name === undefined) return fail(`expected a tag, came <${inside.slice(0, 40)}>`)
-    if (stack.length === 1 && top.children.length > 0) return fail(`expected one root element, came a second, <${name}>`)
+    if (tag === null || name === undefined) return fail(`this is no tag: <${inside.slice(0, 40)}>`)
+    if (stack.length === 1 && top.children.length > 0) return fail(`there is a second root element, <${name}>`)
     const idMatch = ID.exec(inside)
     const idText = idMatch?.[1] ?? idMatch?.[2]
     const node: Open = { name, ...(idText === undefined ? {} : { id: decode(idText) }), text: '', children: [] }

@@ -5,9 +5,18 @@ import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 export type MetricNamed = (name: string) => MetricDef | undefined
 export type SeriesOf = (name: string, labels: Labels) => Series
 
+const WITH_ROWS = ['gpu', 'container', 'process', 'allocator', 'host'] as const
+
+/** Of a metric that only another version declares, its name is all that tells where it belongs. */
+function rowOf(name: string): Pick<MetricDef, 'subject' | 'field'> {
+  const local = name.replace(/^warpwatch_/, '')
+  const subject = WITH_ROWS.find((known) => local.startsWith(`${known}_`))
+  return subject === undefined || local === name ? { subject: 'agent' } : { subject, field: local.slice(subject.length + 1) }
+}
+
 function adHoc(name: string): MetricDef {
   const kind = name.endsWith('_total') ? 'counter' : name.endsWith('_info') ? 'info' : 'gauge'
-  return { name, kind, unit: '1', help: 'Seen in a recording; this version does not know it.', labels: [] }
+  return { name, ...rowOf(name), kind, unit: '1', help: 'Seen in a recording; this version does not know it.', labels: [] }
 }
 
 export function createSeriesCache(metricNamed: MetricNamed): SeriesOf {

@@ -1,10 +1,39 @@
 // The readings of one simulated card, by rate.
+import * as gpm from '../../metrics/gpm.ts'
+import { gpuClockHertz, gpuClockMaxHertz, gpuThrottleActive, gpuThrottleReasons, gpuThrottleSecondsTotal } from '../../metrics/gpu-clocks.ts'
+import { gpuEccEnabled, gpuEccErrorsTotal, gpuRemappedRows, gpuRetiredPages, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
+import { gpuComputeMode, gpuInfo, gpuPerformanceState, gpuPersistenceMode, gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import * as links from '../../metrics/gpu-links.ts'
+import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio, gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import {
+  gpuBar1FreeBytes,
+  gpuBar1TotalBytes,
+  gpuBar1UsedBytes,
+  gpuMemoryFreeBytes,
+  gpuMemoryReservedBytes,
+  gpuMemoryTotalBytes,
+  gpuMemoryUsedBytes,
+  gpuMemoryUsedPeakBytes,
+  gpuMemoryUsedRatio,
+} from '../../metrics/gpu-memory.ts'
+import {
+  gpuEnergyJoulesTotal,
+  gpuPowerLimitDefaultWatts,
+  gpuPowerLimitMaxWatts,
+  gpuPowerLimitMinWatts,
+  gpuPowerLimitWatts,
+  gpuPowerWatts,
+} from '../../metrics/gpu-power.ts'
+import { gpuFanSpeedRatio, gpuMemoryTemperatureCelsius, gpuTemperatureCelsius, gpuTemperatureThresholdCelsius } from '../../metrics/gpu-temperature.ts'
+import { gpuMigEnabled, gpuMigInfo } from '../../metrics/mig.ts'
+import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
+import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
 import { GIB, MIB } from './allocator.ts'
 import { capacityOf, CARD_NAME, MEMORY_HERTZ, POWER_LIMIT_WATTS, SM_MAX_HERTZ, THROTTLE_REASONS, type Card, type ThrottleReason } from './card.ts'
-import type { Tell, Teller } from './teller.ts'
+import { tellerOf, type Tell } from './teller.ts'
 import { instanceUsedBytes, usedBytes, type World } from './world.ts'
 
 export type CardAnswer = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
@@ -35,20 +64,20 @@ const THRESHOLDS = [
 const BAR1_BYTES = 128 * GIB
 const BAR1_USED_BYTES = 3 * MIB
 
-const gap = (metric: string, labels: Labels, detail: string): Gap => ({ metric: `warpwatch_${metric}`, labels, reason: 'not_supported', code: 3, detail })
+const gap = ({ name }: MetricDef, labels: Labels, detail: string): Gap => ({ metric: name, labels, reason: 'not_supported', code: 3, detail })
 
-export function cardSeries(world: World, card: Card, teller: Teller): CardReader {
+export function cardSeries(world: World, card: Card): CardReader {
   const labels = { gpu: String(card.index), uuid: card.uuid }
-  const of = (name: string, further: Labels = {}): Tell => teller.series(name, { ...labels, ...further })
+  const of = (metric: MetricDef, further: Labels = {}): Tell => tellerOf(metric, { ...labels, ...further })
   const memory = memorySeries(world, card, of)
   const fast = fastSeries(card, of)
   const slow = slowSeries(world, card, of)
   const rare = rareSeries(card, of)
-  const utilizationGaps = ['gpu_utilization_ratio', 'gpu_memory_utilization_ratio'].map((name) => gap(name, labels, 'not told while MIG is on (simulated)'))
-  const slowGaps = [gap('gpu_fan_speed_ratio', labels, 'this card has no fan of its own (simulated)')]
-  const rareGaps = [gap('gpu_retired_pages', labels, 'this card remaps rows instead (simulated)')]
+  const utilizationGaps = [gpuUtilizationRatio, gpuMemoryUtilizationRatio].map((metric) => gap(metric, labels, 'not told while MIG is on (simulated)'))
+  const slowGaps = [gap(gpuFanSpeedRatio, labels, 'this card has no fan of its own (simulated)')]
+  const rareGaps = [gap(gpuRetiredPages, labels, 'this card remaps rows instead (simulated)')]
   const xids = new Map<number, readonly [total: Tell, last: Tell, recent: Tell]>()
-  const lastCode = of('gpu_xid_last_code')
+  const lastCode = of(gpuXidLastCode)
   return {
     fast() {
       const readings: Reading[] = []
@@ -66,7 +95,7 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
       rare(readings)
       return { readings, gaps: rareGaps }
     },
-    age: of('gpu_sample_age_seconds'),
+    age: of(gpuSampleAgeSeconds),
     xids(readings, now) {
       let newest = 0
       let newestAt = 0
@@ -74,7 +103,7 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
         let tells = xids.get(xid)
         if (tells === undefined) {
           const numbered = { xid: String(xid) }
-          tells = [of('gpu_xid_errors_total', numbered), of('gpu_xid_last_timestamp_seconds', numbered), of('gpu_xid_errors_recent', numbered)]
+          tells = [of(gpuXidErrorsTotal, numbered), of(gpuXidLastTimestampSeconds, numbered), of(gpuXidErrorsRecent, numbered)]
           xids.set(xid, tells)
         }
         tells[0](readings, count)
@@ -88,20 +117,20 @@ export function cardSeries(world: World, card: Card, teller: Teller): CardReader
   }
 }
 
-type Of = (name: string, further?: Labels) => Tell
+type Of = (metric: MetricDef, further?: Labels) => Tell
 
 const share = (used: number, all: number): number => Math.round((used / all) * 1e6) / 1e6
 
 function memorySeries(world: World, card: Card, of: Of): (readings: Reading[]) => void {
   const place = (further: Labels) => ({
-    total: of('gpu_memory_total_bytes', further),
-    used: of('gpu_memory_used_bytes', further),
-    free: of('gpu_memory_free_bytes', further),
-    ratio: of('gpu_memory_used_ratio', further),
+    total: of(gpuMemoryTotalBytes, further),
+    used: of(gpuMemoryUsedBytes, further),
+    free: of(gpuMemoryFreeBytes, further),
+    ratio: of(gpuMemoryUsedRatio, further),
   })
   const whole = place({})
-  const reserved = of('gpu_memory_reserved_bytes')
-  const peak = of('gpu_memory_used_peak_bytes')
+  const reserved = of(gpuMemoryReservedBytes)
+  const peak = of(gpuMemoryUsedPeakBytes)
   const instances = card.mig.map((instance) => ({ instance, ...place({ gi: instance.gi, ci: instance.ci }) }))
   return (readings) => {
     const used = usedBytes(world, card)
@@ -122,19 +151,19 @@ function memorySeries(world: World, card: Card, of: Of): (readings: Reading[]) =
 }
 
 function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
-  const [utilization, memoryUtilization] = [of('gpu_utilization_ratio'), of('gpu_memory_utilization_ratio')]
-  const [power, energy] = [of('gpu_power_watts'), of('gpu_energy_joules_total')]
-  const [temperature, memoryTemperature] = [of('gpu_temperature_celsius'), of('gpu_memory_temperature_celsius')]
-  const clocks = ['sm', 'graphics', 'memory', 'video'].map((domain) => of('gpu_clock_hertz', { domain }))
-  const state = of('gpu_performance_state')
+  const [utilization, memoryUtilization] = [of(gpuUtilizationRatio), of(gpuMemoryUtilizationRatio)]
+  const [power, energy] = [of(gpuPowerWatts), of(gpuEnergyJoulesTotal)]
+  const [temperature, memoryTemperature] = [of(gpuTemperatureCelsius), of(gpuMemoryTemperatureCelsius)]
+  const clocks = ['sm', 'graphics', 'memory', 'video'].map((domain) => of(gpuClockHertz, { domain }))
+  const state = of(gpuPerformanceState)
   const throttles = THROTTLE_REASONS.map((reason) => ({
     reason,
-    active: of('gpu_throttle_active', { reason }),
-    seconds: of('gpu_throttle_seconds_total', { reason }),
+    active: of(gpuThrottleActive, { reason }),
+    seconds: of(gpuThrottleSecondsTotal, { reason }),
   }))
-  const quiet = NEVER_ACTIVE.map((reason) => of('gpu_throttle_active', { reason }))
-  const idle = of('gpu_throttle_active', { reason: 'gpu_idle' })
-  const mask = of('gpu_throttle_reasons')
+  const quiet = NEVER_ACTIVE.map((reason) => of(gpuThrottleActive, { reason }))
+  const idle = of(gpuThrottleActive, { reason: 'gpu_idle' })
+  const mask = of(gpuThrottleReasons)
   return (readings) => {
     if (card.mig.length === 0) {
       utilization(readings, card.utilization)
@@ -160,32 +189,32 @@ function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
 }
 
 function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => void {
-  const limit = of('gpu_power_limit_watts')
+  const limit = of(gpuPowerLimitWatts)
   const max = [
-    [of('gpu_clock_max_hertz', { domain: 'sm' }), SM_MAX_HERTZ],
-    [of('gpu_clock_max_hertz', { domain: 'graphics' }), SM_MAX_HERTZ],
-    [of('gpu_clock_max_hertz', { domain: 'memory' }), MEMORY_HERTZ],
+    [of(gpuClockMaxHertz, { domain: 'sm' }), SM_MAX_HERTZ],
+    [of(gpuClockMaxHertz, { domain: 'graphics' }), SM_MAX_HERTZ],
+    [of(gpuClockMaxHertz, { domain: 'memory' }), MEMORY_HERTZ],
   ] as const
-  const idleEngines = [of('gpu_encoder_utilization_ratio'), of('gpu_decoder_utilization_ratio')]
-  const [generation, width, replays] = [of('gpu_pcie_link_generation'), of('gpu_pcie_link_width'), of('gpu_pcie_replay_total')]
-  const [receive, transmit] = [of('gpu_pcie_throughput_bytes_per_second', { direction: 'rx' }), of('gpu_pcie_throughput_bytes_per_second', { direction: 'tx' })]
+  const idleEngines = [of(gpuEncoderUtilizationRatio), of(gpuDecoderUtilizationRatio)]
+  const [generation, width, replays] = [of(links.gpuPcieLinkGeneration), of(links.gpuPcieLinkWidth), of(links.gpuPcieReplayTotal)]
+  const [receive, transmit] = [of(links.gpuPcieThroughputBytesPerSecond, { direction: 'rx' }), of(links.gpuPcieThroughputBytesPerSecond, { direction: 'tx' })]
   const [nvlink, nvlinkSent, nvlinkReceived] = [
-    of('gpu_nvlink_throughput_bytes_per_second'),
-    of('gpu_nvlink_bytes_total', { direction: 'tx' }),
-    of('gpu_nvlink_bytes_total', { direction: 'rx' }),
+    of(links.gpuNvlinkThroughputBytesPerSecond),
+    of(links.gpuNvlinkBytesTotal, { direction: 'tx' }),
+    of(links.gpuNvlinkBytesTotal, { direction: 'rx' }),
   ]
   const [nvlinkOut, nvlinkIn] = [
-    of('gpu_nvlink_direction_bytes_per_second', { direction: 'tx' }),
-    of('gpu_nvlink_direction_bytes_per_second', { direction: 'rx' }),
+    of(links.gpuNvlinkDirectionBytesPerSecond, { direction: 'tx' }),
+    of(links.gpuNvlinkDirectionBytesPerSecond, { direction: 'rx' }),
   ]
   const bar1 = [{}, ...card.mig.map(({ gi, ci }) => ({ gi, ci }))].map((place) => ({
-    total: of('gpu_bar1_total_bytes', place),
-    used: of('gpu_bar1_used_bytes', place),
-    free: of('gpu_bar1_free_bytes', place),
+    total: of(gpuBar1TotalBytes, place),
+    used: of(gpuBar1UsedBytes, place),
+    free: of(gpuBar1FreeBytes, place),
     bytes: 'gi' in place ? BAR1_BYTES / 2 : BAR1_BYTES,
   }))
   const profiling = world.cluster === undefined ? undefined : profilingSeries(card, of)
-  const ecc = ['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => of('gpu_ecc_errors_total', { type, scope })))
+  const ecc = ['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => of(gpuEccErrorsTotal, { type, scope })))
   return (readings) => {
     limit(readings, card.powerLimitWatts)
     for (const [tell, hertz] of max) tell(readings, hertz)
@@ -213,15 +242,15 @@ function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => 
 /** GPM's ratios as shares of how busy the card is, of a job in half precision: shapes, not measurements. */
 function profilingSeries(card: Card, of: Of): (readings: Reading[]) => void {
   const shares = [
-    [of('gpu_gpm_engine_active_ratio'), 1],
-    [of('gpu_gpm_sm_active_ratio'), 0.82],
-    [of('gpu_gpm_sm_occupancy_ratio'), 0.38],
-    [of('gpu_gpm_tensor_active_ratio'), 0.46],
-    [of('gpu_gpm_fp64_active_ratio'), 0],
-    [of('gpu_gpm_fp32_active_ratio'), 0.09],
-    [of('gpu_gpm_fp16_active_ratio'), 0.04],
+    [of(gpm.gpuGpmEngineActiveRatio), 1],
+    [of(gpm.gpuGpmSmActiveRatio), 0.82],
+    [of(gpm.gpuGpmSmOccupancyRatio), 0.38],
+    [of(gpm.gpuGpmTensorActiveRatio), 0.46],
+    [of(gpm.gpuGpmFp64ActiveRatio), 0],
+    [of(gpm.gpuGpmFp32ActiveRatio), 0.09],
+    [of(gpm.gpuGpmFp16ActiveRatio), 0.04],
   ] as const
-  const memory = of('gpu_gpm_memory_active_ratio')
+  const memory = of(gpm.gpuGpmMemoryActiveRatio)
   return (readings) => {
     for (const [tell, part] of shares) tell(readings, Math.round(card.utilization * part * 1e4) / 1e4)
     memory(readings, Math.round(card.memoryUtilization * 1e4) / 1e4)
@@ -229,7 +258,7 @@ function profilingSeries(card: Card, of: Of): (readings: Reading[]) => void {
 }
 
 function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
-  const info = of('gpu_info', {
+  const info = of(gpuInfo, {
     name: CARD_NAME,
     pci_bus_id: card.pciBusId,
     driver_version: '580.95.05',
@@ -238,21 +267,21 @@ function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
     serial: card.serial,
     minor: String(card.index),
   })
-  const remapped = ['corrected', 'uncorrected'].map((type) => of('gpu_remapped_rows', { type }))
+  const remapped = ['corrected', 'uncorrected'].map((type) => of(gpuRemappedRows, { type }))
   const fixed = [
-    [of('gpu_power_limit_default_watts'), POWER_LIMIT_WATTS],
-    [of('gpu_power_limit_max_watts'), POWER_LIMIT_WATTS],
-    [of('gpu_power_limit_min_watts'), 200],
-    [of('gpu_pcie_link_generation_max'), 5],
-    [of('gpu_pcie_link_width_max'), 16],
-    ...THRESHOLDS.map(([threshold, celsius]) => [of('gpu_temperature_threshold_celsius', { threshold }), celsius] as const),
-    [of('gpu_persistence_mode'), 1],
-    [of('gpu_compute_mode'), 0],
-    [of('gpu_ecc_enabled'), 1],
-    [of('gpu_mig_enabled'), card.mig.length > 0 ? 1 : 0],
-    ...card.mig.map((mig) => [of('gpu_mig_info', { gi: mig.gi, ci: mig.ci, mig_uuid: mig.uuid, name: `${CARD_NAME} MIG ${mig.profile}` }), 1] as const),
+    [of(gpuPowerLimitDefaultWatts), POWER_LIMIT_WATTS],
+    [of(gpuPowerLimitMaxWatts), POWER_LIMIT_WATTS],
+    [of(gpuPowerLimitMinWatts), 200],
+    [of(links.gpuPcieLinkGenerationMax), 5],
+    [of(links.gpuPcieLinkWidthMax), 16],
+    ...THRESHOLDS.map(([threshold, celsius]) => [of(gpuTemperatureThresholdCelsius, { threshold }), celsius] as const),
+    [of(gpuPersistenceMode), 1],
+    [of(gpuComputeMode), 0],
+    [of(gpuEccEnabled), 1],
+    [of(gpuMigEnabled), card.mig.length > 0 ? 1 : 0],
+    ...card.mig.map((mig) => [of(gpuMigInfo, { gi: mig.gi, ci: mig.ci, mig_uuid: mig.uuid, name: `${CARD_NAME} MIG ${mig.profile}` }), 1] as const),
   ] as const
-  const [pending, failure] = [of('gpu_row_remap_pending'), of('gpu_row_remap_failure')]
+  const [pending, failure] = [of(gpuRowRemapPending), of(gpuRowRemapFailure)]
   return (readings) => {
     info(readings, 1)
     for (const [tell, value] of fixed) tell(readings, value)

@@ -5,7 +5,6 @@ import type { Gap, GapReason, Reading } from '../../model/reading.ts'
 import type { ProcessRow } from '../../sampler/protocol.ts'
 import type { Card } from './card.ts'
 import { cardSeries, type CardReader } from './card-series.ts'
-import type { Teller } from './teller.ts'
 import { heldBytes, usedBytes, type World } from './world.ts'
 
 /** Fast each second, slow each ten, rare each sixty; the rates of agent/sampler/protocol.ts, held for three periods. */
@@ -26,12 +25,12 @@ type Watched = {
 /** `tick` counts the scrapes from the first one on. */
 export type GpuScraper = (tick: number, t: number) => readonly Scrape[]
 
-export function createGpuScraper(world: World, teller: Teller): GpuScraper {
+export function createGpuScraper(world: World): GpuScraper {
   const byPid = new Map<number, World['processes'][number]>()
   const attribution = createGpuMemoryAttribution((pid) => byPid.get(pid)?.identity)
   const watched: readonly Watched[] = world.cards.map((card) => ({
     card,
-    reader: cardSeries(world, card, teller),
+    reader: cardSeries(world, card),
     labels: { gpu: String(card.index), uuid: card.uuid },
     seenAt: 0,
     answered: true,

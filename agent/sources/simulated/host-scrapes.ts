@@ -1,10 +1,20 @@
 // What cgroups, the engine and /proc would tell of the simulated containers and their host.
+import {
+  containerCpuSecondsTotal,
+  containerGpuRequested,
+  containerInfo,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerPids,
+  containerRestartsTotal,
+} from '../../metrics/container.ts'
 import type { Scrape } from '../../model/event.ts'
 import type { Reading } from '../../model/reading.ts'
 import { GIB } from './allocator.ts'
 import { hostReader } from './host-series.ts'
 import type { Random } from './random.ts'
-import type { Teller } from './teller.ts'
+import { tellerOf } from './teller.ts'
 import type { Box, World } from './world.ts'
 
 const scrape = (source: string, t: number, readings: readonly Reading[]): Scrape => ({
@@ -18,7 +28,7 @@ const scrape = (source: string, t: number, readings: readonly Reading[]): Scrape
   gaps: [],
 })
 
-function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]) => void {
+function boxReader(world: World, box: Box): (readings: Reading[]) => void {
   const { identity } = box
   const labels = {
     container: identity.name,
@@ -30,17 +40,15 @@ function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]
     pod: identity.pod ?? '',
   }
   const its = world.processes.filter((process) => process.owner === box)
-  const info = teller.series('container_info', {
+  const info = tellerOf(containerInfo, {
     ...labels,
     runtime: world.cluster === 'kubernetes' ? 'containerd' : 'docker',
     state: 'running',
   })
-  const [cpu, memory, oomKills] = ['container_cpu_seconds_total', 'container_memory_bytes', 'container_oom_kills_total'].map((name) =>
-    teller.series(name, labels),
-  )
-  const [limit, restarts, pids] = ['container_memory_limit_bytes', 'container_restarts_total', 'container_pids'].map((name) => teller.series(name, labels))
+  const [cpu, memory, oomKills] = [containerCpuSecondsTotal, containerMemoryBytes, containerOomKillsTotal].map((metric) => tellerOf(metric, labels))
+  const [limit, restarts, pids] = [containerMemoryLimitBytes, containerRestartsTotal, containerPids].map((metric) => tellerOf(metric, labels))
   const requested = [...new Set(its.map((process) => process.card))].map((card) =>
-    teller.series('container_gpu_requested', {
+    tellerOf(containerGpuRequested, {
       ...labels,
       gpu: String(card.index),
       uuid: card.uuid,
@@ -63,9 +71,9 @@ function boxReader(world: World, box: Box, teller: Teller): (readings: Reading[]
 export type HostScraper = (t: number) => readonly Scrape[]
 
 /** Containers and host each second; every call stands for one second of the wall clock. */
-export function createHostScraper(world: World, teller: Teller, random: Random, startT: number, hostname: string): HostScraper {
-  const boxes = world.boxes.map((box) => boxReader(world, box, teller))
-  const readHost = hostReader(world, teller, random, startT, hostname)
+export function createHostScraper(world: World, random: Random, startT: number, hostname: string): HostScraper {
+  const boxes = world.boxes.map((box) => boxReader(world, box))
+  const readHost = hostReader(world, random, startT, hostname)
   return (t) => {
     const [ofBoxes, ofHost]: readonly [Reading[], Reading[]] = [[], []]
     for (const read of boxes) read(ofBoxes)

@@ -1,9 +1,37 @@
 // The readings of the simulated host itself: CPU, memory, pressure, load, disks, /dev/shm, network.
+import {
+  hostDiskAvailableBytes,
+  hostDiskFreeBytes,
+  hostDiskTotalBytes,
+  hostNetworkReceiveBytesTotal,
+  hostNetworkTransmitBytesTotal,
+} from '../../metrics/host-io.ts'
+import {
+  hostBootTimeSeconds,
+  hostCpuCores,
+  hostCpuSecondsTotal,
+  hostInfo,
+  hostLoad1,
+  hostLoad15,
+  hostLoad5,
+  hostMemoryAvailableBytes,
+  hostMemoryCachedBytes,
+  hostMemoryFreeBytes,
+  hostMemoryTotalBytes,
+  hostOomKillsTotal,
+  hostPressureRatio,
+  hostPressureWaitingSecondsTotal,
+  hostShmTotalBytes,
+  hostShmUsedBytes,
+  hostSwapFreeBytes,
+  hostSwapTotalBytes,
+} from '../../metrics/host.ts'
+import type { MetricDef } from '../../model/metric.ts'
 import type { Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { GIB } from './allocator.ts'
 import type { Random } from './random.ts'
-import type { Tell, Teller } from './teller.ts'
+import { tellerOf, type Tell } from './teller.ts'
 import type { World } from './world.ts'
 
 const CORES = 128
@@ -29,39 +57,45 @@ function busyCores(world: World): number {
   return cores
 }
 
-export function hostReader(world: World, teller: Teller, random: Random, startT: number, hostname: string): (readings: Reading[]) => void {
-  const host = (name: string, labels: Labels = {}): Tell => teller.series(`host_${name}`, labels)
+export function hostReader(world: World, random: Random, startT: number, hostname: string): (readings: Reading[]) => void {
+  const host = (metric: MetricDef, labels: Labels = {}): Tell => tellerOf(metric, labels)
   const fixed: readonly (readonly [Tell, number])[] = [
-    [host('info', { hostname, kernel: '6.8.0-simulated', os: 'Simulated Linux', architecture: 'x86_64' }), 1],
-    [host('cpu_cores'), CORES],
-    [host('boot_time_seconds'), Math.floor(startT / 1000) - BOOTED_BEFORE_S],
-    [host('memory_total_bytes'), MEMORY_BYTES],
-    [host('swap_total_bytes'), 0],
-    [host('swap_free_bytes'), 0],
-    [host('shm_total_bytes'), MEMORY_BYTES / 2],
-    [host('oom_kills_total'), 0],
+    [host(hostInfo, { hostname, kernel: '6.8.0-simulated', os: 'Simulated Linux', architecture: 'x86_64' }), 1],
+    [host(hostCpuCores), CORES],
+    [host(hostBootTimeSeconds), Math.floor(startT / 1000) - BOOTED_BEFORE_S],
+    [host(hostMemoryTotalBytes), MEMORY_BYTES],
+    [host(hostSwapTotalBytes), 0],
+    [host(hostSwapFreeBytes), 0],
+    [host(hostShmTotalBytes), MEMORY_BYTES / 2],
+    [host(hostOomKillsTotal), 0],
     ...DISKS.flatMap(({ labels, totalBytes, usedBytes }): readonly (readonly [Tell, number])[] => [
-      [host('disk_total_bytes', labels), totalBytes],
-      [host('disk_free_bytes', labels), totalBytes - usedBytes],
-      [host('disk_available_bytes', labels), totalBytes - usedBytes],
+      [host(hostDiskTotalBytes, labels), totalBytes],
+      [host(hostDiskFreeBytes, labels), totalBytes - usedBytes],
+      [host(hostDiskAvailableBytes, labels), totalBytes - usedBytes],
     ]),
   ]
   const modes = {
-    user: host('cpu_seconds_total', { mode: 'user' }),
-    system: host('cpu_seconds_total', { mode: 'system' }),
-    idle: host('cpu_seconds_total', { mode: 'idle' }),
+    user: host(hostCpuSecondsTotal, { mode: 'user' }),
+    system: host(hostCpuSecondsTotal, { mode: 'system' }),
+    idle: host(hostCpuSecondsTotal, { mode: 'idle' }),
   }
   const seconds = { user: 9.1e6, system: 8.4e5, idle: CORES * BOOTED_BEFORE_S - 9.94e6 }
-  const loads = ([1, 5, 15] as const).map((minutes) => ({ tell: host(`load${minutes}`), minutes, value: 20 }))
+  const loads = (
+    [
+      [1, hostLoad1],
+      [5, hostLoad5],
+      [15, hostLoad15],
+    ] as const
+  ).map(([minutes, metric]) => ({ tell: host(metric), minutes, value: 20 }))
   const pressures = PRESSURE.map(([resource, kind, level]) => ({
-    ratio: host('pressure_ratio', { resource, kind }),
-    waiting: host('pressure_waiting_seconds_total', { resource, kind }),
+    ratio: host(hostPressureRatio, { resource, kind }),
+    waiting: host(hostPressureWaitingSecondsTotal, { resource, kind }),
     level,
     waited: 0,
   }))
-  const [available, free, cached] = [host('memory_available_bytes'), host('memory_free_bytes'), host('memory_cached_bytes')]
-  const shmUsed = host('shm_used_bytes')
-  const network = { received: host('network_receive_bytes_total', { interface: 'eno1' }), sent: host('network_transmit_bytes_total', { interface: 'eno1' }) }
+  const [available, free, cached] = [host(hostMemoryAvailableBytes), host(hostMemoryFreeBytes), host(hostMemoryCachedBytes)]
+  const shmUsed = host(hostShmUsedBytes)
+  const network = { received: host(hostNetworkReceiveBytesTotal, { interface: 'eno1' }), sent: host(hostNetworkTransmitBytesTotal, { interface: 'eno1' }) }
   const bytes = { received: 4.1e12, sent: 2.3e12 }
 
   const readCpu = (readings: Reading[]): void => {

@@ -1,5 +1,5 @@
 // One check of a service: GET, the whole answer within a time, a bounded body, redirects on the same host only.
-import { codeOf } from '../../lib/error-words.ts'
+import { codeOf } from '../../text/error.ts'
 import type { HttpClient, HttpFailure } from '../../lib/http-client.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { meaningOf, type FailureReason } from './reasons.ts'
@@ -64,5 +64,5 @@ export async function checkTarget({ client, url, timeoutMs, expectStatus, header
   if ('failure' in result) return failed(result.failure, latencyMs)
   const { status } = result.answer
   if (expectStatus === undefined ? status >= 200 && status <= 299 : status === expectStatus) return { up: true, status, latencyMs }
-  return { up: false, reason: 'status', detail: `expected status ${expectStatus ?? '200 to 299'}, came ${status}`, status, latencyMs }
+  return { up: false, reason: 'status', detail: `status ${status} instead of ${expectStatus ?? '200 to 299'}`, status, latencyMs }
 }

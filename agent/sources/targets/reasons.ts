@@ -1,5 +1,5 @@
 // Why a check failed, from the error codes of Node, OpenSSL and the system.
-import { codeOf } from '../../lib/error-words.ts'
+import { codeOf } from '../../text/error.ts'
 
 /** In the words of the metrics. */
 export type FailureReason = 'dns' | 'refused' | 'unreachable' | 'reset' | 'timeout' | 'tls' | 'status' | 'redirect' | 'protocol' | 'other'
@@ -36,7 +36,7 @@ const BY_CODE: Readonly<Record<string, ErrorMeaning>> = {
 const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|EPROTO$)/
 
 export function meaningOf(error: unknown): ErrorMeaning {
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   if (Object.hasOwn(BY_CODE, code)) return BY_CODE[code] ?? 'other'
   if (code.startsWith('HPE_')) return 'protocol'
   return TLS.test(code) ? 'tls' : 'other'

@@ -1,5 +1,5 @@
 // Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
-import { codeOf, messageOf } from '../../lib/error-words.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 import type { Log } from '../../model/source.ts'
 import { FileMovedError, isCorrupt, setAside } from '../database-file.ts'
 import type { Disk } from './disk.ts'
@@ -37,7 +37,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
 
   const lose = (error: unknown, now: number): void => {
     // Node's messages begin with the code, SQLite's do not.
-    const [code, text] = [codeOf(error) || 'error', messageOf(error)]
+    const [code, text] = [codeOf(error) ?? 'error', messageOf(error)]
     reason = text.startsWith(code) ? text : `${code}: ${text}`
     retryAt = now + RETRY_MS
     lost = error
@@ -72,10 +72,10 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
 
   let lastNow = startedAt
   const fail = (error: unknown): void => {
-    if (!isCorrupt(error) && !/^SQLITE_|^E[A-Z]+$/.test(codeOf(error))) throw error
+    if (!isCorrupt(error) && !/^SQLITE_|^E[A-Z]+$/.test(codeOf(error) ?? '')) throw error
     if (!isCorrupt(error) || open === undefined) return lose(error, lastNow)
     const file = open.disk.db.name
-    reason = `${codeOf(error)}: ${messageOf(error)}`
+    reason = `${codeOf(error) ?? 'error'}: ${messageOf(error)}`
     lost = error
     retryAt = 0
     disconnect()

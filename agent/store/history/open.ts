@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { codeOf, messageOf } from '../../lib/error-words.ts'
+import { codeOf, messageOf } from '../../text/error.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
 import type { Log } from '../../model/source.ts'
 import { isCorrupt, setAside, watchFile, type FileWatch } from '../database-file.ts'
@@ -34,7 +34,7 @@ export function lockDirectory(directory: string): () => void {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
-    if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
+    if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw error
     let pid = ''
     try {
       pid = ` (pid ${readFileSync(holder, 'utf8').trim()})`

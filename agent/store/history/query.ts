@@ -76,7 +76,7 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
       steps += grid.length
       if (steps > MAX_ANSWER_STEPS)
         throw new AnswerTooLargeError(
-          `${query.metric}: expected at most ${MAX_ANSWER_STEPS} points of all series together, came more; ask for fewer points than ${grid.length}, or name a label such as uuid`,
+          `${query.metric}: the answer has more than ${MAX_ANSWER_STEPS} points in all its series; ask for fewer points than ${grid.length}, or name a label such as uuid`,
         )
       into.min = new Float64Array(grid.length).fill(Number.POSITIVE_INFINITY)
       into.max = new Float64Array(grid.length).fill(Number.NEGATIVE_INFINITY)

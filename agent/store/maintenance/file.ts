@@ -1,7 +1,7 @@
 // What people said, on disk: three short lists in a small database beside the incidents.
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { messageOf } from '../../lib/error-words.ts'
+import { messageOf } from '../../text/error.ts'
 import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
 import { BrokenFileError } from '../database-file.ts'
 import { openReadOnly } from '../open-database.ts'

@@ -91,7 +91,7 @@ export function judgePosted(answer: ReceiverAnswer): Verdict {
   const other = byStatus(answer)
   if (other !== undefined) return other
   // A proxy's page, for example. Posting again could say it twice; being silent could be never.
-  if (found === undefined) return { result: 'retry', why: 'expected the JSON of chat.postMessage, came something else; does a proxy stand between?' }
+  if (found === undefined) return { result: 'retry', why: 'the answer is not the JSON of chat.postMessage; is there a proxy in between?' }
   const thread = found.message?.thread_ts ?? found.ts
   return { result: 'delivered', ...(thread === undefined ? {} : { thread }) }
 }

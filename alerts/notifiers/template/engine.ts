@@ -1,6 +1,7 @@
 // Liquid as far as a message needs it: no files, no code, bounded, and what is printed is escaped for the form of the body.
 import type * as Library from 'liquidjs'
 import type { Message } from '../../../agent/model/notification.ts'
+import { messageOf } from '../../../agent/text/error.ts'
 import { clean } from '../../messages/clean.ts'
 import { escapeHtml, escapeMarkdown, fitted } from '../../messages/escape.ts'
 import { htmlText, markdownText, plainText } from '../../messages/render.ts'
@@ -44,7 +45,7 @@ const ESCAPES: Readonly<Record<Form, (text: string) => string>> = {
 function printed(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new TemplateError(`expected text or a number to print, came ${Array.isArray(value) ? 'a list' : 'a group'}; the filter json prints those`)
+  throw new TemplateError(`only text and numbers can be printed, not ${Array.isArray(value) ? 'a list' : 'a group'}; the filter json prints those`)
 }
 
 type Escape = (text: string) => string
@@ -63,7 +64,7 @@ const marking =
 
 /** `undefined filter: jsn, line:3, col:7` as line 3, column 7: undefined filter: jsn. */
 function inWords(error: unknown): TemplateError {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const [, what = text, line, column] = /^(.*?)(?:, file:[^,]*)?, line:(\d+), col:(\d+)/s.exec(text) ?? []
   return new TemplateError(line === undefined ? what : `line ${line}, column ${column}: ${what}`)
 }
@@ -92,7 +93,7 @@ export function createEngine({ Liquid }: typeof Library, form: Form): { readonly
   liquid.registerFilter('html', marking(escapeHtml, htmlText))
   return {
     compile(source) {
-      if (source.length > MAX_TEMPLATE) throw new TemplateError(`expected at most ${MAX_TEMPLATE} characters, came ${source.length}`)
+      if (source.length > MAX_TEMPLATE) throw new TemplateError(`must be at most ${MAX_TEMPLATE} characters, not ${source.length}`)
       try {
         const parsed = liquid.parse(source)
         return {
@@ -103,7 +104,8 @@ export function createEngine({ Liquid }: typeof Library, form: Form): { readonly
             } catch (error) {
               throw inWords(error)
             }
-            if (typeof text !== 'string' || text.length > MAX_BODY) throw new TemplateError(`expected a text of at most ${MAX_BODY} characters, came more`)
+            if (typeof text !== 'string' || text.length > MAX_BODY)
+              throw new TemplateError(`the result is longer than ${MAX_BODY} characters: shorten the template`)
             return text
           },
         }

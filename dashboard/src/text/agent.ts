@@ -1,5 +1,7 @@
 // The agent's parts and figures in a person's words.
+import { tookText } from '../../../agent/text/span.ts'
 import { factLabel } from './facts.ts'
+import { DASH } from './format.ts'
 import { gapWords } from './words.ts'
 
 const SOURCES: Readonly<Record<string, string>> = {
@@ -34,7 +36,5 @@ export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: '
 
 /** Durations of a scrape: microseconds matter as little as their digits. */
 export function took(seconds: number | undefined): string {
-  if (seconds === undefined) return '–'
-  if (seconds < 0.0005) return '< 1 ms'
-  return seconds < 1 ? `${(seconds * 1000).toFixed(0)} ms` : `${seconds.toFixed(1)} s`
+  return seconds === undefined ? DASH : tookText(seconds * 1000)
 }

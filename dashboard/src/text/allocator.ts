@@ -15,9 +15,3 @@ export function freeWords(bytes: number, returned: number): string {
   if (returned >= bytes) return 'Free, cache: a flush gives it back'
   return `Free: a flush gives back ${memory(returned)} of it, the rest is a hole`
 }
-/** A part of a whole, with a decimal below ten percent. */
-export function shareText(part: number, whole: number): string {
-  if (whole === 0) return '0 %'
-  const percent = (part / whole) * 100
-  return `${percent > 0 && percent < 0.05 ? '<0.1' : percent.toFixed(percent < 9.95 ? 1 : 0)} %`
-}

@@ -1,14 +1,5 @@
-// Words around an explained log: sizes, and the answer as Markdown to paste into a ticket.
+// The answer to an explained log as Markdown to paste into a ticket.
 import type { Fault } from '../../../agent/model/fault.ts'
-
-/** Of a file: in powers of ten, as file managers count. */
-export function byteSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9]
-  return `${(bytes / size).toFixed(bytes / size < 10 ? 1 : 0)} ${unit}`
-}
-
-export const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 /** A fence longer than any run of backticks in the text. */
 function fenced(text: string): string {

@@ -1,8 +1,11 @@
 // Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
+import { age } from '../../../agent/text/span.ts'
+import { since, zoneName } from '../../../agent/text/time.ts'
 import type { Facts, OomCause } from '../../../agent/model/facts.ts'
 import type { IncidentKind } from '../../../agent/model/kinds.ts'
+import { gib } from '../../../agent/text/bytes.ts'
 import { throttleWord } from './words.ts'
-import { age, celsiusFigure, clock, gib, memory, percent, since, timeWithSeconds, wattsFigure, zoneName } from './format.ts'
+import { celsiusFigure, clock, percent, wattsFigure } from './format.ts'
 
 export type FactRow = { readonly name: string; readonly label: string; readonly value: string }
 
@@ -77,12 +80,9 @@ const isCause = (text: string): text is OomCause => text in CAUSES
 const spaced = ({ value, unit }: { readonly value: string; readonly unit: string }): string => `${value} ${unit}`
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })
 
-/** With one digit more than elsewhere: an allocation fails for a few MiB. */
-const exactMemory = (bytes: number): string => (Math.abs(bytes) >= 2 ** 30 ? `${gib(bytes, 2)} GiB` : memory(bytes))
-
 function numberText(name: string, value: number, nowMs: number): string {
-  if (name.endsWith('_bytes_per_second')) return `${exactMemory(value)} per second`
-  if (name.endsWith('_bytes')) return exactMemory(value)
+  if (name.endsWith('_bytes_per_second')) return `${gib(value)} per second`
+  if (name.endsWith('_bytes')) return gib(value)
   if (name.endsWith('_ratio')) return percent(value)
   if (name.endsWith('_celsius')) return spaced(celsiusFigure(value))
   if (name.endsWith('_watts')) return spaced(wattsFigure(value))
@@ -95,7 +95,7 @@ function numberText(name: string, value: number, nowMs: number): string {
 }
 
 function others(list: NonNullable<Facts['other_processes']>): string {
-  return list.map(({ pid, bytes }) => `${exactMemory(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
+  return list.map(({ pid, bytes }) => `${gib(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
 }
 
 const wordOf = (name: string, text: string): string =>
@@ -131,6 +131,3 @@ export function offsetText(seconds: number): string {
   if (Math.round(seconds) === 0) return 'at the fault'
   return `${age(Math.abs(Math.round(seconds)))} ${seconds < 0 ? 'before' : 'after'}`
 }
-
-/** Time of day with seconds, and the date before it when it is not today's. */
-export const momentText = (ms: number, nowMs: number): string => since(ms, nowMs).replace(/\d\d:\d\d$/, timeWithSeconds(ms))

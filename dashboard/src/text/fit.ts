@@ -1,5 +1,6 @@
 // The fit's words: parts, verdicts, counts of parameters, and what is done with the model.
 import type { FitEstimate, FitPartName, FitReport, FitVerdict, GpuRoom } from '../../../agent/model/fit.ts'
+import { parametersText } from '../../../agent/text/figures.ts'
 import { shortGpuName } from './names.ts'
 
 export const PARTS: Readonly<Record<FitPartName, string>> = {
@@ -26,11 +27,6 @@ export const VERDICTS: Readonly<Record<FitVerdict, Verdict>> = {
   unknown: { text: 'not known', shape: '?', tone: 'plain' },
 }
 
-export function countText(count: number): string {
-  const [divisor, unit] = count >= 1e9 ? [1e9, 'billion'] : count >= 1e6 ? [1e6, 'million'] : [1e3, 'thousand']
-  return `${(count / divisor).toFixed(2)} ${unit}`
-}
-
 export const gpuName = ({ index, name, gi }: GpuRoom): string => (index === undefined ? name : `GPU ${index}${gi === undefined ? '' : `, MIG instance ${gi}`}`)
 export const gpuModel = ({ index, name }: GpuRoom): string => (index === undefined ? '' : shortGpuName(name.replace(/, MIG instance .*/, '')))
 
@@ -46,9 +42,9 @@ export function peakText(since: number | undefined, now: number): string {
 export function workText({ model, settings }: FitEstimate): string {
   const { train, dtype, batch, context, gpus, shard, rank, optimizer, engine } = settings
   const work = train === 'no' ? `inference with ${engine}` : train === 'full' ? `full training with ${optimizer}` : `LoRA of rank ${rank} with ${optimizer}`
-  const trained = model.trainable === undefined || train === 'full' ? '' : `, ${countText(model.trainable)} of them trained`
+  const trained = model.trainable === undefined || train === 'full' ? '' : `, ${parametersText(model.trainable)} of them trained`
   const split = gpus === 1 ? '' : `, one of ${gpus} GPUs${shard === 'none' ? '' : ` (${shard})`}`
-  return `${countText(model.parameters)} parameters${trained}; ${work}, ${dtype}, ${batch} × ${context} tokens${split}`
+  return `${parametersText(model.parameters)} parameters${trained}; ${work}, ${dtype}, ${batch} × ${context} tokens${split}`
 }
 
 /** The answer in one line. */

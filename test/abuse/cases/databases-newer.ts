@@ -1,7 +1,7 @@
 // Databases that a newer Warpwatch wrote, as after a step back to an older version.
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { messageOf } from '../../../agent/lib/error-words.ts'
+import { messageOf } from '../../../agent/text/error.ts'
 import type { AbuseCase } from '../abuse-case.ts'
 import { samplesCome } from '../parts/sampling.ts'
 import { startScene } from '../parts/scene.ts'

@@ -12,7 +12,7 @@ const ENDS = Number(process.env['WARPWATCH_PROBE_ENDS'] ?? 20_000)
 /** Of each Python in the short form, which runs without busy loops. */
 const SHORT_ENDS = 36
 const BUSY = 3
-/** A Python with a PyTorch for the CPU, if there is one: a twentieth of the ends, since each takes seconds. */
+/** A Python with a PyTorch for the CPU, if there is one: a fiftieth of the ends, since each takes seconds. */
 const REAL_TORCH = process.env['WARPWATCH_PROBE_TORCH_PYTHON'] ?? ''
 
 const reports = z.object({
@@ -43,7 +43,7 @@ export const probeEnds: AbuseCase = {
   async run({ short }) {
     const pythons = findPythons()
     const real = !short && existsSync(REAL_TORCH) ? [REAL_TORCH] : []
-    const realEnds = real.length * Math.ceil(ENDS / 20)
+    const realEnds = real.length * Math.ceil(ENDS / 50)
     const each = short ? SHORT_ENDS : Math.ceil((ENDS - realEnds) / pythons.length)
     const busy = short ? '0' : String(BUSY)
     const found: Report[] = []

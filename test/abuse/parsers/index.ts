@@ -1,8 +1,10 @@
 // Every reader of outside bytes, by group: a new one is one entry in its group's file.
-export * from './files.ts'
+export * from './configuration.ts'
+export * from './doctor.ts'
 export * from './gpu.ts'
 export * from './http.ts'
 export * from './logs.ts'
+export * from './models.ts'
 export * from './snapshots.ts'
 export * from './streams.ts'
 export * from './system.ts'

@@ -1,5 +1,6 @@
 // What a reader of outside bytes is to the abuse suite: where its inputs come from, how many it gets, what it may refuse them with.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MOST_BYTES } from './mutate.ts'
 
@@ -54,3 +55,10 @@ const SHARED = join(import.meta.dirname, '../../../../shared')
 /** Real files beside the repository as further seeds, cut to what is admitted; none where they are not there. Nothing of them is in the repository. */
 export const sharedSeeds = (...paths: readonly string[]): readonly Buffer[] =>
   paths.map((path) => join(SHARED, path)).flatMap((path) => (existsSync(path) ? [readFileSync(path).subarray(0, MOST_BYTES / 2)] : []))
+
+let made: string | undefined
+/** One folder for the whole run of a child; `abuse` removes what lies in its own temporary folder. */
+export const folder = (): string => (made ??= mkdtempSync(join(tmpdir(), 'warpwatch-abuse-')))
+
+/** The YAML library takes up to 10 µs for a character that is wrong. Such files are the operator's, read once, by a command or at the start. */
+export const YAML_MS = 1_000

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf } from '../../../agent/lib/error-words.ts'
+import { codeOf } from '../../../agent/text/error.ts'
 
 export type SmallDisk = {
   readonly path: string
@@ -50,7 +50,7 @@ function untilRefused(write: (n: number) => void, most: number): string {
     try {
       write(n)
     } catch (error) {
-      return codeOf(error)
+      return codeOf(error) ?? ''
     }
   }
   throw new Error('expected a small disk, it took all that was written')

@@ -1,12 +1,10 @@
 // Eight hours of a host on which nothing goes wrong, as the events of its sources: day and night, restarts, evaluations. The seed decides all of it.
-import { metricNamed } from '../../../agent/catalogue.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import { createGpuScraper } from '../../../agent/sources/simulated/gpu-scrapes.ts'
 import { createHostScraper } from '../../../agent/sources/simulated/host-scrapes.ts'
 import { createProbes } from '../../../agent/sources/simulated/probes.ts'
 import { createRandom } from '../../../agent/sources/simulated/random.ts'
 import { createStage } from '../../../agent/sources/simulated/stage.ts'
-import { createTeller } from '../../../agent/sources/simulated/teller.ts'
 import { createWorld } from '../../../agent/sources/simulated/world.ts'
 import { createExtras, createOddities } from './extras.ts'
 import { healthyWorkload, type Clock } from './jobs.ts'
@@ -29,9 +27,8 @@ export function createHealthyHost(seed: number, firstT: number, { processes = 18
   const base = createWorld({ seed, gpus: 8, processes, containers, mig })
   const world = { ...base, processes: base.processes.map((process) => ({ ...process, workload: healthyWorkload(process, clock) })) }
   const stage = createStage(world)
-  const teller = createTeller(metricNamed)
-  const gpuScrapes = createGpuScraper(world, teller)
-  const hostScrapes = createHostScraper(world, teller, createRandom(seed, 'host'), firstT, 'gpu-host')
+  const gpuScrapes = createGpuScraper(world)
+  const hostScrapes = createHostScraper(world, createRandom(seed, 'host'), firstT, 'gpu-host')
   const probes = createProbes(world)
   const extras = createExtras(world, createRandom(seed, 'extras'))
   const oddities = createOddities(createRandom(seed, 'oddities'))

@@ -62,7 +62,7 @@ export async function startChild(scenario: FakeScenario, options: ChildOptions =
     }
     listeners.add(listen)
   })
-  child.send({ type: 'start', libraries: [library], leaveOut: [], last: [], peakHz: 0, reinitMs: 0, ...start } satisfies StartRequest)
+  child.send({ type: 'start', libraries: [library], leaveOut: [], peakHz: 0, reinitMs: 0, ...start } satisfies StartRequest)
   const hello = await first
   if (hello.type === 'failed') {
     await ended

@@ -35,9 +35,7 @@ function present(): readonly number[] {
   const { gpus, lost = [] } = script()
   const leaveOut = start?.leaveOut ?? []
   const indices = [...Array(gpus).keys()].filter((index) => !lost.includes(index) && !leaveOut.includes(index))
-  if (start?.only !== undefined) return indices.filter((index) => index === start?.only)
-  const last = start?.last ?? []
-  return [...indices.filter((index) => !last.includes(index)), ...last.filter((index) => indices.includes(index))]
+  return start?.only === undefined ? indices : indices.filter((index) => index === start?.only)
 }
 const lineUp = (indices: readonly number[]) => ({
   gpus: indices.map((index) => ({ index, uuid: uuidOf(index), name: 'Fake', pciBusId: `00000000:0${index}:00.0` })),

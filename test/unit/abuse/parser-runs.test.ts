@@ -35,10 +35,10 @@ test('what throws, is slow or hangs is named with its input, and the sound ones 
   expect(failures.find(({ parser }) => parser === 'hangs')?.index).toBe(firstWith(/ {2}/))
   expect([...of('sound'), ...of('sound-too')]).toEqual([])
   expect(inputs).toBeGreaterThanOrEqual(400)
-}, 120_000)
+})
 
 test('what takes all memory is named, too', async () => {
   const { of } = await run(['grows', 'sound'], { heapMib: 64 })
   expect(of('grows')).toEqual([expect.stringMatching(/heap out of memory/)])
   expect(of('sound')).toEqual([])
-}, 120_000)
+})

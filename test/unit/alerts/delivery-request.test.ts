@@ -29,7 +29,7 @@ const post = async (url: string, more: Partial<SendOptions> = {}): Promise<Sent>
   )
 async function failure(sent: Promise<Sent>): Promise<Extract<Sent, { failed: string }>> {
   const found = await sent
-  if (!('failed' in found)) throw new Error(`expected a failure, came status ${found.answer.status}`)
+  if (!('failed' in found)) throw new Error(`must be a failure, not status ${found.answer.status}`)
   expect(found.failed).not.toContain(SECRET)
   expect(found.failed).not.toContain('services')
   return found

@@ -1,13 +1,13 @@
 // Incidents and messages for the tests of messages: from the simulated host, and from log lines through the real judge.
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import * as detectors from '../../../agent/diagnosis/detectors/index.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Incident, IncidentSubject } from '../../../agent/model/incident.ts'
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
 import { outgoing } from '../../../alerts/messages/outgoing.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { tell } from '../simulated/told.ts'
 
 export const HOST = 'gpu-node-07'
@@ -16,7 +16,7 @@ export const T = Date.parse('2026-05-01T03:12:07Z')
 /** As the agent keeps them at the end of the story, in the order in which they began. */
 export function simulated(scenario: string, seconds: number): readonly Incident[] {
   const found = new Map<string, Incident>()
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     detection: createDetection({ definitions: Object.values(detectors), settings: {}, onForecast: () => {} }),
     hostname: HOST,

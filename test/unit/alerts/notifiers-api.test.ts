@@ -28,7 +28,7 @@ async function served(token = '') {
     rows: () => [NOTIFIER, QUIET],
     test: async (name, kind = 'cuda_oom') => {
       asked.push(`test ${name} ${kind}`)
-      return { notifier: name, host: 'hooks.slack.com', result: 'rejected', status: 404, took_ms: 12, why: 'expected 200, came 404' }
+      return { notifier: name, host: 'hooks.slack.com', result: 'rejected', status: 404, took_ms: 12, why: 'must be 200, not 404' }
     },
     retry: (name) => asked.push(`retry ${name}`),
   }
@@ -63,7 +63,7 @@ test('a test message tells what came of it, and what was set aside is tried agai
     result: 'rejected',
     status: 404,
     took_ms: 12,
-    why: 'expected 200, came 404',
+    why: 'must be 200, not 404',
   })
   await server.post('/api/v1/notifiers/pager/test', '{}')
   expect(retried.parse(JSON.parse((await server.post('/api/v1/notifiers/ops/retry', '{}')).text))).toEqual({ notifier: 'ops', retried: 3 })
@@ -73,11 +73,11 @@ test('a test message tells what came of it, and what was set aside is tried agai
 test.each([
   ['/api/v1/notifiers/nobody/test', '{}', {}, 404, 'no notifier \\"nobody\\"'],
   ['/api/v1/notifiers/nobody/retry', '{}', {}, 404, 'no notifier \\"nobody\\"'],
-  ['/api/v1/notifiers/ops/test', '{"kind":"xids"}', {}, 400, 'such as xid, came'],
-  ['/api/v1/notifiers/ops/test', '{"url":"http://evil"}', {}, 400, 'expected kind alone'],
-  ['/api/v1/notifiers/ops/test', '[]', {}, 400, 'expected an object'],
-  ['/api/v1/notifiers/ops/test', 'x', {}, 400, 'expected JSON'],
-  ['/api/v1/notifiers/ops/test', '{}', { 'content-type': 'text/plain' }, 415, 'expected application/json'],
+  ['/api/v1/notifiers/ops/test', '{"kind":"xids"}', {}, 400, 'such as xid, not'],
+  ['/api/v1/notifiers/ops/test', '{"url":"http://evil"}', {}, 400, 'only kind can be given'],
+  ['/api/v1/notifiers/ops/test', '[]', {}, 400, 'must be an object'],
+  ['/api/v1/notifiers/ops/test', 'x', {}, 400, 'this is no JSON'],
+  ['/api/v1/notifiers/ops/test', '{}', { 'content-type': 'text/plain' }, 415, 'must be application/json'],
   ['/api/v1/notifiers/ops/retry', '{}', { origin: 'http://evil.example' }, 403, 'Origin'],
 ])('POST %s with %s is refused', async (path, body, headers, status, text) => {
   await using server = await served()

@@ -1,7 +1,7 @@
 // Other notifiers and routes while the agent runs: what waits is kept, nobody is told twice, and whoever is new hears what fires.
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { isLoaded, settingsFor } from '../../../agent/cli/settings.ts'
+import { isLoaded, settingsFor } from '../../../agent/cli/config/settings.ts'
 import type { Config } from '../../../agent/config/schema.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { createAlerts } from '../../../alerts/service.ts'
@@ -50,7 +50,7 @@ async function scene(notifiers: (receiver: Receiver, other: Receiver) => readonl
     fire: (id: string): void => {
       const found = { ...incident(id), started_at: Date.now(), fired_at: Date.now(), last_seen_at: Date.now() }
       fires.set(id, found)
-      alerts.changed(found)
+      alerts.incident(found)
     },
     reload: async (next: readonly unknown[], more: Readonly<Record<string, string>> = env) => (await alerts.prepare(await configOf(directory, next, more)))(),
   }

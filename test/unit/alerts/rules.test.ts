@@ -1,5 +1,5 @@
-// The rules for Prometheus: every kind has one, what is committed is what the command prints, and they name only what there is.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// The rules for Prometheus: every kind has one, and they name only what there is.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -7,11 +7,11 @@ import * as z from 'zod'
 import { afterAll, describe, expect, test } from 'vitest'
 import { catalogue } from '../../../agent/catalogue.ts'
 import { defaultRules, judgedNumbers, kindPages } from '../../../agent/cli/rules.ts'
-import { DETECTOR_LIST } from '../../../agent/cli/detector-settings.ts'
+import { DETECTOR_LIST } from '../../../agent/cli/config/detector-settings.ts'
 import { alertName, INCIDENT_KINDS } from '../../../agent/model/kinds.ts'
 import { readKindPage } from '../../../alerts/prometheus/kind-page.ts'
 import { judgeOf, perHost } from '../../../alerts/prometheus/numbers.ts'
-import { alertingPage, PAGE, RULES } from '../../../scripts/rules-doc.ts'
+import { committed } from '../../../scripts/generators/generator.ts'
 import { runCli } from '../cli/run-cli.ts'
 
 const texts = z.record(z.string(), z.string())
@@ -35,15 +35,9 @@ const printed = async (...args: readonly string[]): Promise<ReadonlyMap<string, 
 }
 const everyAlert = INCIDENT_KINDS.map(alertName)
 
-describe('what is committed', () => {
-  test('is what the command prints (node scripts/rules-doc.ts writes it)', () => {
-    expect(readFileSync(RULES, 'utf8')).toBe(defaultRules())
-  })
-  test('docs/alerting.md has the table of the kinds', () => {
-    const page = readFileSync(PAGE, 'utf8')
-    expect(alertingPage(page)).toBe(page)
-    for (const kind of INCIDENT_KINDS) expect(page).toContain(`| \`${alertName(kind)}\` |`)
-  })
+test('docs/alerting.md has the table of the kinds', () => {
+  const page = committed('docs/alerting.md')
+  for (const kind of INCIDENT_KINDS) expect(page).toContain(`| \`${alertName(kind)}\` |`)
 })
 
 describe('every kind', () => {
@@ -137,15 +131,18 @@ describe('warpwatch rules', () => {
     expect([...(await printed('--no-incidents')).keys()]).toEqual(['warpwatch-agent', 'warpwatch-recording'])
   })
   test.each([
-    [['--judge', 'me'], '--judge: expected agent or prometheus, came "me"'],
-    [['--config', config], '--config: expected with --judge prometheus only, as else the agent judges its own configuration'],
-    [['--runbooks', 'wiki'], '--runbooks: expected a URL such as http://{{ $labels.instance }}/runbooks, came "wiki"'],
-    [['--no-incidents', '--judge', 'agent'], '--no-incidents: expected without --judge, came with it: no incident is judged'],
+    [['--judge', 'me'], '--judge: must be agent or prometheus, not "me"'],
+    [['--config', config], '--config only goes with --judge prometheus: without it the rules follow the incidents, however they are configured'],
+    [['--runbooks', 'wiki'], '--runbooks: must be a URL such as http://{{ $labels.instance }}/runbooks, not "wiki"'],
+    [['--no-incidents', '--judge', 'agent'], '--no-incidents and --judge exclude each other: leave out one'],
   ])('refuses %j', async (args, message) => {
     expect(await runCli(['rules', ...args])).toEqual({ code: 2, signal: null, stdout: '', stderr: `warpwatch: ${message}\n` })
   })
+  test('reads the page of a kind with a digit', () => {
+    expect(readKindPage('nvlink5_errors', '# `nvlink5_errors`: Title\n\nWhat it is.\n')).toEqual({ title: 'Title', lead: 'What it is.' })
+  })
   test('says which runbook is not there, or is none', () => {
-    expect(() => kindPages('/nonexistent')).toThrow(/expected the runbooks, came: ENOENT.*allocator_internal\.md/)
-    expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: expected the heading/)
+    expect(() => kindPages('/nonexistent')).toThrow(/the runbooks cannot be read: ENOENT.*allocator_internal\.md/)
+    expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: must begin with #/)
   })
 })

@@ -110,7 +110,7 @@ test('tries again with growing pauses and the same key, says so once, and keeps 
     waiting: 3,
     oldest_waiting_at: T,
     failed_tries: before,
-    last_error: { text: 'expected status 200 to 299, came 503' },
+    last_error: { text: 'the receiver answered with status 503' },
   })
   it.at.answerWith(() => OK)
   await it.run(10 * MINUTE)

@@ -217,6 +217,6 @@ describe('options', () => {
   })
   test('of a refused URL only its host is told', () => {
     const [problem] = slack.check?.({ ...OPTIONS, url: 'https://user:pass@evil.example/services/secret' }) ?? []
-    expect(problem?.text).toMatch(/came https:\/\/evil\.example$/)
+    expect(problem?.text).toMatch(/not https:\/\/evil\.example$/)
   })
 })

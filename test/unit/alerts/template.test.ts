@@ -38,16 +38,16 @@ describe('at the start', () => {
     ['{"text": "{{ headline"}', 'line 1, column 11: output'],
     ['{"text": "{{ headlin }}"}', 'line 1, column 14: undefined variable: headlin'],
     ['{"serial": {{ items[0].facts.serial | json }}}', 'undefined variable: items.0.facts.serial'],
-    ['{"text": "{{ items[0] }}"}', 'expected text or a number to print, came a group'],
+    ['{"text": "{{ items[0] }}"}', 'only text and numbers can be printed, not a group'],
     ["{% include '/etc/passwd' %}", 'tag "include" not found'],
     ["{% render 'x' %}", 'tag "render" not found'],
     ["{% layout 'x' %}", 'tag "layout" not found'],
-    ['{"text": {{ headline }}}', 'expected JSON to come out'],
-    ['{"text": "{{ headline | json }}"}', 'expected JSON to come out'],
-    ['{"text": "{{ items[0].verdict | raw }}"}', 'expected JSON to come out'],
+    ['{"text": {{ headline }}}', 'the result is no JSON'],
+    ['{"text": "{{ headline | json }}"}', 'the result is no JSON'],
+    ['{"text": "{{ items[0].verdict | raw }}"}', 'the result is no JSON'],
     ['{"gpu": {{ items[0].gpu }}}', '(tried with an incident of the host)'],
     ['{% for i in (1..100000000) %}{{ i }}{% endfor %}', 'line 1, column'],
-    [`"${'x'.repeat(70_000)}"`, 'expected at most 65536 characters, came 70002'],
+    [`"${'x'.repeat(70_000)}"`, 'must be at most 65536 characters, not 70002'],
   ])('refuses %j', (body, why) => {
     const problems = check(body)
     expect(problems).toHaveLength(1)
@@ -84,7 +84,7 @@ describe('when a message is sent', () => {
   test('a body that is no JSON after all is an error without the body', () => {
     const body = '{% if items[0].facts.xid %}oops {{ secrets.key }}{% else %}{}{% endif %}'
     expect(check(body, { secrets: { key: 'VERY-SECRET' } })).toEqual([])
-    expect(() => render(body, storm(1), { secrets: { key: 'VERY-SECRET' } })).toThrow(/^expected JSON to come out(?!.*VERY-SECRET)/)
+    expect(() => render(body, storm(1), { secrets: { key: 'VERY-SECRET' } })).toThrow(/^the result is no JSON(?!.*VERY-SECRET)/)
   })
 
   test('carries its key, its headers and the form of its body', () => {

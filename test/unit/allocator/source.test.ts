@@ -293,7 +293,7 @@ describe('the socket', () => {
     writeFileSync(path, 'precious')
     await using run = startListening(driver, { path })
     await poll(() => run.gaps().length > 0, { what: 'the gap' })
-    expect(run.gaps()[0]?.detail).toContain('expected a socket or nothing')
+    expect(run.gaps()[0]?.detail).toContain('is there already and is no socket')
     expect(run.lines.join('\n')).toContain('probes cannot connect')
     expect(lstatSync(path).isFile()).toBe(true)
     await probe[Symbol.asyncDispose]()

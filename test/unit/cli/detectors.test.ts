@@ -35,7 +35,7 @@ const recording = file(
 )
 const kinds = async (...args: readonly string[]): Promise<readonly string[]> => {
   const { code, stdout, stderr } = await runCli(['replay', recording, '--json', ...args])
-  if (code !== 0) throw new Error(`expected a replay, came ${code}: ${stderr}`)
+  if (code !== 0) throw new Error(`must be a replay, not ${code}: ${stderr}`)
   return Array.from(stdout.matchAll(/"kind":"(\w+)"/g), (match) => match[1] ?? '')
 }
 
@@ -46,7 +46,7 @@ describe('a wrong configuration', () => {
   )
   const lines = [
     `${wrong}:3: unknown key detectors.throtling; the nearest valid one is detectors.throttling`,
-    `${wrong}:5: detectors.ecc-uncorrected.quiet_hours: expected a number from 0.01 to 8760, came 0 (number)`,
+    `${wrong}:5: detectors.ecc-uncorrected.quiet_hours: must be a number from 0.01 to 8760, not 0 (number)`,
     `${wrong}:7: detectors.custom[0].metric: unknown metric gpu_temprature; the nearest valid one is warpwatch_gpu_temperature_celsius`,
     `${wrong}:9: targets[0].tiemout_ms: unknown key; the nearest valid one is timeout_ms`,
   ]

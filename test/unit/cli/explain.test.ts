@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { answerText } from '../../../agent/cli/explain-answer.ts'
+import { answerText } from '../../../agent/cli/explain/answer.ts'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { runCli } from './run-cli.ts'
@@ -56,10 +56,10 @@ describe('explain', () => {
     expect(JSON.parse(answers[1] ?? '')).toMatchObject({ id: 7, faults: [{ kind: 'cuda_oom' }] })
   })
   test.each([
-    ['a file that is not there', ['explain', '/does/not/exist'], 'expected a log that can be read, came: ENOENT'],
-    ['a folder', ['explain', tmpdir()], 'expected a log that can be read, came: EISDIR'],
-    ['a line that is no JSON', ['explain', '--jsonl', file('not json')], 'line 1: expected {"id","text"} as JSON'],
-    ['a line without text', ['explain', '--jsonl', file('{"id":1}')], 'line 1: expected {"id","text"}, came {"id":1}'],
+    ['a file that is not there', ['explain', '/does/not/exist'], 'the log cannot be read: ENOENT'],
+    ['a folder', ['explain', tmpdir()], 'the log cannot be read: EISDIR'],
+    ['a line that is no JSON', ['explain', '--jsonl', file('not json')], 'line 1: must be {"id","text"} as JSON'],
+    ['a line without text', ['explain', '--jsonl', file('{"id":1}')], 'line 1: must be {"id","text"}, not {"id":1}'],
   ])('%s: exit 2 and one line', async (_, args, said) => {
     const { code, stdout, stderr } = await runCli(args)
     expect([code, stdout]).toEqual([2, ''])

@@ -58,11 +58,11 @@ describe('incidents, when no agent runs', () => {
   })
 
   test.each([
-    [['0000000000000000'], 'expected the id of an incident, came "0000000000000000"'],
-    [['--markdown'], '--markdown: expected the ID of an incident with it, came none'],
-    [['--status', 'open'], '--status: expected pending, firing, resolved, came "open"'],
-    [['--kind', 'cuda_om'], '--kind: expected a kind of incident such as cuda_oom, came "cuda_om"'],
-    [['--limit', '0'], '--limit: expected a whole number from 1 to 1000, came "0"'],
+    [['0000000000000000'], 'No incident "0000000000000000"'],
+    [['--markdown'], '--markdown: the id of an incident is missing'],
+    [['--status', 'open'], '--status: must be one of pending, firing, resolved, not "open"'],
+    [['--kind', 'cuda_om'], '--kind: must be a kind of incident such as cuda_oom, not "cuda_om"'],
+    [['--limit', '0'], '--limit: must be a whole number from 1 to 1000, not "0"'],
   ])('%j is wrong usage', async (args, problem) => {
     const { code, stderr } = await runCli(['incidents', ...args, '--data-dir', filled(), '--listen', await freePort()])
     expect(code).toBe(2)
@@ -83,7 +83,7 @@ describe('incidents, of a running agent', () => {
     expect(JSON.parse((await runCli([...args, INCIDENT.id, '--json'], { env })).stdout)).toEqual(INCIDENT)
     const refused = await runCli(args, { env: { WARPWATCH_HTTP__TOKEN: 'another' } })
     expect([refused.code, refused.stdout]).toEqual([2, ''])
-    expect(refused.stderr).toContain('expected 200, came 401')
+    expect(refused.stderr).toContain('answered with status 401')
   })
 })
 

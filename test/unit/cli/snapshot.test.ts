@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseBytes } from '../../../agent/lib/bytes.ts'
 import { bytesOf, jitPickle } from '../allocator/snapshot/pickler.ts'
 import { block, frames, free, GIB, MIB, segment, snapshot } from '../allocator/snapshot/scene.ts'
 import { runCli } from './run-cli.ts'
@@ -64,7 +63,7 @@ describe('snapshot', () => {
 describe('what is no snapshot costs one line and exit code 2', () => {
   const ASKED = 'expected a file of torch.cuda.memory._dump_snapshot'
   test.each([
-    ['a file that is not there', () => join(folder, 'nothing'), 'came: ENOENT'],
+    ['a file that is not there', () => join(folder, 'nothing'), 'cannot be read: ENOENT'],
     ['a folder', () => folder, 'is a directory'],
     ['a device that never ends', () => '/dev/zero', 'is no regular file'],
     ['an empty file', () => file(''), `${ASKED} (a pickle), or JSON of the same shape, came an empty file`],
@@ -84,7 +83,7 @@ describe('what is no snapshot costs one line and exit code 2', () => {
       () => file(bytesOf(0x80, 4, 'cos\nsystem\n(X', 2, 0, 0, 0, 'idtR.')),
       'the opcode GLOBAL at byte 2 (os.system), which runs code when unpickled: refused',
     ],
-    ['a segment without blocks', () => file(jitPickle([{ total_size: 5, segment_type: 'large' }])), 'segment 0: expected blocks as a list, came nothing'],
+    ['a segment without blocks', () => file(jitPickle([{ total_size: 5, segment_type: 'large' }])), 'segment 0: expected blocks as a list'],
   ])('%s', async (_, path, said) => {
     const { code, stdout, stderr } = await runCli(['snapshot', path()])
     expect([code, stdout]).toEqual([2, ''])
@@ -92,32 +91,14 @@ describe('what is no snapshot costs one line and exit code 2', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
   test.each([
-    [['--request', 'much'], '--request: expected a size such as 2GiB, 500MB or 1048576, came "much"'],
-    [['--request', '0'], '--request: expected a size'],
-    [['--top', '0'], '--top: expected a whole number from 1 to 1000, came "0"'],
-    [['--device', '7'], '--device: expected one of 0, came 7'],
-    [['--svg', '/does/not/exist/x.svg'], '--svg: expected a place that can be written'],
+    [['--request', 'much'], '--request: must be a size such as 2GiB, 500MB or 1048576, not "much"'],
+    [['--request', '0'], '--request: must be a size'],
+    [['--top', '0'], '--top: must be a whole number from 1 to 1000, not "0"'],
+    [['--device', '7'], '--device: must be one of 0, not 7'],
+    [['--svg', '/does/not/exist/x.svg'], '--svg: it cannot be written'],
   ])('%j', async (flags, said) => {
     const { code, stdout, stderr } = await runCli(['snapshot', whole, ...flags])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(said)
   })
-})
-
-test.each([
-  ['2GiB', 2 * GIB],
-  ['2 gib', 2 * GIB],
-  ['1.5MiB', 1.5 * MIB],
-  ['500MB', 5e8],
-  ['3k', 3000],
-  ['7', 7],
-  ['7B', 7],
-  ['0', 0],
-  ['iB', undefined],
-  ['1iB', undefined],
-  ['-1', undefined],
-  ['1e3', undefined],
-  ['99999999TiB', undefined],
-])('a size of %s is %s bytes', (text, bytes) => {
-  expect(parseBytes(text)).toBe(bytes)
 })

@@ -1,8 +1,11 @@
 // `notifiers` in the configuration: against the types that there are, secrets from elsewhere, and secrets that are shown nowhere.
 import { describe, expect, test } from 'vitest'
 import { printable, printYaml } from '../../../agent/config/print.ts'
+import { nearest } from '../../../agent/lib/nearest.ts'
+import * as registry from '../../../alerts/notifiers/index.ts'
 import { load, problems } from './configured.ts'
 
+const TYPES = Object.values<{ readonly type: string }>(registry).map(({ type }) => type)
 const SLACK = 'https://hooks.slack.com/services/T000/B000/s3cret'
 const HOOK = '{name: hook, type: webhook, url: "https://ops.example.com/in/s3cret"}'
 /** With links, so that there is no warning about them. */
@@ -45,46 +48,41 @@ describe('a notifier', () => {
 
 describe('what is wrong', () => {
   test.each([
-    ['{type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name of at most 63 letters, digits and _ . -, a letter or digit first, came nothing'],
-    ['{name: hook, type: webhook, url: "http://a/"}', 'notifiers[1].name: expected a name that no other notifier has, came "hook" again'],
-    ['{name: a}', 'notifiers[1].type: expected one of alertmanager, slack, template, webhook, came nothing'],
+    ['{type: webhook, url: "http://a/"}', 'notifiers[1].name: missing: give a name of at most 63 letters, digits and _ . -, a letter or digit first'],
+    ['{name: hook, type: webhook, url: "http://a/"}', 'notifiers[1].name: another notifier is also called "hook"; choose another name'],
+    ['{name: a}', `notifiers[1].type: missing: give one of ${TYPES.join(', ')}`],
     ['{name: a, type: slak}', 'notifiers[1].type: unknown type "slak"; the nearest valid one is slack'],
-    ['{name: a, type: constructor}', 'notifiers[1].type: unknown type "constructor"; the nearest valid one is slack'],
-    ['{name: a, type: webhook}', 'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came nothing'],
+    ['{name: a, type: webhok}', 'notifiers[1].type: unknown type "webhok"; the nearest valid one is webhook'],
+    ['{name: a, type: constructor}', `notifiers[1].type: unknown type "constructor"; the nearest valid one is ${nearest('constructor', TYPES) ?? ''}`],
+    ['{name: a, type: webhook}', 'notifiers[1].url: missing: give a URL such as https://ops.example.com/warpwatch'],
     ['{name: a, type: webhook, url: "http://a/", sekret: s3cret}', 'notifiers[1].sekret: unknown key; the nearest valid one is secret'],
     [
       '{name: a, type: webhook, url: "ftp://ann:s3cret@a/"}',
-      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+      'notifiers[1].url: must be a URL such as https://ops.example.com/warpwatch, not a value of another kind (hidden)',
     ],
-    ['{name: a, type: webhook, url: "http://a/", secret: [s3cret]}', 'notifiers[1].secret: expected text, came a value of another kind (hidden)'],
-    [
-      '{name: a, type: webhook, url: "http://a/", headers: {Host: s3cret}}',
-      'notifiers[1].headers: expected headers that Warpwatch does not set itself, came Host',
-    ],
-    ['{name: a, type: webhook, url: {env: NOWHERE}}', 'notifiers[1].url: expected the variable NOWHERE to be set, came nothing'],
-    ['{name: a, type: webhook, url: {env: EMPTY}}', 'notifiers[1].url: expected the variable EMPTY to be set, came an empty one'],
-    ['{name: a, type: webhook, url: {file: nowhere}}', 'notifiers[1].url: expected a readable file nowhere, came ENOENT'],
-    ['{name: a, type: webhook, url: {file: /}}', 'notifiers[1].url: expected a file in /, came something else'],
-    ['{name: a, type: webhook, url: {file: /dev/zero}}', 'notifiers[1].url: expected a file in /dev/zero, came something else'],
-    ['{name: a, type: webhook, url: {file: long}}', 'notifiers[1].url: expected at most 65536 bytes in long, came 65537'],
-    ['{name: a, type: webhook, url: {file: blank}}', 'notifiers[1].url: expected a text in blank, came an empty file'],
-    [
-      '{name: a, type: webhook, url: "http://a/", headers: {X: {env: NOWHERE}}}',
-      'notifiers[1].headers.X: expected the variable NOWHERE to be set, came nothing',
-    ],
+    ['{name: a, type: webhook, url: "http://a/", secret: [s3cret]}', 'notifiers[1].secret: must be text, not a value of another kind (hidden)'],
+    ['{name: a, type: webhook, url: "http://a/", headers: {Host: s3cret}}', 'notifiers[1].headers: Host is set by Warpwatch itself: leave it out'],
+    ['{name: a, type: webhook, url: {env: NOWHERE}}', 'notifiers[1].url: the variable NOWHERE is not set in the environment'],
+    ['{name: a, type: webhook, url: {env: EMPTY}}', 'notifiers[1].url: the variable EMPTY is empty in the environment'],
+    ['{name: a, type: webhook, url: {file: nowhere}}', 'notifiers[1].url: nowhere cannot be read: ENOENT'],
+    ['{name: a, type: webhook, url: {file: /}}', 'notifiers[1].url: / is no regular file'],
+    ['{name: a, type: webhook, url: {file: /dev/zero}}', 'notifiers[1].url: /dev/zero is no regular file'],
+    ['{name: a, type: webhook, url: {file: long}}', 'notifiers[1].url: long is too large: 65537 bytes, at most 65536 are read'],
+    ['{name: a, type: webhook, url: {file: blank}}', 'notifiers[1].url: blank is empty: write the text into it'],
+    ['{name: a, type: webhook, url: "http://a/", headers: {X: {env: NOWHERE}}}', 'notifiers[1].headers.X: the variable NOWHERE is not set in the environment'],
     [
       '{name: a, type: webhook, url: {env: SECRET}}',
-      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+      'notifiers[1].url: must be a URL such as https://ops.example.com/warpwatch, not a value of another kind (hidden)',
     ],
     [
       '{name: {env: SECRET}, type: webhook, url: "http://a/"}',
-      'notifiers[1].name: expected a name of at most 63 letters, digits and _ . -, a letter or digit first, came a value of another kind (hidden)',
+      'notifiers[1].name: must be a name of at most 63 letters, digits and _ . -, a letter or digit first, not a value of another kind (hidden)',
     ],
     [
       '{name: a, type: webhook, url: {env: A, file: B}}',
-      'notifiers[1].url: expected a URL such as https://ops.example.com/warpwatch, came a value of another kind (hidden)',
+      'notifiers[1].url: must be a URL such as https://ops.example.com/warpwatch, not a value of another kind (hidden)',
     ],
-    ['https://ann:s3cret@a/', 'notifiers[1]: expected a group of keys with name, type and the options of the type, came something else (hidden)'],
+    ['https://ann:s3cret@a/', 'notifiers[1]: must be a group of keys with name, type and the options of the type, not another value (hidden)'],
   ])('%s', async (entry, expected) => {
     const given = { env: { EMPTY: '', SECRET: 's3cret !' }, files: { long: 'x'.repeat(65_537), blank: '\n' } }
     expect(await problems(after(entry), given)).toEqual([`warpwatch.yaml:3: ${expected}`])
@@ -93,7 +91,7 @@ describe('what is wrong', () => {
   test('a host where no webhook of Slack is, and a template that does not parse', async () => {
     const [slack] = await problems(after('{name: a, type: slack, url: "https://hooks.slack.com.evil.example/services/s3cret"}'))
     expect(slack).toMatch(
-      /^warpwatch\.yaml:3: notifiers\[1\]\.url: expected a URL at https:\/\/hooks\.slack\.com .*, came https:\/\/hooks\.slack\.com\.evil\.example$/,
+      /^warpwatch\.yaml:3: notifiers\[1\]\.url: must be a URL at https:\/\/hooks\.slack\.com .*, not https:\/\/hooks\.slack\.com\.evil\.example$/,
     )
     const [template] = await problems('notifiers:\n  - name: a\n    type: template\n    url: http://a/\n    body: |\n      {"text": {{ host }\n')
     expect(template).toMatch(/^warpwatch\.yaml:5: notifiers\[0\]\.body: /)
@@ -107,10 +105,10 @@ describe('what is wrong', () => {
 
   test('a value in the place of the list, or too many', async () => {
     expect(await problems(`notifiers: ${SLACK}\n`)).toEqual([
-      'warpwatch.yaml:1: notifiers: expected a list of notifiers, at most 32, came something else (hidden)',
+      'warpwatch.yaml:1: notifiers: must be a list of notifiers, at most 32, not something else (hidden)',
     ])
     const many = Array.from({ length: 33 }, (_, n) => `  - {name: n${n}, type: webhook, url: "http://a/"}\n`).join('')
-    expect(await problems(`notifiers:\n${many}`)).toEqual(['warpwatch.yaml:1: notifiers: expected a list of notifiers, at most 32, came 33'])
+    expect(await problems(`notifiers:\n${many}`)).toEqual(['warpwatch.yaml:1: notifiers: must be a list of notifiers, at most 32, not 33'])
   })
 })
 
@@ -140,10 +138,10 @@ test('secrets of sections may stand elsewhere, too', async () => {
   expect([config.http.token, config.alerts.heartbeat_url]).toEqual(['t0ken', 'https://hc.example/s3cret'])
   expect(printYaml(config, origins)).not.toMatch(/s3cret|t0ken/)
   expect((await problems(yaml)).toSorted()).toEqual([
-    'warpwatch.yaml:2: http.token: expected a readable file token, came ENOENT',
-    'warpwatch.yaml:4: alerts.heartbeat_url: expected the variable BEAT to be set, came nothing',
+    'warpwatch.yaml:2: http.token: token cannot be read: ENOENT',
+    'warpwatch.yaml:4: alerts.heartbeat_url: the variable BEAT is not set in the environment',
   ])
   expect(await problems('alerts:\n  heartbeat_url: hc.example/s3cret\n')).toEqual([
-    'warpwatch.yaml:2: alerts.heartbeat_url: expected a URL such as https://hc-ping.com/UUID, or nothing, came a value of another kind (hidden)',
+    'warpwatch.yaml:2: alerts.heartbeat_url: must be a URL such as https://hc-ping.com/UUID, or nothing, not a value of another kind (hidden)',
   ])
 })

@@ -32,40 +32,40 @@ test('and is printed as it may be written', async () => {
 })
 
 describe('what is wrong', () => {
-  const PATTERNS = 'expected a text or a list of up to 64, came'
+  const PATTERNS = 'must be a text or a list of up to 64, not'
   test.each([
-    ['{match: {kind: xid}}', '.to: expected the name of a notifier, or a list of them, came nothing'],
-    ['{to: []}', '.to: expected the name of a notifier, or a list of them, came the list []'],
+    ['{match: {kind: xid}}', '.to: missing: give the name of a notifier, or a list of them'],
+    ['{to: []}', '.to: must be the name of a notifier, or a list of them, not the list []'],
     ['{to: [team, paper]}', '.to: unknown notifier "paper"; the nearest one is pager'],
     ['{to: team, matches: {}}', '.matches: unknown key; the nearest valid one is match'],
-    ['{to: team, match: xid}', '.match: expected labels with what they must be, came "xid" (text)'],
+    ['{to: team, match: xid}', '.match: must be labels with their values, not "xid" (text)'],
     ['{to: team, match: {severty: critical}}', '.match.severty: unknown label "severty"; the nearest valid one is severity'],
     ['{to: team, match: {constructor: x}}', '.match.constructor: unknown label "constructor"; the nearest valid one is container'],
-    ['{to: team, match: {severity: crit}}', '.match.severity: expected one of info, warning, critical, or a pattern with *, came "crit" (text)'],
+    ['{to: team, match: {severity: crit}}', '.match.severity: must be one of info, warning, critical, or a pattern with *, not "crit" (text)'],
     ['{to: team, match: {kind: [xid, cuda_om]}}', '.match.kind: unknown kind "cuda_om"; the nearest valid one is cuda_oom'],
     ['{to: team, match: {container: []}}', `.match.container: ${PATTERNS} the list []`],
     ['{to: team, match: {container: {a: b}}}', `.match.container: ${PATTERNS} a group of keys`],
-    [`{to: team, match: {container: ${'x'.repeat(257)}}}`, '.match.container: expected at most 256 characters, came 257'],
+    [`{to: team, match: {container: ${'x'.repeat(257)}}}`, '.match.container: must be at most 256 characters, not 257'],
     ['{to: team, group_by: [kind, contaner]}', '.group_by[1]: unknown label "contaner"; the nearest valid one is container'],
-    ['{to: team, wait: 2h}', '.wait: expected a time such as 90s, 5m or 2h, at most 1h, came "2h" (text)'],
-    ['{to: team, wait: never}', '.wait: expected a time such as 90s, 5m or 2h, at most 1h, came "never" (text)'],
-    ['{to: team, repeat: 5s}', '.repeat: expected a time such as 90s, 5m or 2h, from 1m to 30d, or never, came "5s" (text)'],
-    ['{to: team, quiet: {from: "1:00", to: "2:00"}}', '.quiet: expected a list of quiet hours, at most 16, came a group of keys'],
-    ['{to: team, quiet: [{from: "1:00"}]}', '.quiet[0].to: expected a time of day such as "22:00", came nothing'],
-    ['{to: team, quiet: [{from: "24:01", to: "2:00"}]}', '.quiet[0].from: expected a time of day such as "22:00", came "24:01" (text)'],
-    ['{to: team, quiet: [{from: 1320, to: "2:00"}]}', '.quiet[0].from: expected a time of day such as "22:00", came 1320 (number)'],
+    ['{to: team, wait: 2h}', '.wait: must be a time such as 90s, 5m or 2h, at most 1h, not "2h" (text)'],
+    ['{to: team, wait: never}', '.wait: must be a time such as 90s, 5m or 2h, at most 1h, not "never" (text)'],
+    ['{to: team, repeat: 5s}', '.repeat: must be a time such as 90s, 5m or 2h, from 1m to 30d, or never, not "5s" (text)'],
+    ['{to: team, quiet: {from: "1:00", to: "2:00"}}', '.quiet: must be a list of quiet hours, at most 16, not a group of keys'],
+    ['{to: team, quiet: [{from: "1:00"}]}', '.quiet[0].to: missing: give a time of day such as "22:00"'],
+    ['{to: team, quiet: [{from: "24:01", to: "2:00"}]}', '.quiet[0].from: must be a time of day such as "22:00", not "24:01" (text)'],
+    ['{to: team, quiet: [{from: 1320, to: "2:00"}]}', '.quiet[0].from: must be a time of day such as "22:00", not 1320 (number)'],
     [
       '{to: team, quiet: [{from: "1:00", to: "2:00", days: [Monday]}]}',
-      '.quiet[0].days: expected a list of sun, mon, tue, wed, thu, fri, sat, came the list ["Monday"]',
+      '.quiet[0].days: must be a list of sun, mon, tue, wed, thu, fri, sat, not the list ["Monday"]',
     ],
     [
       '{to: team, quiet: [{from: "1:00", to: "2:00", zone: Europe/Berln}]}',
       '.quiet[0].zone: unknown time zone "Europe/Berln"; the nearest valid one is Europe/Berlin',
     ],
-    ['{to: team, quiet: [{from: "1:00", to: "2:00", except: urgent}]}', '.quiet[0].except: expected one of info, warning, critical, came "urgent" (text)'],
+    ['{to: team, quiet: [{from: "1:00", to: "2:00", except: urgent}]}', '.quiet[0].except: must be one of info, warning, critical, not "urgent" (text)'],
     [
       '{to: team, quiet: [{from: "1:00", to: "0:30"}, {from: "0:30", to: "1:00"}]}',
-      '.quiet: expected a time of the week that is not quiet, came none: nothing would ever be told; match only what is to be told instead',
+      '.quiet: the quiet hours cover the whole week, so nothing would ever be sent: leave some time free, or match only what is to be sent',
     ],
   ])('%s', async (entry, expected) => {
     expect(await problems(routes('{to: team}', entry))).toEqual([`warpwatch.yaml:6: routes[1]${expected}`])
@@ -73,15 +73,15 @@ describe('what is wrong', () => {
 
   test('more routes than a person writes, and routes without any notifier', async () => {
     expect(await problems(routes(...Array.from({ length: 129 }, () => '{to: team}')))).toEqual([
-      'warpwatch.yaml:4: routes: expected a list of routes, at most 128, came 129',
+      'warpwatch.yaml:4: routes: must be a list of routes, at most 128, not 129',
     ])
     expect(await problems('routes: [{to: team}]\n')).toEqual(['warpwatch.yaml:1: routes[0].to: unknown notifier "team"; there are none'])
   })
 
   test('each problem has its line', async () => {
     expect((await problems(`${NOTIFIERS}routes:\n  - to: team\n    quiet:\n      - from: "1:00"\n        to: 25:00\n    wait: x\n`)).toSorted()).toEqual([
-      'warpwatch.yaml:8: routes[0].quiet[0].to: expected a time of day such as "22:00", came "25:00" (text)',
-      'warpwatch.yaml:9: routes[0].wait: expected a time such as 90s, 5m or 2h, at most 1h, came "x" (text)',
+      'warpwatch.yaml:8: routes[0].quiet[0].to: must be a time of day such as "22:00", not "25:00" (text)',
+      'warpwatch.yaml:9: routes[0].wait: must be a time such as 90s, 5m or 2h, at most 1h, not "x" (text)',
     ])
   })
 })
@@ -128,7 +128,7 @@ describe('where links point', () => {
   test('times of the heartbeat', async () => {
     expect((await load('', { env: { WARPWATCH_ALERTS__HEARTBEAT_INTERVAL: '30s' } })).config.alerts.heartbeat_interval).toBe(30_000)
     expect(await problems('alerts:\n  heartbeat_interval: 1s\n')).toEqual([
-      'warpwatch.yaml:2: alerts.heartbeat_interval: expected a time such as 90s, 5m or 2h, from 10s to 1d, came "1s" (text)',
+      'warpwatch.yaml:2: alerts.heartbeat_interval: must be a time such as 90s, 5m or 2h, from 10s to 1d, not "1s" (text)',
     ])
   })
 })

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { judgeNotifiers } from '../../../agent/cli/alert-settings.ts'
+import { judgeNotifiers } from '../../../agent/cli/config/alert-settings.ts'
 import { loadConfig, type LoadedConfig, type LoadOptions } from '../../../agent/config/load.ts'
 import { ConfigError } from '../../../agent/config/problem.ts'
 

@@ -17,7 +17,7 @@ const folder = (yaml?: string): string => {
 const load = async (yaml: string | undefined, env: LoadOptions['env'] = {}, flags: readonly Setting[] = []) => loadConfig({ cwd: folder(yaml), env, flags })
 const problems = async (yaml: string, env: LoadOptions['env'] = {}, flags: readonly Setting[] = []): Promise<readonly string[]> => {
   const error: unknown = await load(yaml, env, flags).catch((error: unknown) => error)
-  if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError, came something else', { cause: error })
+  if (!(error instanceof ConfigError)) throw new Error('must be a ConfigError, not something else', { cause: error })
   return error.problems.map(({ where, text }) => `${where}: ${text}`)
 }
 
@@ -101,21 +101,21 @@ describe('what is wrong', () => {
     ['\nhtpp:\n  listen: x\n', 'warpwatch.yaml:2: unknown key htpp; the nearest valid one is http'],
     ['listen: 127.0.0.1:1\n', 'warpwatch.yaml:1: unknown key listen; the nearest valid one is http.listen'],
     ['gpu:\n  listen: 127.0.0.1:1\n', 'warpwatch.yaml:2: unknown key gpu.listen; the nearest valid one is http.listen'],
-    ['http:\n  max_readers: many\n', 'warpwatch.yaml:2: http.max_readers: expected a whole number from 1 to 100000, came "many" (text)'],
-    ['http:\n  max_readers: 1.5\n', 'warpwatch.yaml:2: http.max_readers: expected a whole number from 1 to 100000, came 1.5 (number)'],
-    ['http:\n  max_readers:\n', 'warpwatch.yaml:2: http.max_readers: expected a whole number from 1 to 100000, came nothing'],
-    ['http:\n  allowed_hosts: [1]\n', 'warpwatch.yaml:2: http.allowed_hosts: expected a list of host names, came the list [1]'],
-    ['metrics:\n  dcgm: new\n', 'warpwatch.yaml:2: metrics.dcgm: expected one of classic, 4.9, both, off, came "new" (text)'],
-    ['host_name: {a: 1}\n', 'warpwatch.yaml:1: host_name: expected text, came a group of keys'],
-    ['http: 9839\n', 'warpwatch.yaml:1: http: expected keys below it, came a single value'],
-    ['- a\n', 'warpwatch.yaml:1: expected keys such as "http:" at the top, came something else'],
+    ['http:\n  max_readers: many\n', 'warpwatch.yaml:2: http.max_readers: must be a whole number from 1 to 100000, not "many" (text)'],
+    ['http:\n  max_readers: 1.5\n', 'warpwatch.yaml:2: http.max_readers: must be a whole number from 1 to 100000, not 1.5 (number)'],
+    ['http:\n  max_readers:\n', 'warpwatch.yaml:2: http.max_readers: missing: give a whole number from 1 to 100000'],
+    ['http:\n  allowed_hosts: [1]\n', 'warpwatch.yaml:2: http.allowed_hosts: must be a list of host names, not the list [1]'],
+    ['metrics:\n  dcgm: new\n', 'warpwatch.yaml:2: metrics.dcgm: must be one of classic, 4.9, both, off, not "new" (text)'],
+    ['host_name: {a: 1}\n', 'warpwatch.yaml:1: host_name: must be text, not a group of keys'],
+    ['http: 9839\n', 'warpwatch.yaml:1: http: must have keys below it, not a single value'],
+    ['- a\n', 'warpwatch.yaml:1: must have keys such as "http:" at the top, not a list or a single value'],
     [
       'http:\n  listen: 9839\n',
-      'warpwatch.yaml:2: http.listen: expected ADDRESS:PORT such as 127.0.0.1:9839 or [::1]:9839 (port 0 takes a free one), came 9839 (number)',
+      'warpwatch.yaml:2: http.listen: must be ADDRESS:PORT such as 127.0.0.1:9839 or [::1]:9839 (port 0 takes a free one), not 9839 (number)',
     ],
     [
       'http:\n  listen: 127.0.0.1:70000\n',
-      'warpwatch.yaml:2: http.listen: expected ADDRESS:PORT such as 127.0.0.1:9839 or [::1]:9839 (port 0 takes a free one), came "127.0.0.1:70000" (text)',
+      'warpwatch.yaml:2: http.listen: must be ADDRESS:PORT such as 127.0.0.1:9839 or [::1]:9839 (port 0 takes a free one), not "127.0.0.1:70000" (text)',
     ],
     ['constructor: 1\n', 'warpwatch.yaml:1: unknown key constructor; the nearest valid one is detectors'],
   ])('%j', async (yaml, expected) => {
@@ -129,9 +129,7 @@ describe('what is wrong', () => {
   })
 
   test('an alias without its anchor, and aliases that multiply, are told with their line', async () => {
-    expect(await problems('http:\n  allowed_hosts: [*hosts]\n')).toEqual([
-      'warpwatch.yaml:2: not valid YAML: expected an anchor &hosts before the alias *hosts, found none',
-    ])
+    expect(await problems('http:\n  allowed_hosts: [*hosts]\n')).toEqual(['warpwatch.yaml:2: not valid YAML: the alias *hosts has no anchor &hosts before it'])
     expect(await problems(`targets: &a [1]\nroutes: [${'*a, '.repeat(200)}]\n`)).toContainEqual(
       expect.stringMatching(/^warpwatch\.yaml:2: not valid YAML: Excessive alias count/),
     )
@@ -151,7 +149,7 @@ describe('what is wrong', () => {
   test('an address open to others needs a token or the word insecure', async () => {
     for (const listen of ['0.0.0.0:9839', '[::]:9839', ':9839', '10.1.2.3:1', 'gpu-01:9839'])
       expect(await problems(`http:\n  listen: "${listen}"\n`)).toEqual([
-        `warpwatch.yaml:2: http.listen: ${listen} is open to other hosts: expected http.token with it, or http.insecure: true; came neither`,
+        `warpwatch.yaml:2: http.listen: ${listen} is open to other hosts: set http.token, or http.insecure: true`,
       ])
     for (const listen of ['127.0.0.1:0', '[::1]:9839', 'localhost:9839', '127.8.9.1:65535'])
       expect((await load(`http:\n  listen: "${listen}"\n`)).config.http.listen).toBe(listen)

@@ -15,7 +15,7 @@ async function load(yaml: string, env: LoadOptions['env'] = {}) {
 }
 async function problems(yaml: string): Promise<readonly string[]> {
   const error: unknown = await load(yaml).catch((caught: unknown) => caught)
-  if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError, came something else', { cause: error })
+  if (!(error instanceof ConfigError)) throw new Error('must be a ConfigError, not something else', { cause: error })
   return error.problems.map(({ where, text }) => `${where}: ${text}`)
 }
 
@@ -45,42 +45,42 @@ test('a target has its defaults', async () => {
 describe('what is wrong', () => {
   const first = '  - {name: ui, url: "http://127.0.0.1/"}\n'
   test.each([
-    ['{url: "http://a/"}', 'targets[1].name: expected a name of at most 63 letters, digits and - _ . : / between them, came nothing'],
-    ['{name: b}', 'targets[1].url: expected a URL such as http://127.0.0.1:7860/api/health, came nothing'],
-    ['{name: b, url: "ftp://ann:s3cret@a/"}', 'targets[1].url: expected a URL such as http://127.0.0.1:7860/api/health, came a value of another kind (hidden)'],
-    ['{name: b, url: 7860}', 'targets[1].url: expected a URL such as http://127.0.0.1:7860/api/health, came a value of another kind (hidden)'],
+    ['{url: "http://a/"}', 'targets[1].name: missing: give a name of at most 63 letters, digits and - _ . : / between them'],
+    ['{name: b}', 'targets[1].url: missing: give a URL such as http://127.0.0.1:7860/api/health'],
+    ['{name: b, url: "ftp://ann:s3cret@a/"}', 'targets[1].url: must be a URL such as http://127.0.0.1:7860/api/health, not a value of another kind (hidden)'],
+    ['{name: b, url: 7860}', 'targets[1].url: must be a URL such as http://127.0.0.1:7860/api/health, not a value of another kind (hidden)'],
     ['{name: b, url: "http://a/", intervall_ms: 9}', 'targets[1].intervall_ms: unknown key; the nearest valid one is interval_ms'],
-    ['{name: b, url: "http://a/", interval_ms: 9}', 'targets[1].interval_ms: expected a whole number from 1000 to 3600000, came 9 (number)'],
-    ['{name: b, url: "http://a/", timeout_ms: 20000}', 'targets[1].timeout_ms: expected at most interval_ms (10000), came 20000'],
+    ['{name: b, url: "http://a/", interval_ms: 9}', 'targets[1].interval_ms: must be a whole number from 1000 to 3600000, not 9 (number)'],
+    ['{name: b, url: "http://a/", timeout_ms: 20000}', 'targets[1].timeout_ms: must be at most interval_ms (10000), not 20000'],
     [
       '{name: b, url: "http://a/", headers: {"X Y": s3cret}}',
-      'targets[1].headers: expected header names and their values, came a value of another kind (hidden)',
+      'targets[1].headers: must be header names and their values, not a value of another kind (hidden)',
     ],
     [
       '{name: b, url: "http://a/", headers: {X: "s3cret\\n"}}',
-      'targets[1].headers: expected header names and their values, came a value of another kind (hidden)',
+      'targets[1].headers: must be header names and their values, not a value of another kind (hidden)',
     ],
-    ['{name: ui, url: "http://a/"}', 'targets[1].name: expected a name that no other target has, came "ui" again'],
+    ['{name: ui, url: "http://a/"}', 'targets[1].name: another target is also called "ui"; choose another name'],
     [
       '{name: "$(reboot)", url: "http://a/"}',
-      'targets[1].name: expected a name of at most 63 letters, digits and - _ . : / between them, came "$(reboot)" (text)',
+      'targets[1].name: must be a name of at most 63 letters, digits and - _ . : / between them, not "$(reboot)" (text)',
     ],
-    ['http://ann:s3cret@a/', 'targets[1]: expected a group of keys with name, url, came a value of another kind (hidden)'],
+    ['http://ann:s3cret@a/', 'targets[1]: must be a group of keys with name, url, not a value of another kind (hidden)'],
   ])('%s', async (entry, expected) => {
     expect(await problems(`targets:\n${first}  - ${entry}\n`)).toEqual([`warpwatch.yaml:3: ${expected}`])
   })
 
   test('a value in the place of the list', async () => {
     expect(await problems('targets: http://ann:s3cret@a/\n')).toEqual([
-      'warpwatch.yaml:1: targets: expected a list of targets, at most 64, came a value of another kind (hidden)',
+      'warpwatch.yaml:1: targets: must be a list of targets, at most 64, not a value of another kind (hidden)',
     ])
   })
 
   test('each problem has its line', async () => {
     expect(await problems('targets:\n  - name: a\n    url: http://a/\n    timeout_ms: soon\n  -\n    nam: b\n    url: http://b/\n')).toEqual([
-      'warpwatch.yaml:4: targets[0].timeout_ms: expected a whole number from 100 to 60000, came "soon" (text)',
+      'warpwatch.yaml:4: targets[0].timeout_ms: must be a whole number from 100 to 60000, not "soon" (text)',
       'warpwatch.yaml:6: targets[1].nam: unknown key; the nearest valid one is name',
-      expect.stringMatching(/^warpwatch\.yaml:6: targets\[1\]\.name: expected a name/),
+      expect.stringMatching(/^warpwatch\.yaml:6: targets\[1\]\.name: missing: give a name/),
     ])
   })
 })

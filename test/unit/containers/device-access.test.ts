@@ -62,11 +62,11 @@ describe.skipIf(!canMake)(`a container's access${canMake ? '' : ' (needs root, f
     let last: readonly string[] = []
     let t = T
     const begin = (): void => {
+      latest.apply(scrape(T, 'gpu', [reading('gpu_info', { gpu: '0', uuid: 'GPU-0', minor: '0' }, 1)]))
       const source = createDeviceAccessSource({
         procRoot: join(root, 'proc'),
         cgroupRoot: join(root, 'cgroup'),
-        latest,
-        gpus: () => [{ index: 0, uuid: 'GPU-0', minor: 0 }],
+        inventory: latest.inventory,
       })
       void source.start({
         emit(event: Event) {

@@ -52,13 +52,13 @@ describe('engine client', () => {
       /aborted|reset|terminated/i,
     ],
     ['a reset at once', (_path, answer) => void answer.destroy(), 'driver_error', /hang up|reset/],
-    ['garbage', (_path, answer) => void answer.end('<html>not an engine</html>'), 'parse_error', /expected JSON, got "<html>/],
+    ['garbage', (_path, answer) => void answer.end('<html>not an engine</html>'), 'parse_error', /the answer is no JSON: "<html>/],
     ['garbage instead of HTTP', (_path, answer) => void answer.socket?.end('\u0000\u0001\u0002 nothing\r\n\r\n'), 'driver_error', /Parse Error/],
     ['JSON of another form', (_path, answer) => json(answer, 200, { containers: [] }), 'parse_error', /the whole answer: expected array/],
     ['an id that is none', (_path, answer) => json(answer, 200, [listed('../../etc', 'x')]), 'parse_error', /0\.Id/],
     ['a body without end', (_path, answer) => void answer.end(`[${'"x",'.repeat(50_000)}"x"]`), 'parse_error', /longer than 100000 bytes/],
-    ['an error of the engine', (_path, answer) => json(answer, 500, { message: 'database is locked' }), 'driver_error', /got 500 .*database is locked/],
-    ['a proxy that refuses', (_path, answer) => json(answer, 403, { message: 'forbidden' }), 'no_permission', /got 403/],
+    ['an error of the engine', (_path, answer) => json(answer, 500, { message: 'database is locked' }), 'driver_error', /status 500: .*database is locked/],
+    ['a proxy that refuses', (_path, answer) => json(answer, 403, { message: 'forbidden' }), 'no_permission', /status 403/],
   ]
   test.each(FAULTS.map(([what, handle, reason, message]) => ({ what, handle, reason, message })))(
     '$what is one clear error, and the next call works',

@@ -1,13 +1,8 @@
 // Which cards a host has, remembered over restarts: gone ones are missed, hanging ones are there, replaced and long-gone ones are forgotten.
 import { describe, expect, test } from 'vitest'
-import { metricNamed } from '../../../agent/catalogue.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Gap, GapReason } from '../../../agent/model/reading.ts'
-import { makeSeries } from '../../../agent/model/series.ts'
 import { createGpuPresenceSource } from '../../../agent/sources/gpu-presence.ts'
-
-const info = metricNamed('warpwatch_gpu_info')
-if (info === undefined) throw new Error('expected warpwatch_gpu_info in the catalogue')
 
 type Host = {
   gpus: readonly string[]
@@ -24,15 +19,17 @@ function watched(memory = new Map<string, string>(), expected?: number) {
   let [t, told] = [1_763_600_000_000, 0]
   const source = createGpuPresenceSource({
     latest: {
-      of: () =>
-        host.gpus.map((uuid) => ({
-          series: makeSeries(info ?? { name: '', kind: 'info', unit: '1', help: '', labels: [] }, {
-            gpu: uuid.slice(-1),
+      inventory: {
+        gpus: () =>
+          host.gpus.map((uuid) => ({
             uuid,
-            pci_bus_id: host.bus?.(uuid) ?? `0000:0${uuid.slice(-1)}:00.0`,
-          }),
-          value: 1,
-        })),
+            index: Number(uuid.slice(-1)),
+            pciBusId: host.bus?.(uuid) ?? `0000:0${uuid.slice(-1)}:00.0`,
+            mig: [],
+            labels: {},
+            source: 'gpu',
+          })),
+      },
       gaps: () =>
         (host.stuck ?? []).map(([uuid, reason]): Gap & { source: string; t: number } => ({
           metric: 'gpu',

@@ -5,7 +5,7 @@ import { defineMetric } from '../../../agent/model/metric.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 
-const used = defineMetric({ name: 'warpwatch_test_bytes', kind: 'gauge', unit: 'By', help: 'A gauge of this test.', labels: ['id'] })
+const used = defineMetric({ name: 'warpwatch_test_bytes', subject: 'agent', kind: 'gauge', unit: 'By', help: 'A gauge of this test.', labels: ['id'] })
 const scrape = (t: number, values: Readonly<Record<string, number>>, more: Partial<Scrape> = {}): Scrape => ({
   type: 'scrape',
   t,

@@ -26,7 +26,7 @@ describe('the environment', () => {
     (text) => {
       const ask = (): unknown => through('https://a.example/', { HTTPS_PROXY: text })
       expect(ask).toThrow(ProxyError)
-      expect(ask).toThrow(/^HTTPS_PROXY: expected/)
+      expect(ask).toThrow(/^HTTPS_PROXY: not the URL/)
       expect(ask).not.toThrow(/s3cret/)
     },
   )

@@ -1,4 +1,4 @@
-// The Kubernetes manifests: committed as made, valid by the API's schemas, and consistent where a schema cannot tell.
+// The Kubernetes manifests: valid by the API's schemas, and consistent where a schema cannot tell.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Model, TypeMeta } from '@kubernetes-models/base'
@@ -7,11 +7,10 @@ import * as z from 'zod'
 import { loadConfig } from '../../../agent/config/load.ts'
 import { networkPolicy, priorityClass, service, serviceAccount } from '../../../deploy/kubernetes/around.ts'
 import { daemonSet } from '../../../deploy/kubernetes/daemon-set.ts'
-import { folders } from '../../../deploy/kubernetes/folders.ts'
 import { podMonitor, prometheusRule, serviceMonitor } from '../../../deploy/kubernetes/monitoring.ts'
-import { committedDashboards, committedRules, FOLDER, kubernetesFiles } from '../../../scripts/kubernetes.ts'
+import { FOLDER, kubernetesFolders, ruleGroups } from '../../../scripts/generators/kubernetes.ts'
 
-const all = folders(committedRules(), committedDashboards())
+const all = kubernetesFolders()
 const objects = all.flatMap(({ path, objects = [] }) => objects.map(({ file, object }) => ({ what: `${path}/${file}`, object })))
 const pod = daemonSet.spec?.template.spec
 const container = pod?.containers[0]
@@ -48,17 +47,6 @@ const isValid = (object: Model<TypeMeta>): boolean => {
     return false
   }
 }
-
-describe('the committed files', () => {
-  const files = kubernetesFiles()
-  test.each([...files.keys()])('%s is as `node scripts/kubernetes.ts` makes it', (path) => {
-    expect(readFileSync(join(FOLDER, path), 'utf8')).toBe(files.get(path))
-  })
-  test('and there are no others', () => {
-    const found = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'))
-    expect(found.toSorted()).toEqual([...files.keys(), 'base/warpwatch.yaml'].toSorted())
-  })
-})
 
 describe.each(objects)('$what', ({ object }) => {
   test('is valid', () => expect(() => object.validate()).not.toThrow())
@@ -110,7 +98,7 @@ describe('what a schema cannot tell', () => {
   test('no GPU is taken from the scheduler, and no right is there without a reason', () => {
     expect(Object.keys({ ...container?.resources?.limits, ...container?.resources?.requests }).toSorted()).toEqual(['cpu', 'memory'])
     expect(container?.resources?.limits?.['cpu']).toBeUndefined()
-    const yaml = kubernetesFiles().get('base/daemon-set.yaml')?.split('\n') ?? []
+    const yaml = readFileSync(join(FOLDER, 'base/daemon-set.yaml'), 'utf8').split('\n')
     const rights = ['hostPID: true', 'runAsUser: 0', 'appArmorProfile:', ...(container?.securityContext?.capabilities?.add ?? []).map((name) => `- ${name}`)]
     expect(rights.length).toBeGreaterThan(3)
     const silent = [...rights, ...(container?.volumeMounts ?? []).map(({ name, mountPath }) => `- name: ${name}\n${mountPath}`)].filter((right) => {
@@ -158,8 +146,8 @@ describe('what a schema cannot tell', () => {
   })
 
   test('alerts of nodes carry no link to a port that is not there, and lose nothing else', () => {
-    const rules = committedRules().flatMap((group) => group.rules ?? [])
-    const made = (prometheusRule(committedRules()).spec.groups ?? []).flatMap((group) => group.rules ?? [])
+    const rules = ruleGroups().flatMap((group) => group.rules ?? [])
+    const made = (prometheusRule(ruleGroups()).spec.groups ?? []).flatMap((group) => group.rules ?? [])
     expect(JSON.stringify(made)).not.toContain('http://{{ $labels.instance }}')
     expect(JSON.stringify(rules)).toContain('http://{{ $labels.instance }}')
     expect(made.map(({ alert, record, expr, labels }) => ({ alert, record, expr, labels }))).toEqual(

@@ -1,11 +1,11 @@
 // An out of memory that was caught, and half the work afterwards: told once; work as before, or nothing known of it, is not. With a log it is one story.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { batchHalving } from '../../../agent/diagnosis/detectors/batch-halving.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
+import { batchHalving } from '../../../agent/diagnosis/detectors/batch-halving/batch-halving.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { eventsOf, firstFault, GIB, logLine, oomOf, statesOf, watch, type Moment, type Probe } from './memory-scene.ts'
 
 const MINUTES = 60
@@ -88,7 +88,7 @@ describe('with a log', () => {
   function incidentsOf(seconds: number, tell: (second: number) => Moment): readonly Incident[] {
     const found = new Map<string, Incident>()
     const detection = createDetection({ definitions: [batchHalving] })
-    const diagnosis = createDiagnosis({
+    const diagnosis = createHeardDiagnosis({
       judge: createLogJudge(logScanner()).judge,
       detection,
       hostname: 'test',

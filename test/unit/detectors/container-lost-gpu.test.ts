@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { containerLostGpu } from '../../../agent/diagnosis/detectors/index.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { group, story, watch } from './driver-scene.ts'
 import { reading, T, uuid } from '../incidents/scene.ts'
 
@@ -71,7 +71,7 @@ describe('container_lost_gpu', () => {
     ['after', 12],
   ])('the line of its log that comes %s it is of the same incident, whose root it is', (_, at) => {
     const found = new Map<string, Incident>()
-    const diagnosis = createDiagnosis({
+    const diagnosis = createHeardDiagnosis({
       judge: createLogJudge(logScanner()).judge,
       detection: createDetection({ definitions: [containerLostGpu] }),
       hostname: 'gpu-host',

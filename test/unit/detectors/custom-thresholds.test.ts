@@ -1,7 +1,6 @@
 // Thresholds of the user's own: each series by itself, for as long as was asked, with the life of any other incident.
 import { describe, expect, test } from 'vitest'
 import { customThresholds } from '../../../agent/diagnosis/custom-thresholds.ts'
-import { figureText } from '../../../agent/diagnosis/custom/figure-text.ts'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { CustomThreshold } from '../../../agent/model/detector-settings.ts'
 import type { Event } from '../../../agent/model/event.ts'
@@ -133,11 +132,3 @@ test('its Prometheus expression says the same', () => {
   const [definition] = customThresholds([{ ...HOT, labels: { gpu: '0' } }])
   expect(definition?.expression).toEqual({ promql: 'warpwatch_gpu_temperature_celsius{gpu="0"} > 85', for: '10s' })
 })
-
-test.each([
-  [91.25, 'Cel', '91.25 °C'],
-  [1.5 * 2 ** 30, 'By', '1.50 GiB'],
-  [1980e6, 'Hz', '1980 MHz'],
-  [0.123456, '1', '0.1235'],
-  [3, '{page}', '3'],
-])('%d %s is %s', (value, unit, text) => expect(figureText(value, unit)).toBe(text))

@@ -1,16 +1,16 @@
 // The simulated host through the detectors of driver and access: each scenario has its one incident, a healthy host none, also with samples missing.
 import { expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { tell } from '../simulated/told.ts'
 import { DETECTORS } from './driver-scene.ts'
 
 function incidentsOf(scenario: string, seconds: number, heard: (event: Event) => boolean = () => true): readonly string[] {
   const found = new Map<string, Incident>()
   const failures: unknown[] = []
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: () => [],
     detection: createDetection({ definitions: DETECTORS, onFailure: (_, error) => void failures.push(error) }),
     hostname: 'gpu-host',

@@ -1,6 +1,6 @@
 // Fragmentation: what stays stranded for ten minutes of a nearly full card is told, a warm cache and a roomy card are not.
 import { describe, expect, test } from 'vitest'
-import { fragmentationPressure } from '../../../agent/diagnosis/detectors/fragmentation-pressure.ts'
+import { fragmentationPressure } from '../../../agent/diagnosis/detectors/fragmentation-pressure/fragmentation-pressure.ts'
 import { firstFault, statesOf, watch, type Moment, type Probe, type Process } from './memory-scene.ts'
 
 const MINUTES = 60

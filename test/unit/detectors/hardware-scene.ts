@@ -1,10 +1,8 @@
 // A host of busy cards, second by second, through one detector: what it says of them and when.
-import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
-import type { Facts } from '../../../agent/model/facts.ts'
-import type { Severity } from '../../../agent/model/severity.ts'
-import { reading, scrape, T, uuid } from '../incidents/scene.ts'
+import { reading, scrape, uuid } from '../incidents/scene.ts'
+import { turnsOf, type Turn as DetectorTurn } from './turns.ts'
 
 /** Values by `metric` or `metric label=value`; undefined takes one of the usual ones away. */
 export type Values = Readonly<Record<string, number | undefined>>
@@ -71,56 +69,33 @@ function readingsOf(index: number, values: Values): readonly Reading[] {
 }
 
 /** One turn of what is said of a card. */
-export type Turn = {
-  readonly second: number
-  readonly gpu: number
-  readonly state: 'faulty' | 'healthy' | 'unknown'
-  readonly severity?: Severity
-  readonly title?: string
-  readonly verdict?: string
-  readonly facts?: Facts
-  readonly why?: string
-}
+export type Turn = Omit<DetectorTurn, 'kind' | 'key' | 'about' | 'remedies'> & { readonly gpu: number }
 
-/** The turns: the first word about a card and each that differs in state or severity from the one before. */
-export function watch(
+const WORKER = reading(
+  'process_gpu_memory_bytes',
+  { gpu: '0', uuid: uuid(0), pid: '4242', process: 'python', container: 'trainer', container_id: '0123456789ab' },
+  6e10,
+)
+
+/** What the detector says of the cards, second by second. */
+export const watch = (
   definition: DetectorDefinition,
   seconds: number,
   tell: (second: number) => Second,
   options: Readonly<Record<string, number>> = {},
-): readonly Turn[] {
-  const failures: unknown[] = []
-  const detection = createDetection({
-    definitions: [definition],
-    settings: { [definition.id]: { options } },
-    onFailure: (_, error) => void failures.push(error),
-  })
-  const turns: Turn[] = []
-  const last = new Map<string, string>()
-  const worker = reading(
-    'process_gpu_memory_bytes',
-    { gpu: '0', uuid: uuid(0), pid: '4242', process: 'python', container: 'trainer', container_id: '0123456789ab' },
-    6e10,
+): readonly Turn[] =>
+  turnsOf(
+    definition,
+    seconds,
+    (second, t) => {
+      const cards = tell(second)
+      const readings = cards.flatMap((values, index) => (values === 'gone' ? [] : readingsOf(index, values)))
+      return [scrape(t, 'gpu', cards[0] === 'gone' ? readings : [...readings, WORKER])]
+    },
+    options,
+  ).flatMap(({ about, kind: _kind, key: _key, remedies: _remedies, ...turn }) =>
+    about.uuid === undefined ? [] : [{ ...turn, gpu: Number(/^GPU-0000000(\d)/.exec(about.uuid)?.[1]) }],
   )
-  for (let second = 0; second < seconds; second++) {
-    const t = T + second * 1_000
-    const cards = tell(second)
-    const readings = cards.flatMap((values, index) => (values === 'gone' ? [] : readingsOf(index, values)))
-    detection.ingest(scrape(t, 'gpu', cards[0] === 'gone' ? readings : [...readings, worker]))
-    for (const finding of detection.judge(t)) {
-      const severity = finding.state === 'faulty' ? finding.severity : undefined
-      const said = `${finding.state} ${severity ?? ''}`
-      const { uuid: whose } = finding.about
-      if (last.get(finding.key) === said || whose === undefined) continue
-      last.set(finding.key, said)
-      const gpu = Number(/^GPU-0000000(\d)/.exec(whose)?.[1])
-      if (finding.state !== 'faulty') turns.push({ second, gpu, state: finding.state, ...(finding.why === undefined ? {} : { why: finding.why }) })
-      else turns.push({ second, gpu, state: 'faulty', severity: finding.severity, title: finding.title, verdict: finding.verdict, facts: finding.facts })
-    }
-  }
-  if (failures.length > 0) throw new Error(`the detector ${definition.id} failed`, { cause: failures[0] })
-  return turns
-}
 
 /** `10 faulty critical`, `20 healthy`: the story of card 0 without the first word of health. */
 export const story = (turns: readonly Turn[], gpu = 0): readonly string[] =>
@@ -129,4 +104,4 @@ export const story = (turns: readonly Turn[], gpu = 0): readonly string[] =>
       (turn, at) => turn.gpu === gpu && !(turn.state === 'healthy' && turns.slice(0, at).every((before) => before.gpu !== gpu || before.state !== 'faulty')),
     )
     .map(({ second, state, severity }) => `${second} ${state}${severity === undefined ? '' : ` ${severity}`}`)
-export const faults = (turns: readonly Turn[]): readonly Turn[] => turns.filter(({ state }) => state === 'faulty')
+export { faults } from './turns.ts'

@@ -10,9 +10,9 @@ import {
   rowRemapFailure,
   throttling,
 } from '../../../agent/diagnosis/detectors/index.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { tell } from '../simulated/told.ts'
 
 const definitions = [eccUncorrected, nvlinkErrors, pcieDegraded, powerBrake, recoveryAction, rowRemapFailure, throttling]
@@ -20,7 +20,7 @@ const definitions = [eccUncorrected, nvlinkErrors, pcieDegraded, powerBrake, rec
 function incidentsOf(scenario: string, seconds: number, heard: (event: Event) => boolean = () => true): readonly Incident[] {
   const found = new Map<string, Incident>()
   const failures: unknown[] = []
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: () => [],
     detection: createDetection({ definitions, onFailure: (_, error) => void failures.push(error) }),
     hostname: 'gpu-host',

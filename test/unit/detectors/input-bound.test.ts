@@ -1,6 +1,6 @@
 // A training that waits for its input: the saw-tooth and the evidence, and why neither alone is enough.
 import { describe, expect, test } from 'vitest'
-import { inputBound } from '../../../agent/diagnosis/detectors/input-bound.ts'
+import { inputBound } from '../../../agent/diagnosis/detectors/input-bound/input-bound.ts'
 import { faults, firstFault, story, watch, type Card, type Moment } from './use-scene.ts'
 
 const job = { pid: 11, gib: 50, container: 'train' }

@@ -1,6 +1,6 @@
 // PCIe and NVLink: links that are slower, fewer or worse than they could be, told apart from those that rest.
 import { describe, expect, test } from 'vitest'
-import { nvlinkErrors } from '../../../agent/diagnosis/detectors/nvlink-errors.ts'
+import { nvlinkErrors } from '../../../agent/diagnosis/detectors/nvlink-errors/nvlink-errors.ts'
 import { pcieDegraded } from '../../../agent/diagnosis/detectors/pcie-degraded.ts'
 import { faults, IDLE, story, watch, type Second, type Values } from './hardware-scene.ts'
 

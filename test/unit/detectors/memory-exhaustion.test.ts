@@ -2,9 +2,9 @@
 import { array, assert, double, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { memoryExhaustion } from '../../../agent/diagnosis/detectors/memory-exhaustion.ts'
+import { memoryExhaustion } from '../../../agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts'
 import { createMemoryHistory, FINE_MS } from '../../../agent/diagnosis/detectors/parts/memory-history.ts'
-import { foresee } from '../../../agent/diagnosis/detectors/parts/exhaustion.ts'
+import { foresee } from '../../../agent/diagnosis/detectors/memory-exhaustion/exhaustion.ts'
 import { reading, scrape, T } from '../incidents/scene.ts'
 import { firstFault, GIB, statesOf, watch, type Moment, type Probe, type Process } from './memory-scene.ts'
 

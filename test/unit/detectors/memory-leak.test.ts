@@ -1,6 +1,6 @@
 // Leaks: what stays and rises in a line is told with its pace; load, warm caches, steps and growth that ends are not.
 import { describe, expect, test } from 'vitest'
-import { memoryLeak } from '../../../agent/diagnosis/detectors/memory-leak.ts'
+import { memoryLeak } from '../../../agent/diagnosis/detectors/memory-leak/memory-leak.ts'
 import { firstFault, statesOf, watch, type Moment, type Probe, type Process } from './memory-scene.ts'
 
 const HOUR = 3_600

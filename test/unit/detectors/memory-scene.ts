@@ -1,11 +1,8 @@
 // One card of 80 GiB and the processes on it, second by second, through one detector: what it says of whom and when.
-import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { AllocatorOom, AllocatorStats, ContainerEvent, Event, LogLine } from '../../../agent/model/event.ts'
-import type { Facts } from '../../../agent/model/facts.ts'
-import type { Remedy } from '../../../agent/model/fault.ts'
-import type { Severity } from '../../../agent/model/severity.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
+import { turnsOf, type Turn } from './turns.ts'
 
 export const GIB = 2 ** 30
 export const CAPACITY = 80 * GIB
@@ -115,52 +112,11 @@ export function eventsOf(second: number, { processes, events = [], unlisted = 0,
   ]
 }
 
-export type Turn = {
-  readonly second: number
-  readonly key: string
-  readonly state: 'faulty' | 'healthy' | 'unknown'
-  readonly severity?: Severity
-  readonly title?: string
-  readonly verdict?: string
-  readonly facts?: Facts
-  readonly remedies?: readonly Remedy[]
-  readonly why?: string
-}
-
-/** The turns: the first word about a subject and each that differs in state or severity from the one before. */
-export function watch(
+/** What the detector says, second by second. */
+export const watch = (
   definition: DetectorDefinition,
   seconds: number,
   tell: (second: number) => Moment,
   options: Readonly<Record<string, number>> = {},
-): readonly Turn[] {
-  const failures: unknown[] = []
-  const detection = createDetection({
-    definitions: [definition],
-    settings: { [definition.id]: { options } },
-    onFailure: (_, error) => void failures.push(error),
-  })
-  const turns: Turn[] = []
-  const last = new Map<string, string>()
-  for (let second = 0; second < seconds; second++) {
-    for (const event of eventsOf(second, tell(second))) detection.ingest(event)
-    for (const finding of detection.judge(timeOf(second))) {
-      const { kind: _kind, about: _about, ...turn } = finding
-      const said = `${finding.state} ${finding.state === 'faulty' ? finding.severity : ''}`
-      if (last.get(finding.key) === said) continue
-      last.set(finding.key, said)
-      turns.push({ second, ...turn })
-    }
-  }
-  if (failures.length > 0) throw new Error('the detector threw', { cause: failures[0] })
-  return turns
-}
-/** What was said in the order in which it was said, `unknown` left out. */
-export const statesOf = (turns: readonly Turn[]): readonly string[] =>
-  turns.filter(({ state }) => state !== 'unknown').map(({ state, severity }) => (severity === undefined ? state : `${state} ${severity}`))
-/** The first fault that was told. */
-export function firstFault(turns: readonly Turn[]): Turn {
-  const fault = turns.find(({ state }) => state === 'faulty')
-  if (fault === undefined) throw new Error(`expected a fault, came ${JSON.stringify(turns.map(({ second, state, why }) => [second, state, why]))}`)
-  return fault
-}
+): readonly Turn[] => turnsOf(definition, seconds, (second) => eventsOf(second, tell(second)), options)
+export { firstFault, statesOf, type Turn } from './turns.ts'

@@ -1,6 +1,6 @@
 // A neighbour that takes what a process needs again is named; one that grows beside a process that needs nothing, or leaves room, is not.
 import { describe, expect, test } from 'vitest'
-import { neighbourPressure } from '../../../agent/diagnosis/detectors/neighbour-pressure.ts'
+import { neighbourPressure } from '../../../agent/diagnosis/detectors/neighbour-pressure/neighbour-pressure.ts'
 import { firstFault, GIB, statesOf, watch, type Moment, type Process } from './memory-scene.ts'
 
 const MINUTES = 60

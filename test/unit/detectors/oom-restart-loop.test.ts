@@ -1,6 +1,6 @@
 // Out of memory, started again, out of memory: three times is a loop; a crash of another kind, one that was survived and long pauses are none.
 import { describe, expect, test } from 'vitest'
-import { oomRestartLoop } from '../../../agent/diagnosis/detectors/oom-restart-loop.ts'
+import { oomRestartLoop } from '../../../agent/diagnosis/detectors/oom-restart-loop/oom-restart-loop.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import { containerEvent, firstFault, logLine, oomOf, statesOf, watch, type Moment, type Process } from './memory-scene.ts'
 

@@ -1,7 +1,7 @@
 // A service that answers well while its GPU is lost, hangs, or had a fatal Xid; nothing where the GPU is another's, or nobody can tell.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { serviceDeadGpu } from '../../../agent/diagnosis/detectors/service-dead-gpu.ts'
+import { serviceDeadGpu } from '../../../agent/diagnosis/detectors/service-dead-gpu/service-dead-gpu.ts'
 import type { Finding } from '../../../agent/model/finding.ts'
 import { box, happened, line, uuid, xidText } from '../incidents/scene.ts'
 import { at, checked, gpus, info, type Card, type Check } from './target-scene.ts'

@@ -1,6 +1,6 @@
 // One GPU of a job that is slower than its peers, told from uneven work, jobs that differ, and cards that rest.
 import { describe, expect, test } from 'vitest'
-import { stragglerGpu } from '../../../agent/diagnosis/detectors/straggler-gpu.ts'
+import { stragglerGpu } from '../../../agent/diagnosis/detectors/straggler-gpu/straggler-gpu.ts'
 import { faults, firstFault, story, watch, type Card, type Moment } from './use-scene.ts'
 
 /** Clocks of good cards differ by one or two steps of 15 MHz, and waver. */

@@ -20,7 +20,7 @@ export function checked(second: number, check: Check, target = 'ui'): Scrape {
     refused: { readings: [up(0), reading('target_failing', { ...labels, reason: 'refused' }, 1)], gaps: [gap('target_failing', 'connect ECONNREFUSED')] },
     status: {
       readings: [up(0), reading('target_status', labels, 500), reading('target_failing', { ...labels, reason: 'status' }, 1)],
-      gaps: [gap('target_failing', 'expected status 200 to 299, came 500')],
+      gaps: [gap('target_failing', 'status 500 instead of 200 to 299')],
     },
     unknown: { readings: [], gaps: [gap('target_up', 'the agent could not ask: too many open files')] },
   }[check]

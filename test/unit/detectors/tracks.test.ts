@@ -1,15 +1,15 @@
 // More processes than there is room for: those that are known keep their past, the others wait until one has ended.
 import { expect, test } from 'vitest'
-import { processGpuMemory } from '../../../agent/attribution/gpu-memory.ts'
 import { createTracks, MAX_TRACKS } from '../../../agent/diagnosis/detectors/parts/tracks.ts'
 import { createWitness, MAX_KNOWN } from '../../../agent/diagnosis/incidents/witness.ts'
+import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import { makeSeries, type Series } from '../../../agent/model/series.ts'
 
 const T = 1_750_000_000_000
 const BEYOND = 100
 const ofPids = (from: number, count: number): readonly Series[] =>
-  Array.from({ length: count }, (_, n) => makeSeries(processGpuMemory, { gpu: '0', uuid: 'GPU-0', pid: String(from + n), type: 'C' }))
+  Array.from({ length: count }, (_, n) => makeSeries(processGpuMemoryBytes, { gpu: '0', uuid: 'GPU-0', pid: String(from + n), type: 'C' }))
 const list = (t: number, series: readonly Series[]): Scrape => ({
   type: 'scrape',
   t,

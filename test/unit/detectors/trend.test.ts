@@ -1,7 +1,7 @@
 // Lines through noisy points, and when drawn peaks meet an end.
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { crossing, meanExcess } from '../../../agent/diagnosis/detectors/parts/crossing.ts'
+import { crossing, meanExcess } from '../../../agent/diagnosis/detectors/memory-exhaustion/crossing.ts'
 import { fitLine, largestStep, median, newerShare, quantile } from '../../../agent/diagnosis/detectors/parts/trend.ts'
 
 const xs = (n: number): readonly number[] => Array.from({ length: n }, (_, i) => i)

@@ -1,10 +1,10 @@
 // What the detectors of memory and use share: rates of counters, the run of the utilization, who holds what, how far one lies from its peers.
 import { describe, expect, test } from 'vitest'
 import { createHolders } from '../../../agent/diagnosis/detectors/parts/holders.ts'
-import { below, jobsOf, median } from '../../../agent/diagnosis/detectors/parts/peers.ts'
+import { below, jobsOf, median } from '../../../agent/diagnosis/detectors/straggler-gpu/peers.ts'
 import { createPresent } from '../../../agent/diagnosis/detectors/parts/present.ts'
 import { createRates } from '../../../agent/diagnosis/detectors/parts/rates.ts'
-import { createSawTooth } from '../../../agent/diagnosis/detectors/parts/saw-tooth.ts'
+import { createSawTooth } from '../../../agent/diagnosis/detectors/input-bound/saw-tooth.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
 
 describe('rates', () => {

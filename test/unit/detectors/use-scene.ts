@@ -1,14 +1,10 @@
 // A host of cards, jobs, containers and counters, second by second, through one detector: what it says of whom and when.
-import type { DetectedKind } from '../../../agent/model/kinds.ts'
-import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Event } from '../../../agent/model/event.ts'
-import type { Facts } from '../../../agent/model/facts.ts'
-import type { Severity } from '../../../agent/model/severity.ts'
-import type { About } from '../../../agent/model/finding.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
 import type { Labels } from '../../../agent/model/series.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
+import { turnsOf, type Turn } from './turns.ts'
 
 export const GIB = 2 ** 30
 export const TOTAL = 80 * GIB
@@ -158,58 +154,14 @@ export function createMoments(): (second: number, moment: Moment) => readonly Ev
   }
 }
 
-export type Turn = {
-  readonly second: number
-  readonly kind: DetectedKind
-  readonly key: string
-  readonly about: About
-  readonly state: 'faulty' | 'healthy' | 'unknown'
-  readonly severity?: Severity
-  readonly title?: string
-  readonly verdict?: string
-  readonly facts?: Facts
-  readonly why?: string
-}
-
-/** The turns: the first word about a subject and each that differs in state or severity from the one before. */
+/** What the detector says, second by second. */
 export function watch(
   definition: DetectorDefinition,
   seconds: number,
   tell: (second: number) => Moment,
   options: Readonly<Record<string, number>> = {},
 ): readonly Turn[] {
-  const failures: unknown[] = []
-  const detection = createDetection({
-    definitions: [definition],
-    settings: { [definition.id]: { options } },
-    onFailure: (_, error) => void failures.push(error),
-  })
-  const turns: Turn[] = []
-  const last = new Map<string, string>()
   const eventsOf = createMoments()
-  for (let second = 0; second < seconds; second++) {
-    const t = T + second * 1_000
-    for (const event of eventsOf(second, tell(second))) detection.ingest(event)
-    for (const finding of detection.judge(t)) {
-      const said = `${finding.state} ${finding.state === 'faulty' ? finding.severity : ''}`
-      if (last.get(finding.key) === said) continue
-      last.set(finding.key, said)
-      turns.push({ second, ...finding })
-    }
-  }
-  if (failures.length > 0) throw new Error(`the detector ${definition.id} failed`, { cause: failures[0] })
-  return turns
+  return turnsOf(definition, seconds, (second) => eventsOf(second, tell(second)), options)
 }
-
-export const faults = (turns: readonly Turn[]): readonly Turn[] => turns.filter(({ state }) => state === 'faulty')
-/** `300 faulty warning`, `400 healthy`; health that nothing came before is left out. */
-export const story = (turns: readonly Turn[]): readonly string[] =>
-  turns
-    .filter((turn, at) => turn.state !== 'healthy' || turns.slice(0, at).some(({ key, state }) => key === turn.key && state === 'faulty'))
-    .map(({ second, state, severity }) => `${second} ${state}${severity === undefined ? '' : ` ${severity}`}`)
-/** The first fault; its absence is the test's failure. */
-export function firstFault(turns: readonly Turn[]): Turn {
-  const [fault] = faults(turns)
-  if (fault === undefined) throw new Error(`expected a fault, came ${JSON.stringify(turns)}`)
-  return fault
-}
+export { faults, firstFault, story, type Turn } from './turns.ts'

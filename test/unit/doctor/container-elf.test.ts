@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { archTexts, readElf } from '../../../agent/doctor/parts/elf.ts'
+import { archTexts, readElf } from '../../../agent/doctor/container/elf.ts'
 import { createHostFiles } from '../../../agent/doctor/parts/host-files.ts'
-import { createLibrarySearch, parseLoaderCache } from '../../../agent/doctor/parts/library-search.ts'
+import { createLibrarySearch, parseLoaderCache } from '../../../agent/doctor/container/library-search.ts'
 import { programPath } from '../../setup/engine-client.ts'
 import { asciiElf } from '../../fakes/doctor/elf.ts'
 

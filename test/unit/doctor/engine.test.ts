@@ -25,7 +25,7 @@ let server: EngineServer
 beforeEach(async () => (server = await startEngineServer()))
 afterEach(async () => await server.close())
 const files = createHostFiles()
-const find = async () => await findEngines([server.socketPath], {}, 300)
+const find = async (timeoutMs = 60_000) => await findEngines([server.socketPath], {}, timeoutMs)
 
 function serve(containers: Readonly<Record<string, object>> = {}, own: { readonly info?: object; readonly version?: object } = {}): void {
   server.handle = (path, answer) => {
@@ -70,7 +70,7 @@ describe('an engine', () => {
   })
   test('that does not answer is told in words, and one that is not there is not missed', async () => {
     server.handle = () => {} // never
-    const silent = await find()
+    const silent = await find(300)
     expect(() => firstEngine(silent)).toThrow(/no complete answer within 300 ms/)
     await expect(findContainers(silent, files, undefined)).rejects.toThrow(/no complete answer/)
     const none = await findEngines(['/nowhere/docker.sock'], {})

@@ -11,6 +11,10 @@ import { exampleGpu, exampleHost } from '../../fakes/nvidia-smi/host.ts'
 import { printXml } from '../../fakes/nvidia-smi/print-xml.ts'
 import { compiler, fakeLibrary } from '../../fakes/nvml/build.ts'
 import { eightH100, fakeUuid, h100, scenarioFile, type FakeScenario } from '../../fakes/nvml/scenario.ts'
+import { gpuEccErrorsTotal, gpuRowRemapPending } from '../../../agent/metrics/gpu-errors.ts'
+import { gpuPersistenceMode } from '../../../agent/metrics/gpu-identity.ts'
+import { gpuPcieLinkWidth, gpuPcieLinkWidthMax } from '../../../agent/metrics/gpu-links.ts'
+import { gpuPowerLimitDefaultWatts } from '../../../agent/metrics/gpu-power.ts'
 
 type Own = { readonly libraries?: readonly string[]; readonly commands?: readonly string[]; readonly env?: NodeJS.ProcessEnv }
 
@@ -46,13 +50,12 @@ describe.skipIf(compiler === undefined)('NVML in a child', () => {
     const [first, second] = facts?.gpus ?? []
     expect(first).toMatchObject({ index: 0, uuid: fakeUuid(0), name: 'NVIDIA H100 80GB HBM3', computeCapability: '9.0', minor: 0 })
     expect(second).toMatchObject({ index: 1, computeCapability: '10.3', minor: 3, throttleReasons: ['hw_slowdown', 'hw_power_brake_slowdown'] })
-    expect(first?.value('persistence_mode')).toBe(1)
-    expect(second?.value('persistence_mode')).toBe(0)
-    expect(second?.value('row_remap_pending')).toBe(1)
-    expect(first?.value('pcie_link_width_max')).toBe(16)
-    expect(first?.value('power_limit_default_watts')).toBe(700)
-    expect(first?.value('ecc_errors_total', { type: 'uncorrected', scope: 'volatile' })).toBe(0)
-    expect(first?.value('nothing_of_that_name')).toBeUndefined()
+    expect(first?.value(gpuPersistenceMode)).toBe(1)
+    expect(second?.value(gpuPersistenceMode)).toBe(0)
+    expect(second?.value(gpuRowRemapPending)).toBe(1)
+    expect(first?.value(gpuPcieLinkWidthMax)).toBe(16)
+    expect(first?.value(gpuPowerLimitDefaultWatts)).toBe(700)
+    expect(first?.value(gpuEccErrorsTotal, { type: 'uncorrected', scope: 'volatile' })).toBe(0)
   })
   test('tells a card that does not open beside those that do', async () => {
     const facts = await ask({ values, gpus: [h100(0), h100(1, { 'ret.nvmlDeviceGetHandleByIndex_v2': 15 })] })
@@ -98,6 +101,6 @@ describe('without the library', () => {
     const facts = await ask({ values, gpus: [] }, { ...none, commands: ['/nowhere/nvidia-smi', join(folder, 'nvidia-smi')] })
     expect(facts).toMatchObject({ from: 'nvidia-smi', driverVersion: '570.10.20', cudaVersion: '12.8' })
     expect(facts?.gpus[0]).toMatchObject({ name: exampleGpu.name, uuid: exampleGpu.uuid })
-    expect(facts?.gpus[0]?.value('pcie_link_width')).toBe(exampleGpu.width)
+    expect(facts?.gpus[0]?.value(gpuPcieLinkWidth)).toBe(exampleGpu.width)
   })
 })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { loadConfig } from '../../../agent/config/load.ts'
 import type { Config } from '../../../agent/config/schema.ts'
 import type { Surroundings } from '../../../agent/doctor/definition.ts'
-import { parseComposeFile } from '../../../agent/doctor/parts/compose-file.ts'
+import { parseComposeFile } from '../../../agent/doctor/compose/file.ts'
 import type { DoctorContainer } from '../../../agent/doctor/parts/containers.ts'
 import { readDistribution } from '../../../agent/doctor/parts/distribution.ts'
 import type { EngineFacts } from '../../../agent/doctor/parts/engine-facts.ts'
@@ -62,7 +62,7 @@ export function gpuFacts(own: Partial<Omit<NvmlGpu, 'value'>> & { readonly value
     minor: index,
     throttleReasons: [],
     // `ecc_errors_total{type=uncorrected,scope=volatile}` names one with labels.
-    value: (name, labels = {}) =>
+    value: ({ field: name = '' }, labels = {}) =>
       values[
         Object.keys(labels).length === 0
           ? name

@@ -128,11 +128,11 @@ describe('a model on this host', () => {
   })
 
   test.each([
-    ['', /expected params/],
-    ['?params=huge', /expected a number of parameters/],
-    ['?params=8b&dtype=int3', /dtype: expected/],
-    ['?params=8b&weights=/etc/passwd', /weights: expected one of/],
-    ['?params=8b&params=9b', /expected once/],
+    ['', /give params/],
+    ['?params=huge', /must be a number of parameters/],
+    ['?params=8b&dtype=int3', /dtype: must be/],
+    ['?params=8b&weights=/etc/passwd', /weights: unknown parameter/],
+    ['?params=8b&params=9b', /give it once/],
     ['?params=8b&gpu=Voodoo', /nearest/],
   ])('%s is refused in words', async (query, words) => {
     expect(await ask(query)).toEqual({ status: 400, value: { error: { code: 'bad_request', message: expect.stringMatching(words) } } })
@@ -193,11 +193,11 @@ describe('warpwatch fit', () => {
   })
 
   test.each([
-    [[], /expected --params such as 8b/],
-    [['--params', '8q'], /params: expected a number/],
+    [[], /give --params such as 8b/],
+    [['--params', '8q'], /params: must be a number/],
     [['--config', '/nonexistent/config.json'], /ENOENT/],
-    [['--params', '8b', '--train', 'half'], /--train: expected full, lora, qlora, came "half"/],
-    [['--params', '8b', '--gpu', 'Voodoo'], /--gpu: expected cards/],
+    [['--params', '8b', '--train', 'half'], /--train: must be full, lora, qlora, not "half"/],
+    [['--params', '8b', '--gpu', 'Voodoo'], /--gpu: must be cards/],
   ])('%j is refused in one line', async (args, words) => {
     const [code, stdout, stderr] = await here(args)
     expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])

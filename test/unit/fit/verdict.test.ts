@@ -145,14 +145,14 @@ describe('words', () => {
   })
 
   test.each([
-    [{ dtype: 'float16' }, /dtype: expected fp32/],
-    [{ context: '0' }, /context: expected a whole number/],
+    [{ dtype: 'float16' }, /dtype: must be fp32/],
+    [{ context: '0' }, /context: must be a whole number/],
     [{ batch: '1.5' }, /batch/],
     [{ train: 'full', dtype: 'nf4' }, /quantised weights cannot be trained/],
     [{ train: 'qlora', dtype: 'bf16' }, /it is train lora/],
-    [{ shard: 'zero3' }, /expected gpus of 2 or more/],
+    [{ shard: 'zero3' }, /only goes with gpus of 2 or more/],
     [{ gpus: '4', shard: 'zero3' }, /for inference/],
-    [{ engine: 'vllm', train: 'full' }, /expected pytorch/],
+    [{ engine: 'vllm', train: 'full' }, /must be pytorch/],
     [{ utilization: '1.5' }, /share/],
     [{ rank: '99999' }, /rank/],
   ])('%o is refused', (words, problem) => expect(parseSettings(words)).toEqual({ problem: expect.stringMatching(problem) }))

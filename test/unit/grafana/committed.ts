@@ -2,7 +2,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { FOLDER } from '../../../scripts/grafana.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../grafana/dashboards')
 
 const ref = z.object({ type: z.literal('prometheus'), uid: z.literal('${datasource}') })
 const link = z.object({ title: z.string().min(3), url: z.string().optional() })

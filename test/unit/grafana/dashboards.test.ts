@@ -1,13 +1,12 @@
-// Grafana's dashboards as they are committed: made by the script, valid by Grafana's own schemas, and sound where a schema cannot tell.
-import { readFileSync, readdirSync } from 'node:fs'
+// Grafana's dashboards as they are committed: valid by Grafana's own schemas, and sound where a schema cannot tell.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as units from '@grafana/grafana-foundation-sdk/units'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { catalogue } from '../../../agent/catalogue.ts'
-import { RULES } from '../../../scripts/rules-doc.ts'
-import { FOLDER, grafanaFiles } from '../../../scripts/grafana.ts'
+import { RULES } from '../../../scripts/generators/rules.ts'
 import { committed, linksOf, variablesIn } from './committed.ts'
 
 /** The schemas write "anything" as an open object, where Grafana itself has texts and numbers too. */
@@ -28,12 +27,6 @@ const panelSchemas = {
   stat: { options: schemaOf('stat', 'Options'), custom: z.undefined() },
 }
 const BUILT_IN = ['__rate_interval', '__range', '__url_time_range', '__data', '__field', '__all']
-
-test('every file is as `node scripts/grafana.ts` makes it, and there are no others', async () => {
-  const files = await grafanaFiles()
-  expect(readdirSync(FOLDER).toSorted()).toEqual([...files.keys()].toSorted())
-  for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), `in ${name}`).toBe(text)
-})
 
 test('the schemas refuse what Grafana does not know', () => {
   const [first] = committed
@@ -142,7 +135,7 @@ test('no panel takes a rainbow of colours', () => {
 })
 
 test('provisioning loads them from a folder, and gives a data source of the type that they ask for', () => {
-  const read = (path: string): unknown => parse(readFileSync(join(FOLDER, '../provisioning', path), 'utf8'))
+  const read = (path: string): unknown => parse(readFileSync(join(import.meta.dirname, '../../../grafana/provisioning', path), 'utf8'))
   const source = z.object({ name: z.string(), uid: z.string(), type: z.literal('prometheus'), access: z.literal('proxy'), url: z.url() }).loose()
   expect(() => z.object({ apiVersion: z.literal(1), datasources: z.array(source).length(2) }).parse(read('datasources/warpwatch.yml'))).not.toThrow()
   const provider = z.object({ name: z.string(), type: z.literal('file'), options: z.object({ path: z.string().startsWith('/') }) }).loose()

@@ -11,6 +11,8 @@ import { parseExposition } from './parse-exposition.ts'
 const CONTAINER = ['container', 'container_id', 'namespace', 'pod']
 const processMemory = defineMetric({
   name: 'warpwatch_process_gpu_memory_bytes',
+  subject: 'process',
+  field: 'gpu_memory_bytes',
   kind: 'gauge',
   unit: 'By',
   help: 'x',
@@ -18,6 +20,9 @@ const processMemory = defineMetric({
 })
 const requested = defineMetric({
   name: 'warpwatch_container_gpu_requested',
+  subject: 'container',
+  field: 'gpu_requested',
+  by: 'uuid',
   kind: 'gauge',
   unit: '1',
   help: 'x',

@@ -18,8 +18,16 @@ const expositionOf = (latest: LatestStore, options: Partial<ExpositionOptions> =
 describe('the page', () => {
   test('says what the store holds, whatever the label values and numbers', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 })
-    const gauge = defineMetric({ name: 'warpwatch_host_a_ratio', kind: 'gauge', unit: '1', help: 'a', labels: ['x', 'y'] })
-    const counter = defineMetric({ name: 'warpwatch_host_b_total', kind: 'counter', unit: '1', help: 'b "quoted" \\ and\nmore', labels: ['x', 'y'] })
+    const gauge = defineMetric({ name: 'warpwatch_host_a_ratio', subject: 'host', field: 'a_ratio', kind: 'gauge', unit: '1', help: 'a', labels: ['x', 'y'] })
+    const counter = defineMetric({
+      name: 'warpwatch_host_b_total',
+      subject: 'host',
+      field: 'b_total',
+      kind: 'counter',
+      unit: '1',
+      help: 'b "quoted" \\ and\nmore',
+      labels: ['x', 'y'],
+    })
     const entry = fc.record({ metric: fc.constantFrom(gauge, counter), x: text, y: text, value: fc.double({ noNaN: true, noDefaultInfinity: true }) })
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), fc.constantFrom('text', 'openmetrics'), (entries, format) => {

@@ -1,4 +1,5 @@
 // A small fixed state of the store: two GPUs (one with a MIG instance), a lost one, a container with a process, gaps.
+import { metricNamed } from '../../../agent/catalogue.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import { defineMetric, type DcgmName, type MetricDef } from '../../../agent/model/metric.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
@@ -10,8 +11,13 @@ export const GPU0: Labels = { gpu: '0', uuid: 'GPU-604ac76c-d9cf-fef3-62e9-d9204
 export const GPU1: Labels = { gpu: '1', uuid: 'GPU-11111111-2222-3333-4444-555555555555' }
 export const LOST: Labels = { gpu: '2', uuid: 'GPU-99999999-8888-7777-6666-555555555555' }
 
+/** Where it belongs in the API, as the catalogue says; else it is of a GPU. */
+const rowOf = (name: string): Pick<MetricDef, 'subject' | 'field' | 'by'> => {
+  const { subject, field, by } = metricNamed(name) ?? { subject: 'gpu', field: name.replace('warpwatch_gpu_', '') }
+  return { subject, ...(field === undefined ? {} : { field }), ...(by === undefined ? {} : { by }) }
+}
 const gauge = (name: string, unit: string, labels: readonly string[], help: string, dcgm?: MetricDef['dcgm']): MetricDef =>
-  defineMetric({ name, kind: 'gauge', unit, help, labels, ...(dcgm === undefined ? {} : { dcgm }) })
+  defineMetric({ ...rowOf(name), name, kind: 'gauge', unit, help, labels, ...(dcgm === undefined ? {} : { dcgm }) })
 const dcgmGauge = (name: string, help: string, scale: number, when?: Labels): DcgmName => ({
   name,
   kind: 'gauge',
@@ -28,6 +34,8 @@ const MIB = 1 / 1_048_576
 
 export const gpuInfo = defineMetric({
   name: 'warpwatch_gpu_info',
+  subject: 'gpu',
+  field: 'info',
   kind: 'info',
   unit: '1',
   help: 'Identity of a GPU.',
@@ -35,6 +43,8 @@ export const gpuInfo = defineMetric({
 })
 export const migInfo = defineMetric({
   name: 'warpwatch_gpu_mig_info',
+  subject: 'mig',
+  field: 'mig_info',
   kind: 'info',
   unit: '1',
   help: 'A MIG instance.',
@@ -68,6 +78,8 @@ export const clock = gauge('warpwatch_gpu_clock_hertz', 'Hz', [...GPU_LABELS, 'd
 })
 export const energy = defineMetric({
   name: 'warpwatch_gpu_energy_joules_total',
+  subject: 'gpu',
+  field: 'energy_joules_total',
   kind: 'counter',
   unit: 'J',
   help: 'Energy since the driver was loaded.',
@@ -83,6 +95,8 @@ export const tensor = gauge('warpwatch_gpu_tensor_active_ratio', '1', MIG_LABELS
 export const throttle = gauge('warpwatch_gpu_throttle_active', '1', [...GPU_LABELS, 'reason'], '1 while the reason slows the GPU.')
 export const ecc = defineMetric({
   name: 'warpwatch_gpu_ecc_errors_total',
+  subject: 'gpu',
+  field: 'ecc_errors_total',
   kind: 'counter',
   unit: '{error}',
   help: 'ECC errors.',
@@ -90,6 +104,8 @@ export const ecc = defineMetric({
 })
 export const xidTotal = defineMetric({
   name: 'warpwatch_gpu_xid_errors_total',
+  subject: 'gpu',
+  field: 'xid_errors_total',
   kind: 'counter',
   unit: '{event}',
   help: 'Xid events.',
@@ -98,6 +114,8 @@ export const xidTotal = defineMetric({
 export const xidLast = gauge('warpwatch_gpu_xid_last_timestamp_seconds', 's', [...GPU_LABELS, 'xid'], 'Unix time of the last Xid.')
 export const containerCpu = defineMetric({
   name: 'warpwatch_container_cpu_seconds_total',
+  subject: 'container',
+  field: 'cpu_seconds_total',
   kind: 'counter',
   unit: 's',
   help: 'CPU time.',

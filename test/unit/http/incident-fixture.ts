@@ -71,7 +71,7 @@ export const NOTIFIER: NotifierRow = {
   expired: 1,
   set_aside: 1,
   last_delivered_at: T - 90_000,
-  last_error: { at: T - 1_000, text: 'expected 200, came 503' },
+  last_error: { at: T - 1_000, text: 'the receiver answered with status 503' },
   next_try_at: T + 1_000,
 }
 export const SILENCE: Silence = {

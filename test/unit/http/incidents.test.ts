@@ -17,13 +17,13 @@ describe('/api/v1/incidents', () => {
   ])('understands %j', (query, filter) => expect(parseIncidentQuery(new URLSearchParams(query))).toEqual({ filter }))
 
   test.each([
-    ['status=open', 'status: expected pending, firing, resolved, came "open"'],
-    ['kind=cuda_ooom', 'kind: expected a kind of incident such as cuda_oom, came "cuda_ooom"'],
-    ['since=yesterday', 'since: expected a time in Unix milliseconds, came "yesterday"'],
-    ['limit=0', 'limit: expected a whole number from 1 to 1000, came "0"'],
-    ['limit=9999', 'limit: expected a whole number from 1 to 1000, came "9999"'],
-    ['colour=red', 'colour: expected one of status, kind, since, limit'],
-    ['limit=1&limit=2', 'limit: expected once, came 2 times'],
+    ['status=open', 'status: must be one of pending, firing, resolved, not "open"'],
+    ['kind=cuda_ooom', 'kind: must be a kind of incident such as cuda_oom, not "cuda_ooom"'],
+    ['since=yesterday', 'since: must be a time in Unix milliseconds, not "yesterday"'],
+    ['limit=0', 'limit: must be a whole number from 1 to 1000, not "0"'],
+    ['limit=9999', 'limit: must be a whole number from 1 to 1000, not "9999"'],
+    ['colour=red', 'colour: unknown parameter; there are status, kind, since, limit'],
+    ['limit=1&limit=2', 'limit: is given 2 times: give it once'],
   ])('refuses %j', async (query, problem) => {
     await using running = await runServer()
     const answer = await get(`${running.url}/api/v1/incidents?${query}`)

@@ -7,7 +7,7 @@ import { MAX_WRITE_BYTES } from '../../../agent/http/guards.ts'
 import { createIncidentsSource } from '../../../agent/sources/incidents.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import { createScene, T, uuid } from '../incidents/scene.ts'
-import { runMaintainedHost } from './maintained-host.ts'
+import { runOperatedHost } from './operated-host.ts'
 import { get } from './running.ts'
 
 const HOUR = 3_600_000
@@ -15,7 +15,7 @@ const errorOf = (text: string): string => z.object({ error: z.object({ message: 
 
 describe('silences', () => {
   test('cover what fits until they run out, and the incidents are told again', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const [lost, other] = [host.lose(0), host.lose(1)]
     host.told.length = 0
     const made = await host.send('POST', '/api/v1/silences', { kind: 'xid', gpu: '0', for_ms: HOUR, reason: 'board is being changed', by: 'kim' })
@@ -37,17 +37,17 @@ describe('silences', () => {
 
     host.clock.now = T + HOUR
     host.told.length = 0
-    host.maintained.maintain(T + HOUR)
-    host.maintained.maintain(T + HOUR + 1_000)
+    host.operator.tick(T + HOUR)
+    host.operator.tick(T + HOUR + 1_000)
     expect(host.told.map(({ id, silenced }) => [id, silenced])).toEqual([[lost, undefined]])
     expect(JSON.parse((await get(`${host.url}/api/v1/silences`)).text)).toEqual([])
   })
 
   test('can be taken back, once', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const lost = host.lose(0)
     const { id } = silence.parse(JSON.parse((await host.send('POST', '/api/v1/silences', { all: true, until: T + HOUR, reason: 'firmware' })).text))
-    expect(host.maintained.firing().map(({ silenced }) => silenced?.id)).toEqual([id])
+    expect(host.service.firing().map(({ silenced }) => silenced?.id)).toEqual([id])
     host.told.length = 0
     expect((await host.send('DELETE', `/api/v1/silences/${id}`)).status).toBe(204)
     expect(host.told.map((told) => [told.id, told.silenced])).toEqual([[lost, undefined]])
@@ -55,12 +55,12 @@ describe('silences', () => {
   })
 
   test('count in the metric, and change nothing else there', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     host.lose(0)
     host.lose(1)
     const readings = (): Map<string, number> => {
       const found: Event[] = []
-      const source = createIncidentsSource(host.maintained.figures)
+      const source = createIncidentsSource(host.service.figures)
       void source.start({
         emit: (event) => void found.push(event),
         every: (_ms, run) => (run(T), () => {}),
@@ -75,12 +75,12 @@ describe('silences', () => {
   })
 
   test.each<readonly [unknown, string]>([
-    [{ reason: 'r', for_ms: HOUR }, 'expected kind, gpu, container or severity, or "all": true for the whole host, came none of them'],
-    [{ all: true, gpu: '0', reason: 'r', for_ms: HOUR }, 'expected either "all" or gpu, came both'],
-    [{ gpu: '0', reason: 'r' }, 'expected one of until and for_ms, came none'],
-    [{ gpu: '0', reason: 'r', until: T + 1, for_ms: HOUR }, 'expected one of until and for_ms, came both'],
-    [{ gpu: '0', reason: 'r', until: T }, 'until: expected a time in the next 366 days'],
-    [{ gpu: '0', reason: 'r', until: T + MAX_SILENCE_MS + 1 }, 'until: expected a time in the next 366 days'],
+    [{ reason: 'r', for_ms: HOUR }, 'what to silence is missing: give kind, gpu, container or severity, or "all": true for the whole host'],
+    [{ all: true, gpu: '0', reason: 'r', for_ms: HOUR }, '"all" and gpu exclude each other'],
+    [{ gpu: '0', reason: 'r' }, 'the end is missing: give until or for_ms'],
+    [{ gpu: '0', reason: 'r', until: T + 1, for_ms: HOUR }, 'until and for_ms exclude each other'],
+    [{ gpu: '0', reason: 'r', until: T }, 'until: must be a time in the next 366 days'],
+    [{ gpu: '0', reason: 'r', until: T + MAX_SILENCE_MS + 1 }, 'until: must be a time in the next 366 days'],
     [{ gpu: '0', for_ms: HOUR }, 'reason: '],
     [{ gpu: '0', for_ms: HOUR, reason: '   ' }, 'reason: '],
     [{ gpu: 0, for_ms: HOUR, reason: 'r' }, 'gpu: '],
@@ -90,16 +90,16 @@ describe('silences', () => {
     ['text', 'body: '],
     [[], 'body: '],
   ])('refuse %j', async (body, problem) => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const answer = await host.send('POST', '/api/v1/silences', body)
     expect([answer.status, errorOf(answer.text)]).toEqual([400, expect.stringContaining(problem)])
-    expect(host.maintained.silences()).toEqual([])
+    expect(host.operator.silences()).toEqual([])
   })
 })
 
 describe('an incident', () => {
   test('is acknowledged, and told so', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const id = host.lose(0)
     host.told.length = 0
     const answer = await host.send('POST', `/api/v1/incidents/${id}/ack`, { by: 'kim', note: 'on my way' })
@@ -110,34 +110,34 @@ describe('an incident', () => {
   })
 
   test('is set healthy once; a recording of it gives the same again', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const id = host.lose(0)
     host.clock.now = T + 5_000
     const answer = await host.send('POST', `/api/v1/incidents/${id}/resolve`, { by: 'kim' })
     expect(incident.parse(JSON.parse(answer.text))).toMatchObject({ id, status: 'resolved', resolved_at: T + 5_000, resolution: 'set healthy by kim' })
     expect(host.told.at(-1)).toMatchObject({ id, status: 'resolved' })
     const again = await host.send('POST', `/api/v1/incidents/${id}/resolve`, {})
-    expect([again.status, errorOf(again.text)]).toEqual([409, `incident ${id}: expected one that is firing, came one that is resolved`])
+    expect([again.status, errorOf(again.text)]).toEqual([409, `incident ${id} is resolved: only a firing incident can be acknowledged or marked as resolved`])
     const replayed = createScene()
     replayed.feed(...host.recorded)
     expect(replayed.incidents()).toEqual([JSON.parse((await get(`${host.url}/api/v1/incidents/${id}`)).text)])
   })
 
   test.each(['ack', 'resolve'])('that is not there cannot be %s', async (what) => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     for (const id of ['ffffffffffffffff', 'x']) expect((await host.send('POST', `/api/v1/incidents/${id}/${what}`, {})).status).toBe(404)
     const bad = await host.send('POST', `/api/v1/incidents/${host.lose(0)}/${what}`, { note: 5 })
     expect([bad.status, errorOf(bad.text)]).toEqual([400, expect.stringContaining('note: ')])
   })
 
   test('outlives the agent with what was said of it', async () => {
-    const first = await runMaintainedHost()
+    const first = await runOperatedHost()
     const id = first.lose(0)
     await first.send('POST', `/api/v1/incidents/${id}/ack`, { by: 'kim' })
     await first.send('POST', '/api/v1/silences', { gpu: '0', for_ms: HOUR, reason: 'r' })
     await first[Symbol.asyncDispose]()
-    await using second = await runMaintainedHost({}, first.directory)
-    expect(second.maintained.firing()).toMatchObject([{ id, acknowledged: { by: 'kim' }, silenced: { until: T + HOUR } }])
+    await using second = await runOperatedHost({}, first.directory)
+    expect(second.service.firing()).toMatchObject([{ id, acknowledged: { by: 'kim' }, silenced: { until: T + HOUR } }])
   })
 })
 
@@ -159,13 +159,13 @@ describe('who may', () => {
     ['JSON with its charset', { 'content-type': 'application/json; charset=utf-8' }, 201],
     ['a body of unknown length', { 'transfer-encoding': 'chunked' }, 413],
   ])('%s', async (_, headers, status) => {
-    await using host = await runMaintainedHost({ allowedOrigins: ['https://grafana.example'] })
+    await using host = await runOperatedHost({ allowedOrigins: ['https://grafana.example'] })
     const { origin } = headers
     const sent = { ...headers, ...(origin === 'SELF' ? { origin: host.url } : {}) }
     const text = JSON.stringify(body)
     const length = 'transfer-encoding' in headers ? {} : { 'content-length': String(text.length) }
     const answer = await get(`${host.url}${PATH}`, { 'content-type': 'application/json', ...length, ...sent }, 'POST', text)
-    expect([answer.status, host.maintained.silences().length]).toEqual([status, status === 201 ? 1 : 0])
+    expect([answer.status, host.operator.silences().length]).toEqual([status, status === 201 ? 1 : 0])
   })
 
   test.each([
@@ -173,12 +173,12 @@ describe('who may', () => {
     ['null', 403],
     ['https://grafana.example', 404],
   ])('end a silence from %s: %d', async (origin, status) => {
-    await using host = await runMaintainedHost({ allowedOrigins: ['https://grafana.example'] })
+    await using host = await runOperatedHost({ allowedOrigins: ['https://grafana.example'] })
     expect((await host.send('DELETE', `${PATH}/x`, undefined, { origin })).status).toBe(status)
   })
 
   test('with the token where one is set', async () => {
-    await using host = await runMaintainedHost({ token: 's3cret-token' })
+    await using host = await runOperatedHost({ token: 's3cret-token' })
     const id = host.lose(0)
     for (const authorization of [undefined, 'Bearer wrong', 'Basic s3cret-token']) {
       const headers = authorization === undefined ? {} : { authorization }
@@ -191,19 +191,19 @@ describe('who may', () => {
   })
 
   test('nobody where other hosts can connect and no token is set', async () => {
-    await using host = await runMaintainedHost({ listen: '0.0.0.0:0', insecure: true })
+    await using host = await runOperatedHost({ listen: '0.0.0.0:0', insecure: true })
     const answer = await host.send('POST', PATH, body)
     expect([answer.status, errorOf(answer.text)]).toEqual([
       403,
-      `${PATH}: expected http.token where other hosts can connect, came none: nothing can be changed`,
+      `${PATH}: nothing can be changed while other hosts can connect without a token: set http.token`,
     ])
     expect((await get(`${host.url}${PATH}`)).status).toBe(200)
   })
 
   test('not more than a little', async () => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const answer = await host.send('POST', PATH, { ...body, reason: 'x'.repeat(MAX_WRITE_BYTES) })
-    expect([answer.status, host.maintained.silences()]).toEqual([413, []])
+    expect([answer.status, host.operator.silences()]).toEqual([413, []])
   })
 
   test.each([
@@ -214,13 +214,13 @@ describe('who may', () => {
     ['POST', `${PATH}/x`, 'DELETE'],
     ['DELETE', '/api/v1/incidents/0123456789abcdef/ack', 'POST'],
   ])('nothing by %s %s', async (method, path, allow) => {
-    await using host = await runMaintainedHost()
+    await using host = await runOperatedHost()
     const answer = await get(`${host.url}${path}`, {}, method)
     expect([answer.status, answer.headers['allow']]).toEqual([405, allow])
   })
 
   test('a page of an allowed origin is told how it may ask', async () => {
-    await using host = await runMaintainedHost({ allowedOrigins: ['https://grafana.example'] })
+    await using host = await runOperatedHost({ allowedOrigins: ['https://grafana.example'] })
     const preflight = await get(`${host.url}${PATH}`, { origin: 'https://grafana.example', 'access-control-request-method': 'POST' }, 'OPTIONS')
     expect(preflight.headers).toMatchObject({
       'access-control-allow-methods': 'GET, HEAD, POST',

@@ -1,7 +1,8 @@
 // The runbooks over HTTP: the pages of the repository as they are, readable in a browser, without a token, and nothing beside them.
-import { readFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { get, runServer } from './running.ts'
 
 const folder = join(import.meta.dirname, '../../../alerts/runbooks')
@@ -27,7 +28,16 @@ describe('runbooks', () => {
     await using running = await runServer()
     const { status, text } = await get(`${running.url}/runbooks`)
     expect(status).toBe(200)
-    expect(Array.from(text.matchAll(/\]\(\/runbooks\/([a-z_]+)\): \S/g), ([, kind]) => `${kind}.md`).sort()).toEqual(readdirSync(folder).sort())
+    expect(Array.from(text.matchAll(/\]\(\/runbooks\/([a-z0-9_]+)\): \S/g), ([, kind]) => `${kind}.md`).sort()).toEqual(readdirSync(folder).sort())
+  })
+
+  test('the list names a kind with a digit', async () => {
+    const pages = mkdtempSync(join(tmpdir(), 'warpwatch-runbooks-'))
+    onTestFinished(() => rmSync(pages, { recursive: true }))
+    // The file must be that of a kind; the list shows what its heading says.
+    writeFileSync(join(pages, 'xid.md'), '# `nvlink5_errors`: Title\n\nWhat it is.\n')
+    await using running = await runServer({ http: { runbooksDir: pages } })
+    expect((await get(`${running.url}/runbooks`)).text).toContain('- [`nvlink5_errors`](/runbooks/nvlink5_errors): Title')
   })
 
   test('needs no token, as it tells nothing about the host', async () => {

@@ -1,5 +1,6 @@
 // A running server over the fixed store, and a plain client that may send any header.
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createExposition } from '../../../agent/http/exposition.ts'
 import { createReadiness } from '../../../agent/http/health.ts'
@@ -26,6 +27,17 @@ export const get = (url: string, headers: Readonly<Record<string, string>> = {},
     })
     call.on('error', reject)
     call.end(body)
+  })
+
+/** The status line for a path and headers as they stand: clients tidy both up before they send them. */
+export const rawGet = (url: string, path: string, headers = ''): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`))
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    socket.on('end', () => resolve(text.slice(0, text.indexOf('\r\n'))))
+    socket.on('error', reject)
   })
 
 type Options = { readonly http?: Partial<HttpServerOptions>; readonly live?: Partial<LiveSinkOptions>; readonly empty?: boolean }

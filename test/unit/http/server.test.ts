@@ -1,9 +1,6 @@
-// The port as its readers see it: statuses, headers, bodies, guards, and that every answer keeps its schema.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// The port as its readers see it: statuses, headers, bodies, and that every answer keeps its schema.
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '../../../agent/http/api/openapi.ts'
@@ -13,8 +10,7 @@ import { makeSeries } from '../../../agent/model/series.ts'
 import { awkward, fillStore, GPU0, scrape, T } from './fixture.ts'
 import { INCIDENT } from './incident-fixture.ts'
 import { AnswerTooLargeError } from '../../../agent/store/history-view.ts'
-import { poll } from '../../setup/poll.ts'
-import { get, runServer, type Answer } from './running.ts'
+import { get, rawGet, runServer, type Answer } from './running.ts'
 
 const errorOf = ({ text }: Answer): { code: string; message: string } =>
   z.object({ error: z.strictObject({ code: z.string(), message: z.string() }) }).parse(JSON.parse(text)).error
@@ -77,13 +73,13 @@ describe('health', () => {
     running.clock.now = T + 5_100
     running.latest.expire(T + 5_100)
     // What the agent itself goes on saying is no sample of the host.
-    const series = makeSeries(defineMetric({ name: 'warpwatch_own', kind: 'gauge', unit: '1', help: 'x', labels: [] }), {})
+    const series = makeSeries(defineMetric({ name: 'warpwatch_own', subject: 'agent', kind: 'gauge', unit: '1', help: 'x', labels: [] }), {})
     for (const source of ['agent', 'incidents', 'container-logs', 'kernel-log'])
       running.latest.apply({ type: 'scrape', t: T + 5_000, source, group: '', ttlMs: 3_000, durationMs: 0, readings: [{ series, value: 1 }], gaps: [] })
     const stale = await get(`${running.url}/readyz`)
     expect([stale.status, json(stale)]).toEqual([
       503,
-      { status: 'not_ready', reason: 'the newest sample is 5.1 s old; expected at most 5 s', newest_sample_age_ms: 5_100 },
+      { status: 'not_ready', reason: 'the newest sample is 5.1 s old; at most 5 s are allowed', newest_sample_age_ms: 5_100 },
     ])
   })
 })
@@ -132,15 +128,15 @@ describe('the API', () => {
   })
 
   test.each([
-    ['', 'metric: expected a metric, such as gpu_memory_used_bytes, came nothing'],
-    ['?metric=a%20b', 'metric: expected a metric, such as gpu_memory_used_bytes, came "a b"'],
-    ['?metric=a&points=0', 'points: expected a whole number from 1 to 5000, came "0"'],
-    ['?metric=a&points=5001', 'points: expected a whole number from 1 to 5000, came "5001"'],
-    ['?metric=a&from=yesterday', 'from: expected a time in Unix milliseconds, came "yesterday"'],
-    ['?metric=a&from=2000&to=1000', 'from: expected a time not after to (1000), came 2000'],
-    ['?metric=a&metric=b', 'metric: expected once, came 2 times'],
-    ['?metric=a&a-b=1', 'a-b: expected metric, from, to, points or the name of a label'],
-  ])('/api/v1/series%s is refused with what was expected and what came', async (query, message) => {
+    ['', 'metric: must be a metric such as gpu_memory_used_bytes, not nothing'],
+    ['?metric=a%20b', 'metric: must be a metric such as gpu_memory_used_bytes, not "a b"'],
+    ['?metric=a&points=0', 'points: must be a whole number from 1 to 5000, not "0"'],
+    ['?metric=a&points=5001', 'points: must be a whole number from 1 to 5000, not "5001"'],
+    ['?metric=a&from=yesterday', 'from: must be a time in Unix milliseconds, not "yesterday"'],
+    ['?metric=a&from=2000&to=1000', 'from: 2000 is after to (1000): exchange them'],
+    ['?metric=a&metric=b', 'metric: is given 2 times: give it once'],
+    ['?metric=a&a-b=1', 'a-b: unknown parameter; there are metric, from, to, points, and names of labels'],
+  ])('/api/v1/series%s is refused with what is wrong and what to do', async (query, message) => {
     await using running = await runServer()
     const answer = await get(`${running.url}/api/v1/series${query}`)
     expect([answer.status, errorOf(answer)]).toEqual([400, { code: 'bad_request', message }])
@@ -186,117 +182,5 @@ describe('the API', () => {
     const answer = await get(`${running.url}/api/v1/series?metric=a`)
     expect([answer.status, errorOf(answer).code, answer.text.includes('fire')]).toEqual([500, 'internal', false])
     expect(running.errors.join()).toContain('disk on fire')
-  })
-})
-
-describe('the dashboard', () => {
-  test('is served with its types, its caching and a strict policy, and nothing beside it', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'warpwatch-dashboard-'))
-    await using running = await runServer({ http: { dashboardDir: join(directory, 'dist') } })
-    const { url } = running
-    const missing = await get(`${url}/`)
-    expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/plain; charset=UTF-8'])
-    expect(missing.text).toContain('npm run build')
-    mkdirSync(join(directory, 'dist/assets'), { recursive: true })
-    writeFileSync(join(directory, 'secret.txt'), 'secret')
-    writeFileSync(join(directory, 'dist/index.html'), '<!doctype html>')
-    writeFileSync(join(directory, 'dist/assets/main-B4x_2Kd9.js'), 'export {}')
-    const page = await get(`${url}/`)
-    expect([page.status, page.text, page.headers['content-type'], page.headers['cache-control']]).toEqual([
-      200,
-      '<!doctype html>',
-      'text/html; charset=utf-8',
-      'no-cache',
-    ])
-    expect(page.headers['content-security-policy']).toContain("default-src 'self'")
-    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
-    expect(page.headers['content-security-policy']).not.toContain('unsafe')
-    expect([page.headers['x-content-type-options'], page.headers['referrer-policy']]).toEqual(['nosniff', 'no-referrer'])
-    const asset = await get(`${url}/assets/main-B4x_2Kd9.js`)
-    expect([asset.headers['content-type'], asset.headers['cache-control']]).toEqual(['text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'])
-    for (const path of ['/assets/..%2f..%2fsecret.txt', '/assets', '//etc/passwd']) expect((await rawGet(url, path)).split(' ')[1]).toBe('404')
-    for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/../../secret.txt']) expect((await rawGet(url, path)).split(' ')[1]).toBe('400')
-    rmSync(directory, { recursive: true })
-  })
-})
-
-/** The status line for a path and headers as they stand: clients tidy both up before they send them. */
-const rawGet = (url: string, path: string, headers = ''): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(url)
-    const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`))
-    let text = ''
-    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    socket.on('end', () => resolve(text.slice(0, text.indexOf('\r\n'))))
-    socket.on('error', reject)
-  })
-
-describe('a connection', () => {
-  /** All that comes until the agent ends the connection. */
-  const until = async (socket: Socket): Promise<string> => {
-    let text = ''
-    for await (const chunk of socket) text += String(chunk)
-    return text
-  }
-
-  test('that sends more requests than it takes answers is ended; others, and one that waits for its answers, go on', async () => {
-    await using running = await runServer()
-    const { hostname, port } = new URL(running.url)
-    const greedy = connect(Number(port), hostname)
-    greedy.write('GET /api/v1/processes HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000))
-    await until(greedy).catch(() => '')
-    await poll(async () => (await running.server.connections()) === 0, { what: 'no open connection' })
-    const patient = connect(Number(port), hostname)
-    for (let n = 0; n < 20; n++) {
-      patient.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-      const [chunk]: unknown[] = await once(patient, 'data')
-      expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /)
-    }
-    // Some at once are nobody's harm.
-    const few = connect(Number(port), hostname)
-    few.end('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4))
-    expect((await until(few)).match(/HTTP\/1\.1 200 /g)?.length).toBe(4)
-    patient.destroy()
-  })
-
-  test('whose body is refused is ended, whatever it was refused for', async () => {
-    await using running = await runServer()
-    const { hostname, port } = new URL(running.url)
-    for (const method of ['PUT', 'POST', 'GET']) {
-      const socket = connect(Number(port), hostname)
-      socket.write(`${method} /api/v1/gpus HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n`)
-      expect(await until(socket)).toMatch(/^HTTP\/1\.1 4(?:05|13) [^]*\r\nConnection: close\r\n/)
-    }
-  })
-
-  test('all readers of a tick share the bytes of the rows, and the next tick has its own', async () => {
-    await using running = await runServer()
-    const first = await get(`${running.url}/api/v1/gpus`)
-    expect((await get(`${running.url}/api/v1/gpus`)).text).toBe(first.text)
-    running.latest.apply(scrape('gpu', GPU0['uuid'] ?? '', T + 1_000, []))
-    expect((await get(`${running.url}/api/v1/gpus`)).text).toBe(first.text)
-    running.tick(T + 1_000)
-    expect((await get(`${running.url}/api/v1/gpus`)).text).not.toBe(first.text)
-  })
-})
-
-describe('the port', () => {
-  test('that is taken is told by number and with what to do', async () => {
-    await using first = await runServer()
-    const { port } = new URL(first.url)
-    await expect(runServer({ http: { listen: `127.0.0.1:${port}` } })).rejects.toThrow(new RegExp(`port ${port} is in use already.*another port`))
-  })
-
-  test('closes within a second though a reader holds its connection', async () => {
-    const running = await runServer()
-    const { hostname, port } = new URL(running.url)
-    const socket = connect(Number(port), hostname)
-    const ended = new Promise((resolve) => socket.on('close', resolve))
-    await new Promise<void>((resolve) => socket.write('GET /metrics HTTP/1.1\r\n', () => resolve()))
-    const begun = performance.now()
-    await running.server.close()
-    await ended
-    expect(performance.now() - begun).toBeLessThan(1_000)
-    await expect(get(`${running.url}/healthz`)).rejects.toThrow(/ECONNREFUSED/)
   })
 })

@@ -1,9 +1,10 @@
 // Rows of the present from a fixed store: every reading and every gap on the row that it speaks of.
 import { expect, test } from 'vitest'
-import { exhaustionEarliest, exhaustionLatest } from '../../../agent/sources/incidents/forecasts.ts'
 import { createViews } from '../../../agent/http/views.ts'
+import { gpuGpmTensorActiveRatio } from '../../../agent/metrics/gpm.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
-import { fillStore, filledStore, GPU0, GPU1, LOST, memoryUsed, scrape, T, tensor } from './fixture.ts'
+import { memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds } from '../../../agent/metrics/incident.ts'
+import { fillStore, filledStore, GPU0, GPU1, LOST, memoryUsed, scrape, T } from './fixture.ts'
 import type { MetricDef } from '../../../agent/model/metric.ts'
 import { makeSeries } from '../../../agent/model/series.ts'
 
@@ -39,10 +40,10 @@ test('what is measured of a whole GPU instance stands with its compute instances
   const latest = createLatestStore()
   const whole = { ...GPU1, gi: '7' }
   const of = (labels: Readonly<Record<string, string>>, value: number) => ({ series: makeSeries(memoryUsed, labels), value })
-  const gap = { metric: tensor.name, labels: whole, reason: 'not_supported', code: 3 } as const
+  const gap = { metric: gpuGpmTensorActiveRatio.name, labels: whole, reason: 'not_supported', code: 3 } as const
   latest.apply(scrape('gpu', 'memory', T, [of({ ...whole, ci: '0' }, 5), of({ ...whole, ci: '1' }, 6), of({ ...GPU1, gi: '9' }, 8)]))
   latest.apply(scrape('gpu', 'gpm', T, [], [gap]))
-  const shared = { gi: '7', gaps: [{ measure: 'tensor_active_ratio', reason: 'not_supported', code: 3 }] }
+  const shared = { gi: '7', gaps: [{ measure: 'gpm_tensor_active_ratio', reason: 'not_supported', code: 3 }] }
   expect(createViews({ latest, hostname: 'gpu-01' }).rows().gpus[0]?.mig).toEqual([
     { ...shared, ci: '0', memory_used_bytes: 5 },
     { ...shared, ci: '1', memory_used_bytes: 6 },
@@ -138,7 +139,13 @@ test('a forecast stands on the GPU whose memory runs out, by the process that fa
   const latest = createLatestStore()
   const of = (def: MetricDef, pid: string, value: number) => ({ series: makeSeries(def, { ...GPU0, pid, container: 'trainer' }), value })
   latest.apply(scrape('gpu', 'memory', T, [{ series: makeSeries(memoryUsed, GPU0), value: 5 }]))
-  latest.apply(scrape('incidents', 'forecasts', T, [of(exhaustionEarliest, '7', 1_200), of(exhaustionEarliest, '8', 60), of(exhaustionLatest, '7', 2_100)]))
+  latest.apply(
+    scrape('incidents', 'forecasts', T, [
+      of(memoryExhaustionEarliestSeconds, '7', 1_200),
+      of(memoryExhaustionEarliestSeconds, '8', 60),
+      of(memoryExhaustionLatestSeconds, '7', 2_100),
+    ]),
+  )
   const [gpu] = createViews({ latest, hostname: 'gpu-01' }).rows().gpus
   expect(gpu).toMatchObject({
     memory_used_bytes: 5,

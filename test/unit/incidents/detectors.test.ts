@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { defineDetector } from '../../../agent/diagnosis/detectors/definition.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Finding, Forecast } from '../../../agent/model/finding.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { box, line, oomText, reading, scrape, T, uuid } from './scene.ts'
 
 const METRIC = 'warpwatch_gpu_temperature_celsius'
@@ -67,7 +67,7 @@ function createHost(settings?: Parameters<typeof createDetection>[0]['settings']
     onForecast: (forecast) => void forecasts.push(forecast),
     onFailure: (id) => void failures.push(id),
   })
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: ({ text }) =>
       text === oomText() ? [{ kind: 'cuda_oom', severity: 'critical', title: 'out of memory', verdict: '', facts: {}, remedies: [], evidence: [] }] : [],
     detection,

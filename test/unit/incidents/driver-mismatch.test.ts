@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { nvmlDriverMismatch } from '../../../agent/diagnosis/detectors/index.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { LogLine } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { reading, scrape, T } from './scene.ts'
 
 const TEXT = 'Failed to initialize NVML: Driver/library version mismatch'
@@ -17,7 +17,7 @@ test.each<[name: string, at: number, origin: LogLine['origin'], stream: LogLine[
   ['of a container, after', 40, { container: 'trainer', container_id: '0123456789ab' }, 'container'],
 ])('a log %s the detector', (_, at, origin, stream) => {
   const found = new Map<string, Incident>()
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     detection: createDetection({ definitions: [nvmlDriverMismatch] }),
     hostname: 'gpu-host',

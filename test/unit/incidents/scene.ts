@@ -1,12 +1,13 @@
 // A host told by events: GPUs, containers and their processes, and the diagnosis that listens, with the real judge of log lines.
 import { metricNamed } from '../../../agent/catalogue.ts'
-import { createDiagnosis, type Diagnosis, type DiagnosisOptions } from '../../../agent/diagnosis/diagnosis.ts'
+import type { Diagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Event, LogLine, Scrape } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../../agent/model/series.ts'
+import { createHeardDiagnosis, type HeardDiagnosisOptions } from '../../setup/heard-diagnosis.ts'
 
 export const T = 1_763_600_000_000
 export const UUIDS = Array.from({ length: 8 }, (_, index) => `GPU-0000000${index}-aaaa-bbbb-cccc-000000000000`)
@@ -122,9 +123,9 @@ export type Scene = {
   /** The newest words about each incident, in the order of their beginning. */
   readonly incidents: () => readonly Incident[]
 }
-export function createScene(options: Partial<DiagnosisOptions> = {}): Scene {
+export function createScene(options: Partial<HeardDiagnosisOptions> = {}): Scene {
   const told: Incident[] = []
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     hostname: 'gpu-01',
     onChange: (incident) => told.push(incident),

@@ -1,14 +1,14 @@
 // The simulated host's scenarios give the incidents that their stories tell, with kind, container and the host's GPU.
 import { expect, test } from 'vitest'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { tell } from '../simulated/told.ts'
 
 function incidentsOf(scenario: string, seconds: number): readonly Incident[] {
   const found = new Map<string, Incident>()
-  const diagnosis = createDiagnosis({
+  const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     hostname: 'gpu-host',
     onChange: (incident) => found.set(incident.id, incident),

@@ -1,6 +1,6 @@
 // The words about an incident's story and what people said of it, in the list of the command line and in the report.
 import { expect, test } from 'vitest'
-import { listText } from '../../../agent/cli/incidents.ts'
+import { listText } from '../../../agent/cli/incidents/incidents.ts'
 import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
 import { toldAbout } from '../../../agent/diagnosis/incidents/told-about.ts'
 import { summaryOf, type Incident } from '../../../agent/model/incident.ts'

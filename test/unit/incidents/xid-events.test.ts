@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { recoveryAction } from '../../../agent/diagnosis/detectors/recovery-action.ts'
-import { createDiagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { createXidCounter } from '../../../agent/diagnosis/incidents/xid-counter.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
+import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { createScene, line, only, reading, scrape, secondOf, T, uuid, xidText } from './scene.ts'
 
 /** What the GPU source says of Xids: a group of its own, empty until the first. */
@@ -150,7 +150,7 @@ describe('the recovery that the driver asks for', () => {
 
 test('without detectors and without events a diagnosis has nothing to say of Xids', () => {
   const heard: Incident[] = []
-  const diagnosis = createDiagnosis({ judge: () => [], hostname: 'gpu-01', onChange: (incident) => heard.push(incident) })
+  const diagnosis = createHeardDiagnosis({ judge: () => [], hostname: 'gpu-01', onChange: (incident) => heard.push(incident) })
   for (let second = 0; second < 5; second++) for (const event of secondOf(T + second * 1_000, [])) diagnosis.ingest(event)
   expect(heard).toEqual([])
 })

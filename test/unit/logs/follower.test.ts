@@ -3,8 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../../agent/model/event.ts'
+import { createEngineClient } from '../../../agent/sources/containers/engine.ts'
 import { createFollower } from '../../../agent/sources/container-logs/follower.ts'
 import { createBudget } from '../../../agent/sources/logs/budget.ts'
 import { createLogCounters } from '../../../agent/sources/logs/metrics.ts'
@@ -44,7 +45,7 @@ function follow() {
   const lines: LogLine[] = []
   const stopping = new AbortController()
   const follower = createFollower({
-    socketPath: join(folder, 'engine.sock'),
+    engine: createEngineClient({ socketPath: join(folder, 'engine.sock') }),
     id: ID,
     origin: () => ({}),
     sinceMs: Date.now() - 600_000,
@@ -93,6 +94,22 @@ test('a log that is quiet is asked once, and its stream goes on', async () => {
   )
   for (let n = 0; n < 3; n++) expect(await follower.check(stopping.signal)).toBe(false)
   expect(asked.filter(isTail)).toHaveLength(1)
+  stopping.abort()
+  await expect(ended).rejects.toThrow('given up')
+})
+
+test('a clock that is set forward does not pass for silence', async () => {
+  const only = frame('only', 8_000)
+  answer = (_path, response) => void response.write(only)
+  const { follower, lines, stopping, ended } = follow()
+  await poll(() => lines.length === 1, { what: 'the line' })
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+  try {
+    expect(await follower.check(stopping.signal)).toBe(false)
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(asked.filter(isTail)).toEqual([])
   stopping.abort()
   await expect(ended).rejects.toThrow('given up')
 })

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createJoiner } from '../../../agent/sources/logs/joiner.ts'
+import { isBounded } from '../../setup/bounded.ts'
 
 type Line = { readonly text: string; readonly t?: number; readonly part?: number; readonly now?: number }
 function join(lines: readonly Line[]): readonly string[] {
@@ -119,19 +120,17 @@ describe('joiner', () => {
     )
   })
 
-  test('hostile lines cost linear time', () => {
+  test('hostile lines cost no more than their length', () => {
     const hostile = [
       '(',
       '[rank',
       '((((((',
-      'a-'.repeat(30_000),
-      ' '.repeat(60_000),
-      'Traceback '.repeat(6_000),
-      `[${'1'.repeat(60_000)}`,
-      `${'x'.repeat(60_000)} |`,
+      'a-'.repeat(120_000),
+      ' '.repeat(240_000),
+      'Traceback '.repeat(24_000),
+      `[${'1'.repeat(240_000)}`,
+      `${'x'.repeat(240_000)} |`,
     ]
-    const began = performance.now()
-    for (let round = 0; round < 10; round++) join(hostile.map((text) => ({ text })))
-    expect(performance.now() - began).toBeLessThan(1_000)
+    expect(isBounded(() => void join(hostile.map((text) => ({ text }))))).toBe(true)
   })
 })

@@ -92,7 +92,7 @@ describe('log files', () => {
       mkdirSync(join(folder, 'directory.log'))
       appendFileSync(other, 'FAULT-a\n')
       expect(await come(source, 1)).toEqual(['FAULT-a'])
-      await poll(() => source.lines.filter((text) => text.includes('expected a file')).length >= 3, {
+      await poll(() => source.lines.filter((text) => text.includes('is no file but')).length >= 3, {
         what: () => `three warnings, came ${source.lines.join('; ')}`,
         deadlineMs: 15_000,
       })

@@ -95,7 +95,7 @@ describe('lost GPUs', () => {
 })
 
 test.each([
-  ['', /came nothing/],
+  ['', /printed nothing/],
   [
     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
     /driver is not loaded/,
@@ -108,7 +108,7 @@ test.each([
   ['GPU 0: Example (UUID: GPU-1)\n\t Link 0: 25 GB/s', /nvlink/],
   ['0000:01:00.0 3D controller: Example Corporation Device 0001', /lspci/],
   ['[    1.5] NVRM: loading', /kernel log/],
-  ['<html><body>proxy</body></html>', /expected an output of nvidia-smi/],
+  ['<html><body>proxy</body></html>', /this is no output of nvidia-smi/],
   ['<?xml version="1.0" ?>\n<other></other>', /<nvidia_smi_log>/],
   ['a, b\n1, 2', /CSV header/],
 ])('refused with a clear error: %s', (text, message) => expect(parseNvidiaSmi(text)).toMatchObject({ kind: 'error', message: expect.stringMatching(message) }))
@@ -163,7 +163,7 @@ test('the first place with a number counts: GeForce boards tell no average power
 describe('XML that is refused', () => {
   test.each([
     ['<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', /plain DOCTYPE/],
-    ['<a><b></a></b>', /expected <\/b>, came <\/a>/],
+    ['<a><b></a></b>', /<b> is closed by <\/a>/],
     ['<a>1</a><b>2</b>', /second/],
     ['<a><![CDATA[x]]></a>', /DOCTYPE/],
     ['<a>', /cut off/],

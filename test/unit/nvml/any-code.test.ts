@@ -10,7 +10,7 @@ import { h100, hostOf, migH100, scenarioFile } from '../../fakes/nvml/scenario.t
 
 const library = fakeLibrary()
 const healthy = { ...hostOf(2), gpus: [migH100(0), h100(1, {}, [{ pid: 1, bytes: 4096 }])] }
-const request: StartRequest = { type: 'start', libraries: [library ?? ''], leaveOut: [], last: [], peakHz: 10, reinitMs: 0 }
+const request: StartRequest = { type: 'start', libraries: [library ?? ''], leaveOut: [], peakHz: 10, reinitMs: 0 }
 const RATES = ['fast', 'slow', 'rare'] as const
 
 describe.skipIf(library === undefined)('any code of any function (needs a C compiler)', () => {

@@ -17,7 +17,7 @@ async function load(yaml: string, env: LoadOptions['env'] = {}): Promise<LoadedC
 }
 async function problems(yaml: string, env: LoadOptions['env'] = {}): Promise<readonly string[]> {
   const error: unknown = await load(yaml, env).catch((caught: unknown) => caught)
-  if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError, came something else', { cause: error })
+  if (!(error instanceof ConfigError)) throw new Error('must be a ConfigError, not something else', { cause: error })
   return error.problems.map(({ where, text }) => `${where}: ${text}`)
 }
 const own = (signal: string) => ({
@@ -61,21 +61,21 @@ describe('what is set', () => {
   test.each([
     [
       'endpoint: collector:4317',
-      'warpwatch.yaml:2: otlp.endpoint: expected a URL such as http://collector:4318 (http/protobuf) or https://collector:4317 (grpc), came a value of another kind (hidden)',
+      'warpwatch.yaml:2: otlp.endpoint: must be a URL such as http://collector:4318 (http/protobuf) or https://collector:4317 (grpc), not a value of another kind (hidden)',
     ],
-    ['protocol: http/json', 'warpwatch.yaml:2: otlp.protocol: expected one of http/protobuf, grpc, came "http/json" (text)'],
+    ['protocol: http/json', 'warpwatch.yaml:2: otlp.protocol: must be one of http/protobuf, grpc, not "http/json" (text)'],
     [
       'headers: {"bad name": x}',
-      'warpwatch.yaml:2: otlp.headers: expected header names and their values, or NAME=VALUE,NAME=VALUE, came a value of another kind (hidden)',
+      'warpwatch.yaml:2: otlp.headers: must be header names and their values, or NAME=VALUE,NAME=VALUE, not a value of another kind (hidden)',
     ],
     [
       'headers: just-a-token',
-      'warpwatch.yaml:2: otlp.headers: expected header names and their values, or NAME=VALUE,NAME=VALUE, came a value of another kind (hidden)',
+      'warpwatch.yaml:2: otlp.headers: must be header names and their values, or NAME=VALUE,NAME=VALUE, not a value of another kind (hidden)',
     ],
-    ['interval_ms: 10', 'warpwatch.yaml:2: otlp.interval_ms: expected a whole number from 1000 to 3600000, came 10 (number)'],
+    ['interval_ms: 10', 'warpwatch.yaml:2: otlp.interval_ms: must be a whole number from 1000 to 3600000, not 10 (number)'],
     [
       'resource_attributes: {1x: y}',
-      'warpwatch.yaml:2: otlp.resource_attributes: expected attribute names and their values, or NAME=VALUE,NAME=VALUE, came a group of keys',
+      'warpwatch.yaml:2: otlp.resource_attributes: must be attribute names and their values, or NAME=VALUE,NAME=VALUE, not a group of keys',
     ],
     ['endpont: x', 'warpwatch.yaml:2: unknown key otlp.endpont; the nearest valid one is otlp.endpoint'],
   ])('%s is told with its place', async (line, expected) => {
@@ -197,7 +197,7 @@ describe('the variables of OpenTelemetry', () => {
 
   test('what is wrong in them is told with their name, without their value', async () => {
     expect(await problems('', { ...OTEL, OTEL_EXPORTER_OTLP_HEADERS: 'secret' })).toEqual([
-      'OTEL_EXPORTER_OTLP_HEADERS: otlp.headers: expected header names and their values, or NAME=VALUE,NAME=VALUE, came a value of another kind (hidden)',
+      'OTEL_EXPORTER_OTLP_HEADERS: otlp.headers: must be header names and their values, or NAME=VALUE,NAME=VALUE, not a value of another kind (hidden)',
     ])
   })
 })

@@ -157,12 +157,11 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
     await run.stop()
     expect(to.logs).toHaveLength(1)
     to.reply('hang')
-    const stuck = await driven(to, { metrics: false, timeout_ms: 60_000 })
+    const stuck = await driven(to, { metrics: false, timeout_ms: 600_000 })
     stuck.sink.incident(incident('b'))
     await to.requested(2)
-    const begun = performance.now()
+    // Its own ten minutes would outlast the test.
     await stuck.stop()
-    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })
 

@@ -2,9 +2,9 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, test } from 'vitest'
 import { catalogue } from '../../../agent/catalogue.ts'
-import { eccErrors } from '../../../agent/collectors/ecc.ts'
 import { BY_LABEL } from '../../../agent/sinks/otlp/attributes.ts'
 import { otlpNameOf, otlpNames, type OtlpName } from '../../../agent/sinks/otlp/names.ts'
+import { gpuEccErrorsTotal } from '../../../agent/metrics/gpu-errors.ts'
 
 const named = catalogue.flatMap((metric) => otlpNames(metric).map((name) => ({ metric, name })))
 const known = (prefix: string): ReadonlySet<unknown> => new Set(Object.entries(conventions).flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : [])))
@@ -65,7 +65,7 @@ describe('names of metrics over OTLP', () => {
   })
 
   test('a series has the first name that fits it, else our own', () => {
-    const nameOf = (type: string, scope: string): string => otlpNameOf(eccErrors, { gpu: '0', uuid: 'GPU-1', type, scope }).name
+    const nameOf = (type: string, scope: string): string => otlpNameOf(gpuEccErrorsTotal, { gpu: '0', uuid: 'GPU-1', type, scope }).name
     expect([nameOf('corrected', 'volatile'), nameOf('uncorrected', 'volatile'), nameOf('corrected', 'aggregate')]).toEqual([
       'hw.errors',
       'hw.errors',

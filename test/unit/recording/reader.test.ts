@@ -6,7 +6,15 @@ import type { Event } from '../../../agent/model/event.ts'
 import { defineMetric } from '../../../agent/model/metric.ts'
 import { readRecording, type ReadOptions } from '../../../agent/sources/recording.ts'
 
-const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'x', labels: ['gpu', 'uuid'] })
+const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'x',
+  labels: ['gpu', 'uuid'],
+})
 const metricNamed: ReadOptions['metricNamed'] = (name) => (name === used.name ? used : undefined)
 async function* chunksOf(...chunks: readonly string[]): AsyncIterable<string> {
   yield* chunks
@@ -103,7 +111,7 @@ describe('recording reader', () => {
   })
 
   test('a later version is refused with its number', async () => {
-    await expect(read(json({ ...meta, version: 2 }))).rejects.toThrow('expected a recording of version 1, came version 2')
+    await expect(read(json({ ...meta, version: 2 }))).rejects.toThrow('the recording is of version 2, and this Warpwatch reads version 1')
   })
 
   test('an allocator event keeps what was unknown unknown', async () => {

@@ -18,7 +18,15 @@ const parsed = (file: string): readonly unknown[] =>
     .trimEnd()
     .split('\n')
     .map((line): unknown => JSON.parse(line))
-const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'x', labels: ['gpu', 'uuid'] })
+const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'x',
+  labels: ['gpu', 'uuid'],
+})
 const series = makeSeries(used, { gpu: '0', uuid: 'GPU-1' })
 const line = (text: string): Event => ({ type: 'log', t: 1, stream: 'kernel', origin: {}, text })
 
@@ -26,8 +34,8 @@ describe('recording sink', () => {
   test('what programs and people said loses its secrets', async () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'gpu-01', log })
-    sink.write(line('GET https://data.example/x?token=abcdefgh12345678 of epoch 3'))
-    sink.write({ type: 'operator', t: 2, action: 'set_healthy', incident: 'a', note: 'restarted with HF_TOKEN=hf_abcdefghijklmnopqrst' })
+    sink.ingest(line('GET https://data.example/x?token=abcdefgh12345678 of epoch 3'))
+    sink.ingest({ type: 'operator', t: 2, action: 'set_healthy', incident: 'a', note: 'restarted with HF_TOKEN=hf_abcdefghijklmnopqrst' })
     await sink.close()
     expect(parsed(file).slice(1)).toMatchObject([
       { text: 'GET https://data.example/x?token=[redacted] of epoch 3' },
@@ -38,8 +46,17 @@ describe('recording sink', () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'gpu-01', log })
     const gaps = [{ metric: 'warpwatch_gpu_fan_speed_ratio', labels: { gpu: '0', uuid: 'GPU-1' }, reason: 'not_supported', code: 3 }] as const
-    sink.write({ type: 'scrape', t: 1_763_600_000_000, source: 'gpu', group: 'g', ttlMs: 3_000, durationMs: 3.1, readings: [{ series, value: 123_456 }], gaps })
-    sink.write({ type: 'container', t: 2, action: 'die', container: 'trainer', container_id: '0123456789ab', image: 'i', exit_code: 137 })
+    sink.ingest({
+      type: 'scrape',
+      t: 1_763_600_000_000,
+      source: 'gpu',
+      group: 'g',
+      ttlMs: 3_000,
+      durationMs: 3.1,
+      readings: [{ series, value: 123_456 }],
+      gaps,
+    })
+    sink.ingest({ type: 'container', t: 2, action: 'die', container: 'trainer', container_id: '0123456789ab', image: 'i', exit_code: 137 })
     await sink.close()
     expect(parsed(file)).toEqual([
       { type: 'meta', format: 'warpwatch-recording', version: 1, host: 'gpu-01' },
@@ -63,7 +80,7 @@ describe('recording sink', () => {
     const file = path()
     writeFileSync(file, '{"type":"meta","format":"warpwatch-recording","version":1,"host":"a"}\n{"type":"lo')
     const sink = createRecordingSink({ path: file, host: 'b', log })
-    sink.write(line('x'))
+    sink.ingest(line('x'))
     await sink.close()
     const lines = readFileSync(file, 'utf8').split('\n')
     expect(lines[1]).toBe('{"type":"lo')
@@ -77,7 +94,7 @@ describe('recording sink', () => {
   test('a tick brings what waits to the disk', async () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'a', log })
-    sink.write(line('x'))
+    sink.ingest(line('x'))
     sink.tick?.(1)
     await poll(() => sink.written() === 1, { what: 'the event on disk' })
     expect(parsed(file)).toHaveLength(2)
@@ -87,7 +104,7 @@ describe('recording sink', () => {
   test('what does not fit the queue is dropped whole and counted', async () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'a', log, maxPendingBytes: 2_000 })
-    for (let n = 0; n < 100; n++) sink.write(line('y'.repeat(50)))
+    for (let n = 0; n < 100; n++) sink.ingest(line('y'.repeat(50)))
     await sink.close()
     expect(sink.written() + sink.dropped()).toBe(100)
     expect(sink.dropped()).toBeGreaterThan(0)
@@ -98,7 +115,7 @@ describe('recording sink', () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'a', log })
     await sink.close()
-    sink.write(line('late'))
+    sink.ingest(line('late'))
     await sink.close()
     expect(parsed(file)).toHaveLength(1)
   })
@@ -106,7 +123,7 @@ describe('recording sink', () => {
   test('two batches in flight keep their order', async () => {
     const file = path()
     const sink = createRecordingSink({ path: file, host: 'a', log })
-    for (let n = 0; n < 5_000; n++) sink.write(line(`${n} ${'z'.repeat(60)}`))
+    for (let n = 0; n < 5_000; n++) sink.ingest(line(`${n} ${'z'.repeat(60)}`))
     await sink.close()
     const numbers = [...readFileSync(file, 'utf8').matchAll(/"text":"(\d+) /g)].map((match) => Number(match[1]))
     expect(numbers).toEqual(Array.from({ length: 5_000 }, (_, n) => n))
@@ -116,7 +133,7 @@ describe('recording sink', () => {
     heard.length = 0
     const sink = createRecordingSink({ path: '/dev/full', host: 'a', log })
     for (let n = 1; n <= 3; n++) {
-      sink.write(line('x'))
+      sink.ingest(line('x'))
       sink.tick?.(n)
       await poll(() => sink.dropped() === n, { what: 'the event counted as dropped' })
     }

@@ -67,7 +67,7 @@ describe.skipIf(!writable)('children that cannot be killed (needs root and the c
     await until('two counted', () => abandoned() === 2)
     running.script.set({ gpus: 3, watts: 60 })
     freezer.thaw()
-    await until('GPU 1 is back', () => running.value('warpwatch_gpu_power_watts', { gpu: '1' }) === 60, 15_000)
+    await until('GPU 1 is back', () => running.value('warpwatch_gpu_power_watts', { gpu: '1' }) === 60)
     await until('none left', () => abandoned() === 0)
   })
 

@@ -8,12 +8,37 @@ import type { Every } from '../../../agent/model/source.ts'
 import { createGpuSource, type GpuSource, type GpuSourceOptions, type GpuSourceState } from '../../../agent/sources/gpu/source.ts'
 import { createLatestStore, type LatestStore } from '../../../agent/store/latest.ts'
 import { createScript, scriptedChild, type Script } from '../../fakes/sampler-children/script.ts'
+import { poll } from '../../setup/poll.ts'
 
 const GPU = ['gpu', 'uuid'] as const
-export const power = defineMetric({ name: 'warpwatch_gpu_power_watts', kind: 'gauge', unit: 'W', help: 'Power', labels: GPU })
-export const used = defineMetric({ name: 'warpwatch_gpu_memory_used_bytes', kind: 'gauge', unit: 'By', help: 'Used', labels: GPU })
+export const power = defineMetric({
+  name: 'warpwatch_gpu_power_watts',
+  subject: 'gpu',
+  field: 'power_watts',
+  kind: 'gauge',
+  unit: 'W',
+  help: 'Power',
+  labels: GPU,
+})
+export const used = defineMetric({
+  name: 'warpwatch_gpu_memory_used_bytes',
+  subject: 'gpu',
+  field: 'memory_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Used',
+  labels: GPU,
+})
 
-export const limit = defineMetric({ name: 'warpwatch_gpu_power_limit_watts', kind: 'gauge', unit: 'W', help: 'Limit', labels: GPU })
+export const limit = defineMetric({
+  name: 'warpwatch_gpu_power_limit_watts',
+  subject: 'gpu',
+  field: 'power_limit_watts',
+  kind: 'gauge',
+  unit: 'W',
+  help: 'Limit',
+  labels: GPU,
+})
 
 export type Running = {
   readonly source: GpuSource
@@ -94,10 +119,4 @@ export function runScript(first: Script, options: Partial<GpuSourceOptions> & { 
 }
 
 /** Waits for a condition; says which one never came. */
-export async function until(what: string, condition: () => boolean, withinMs = 15_000): Promise<void> {
-  const end = performance.now() + withinMs
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`expected within ${withinMs} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+export const until = async (what: string, condition: () => boolean): Promise<void> => void (await poll(condition, { what, everyMs: 10 }))

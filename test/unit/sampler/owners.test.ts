@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { processGpuMemory } from '../../../agent/attribution/gpu-memory.ts'
 import { createOwners } from '../../../agent/sources/gpu/owners.ts'
 import { createRoster } from '../../../agent/sources/gpu/roster.ts'
 import type { Sample } from '../../../agent/sampler/child-process.ts'
+import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import { runScript, until } from './harness.ts'
 
 const GPUS = [0, 1, 2, 3, 4, 5]
@@ -45,8 +45,8 @@ test('all GPUs are read and the next request goes out before the owners of a sec
   expect(before).toEqual(expect.arrayContaining([...GPUS.map((gpu) => `GPU-${gpu}/fast`), 'age']))
   await until('the lists of the next second', () => GPUS.every((gpu) => groupsAt(next).includes(`GPU-${gpu}/processes`)))
   const newest = running.scrapes.findLast(({ group }) => group === 'GPU-5/processes')
-  expect(newest?.readings.find(({ series }) => series.metric.name === processGpuMemory.name)?.value).toBe(3_000)
-  rmSync(folder, { recursive: true })
+  expect(newest?.readings.find(({ series }) => series.metric.name === processGpuMemoryBytes.name)?.value).toBe(3_000)
+  rmSync(folder, { recursive: true, maxRetries: 5 })
 })
 
 function scene() {

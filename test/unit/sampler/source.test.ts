@@ -1,5 +1,6 @@
 // The GPU source over a real forked child: what it says while all is well, and what while a GPU hangs, crashes, is lost or vanishes.
 import { describe, expect, test } from 'vitest'
+import { readLastWords } from '../../../agent/sampler/last-words.ts'
 import { runScript, until } from './harness.ts'
 
 const POWER = 'warpwatch_gpu_power_watts'
@@ -49,6 +50,7 @@ describe('a healthy child', () => {
     const before = count()
     process.kill(running.source.samplerPid() ?? 0, 'SIGKILL')
     await until('more Xids from the next child', () => count() > before)
+    expect(running.gapOf(0), 'nobody can say that the GPU had a part in it').toBeUndefined()
     expect(running.value('warpwatch_gpu_xid_last_code', { gpu: '0' })).toBe(31)
     expect(Math.abs((running.value('warpwatch_gpu_xid_last_timestamp_seconds', { xid: '31' }) ?? 0) - Date.now() / 1_000)).toBeLessThan(60)
     expect(running.value('warpwatch_agent_sampler_restarts_total', { reason: 'crash' })).toBe(1)
@@ -63,8 +65,42 @@ describe('a healthy child', () => {
   })
 })
 
+describe('a GPU whose call is late', () => {
+  const PATIENT = { deadlineMs: 60_000, lateMs: 500 }
+
+  test('does not keep the others waiting for the deadline', async () => {
+    await using running = runScript({ gpus: 3 }, { ...PATIENT, hangWindowMs: 0 })
+    await until('first readings', () => power(running, 2) === 100)
+    running.script.set({ gpus: 3, watts: 50, hang: [1] })
+    await until('the others read by another child', () => power(running, 0) === 50 && power(running, 2) === 50)
+    expect(running.gapOf(1), 'nothing is said of it before its deadline').toBeUndefined()
+    running.script.set({ gpus: 3, watts: 60, hang: [1, 2] })
+    await until('a third child', () => power(running, 0) === 60)
+    expect([running.gapOf(1), running.gapOf(2)]).toEqual([undefined, undefined])
+  })
+
+  test('and returns is sampled with the others again; the next one gets the whole deadline', async () => {
+    await using running = runScript({ gpus: 2 }, PATIENT)
+    await until('first readings', () => power(running, 1) === 100)
+    const first = running.source.samplerPid()
+    running.script.set({ gpus: 2, watts: 50, hang: [1] })
+    await until('another child', () => running.source.samplerPid() !== first && power(running, 0) === 50)
+    running.script.set({ gpus: 2, watts: 60 })
+    await until('both', () => power(running, 0) === 60 && power(running, 1) === 60)
+    expect(running.log.filter((line) => !line.startsWith('sampling '))).toEqual([])
+    const last = running.source.samplerPid()
+    running.script.set({ gpus: 2, watts: 70, hang: [0] })
+    const words = () => readLastWords(last ?? 0)?.gpu
+    await until('a call that waits', () => words() === 0)
+    await new Promise((resolve) => setTimeout(resolve, 3 * PATIENT.lateMs))
+    running.script.set({ gpus: 2, watts: 80 })
+    await until('both', () => power(running, 0) === 80 && power(running, 1) === 80)
+    expect(running.source.samplerPid()).toBe(last)
+  })
+})
+
 describe('a GPU that hangs', () => {
-  test('is named, left out after the second hang, and comes back when the hang ends', async () => {
+  test('is named, left out at once, and comes back when the hang ends', async () => {
     await using running = runScript({ gpus: 4 })
     await until('first readings', () => power(running, 3) !== undefined)
     running.script.set({ gpus: 4, hang: [2] })
@@ -187,9 +223,9 @@ describe('a left-out GPU', () => {
     await until('left out', () => running.gapOf(1)?.detail?.includes('left out') === true)
     running.script.set({ gpus: 2, uuids: ['GPU-1', 'GPU-9'] })
     await until('the GPU that stands there now', () => running.value(POWER, { gpu: '1', uuid: 'GPU-9' }) === 100)
-    expect(running.value(POWER, { gpu: '0', uuid: 'GPU-1' })).toBe(100)
-    expect(running.value(POWER, { uuid: 'GPU-0' })).toBeUndefined()
-    expect(running.gapOf(1)).toBeUndefined()
+    await until('the one that moved', () => running.value(POWER, { gpu: '0', uuid: 'GPU-1' }) === 100)
+    await until('no gap', () => running.gapOf(1) === undefined)
+    expect(running.value(POWER, { uuid: 'GPU-0' }), 'the one that is gone').toBeUndefined()
   })
 })
 
@@ -233,7 +269,7 @@ describe('a child that misbehaves', () => {
     await using running = runScript({ gpus: 1, bad: [bad], watts: 42 })
     await until('the readings beside it', () => power(running, 0) === 42)
     await until('the second second', () => running.scrapes.filter(({ group }) => group === 'GPU-0/fast').length >= 3)
-    expect(running.log.filter((line) => /the sampler: .*(expected|declares)/.test(line))).toHaveLength(1)
+    expect(running.log.filter((line) => /the sampler: .*(no object|needs|undeclared|declares)/.test(line))).toHaveLength(1)
   })
 
   test('one that goes on with garbage is replaced', async () => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Every, Log } from '../../../agent/model/source.ts'
 import { createSimulatedSource } from '../../../agent/sources/simulated.ts'
-import { createMetricNamed } from './metrics.ts'
 import { START } from './told.ts'
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -19,7 +18,7 @@ async function started(backfillMs: number) {
     fire = (t) => void run(t)
     return () => (stopped = true)
   }
-  const source = createSimulatedSource({ scenario: 'healthy', seed: 1, metricNamed: createMetricNamed(), backfillMs, now: () => START + 345 })
+  const source = createSimulatedSource({ scenario: 'healthy', seed: 1, backfillMs, now: () => START + 345 })
   await source.start({ emit: (event) => events.push(event), every, log: silent })
   const seconds = (): readonly number[] => [...new Set(events.map(({ t }) => t))]
   return { events, seconds, fire: (t: number) => fire(t), source, isStopped: () => stopped }

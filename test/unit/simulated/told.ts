@@ -1,7 +1,6 @@
 // Reads a simulated story into what tests ask of it.
 import type { Event, Scrape } from '../../../agent/model/event.ts'
 import { createSimulation, type SimulatedOptions } from '../../../agent/sources/simulated.ts'
-import { createMetricNamed } from './metrics.ts'
 
 export const START = 1_763_600_000_000
 
@@ -10,7 +9,7 @@ export type Told = { readonly second: number; readonly events: readonly Event[] 
 /** The story of a scenario from its first second on, after ten healthy ones. */
 export function tell(scenario: string, seconds: number, options: Partial<SimulatedOptions> = {}): readonly Told[] {
   const healthy = 10
-  const simulation = createSimulation({ scenario, seed: 1, metricNamed: createMetricNamed(), ...options }, START, healthy)
+  const simulation = createSimulation({ scenario, seed: 1, ...options }, START, healthy)
   const story: Told[] = []
   for (let tick = 0; tick < healthy + seconds; tick++) {
     const events = simulation.tick(START + tick * 1_000)

@@ -12,8 +12,24 @@ export { scrape }
 
 /** 2025-11-20 00:00:00 UTC, a whole hour. */
 export const START = 1_763_596_800_000
-export const power = defineMetric({ name: 'warpwatch_gpu_power_watts', kind: 'gauge', unit: 'W', help: 'Power.', labels: ['gpu', 'uuid'] })
-export const forgotten = defineMetric({ name: 'warpwatch_gpu_info', kind: 'info', unit: '1', help: 'Identity.', labels: ['gpu'], history: false })
+export const power = defineMetric({
+  name: 'warpwatch_gpu_power_watts',
+  subject: 'gpu',
+  field: 'power_watts',
+  kind: 'gauge',
+  unit: 'W',
+  help: 'Power.',
+  labels: ['gpu', 'uuid'],
+})
+export const forgotten = defineMetric({
+  name: 'warpwatch_gpu_info',
+  subject: 'gpu',
+  kind: 'info',
+  unit: '1',
+  help: 'Identity.',
+  labels: ['gpu'],
+  history: false,
+})
 export const gpu = (index: number): Series => makeSeries(power, { gpu: String(index), uuid: `GPU-${index}` })
 
 export function temporaryDirectory(): string {

@@ -48,7 +48,7 @@ test('keeps what it is given, newest first, and filters', () => {
   again.close()
 })
 
-test('loses nothing that was told safe to kill -9', { timeout: 60_000 }, async () => {
+test('loses nothing that was told safe to kill -9', async () => {
   const directory = place()
   let next = 0
   for (let round = 0; round < 6; round++) {

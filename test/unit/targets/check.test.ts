@@ -54,7 +54,7 @@ describe('a service that answers', () => {
   ])('with %i where %s is expected: %s', async (status, expectStatus, up) => {
     const { url } = await serve((_, answer) => answer.writeHead(status, { location: '/elsewhere' }).end())
     const found = await check(url, expectStatus === undefined ? {} : { expectStatus })
-    const detail = `expected status ${expectStatus ?? '200 to 299'}, came ${status}`
+    const detail = `status ${status} instead of ${expectStatus ?? '200 to 299'}`
     expect(found).toMatchObject(up ? { up, status } : { up, status, reason: 'status', detail })
   })
 

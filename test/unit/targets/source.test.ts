@@ -65,11 +65,11 @@ test('each check is a scrape: first at once, then on its grid; a change of state
     'warpwatch_target_failing{target="ui",reason="status"}': 1,
   })
   expect(bad.gaps).toEqual([
-    { metric: 'warpwatch_target_failing', labels: { target: 'ui' }, reason: 'driver_error', detail: 'expected status 200 to 299, came 500' },
+    { metric: 'warpwatch_target_failing', labels: { target: 'ui' }, reason: 'driver_error', detail: 'status 500 instead of 200 to 299' },
   ])
   expect(bad.ttlMs).toBe(30_000)
   expect(bad.t % 1_000).toBe(0)
-  expect(said).toEqual(['target ui is not well: status: expected status 200 to 299, came 500'])
+  expect(said).toEqual(['target ui is not well: status: status 500 instead of 200 to 299'])
 
   status = 204
   await grid.run(0)

@@ -18,13 +18,10 @@ export type GpuRow<Name extends string> = {
 type Place<Name extends string> = { readonly row: GpuRow<Name>; readonly name: Name; readonly index: number }
 export type GpuRows<Name extends string> = { readonly read: () => ReadonlyMap<string, GpuRow<Name>> }
 
-export const GPU_INFO = 'warpwatch_gpu_info'
 /** More GPUs than any host has: UUIDs that come and go must not pile up. */
 const MAX_ROWS = 1_024
 
-export const metricsOf = (columns: Readonly<Record<string, Column>>): readonly string[] => [
-  ...new Set([GPU_INFO, ...Object.values(columns).map(({ metric }) => metric)]),
-]
+export const metricsOf = (columns: Readonly<Record<string, Column>>): readonly string[] => [...new Set(Object.values(columns).map(({ metric }) => metric))]
 
 function fits({ labels = {}, instances = false }: Column, of: Labels): boolean {
   if (of['gi'] !== undefined && !instances) return false
@@ -79,9 +76,9 @@ export function createGpuRows<Name extends string>(present: Present, columns: Re
           place.row.index = place.index
         }
       }
-      for (const { series } of present.of(GPU_INFO)) {
-        const row = rows.get(series.labels['uuid'] ?? '')
-        if (row !== undefined) row.name = series.labels['name'] ?? row.name
+      for (const { uuid, name } of present.inventory.gpus()) {
+        const row = rows.get(uuid)
+        if (row !== undefined) row.name = name ?? row.name
       }
       return rows
     },

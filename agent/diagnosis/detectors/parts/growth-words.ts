@@ -1,6 +1,6 @@
 // What a forecast and a leak say and advise: what it is that grows decides.
 import type { Remedy } from '../../../model/fault.ts'
-import { gib } from '../../faults/quantity.ts'
+import { gib } from '../../../text/bytes.ts'
 import type { Point } from './points.ts'
 import { median } from './trend.ts'
 

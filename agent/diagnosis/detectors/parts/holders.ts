@@ -1,10 +1,13 @@
 // Who holds memory of which GPU now, for whom it works (container, Slurm job, unit), and whether the driver's list was read at all.
+import { gpuMemoryUnattributedBytes } from '../../../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../../../metrics/process.ts'
 import type { Labels, Series } from '../../../model/series.ts'
+import { andList } from '../../../text/grammar.ts'
 import type { Present } from './present.ts'
 import type { Tracks } from './tracks.ts'
 import { processText } from './who.ts'
 
-export const HOLDER_METRICS = ['warpwatch_process_gpu_memory_bytes', 'warpwatch_gpu_memory_unattributed_bytes'] as const
+export const HOLDER_METRICS = [processGpuMemoryBytes.name, gpuMemoryUnattributedBytes.name] as const
 const [PROCESS, UNATTRIBUTED] = HOLDER_METRICS
 
 export type Holder = {
@@ -106,6 +109,5 @@ export function holdersText(holders: readonly Holder[], size: (bytes: number) =>
   const named = holders.slice(0, NAMED).map((holder) => `${processText(holder)} (${size(holder.bytes)})`)
   const more = holders.length - named.length
   if (more > 0) named.push(`${more} more`)
-  const last = named.pop() ?? 'nobody'
-  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
+  return named.length === 0 ? 'nobody' : andList(named)
 }

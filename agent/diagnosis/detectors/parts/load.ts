@@ -1,12 +1,15 @@
 // Whether a GPU works: what a card does with its clocks and its link says something only then.
+import { gpuGpmEngineActiveRatio } from '../../../metrics/gpm.ts'
+import { gpuThrottleActive } from '../../../metrics/gpu-clocks.ts'
+import { gpuUtilizationRatio } from '../../../metrics/gpu-load.ts'
 import type { Column } from './gpu-rows.ts'
 
 export const LOAD_COLUMNS = {
-  utilization: { metric: 'warpwatch_gpu_utilization_ratio' },
+  utilization: { metric: gpuUtilizationRatio.name },
   /** With MIG on the driver tells no utilization, but the instances' engines (GPM). */
-  engine: { metric: 'warpwatch_gpu_gpm_engine_active_ratio', instances: true },
+  engine: { metric: gpuGpmEngineActiveRatio.name, instances: true },
   /** nvmlClocksEventReasonGpuIdle: "nothing is running on the GPU and the clocks are dropping to Idle state". */
-  idle: { metric: 'warpwatch_gpu_throttle_active', labels: { reason: 'gpu_idle' } },
+  idle: { metric: gpuThrottleActive.name, labels: { reason: 'gpu_idle' } },
 } as const satisfies Readonly<Record<string, Column>>
 
 type LoadRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof LOAD_COLUMNS]?: number | undefined } }
@@ -37,5 +40,4 @@ export function createLoad(leastRatio: number, lingersMs = LINGERS_MS): Load {
 }
 
 /** The same in PromQL, by uuid. */
-export const loadPromql = (leastRatio: number): string =>
-  `max by (gpu, uuid) (warpwatch_gpu_utilization_ratio or warpwatch_gpu_gpm_engine_active_ratio) >= ${leastRatio}`
+export const loadPromql = (leastRatio: number): string => `max by (gpu, uuid) (${gpuUtilizationRatio.name} or ${gpuGpmEngineActiveRatio.name}) >= ${leastRatio}`

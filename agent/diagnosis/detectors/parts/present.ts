@@ -1,4 +1,5 @@
 // The newest readings of the watched metrics: what a source said last holds until it says something else, or until its time to live is over.
+import { createInventory, type Inventory } from '../../../inventory/inventory.ts'
 import type { Scrape } from '../../../model/event.ts'
 import type { Gap, Reading } from '../../../model/reading.ts'
 
@@ -9,6 +10,8 @@ export type Present = {
   readonly of: (metric: string) => readonly Reading[]
   /** When each of `of` was read, in the same order: what a lost scrape leaves standing is no second look. */
   readonly timesOf: (metric: string) => readonly number[]
+  /** Who the GPUs, containers and processes are that hold now. */
+  readonly inventory: Inventory
   /** Gaps of a metric (or of a source by its id) that hold now. */
   readonly gapsOf: (metric: string) => readonly Gap[]
   /** When the source last said anything at all, Unix ms. */
@@ -31,9 +34,11 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const gaps = new Map<string, Gap[]>()
   let now = 0
   let stale = true
+  let version = 0
 
   const index = (): void => {
     stale = false
+    version += 1
     readings.clear()
     times.clear()
     gaps.clear()
@@ -65,7 +70,19 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
     }
   }
 
+  const scrapes = function* (): Iterable<Scrape> {
+    for (const groups of sources.values()) yield* groups.values()
+  }
+  const inventory = createInventory({
+    groups: scrapes,
+    version() {
+      if (stale) index()
+      return version
+    },
+  })
+
   return {
+    inventory,
     ingest(scrape) {
       let groups = sources.get(scrape.source)
       if (groups === undefined) sources.set(scrape.source, (groups = new Map()))

@@ -1,7 +1,8 @@
 // Which container was given which GPUs, as the engine, its device nodes or its settings say.
+import { containerGpuRequested } from '../../../metrics/container.ts'
 import type { Present } from './present.ts'
 
-export const REQUEST_METRIC = 'warpwatch_container_gpu_requested'
+export const REQUEST_METRIC = containerGpuRequested.name
 export type GpuGrant = {
   readonly container: string
   readonly containerId: string

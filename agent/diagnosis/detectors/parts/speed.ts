@@ -1,10 +1,12 @@
 // What a card's slowdown costs: its SM clock under load now, against what it was under load before, and against the highest that it can.
+import { gpuClockHertz, gpuClockMaxHertz } from '../../../metrics/gpu-clocks.ts'
 import type { Facts } from '../../../model/facts.ts'
+import { megahertz } from '../../../text/figures.ts'
 import type { Column } from './gpu-rows.ts'
 
 export const SPEED_COLUMNS = {
-  clock: { metric: 'warpwatch_gpu_clock_hertz', labels: { domain: 'sm' } },
-  clockMax: { metric: 'warpwatch_gpu_clock_max_hertz', labels: { domain: 'sm' } },
+  clock: { metric: gpuClockHertz.name, labels: { domain: 'sm' } },
+  clockMax: { metric: gpuClockMaxHertz.name, labels: { domain: 'sm' } },
 } as const satisfies Readonly<Record<string, Column>>
 
 type SpeedRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof SPEED_COLUMNS]?: number | undefined } }
@@ -18,7 +20,6 @@ export type SpeedCost = { readonly facts: Facts; readonly text: string }
 /** Of each new reading; the rest is the mean of about half a minute before. */
 const WEIGHT = 1 / 30
 const MAX_GPUS = 1_024
-const mhz = (hertz: number): string => `${Math.round(hertz / 1e6)} MHz`
 
 export function createSpeeds(): Speeds {
   const before = new Map<string, number>()
@@ -41,9 +42,9 @@ export function createSpeeds(): Speeds {
         ...(loss === undefined ? {} : { speed_loss_ratio: loss }),
       }
       const share = loss === undefined ? '' : `: about ${Math.round(loss * 100)} % of its speed is lost`
-      const highest = clockMax === undefined ? '' : ` (its maximum is ${mhz(clockMax)})`
-      const than = mean === undefined ? highest : ` instead of ${mhz(mean)} before${highest}`
-      return { facts, text: ` Its SM clock is ${mhz(clock)}${than}${share}.` }
+      const highest = clockMax === undefined ? '' : ` (its maximum is ${megahertz(clockMax)})`
+      const than = mean === undefined ? highest : ` instead of ${megahertz(mean)} before${highest}`
+      return { facts, text: ` Its SM clock is ${megahertz(clock)}${than}${share}.` }
     },
   }
 }

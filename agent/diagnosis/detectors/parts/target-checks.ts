@@ -1,4 +1,5 @@
 // What the checks of services told, in a row: how often each failed or went well without a break. A check of which nothing is known counts for neither.
+import { targetFailing, targetInfo, targetLatencySeconds, targetStatus, targetUp } from '../../../metrics/target.ts'
 import type { Event } from '../../../model/event.ts'
 
 export type TargetChecks = {
@@ -23,13 +24,7 @@ export type TargetChecksFold = {
 }
 
 const SOURCE = 'targets'
-const [INFO, UP, LATENCY, STATUS, FAILING] = [
-  'warpwatch_target_info',
-  'warpwatch_target_up',
-  'warpwatch_target_latency_seconds',
-  'warpwatch_target_status',
-  'warpwatch_target_failing',
-] as const
+const [INFO, UP, LATENCY, STATUS, FAILING] = [targetInfo.name, targetUp.name, targetLatencySeconds.name, targetStatus.name, targetFailing.name] as const
 /** More than may be configured. */
 const MAX_TARGETS = 1_000
 

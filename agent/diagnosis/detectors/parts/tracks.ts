@@ -1,4 +1,6 @@
 // One track per process and GPU: what the driver and the probe said of it last, and whether it still lives.
+import { gpuMemoryFreeBytes, gpuMemoryTotalBytes, gpuMemoryUsedBytes } from '../../../metrics/gpu-memory.ts'
+import { processGpuMemoryBytes } from '../../../metrics/process.ts'
 import type { AllocatorOom, AllocatorSample, Event, Scrape } from '../../../model/event.ts'
 import type { Labels } from '../../../model/series.ts'
 import { createMemoryHistory, type MemoryHistory } from './memory-history.ts'
@@ -40,10 +42,10 @@ export type Tracks = {
 }
 export type TracksFold = Tracks & { readonly ingest: (event: Event) => void; readonly moveTo: (t: number) => void }
 
-const PROCESS = 'warpwatch_process_gpu_memory_bytes'
-const USED = 'warpwatch_gpu_memory_used_bytes'
-const FREE = 'warpwatch_gpu_memory_free_bytes'
-const TOTAL = 'warpwatch_gpu_memory_total_bytes'
+const PROCESS = processGpuMemoryBytes.name
+const USED = gpuMemoryUsedBytes.name
+const FREE = gpuMemoryFreeBytes.name
+const TOTAL = gpuMemoryTotalBytes.name
 
 /** A driver's list may leave a process out once (it is read while the process is being made); three times running it has ended. */
 const MISSED_TO_END = 3

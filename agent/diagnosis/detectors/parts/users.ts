@@ -1,4 +1,5 @@
 // Who works on a GPU, in words: what a fault of the card slows down or kills.
+import { andList } from '../../../text/grammar.ts'
 import type { Track, Tracks } from './tracks.ts'
 import { processText } from './who.ts'
 
@@ -15,8 +16,5 @@ export function usersOf(tracks: Tracks, uuid: string): readonly string[] {
 
 /** ` It concerns process python (7) of container trainer.`, or nothing. */
 export function concerns(users: readonly string[]): string {
-  const [first, ...rest] = users
-  if (first === undefined) return ''
-  const last = rest.pop()
-  return ` It concerns ${last === undefined ? first : `${[first, ...rest].join(', ')} and ${last}`}.`
+  return users.length === 0 ? '' : ` It concerns ${andList(users)}.`
 }

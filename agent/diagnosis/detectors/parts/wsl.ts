@@ -1,6 +1,7 @@
 // Whether the host is a WSL guest: there the driver belongs to Windows, and some of what it tells says nothing (shared reference wsl2.md).
+import { hostInfo } from '../../../metrics/host.ts'
 import type { Present } from './present.ts'
 
-export const WSL_METRIC = 'warpwatch_host_info'
+export const WSL_METRIC = hostInfo.name
 
 export const underWsl = (present: Present): boolean => present.of(WSL_METRIC).some(({ series }) => (series.labels['wsl'] ?? '') !== '')

@@ -1,7 +1,8 @@
 // PyTorch on cudaMallocAsync: it never says "CUDA out of memory", and gives its figures in lines below.
+import { gib } from '../../../text/bytes.ts'
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import { gib, integerIn, SIZE, sizeIn } from '../quantity.ts'
+import { integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { remediesOf } from './remedies.ts'

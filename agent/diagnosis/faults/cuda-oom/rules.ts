@@ -1,10 +1,11 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
 import type { Facts, OomCause } from '../../../model/facts.ts'
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
+import { gib } from '../../../text/bytes.ts'
+import { stripPrefix } from '../../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import { gib } from '../quantity.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'

@@ -1,7 +1,8 @@
 // PyTorch's "CUDA out of memory" (and HIP) of every generation, with its figures and the causes that they prove.
-import { joinedFrom, linesCovered, plain, stripPrefix } from '../../joining.ts'
+import { gib } from '../../../text/bytes.ts'
+import { stripPrefix } from '../../../text/line-prefix.ts'
+import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import { gib } from '../quantity.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'

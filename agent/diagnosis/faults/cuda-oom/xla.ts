@@ -1,7 +1,8 @@
 // TensorFlow, JAX and XLA without GPU memory: BFC allocator, stream executor, RESOURCE_EXHAUSTED.
+import { gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { bytesOf, gib, integerIn, SIZE } from '../quantity.ts'
+import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'

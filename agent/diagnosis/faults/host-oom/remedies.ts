@@ -1,7 +1,7 @@
 // What to change when host memory ran out: at the limit that was reached, in the program, on the host.
+import { gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { gib } from '../quantity.ts'
 import type { Piece } from '../remedies/plan.ts'
 
 const BIGGEST: Piece = { text: 'See which processes use the most memory now.', command: 'ps -eo pid,user,rss,args --sort=-rss | head' }

@@ -1,17 +1,12 @@
 // What families share to look around a line: the message joined with the lines it wraps onto, and the text near it.
 import type { Facts } from '../../../model/facts.ts'
+import { bareKernelText } from '../../../text/line-prefix.ts'
 import type { LogText } from '../family.ts'
-
-/** What stands before a continued message: quote marks, list bars, a kernel's or syslog's stamp, the driver's name. */
-const LEAD = /^[\s#>|*]{0,40}(?:\w{3} {1,2}\d{1,2} [\d:]{8} \S{1,64} )?(?:kernel: )?(?:\[[\s\d.]{1,20}\]\s?)?(?:NVRM:)?\s*/
-
-/** A line without what stands before its message. */
-export const bare = (line: string): string => line.replace(LEAD, '')
 
 /** The line at `at` and up to `more` lines after it as one, for messages that a terminal or a mail wrapped. */
 export function wrapped(text: LogText, at: number, more = 2): string {
   let joined = text[at] ?? ''
-  for (let next = at + 1; next <= at + more && next < text.length; next++) joined += ` ${bare(text[next] ?? '')}`
+  for (let next = at + 1; next <= at + more && next < text.length; next++) joined += ` ${bareKernelText(text[next] ?? '')}`
   return joined
 }
 

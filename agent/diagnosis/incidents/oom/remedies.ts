@@ -1,11 +1,12 @@
 // What to change after a failed request for GPU memory, by its cause and with the numbers of the case.
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
-import { gib } from '../../faults/quantity.ts'
+import { gib } from '../../../text/bytes.ts'
+import { roughSpan } from '../../../text/span.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'
 import type { OomState } from './state.ts'
-import { neighbourName, timeText } from './words.ts'
+import { neighbourName } from './words.ts'
 
 export type Case = {
   readonly facts: Facts
@@ -154,7 +155,7 @@ function ofCapacity(given: Case): readonly Remedy[] {
       ? []
       : [
           {
-            text: `Look for what the job began to do in its last ${timeText(decision.rose.withinMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
+            text: `Look for what the job began to do in its last ${roughSpan(decision.rose.withinMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
             command: 'warpwatch snapshot FILE',
           },
         ]

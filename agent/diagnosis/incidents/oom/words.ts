@@ -1,17 +1,13 @@
 // The verdict of an out-of-memory incident in words: what was asked, why it failed, what grew before, and where the figures come from.
+import { gib } from '../../../text/bytes.ts'
+import { percent } from '../../../text/figures.ts'
+import { upperFirst } from '../../../text/grammar.ts'
+import { roughSpan } from '../../../text/span.ts'
 import { gpuName } from '../../faults/cuda-oom/causes.ts'
-import { gib } from '../../faults/quantity.ts'
 import type { Decision } from './decide.ts'
 import type { Growth, MemoryPast } from './past.ts'
 import type { Neighbour, OomState } from './state.ts'
 
-export function timeText(ms: number): string {
-  const minutes = Math.round(ms / 60_000)
-  if (minutes < 1) return `${Math.max(1, Math.round(ms / 1_000))} s`
-  if (minutes < 120) return `${minutes} min`
-  const hours = ms / 3_600_000
-  return hours < 48 ? `${hours.toFixed(1)} h` : `${(hours / 24).toFixed(1)} days`
-}
 export const neighbourName = ({ pid, container, process }: Neighbour): string =>
   [
     container === undefined ? undefined : `container ${container}`,
@@ -21,12 +17,12 @@ export const neighbourName = ({ pid, container, process }: Neighbour): string =>
     .filter((part) => part !== undefined)
     .join(', ') || 'a process without a name'
 
-const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : timeText(ms)}`
+const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : roughSpan(ms)}`
 
 /** What jumped has no rate. */
 const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
   jumpedInMs === undefined
-    ? `${gib(Math.round(bytes))} in ${timeText(overMs)} (${gib(Math.round(perHour))} an hour) before`
+    ? `${gib(Math.round(bytes))} in ${roughSpan(overMs)} (${gib(Math.round(perHour))} an hour) before`
     : `${gib(Math.round(bytes))}, ${lately(jumpedInMs)}`
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
@@ -46,13 +42,13 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
         ? 'That was enough, and the driver saw as much free just before: a memory fraction that the message does not name limits this process.'
         : `The card had room, but this process may only use ${gib(limit)} and holds ${gib(reserved)}: a memory fraction is set.`
     case 'fragmentation':
-      return `PyTorch itself holds ${gib(stranded)} (${percent(stranded, limit)} of what it may use) in pieces between blocks that are in use (fragmentation); without them the request would have fitted with ${gib(spareOf(holds, 'fragmentation'))} to spare.`
+      return `PyTorch itself holds ${gib(stranded)} (${percent(stranded / Math.max(1, limit))} of what it may use) in pieces between blocks that are in use (fragmentation); without them the request would have fitted with ${gib(spareOf(holds, 'fragmentation'))} to spare.`
     case 'private_pools':
       return `${gib(state.pools)} are kept in private pools (CUDA graphs), which nothing else may use.`
     case 'other_process': {
       const [biggest] = neighbours ?? []
       const more = (neighbours?.length ?? 0) > 1 ? `, ${gib(biggest?.bytes ?? 0)} of it ${neighbourName(biggest ?? { bytes: 0 })}` : ''
-      const who = neighbours?.length === 1 && biggest !== undefined ? capital(neighbourName(biggest)) : 'Other processes'
+      const who = neighbours?.length === 1 && biggest !== undefined ? upperFirst(neighbourName(biggest)) : 'Other processes'
       return `${who} ${neighbours?.length === 1 ? 'holds' : 'hold'} ${gib(othersBytes)} of the ${gib(total)} on the same GPU${more}; without that the request would have fitted.`
     }
     case 'non_pytorch_memory':
@@ -74,7 +70,7 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
     const also = holds.find(({ cause }) => cause === wanted)
     const delay =
       what === 'own' && also !== undefined && Number.isFinite(also.longerMs)
-        ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${timeText(also.longerMs)} later.`]
+        ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${roughSpan(also.longerMs)} later.`]
         : []
     if (what === 'own') return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} grew by ${grewText(growth)}.`, ...delay]
     if (what === 'others') return [`The others' memory grew by ${grewText(growth)}.`]
@@ -82,7 +78,7 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
   }
   if (rose !== undefined)
     return [
-      `What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${gib(Math.round(rose.bytes))} above its highest of the ${timeText(rose.overMs)} before, ${lately(rose.withinMs)}.`,
+      `What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${gib(Math.round(rose.bytes))} above its highest of the ${roughSpan(rose.overMs)} before, ${lately(rose.withinMs)}.`,
     ]
   if (causes[0] === 'fragmentation' && past.minutes >= 8) return ['What the job has in use did not grow before.']
   return []
@@ -94,6 +90,4 @@ const NAMES: Readonly<Record<string, string>> = {
   private_pools: 'the private pools',
 }
 
-const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(0)} %`
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const spareOf = (holds: Decision['holds'], wanted: string): number => holds.find(({ cause }) => cause === wanted)?.spare ?? 0

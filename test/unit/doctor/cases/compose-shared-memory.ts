@@ -5,8 +5,8 @@ import type { CheckCase } from '../scene.ts'
 const service = (more: string, image = 'vllm/vllm-openai') => `services: {a: {image: '${image}', ${more}}}`
 
 export const cases: readonly CheckCase[] = [
-  { about: 'enough', scene: written(service('shm_size: 8gb')), status: 'pass', says: /8 GiB/ },
-  { about: 'enough, in bytes', scene: written(service('shm_size: 2147483648')), status: 'pass', says: /2 GiB/ },
+  { about: 'enough', scene: written(service('shm_size: 8gb')), status: 'pass', says: /8.0 GiB/ },
+  { about: 'enough, in bytes', scene: written(service('shm_size: 2147483648')), status: 'pass', says: /2.0 GiB/ },
   { about: "the host's", scene: written(service('ipc: host, shm_size: 64m')), status: 'pass', says: /no effect/ },
   { about: 'a mount', scene: written(service("volumes: ['/dev/shm:/dev/shm']")), status: 'pass' },
   { about: 'a mount in the long form', scene: written(service('volumes: [{type: tmpfs, target: /dev/shm}]')), status: 'pass' },

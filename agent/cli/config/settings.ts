@@ -1,0 +1,51 @@
+// Loads the configuration for a command and turns what is wrong with it into the command's words.
+import { loadConfig, ConfigFileError, type Judge, type LoadedConfig } from '../../config/load.ts'
+import type { Problem } from '../../config/problem.ts'
+import { ConfigError } from '../../config/problem.ts'
+import type { Setting } from '../../config/setting.ts'
+import type { NotifierConfig } from '../../model/alert-settings.ts'
+import { UsageError, type Arguments, type FlagSpec, type Io } from '../command.ts'
+
+export const CONFIG_FLAG: Readonly<Record<string, FlagSpec>> = {
+  config: { kind: 'value', value: 'FILE', help: 'configuration file (default: ./warpwatch.yaml, /etc/warpwatch/warpwatch.yaml)' },
+}
+
+/** Flags that set a configuration key. */
+export const SETTING_FLAGS: Readonly<Record<string, FlagSpec>> = {
+  listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where to serve (default: 127.0.0.1:9839)' },
+  'data-dir': { kind: 'value', value: 'DIR', help: 'where history lies' },
+  simulate: { kind: 'optional-value', value: 'SCENARIO', help: 'a simulated host, no GPU needed (default: healthy)' },
+}
+const KEY_OF: Readonly<Record<string, string>> = { listen: 'http.listen', 'data-dir': 'data_dir', simulate: 'simulate.scenario' }
+
+/** Loads what there is of notifiers only where some are configured. */
+const judgeNotifiers: Judge<readonly NotifierConfig[]> = async (settings, sources) =>
+  settings.length === 0 ? { value: [], problems: [] } : (await import('./alert-settings.ts')).judgeNotifiers(settings, sources)
+
+/** The configuration, or every problem with it. Throws a UsageError when the file cannot be read at all. */
+export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig | readonly Problem[]> {
+  const flags: Setting[] = []
+  for (const [name, path] of Object.entries(KEY_OF)) {
+    const value = args.flags.get(name)
+    if (value !== undefined) flags.push({ path, value: value === true ? 'healthy' : value, where: `--${name}` })
+  }
+  const file = args.flags.get('config')
+  try {
+    const { judgeDetectors } = await import('./detector-settings.ts')
+    return await loadConfig({
+      judges: { detectors: judgeDetectors, notifiers: judgeNotifiers },
+      env: io.env,
+      cwd: io.cwd,
+      flags,
+      ...(typeof file === 'string' ? { file } : {}),
+    })
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    if (error instanceof ConfigFileError) throw new UsageError(error.message, { cause: error })
+    throw error
+  }
+}
+
+export const isLoaded = (result: LoadedConfig | readonly Problem[]): result is LoadedConfig => 'config' in result
+export const problemLines = (problems: readonly Problem[]): string => problems.map(({ where, text }) => `${where}: ${text}\n`).join('')
+export const warningLines = (warnings: readonly Problem[]): string => warnings.map(({ where, text }) => `${where}: warning: ${text}\n`).join('')

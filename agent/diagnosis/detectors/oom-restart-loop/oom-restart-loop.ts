@@ -1,0 +1,150 @@
+// A program that runs out of memory, is started again, and runs out of memory again: told once, with how often.
+import { containerInfo } from '../../../metrics/container.ts'
+import type { About, TypedFinding } from '../../../model/finding.ts'
+import type { Remedy } from '../../../model/fault.ts'
+import { gib } from '../../../text/bytes.ts'
+import { spanText } from '../../../text/span.ts'
+import { defineDetector } from '../definition.ts'
+import { createOomDeaths, type Death, type Program } from './oom-deaths.ts'
+import { gpuText } from '../parts/who.ts'
+
+const MINUTE_MS = 60_000
+const CONTAINERS = containerInfo.name
+/** A life that outlasts the longest of the loop so many times over, and this long at least, has come through. */
+const OUTLASTS = 2
+const OUTLASTS_AT_LEAST_MS = 10 * MINUTE_MS
+/** Lives of one program fill the card alike; the reference says within 3 % at the same sampling, but a flush just before the end hides some of it. */
+const ALIKE = 0.2
+
+const alike = (a: number | undefined, b: number | undefined): boolean => a === undefined || b === undefined || Math.abs(a - b) <= ALIKE * Math.max(a, b)
+
+/** The newest deaths that follow one another: started again soon after, with the same need. */
+export function loopOf(deaths: readonly Death[], gapMs: number): readonly Death[] {
+  let first = deaths.length - 1
+  while (first > 0) {
+    const [before, after] = [deaths[first - 1], deaths[first]]
+    if (before === undefined || after === undefined) break
+    const idle = (after.bornT ?? after.t) - before.t
+    if (idle > gapMs || before.memory !== after.memory || !alike(before.peakBytes, after.peakBytes)) break
+    first -= 1
+  }
+  return deaths.slice(Math.max(0, first))
+}
+
+const livesOf = (loop: readonly Death[]): readonly number[] => loop.flatMap(({ t, bornT }) => (bornT === undefined || t <= bornT ? [] : [t - bornT]))
+const aboutOf = ({ uuid, container, containerId }: Program): About => ({
+  ...(uuid === undefined ? {} : { uuid }),
+  ...(container === undefined ? {} : { container }),
+  ...(containerId === undefined ? {} : { containerId }),
+})
+
+function remedies({ container }: Program, memory: Death['memory']): readonly Remedy[] {
+  return [
+    {
+      text: 'Stop the restarts until something has changed: each of them costs the time from its start or last checkpoint.',
+      ...(container === undefined ? {} : { command: `docker update --restart=no ${container}` }),
+    },
+    memory === 'host'
+      ? { text: 'Give it more host memory, or let it use less: fewer DataLoader workers, smaller prefetch, memory-mapped data.' }
+      : { text: 'See the incident cuda_oom of the same container: it says why the request failed, and what would have fitted.' },
+    ...(memory === 'host'
+      ? []
+      : [
+          {
+            text: 'If it always ends at the same place (the first evaluation, the longest input): make that smaller, and call torch.cuda.empty_cache() before it.',
+          },
+        ]),
+  ]
+}
+
+export const oomRestartLoop = defineDetector({
+  id: 'oom-restart-loop',
+  kinds: ['oom_restart_loop'],
+  title: 'Out of memory, started again, out of memory',
+  severity: 'critical',
+  watches: [CONTAINERS],
+  everyMs: 5_000,
+  options: {
+    deaths: { default: 3, min: 2, max: 50, help: 'ends for want of memory from which it is a loop' },
+    gap_minutes: { default: 15, min: 1, max: 1440, help: 'minutes within which the next life must begin' },
+  },
+  expression: {
+    none: 'which ends were for want of memory is told by logs and probes, and whether a restart came through by its age; restarts alone are no loop',
+  },
+  create: ({ deaths: least, gap_minutes: gapMinutes }, { tracks, present }) => {
+    const deaths = createOomDeaths(tracks)
+    const told = new Set<string>()
+    const gapMs = gapMinutes * MINUTE_MS
+
+    const runs = (program: Program): boolean =>
+      program.alive || present.of(CONTAINERS).some(({ series: { labels } }) => labels['container'] === program.container && labels['state'] === 'running')
+
+    /** Somebody would see it if it ran. */
+    const watched = ({ uuid }: Program, t: number): boolean => {
+      const readT = uuid === undefined ? undefined : tracks.gpu(uuid)?.t
+      return present.of(CONTAINERS).length > 0 || (readT !== undefined && t - readT < MINUTE_MS)
+    }
+
+    const faulty = (program: Program, loop: readonly Death[]): TypedFinding => {
+      const first = loop[0]?.t ?? 0
+      const last = loop.at(-1)?.t ?? 0
+      const memory = loop.at(-1)?.memory ?? 'gpu'
+      const peak = Math.max(0, ...loop.map(({ peakBytes }) => peakBytes ?? 0))
+      const lives = livesOf(loop)
+      const [shortest, longest] = [Math.min(...lives), Math.max(...lives)]
+      const each =
+        lives.length === 0
+          ? ''
+          : `; each life lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : `${spanText(shortest)} to ${spanText(longest)}`}`
+      const where = program.uuid === undefined ? '' : ` on ${gpuText(tracks, program.uuid)}`
+      const held = peak === 0 || memory === 'host' ? '' : ` and held up to ${gib(peak)}${where}`
+      const who = program.container === undefined ? `Program ${program.name}` : `Container ${program.name}`
+      return {
+        kind: 'oom_restart_loop',
+        key: program.key,
+        about: aboutOf(program),
+        state: 'faulty',
+        severity: 'critical',
+        title: `${who} runs out of ${memory === 'host' ? 'host' : 'GPU'} memory again and again`,
+        verdict: `${who} ended ${loop.length} times for want of ${memory === 'host' ? 'host' : 'GPU'} memory within ${spanText(last - first)} and was started again each time${each}${held}. The next life will end the same way unless something changes.`,
+        facts: { deaths: loop.length, since_ms: first, ...(peak === 0 || memory === 'host' ? {} : { peak_bytes: peak }) },
+        remedies: remedies(program, memory),
+      }
+    }
+
+    const judgeOne = (program: Program, t: number): TypedFinding | undefined => {
+      const loop = loopOf(program.deaths, gapMs)
+      const last = loop.at(-1)
+      if (last === undefined) return undefined
+      const said = { kind: 'oom_restart_loop', key: program.key, about: aboutOf(program) } as const
+      const over = (why: string): TypedFinding | undefined => {
+        program.deaths = []
+        return told.delete(program.key) ? { ...said, state: 'healthy', why } : undefined
+      }
+      const born = program.bornT
+      if (born !== undefined && born > last.t) {
+        const age = t - born
+        if (runs(program) && age >= Math.max(OUTLASTS_AT_LEAST_MS, OUTLASTS * Math.max(0, ...livesOf(loop))))
+          return over(`it has run for ${spanText(age)}, longer than before`)
+      } else if (t - last.t > gapMs && !runs(program) && watched(program, t)) {
+        return over('it was not started again')
+      }
+      if (loop.length < least) return undefined
+      told.add(program.key)
+      return faulty(program, loop)
+    }
+
+    return {
+      ingest: deaths.ingest,
+      judge(t) {
+        deaths.settle(t)
+        const found: TypedFinding[] = []
+        for (const program of deaths.programs()) {
+          const finding = program.deaths.length === 0 ? undefined : judgeOne(program, t)
+          if (finding !== undefined) found.push(finding)
+        }
+        return found
+      },
+    }
+  },
+})

@@ -1,0 +1,12 @@
+// Checks of Compose files: one line each.
+export { composeFile } from './file.ts'
+export { composeVersion } from './version.ts'
+export { composeGpuRequest } from './gpu-request.ts'
+export { composeGpuMissing } from './gpu-missing.ts'
+export { composeGpuUnneeded } from './gpu-unneeded.ts'
+export { composeGpuShared } from './gpu-shared.ts'
+export { composeDriverCapabilities } from './driver-capabilities.ts'
+export { composeSharedMemory } from './shared-memory.ts'
+export { composeSecrets } from './secrets.ts'
+export { composePorts } from './ports.ts'
+export { composeSettings } from './settings.ts'

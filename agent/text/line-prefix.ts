@@ -1,0 +1,79 @@
+// What stands before the text of a log line: who wrote it, when, through what. One grammar for the families of faults, the joiner of the log sources
+// and the doctor. Every pattern is anchored and has bounded counts, so that any line is read in linear time.
+
+/** Colours and other terminal sequences (ECMA-48 CSI). */
+const CSI = /\u001b\[[0-9;?]{0,32}[ -/]?[@-~]/g
+export const withoutColours = (text: string): string => (text.includes('\u001b') ? text.replace(CSI, '') : text)
+
+/** `trainer-1  | ` of `docker compose logs`, the service's name before the bar. */
+const COMPOSE = String.raw`[A-Za-z0-9][\w.-]{0,60} {0,30}\|(?: |$)`
+/** `[rank3]: `, `rank 3: `, and torchrun's `[3]:` and `[default3]:`. */
+const RANK = String.raw`(?:\[(?:default)?\d{1,6}\]|\[?(?:rank|Rank|RANK) ?\d{1,6}\]?): ?`
+/** `(EngineCore_0 pid=72)`, `(ServeController pid=1, ip=10.0.0.1)`: vLLM and Ray. */
+const WORKER = String.raw`\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=\d{1,10}[^)]{0,64}\) ?`
+
+const WRITER = new RegExp(`^(?:${RANK}|${WORKER}|${COMPOSE})`)
+/** The prefix that says which of several processes wrote the line; empty where none does. */
+export const writerOf = (line: string): string => WRITER.exec(line)?.[0] ?? ''
+
+/** glog, klog and c10: `E0304 07:29:31.123456 4242 reflector.go:138] `, `[W1120 10:17:00.1 TCPStore.cpp:125] `. */
+const KLOG = String.raw`\[?[IWEFD]\d{4} \d\d:\d\d:\d\d(?:\.\d{1,9})? {1,8}(?:\d{1,10} )?[\w./-]{1,80}:\d{1,6}\] ?`
+
+const PREFIXES: readonly RegExp[] = [
+  // quote marks of mails, bars of boxes
+  /^[\s>#|*│┃]{1,80}/,
+  new RegExp(`^${COMPOSE}`),
+  // kubectl logs --prefix
+  /^\[pod\/[\w./-]{1,200}\] /,
+  new RegExp(`^${RANK}`),
+  // as WORKER, and any other name in parentheses: (Worker_TP1), (raylet)
+  /^\([A-Za-z][\w.:<>-]{0,80}(?: [^()]{1,120})?\) ?/,
+  // RFC 3339 and its relatives, with what CRI adds
+  /^\[?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:? ?(?:(?:stdout|stderr) [FP] )?/,
+  // syslog
+  /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,10}\])?: ?/,
+  // dmesg
+  /^\[ {0,6}\d{1,9}\.\d{1,6}\] ?/,
+  new RegExp(`^${KLOG}`),
+  // vLLM and other Python loggers: ERROR 03-04 07:29:31 [core.py:700]
+  /^(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[: ] ?\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? (?:\[[\w./-]{1,80}:\d{1,6}\]|[\w./-]{1,80}:\d{1,6}\]) ?/,
+]
+/** `trainer-1  | [rank0]: 2026-01-02 03:04:05 …` has three. */
+const MAX_ROUNDS = 5
+
+/** The line without colours and without what only says who printed it, and when, in whatever order those stand. */
+export function stripPrefix(line: string): string {
+  let rest = withoutColours(line)
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = rest.length
+    for (const prefix of PREFIXES) rest = rest.replace(prefix, '')
+    if (rest.length === before) break
+  }
+  return rest
+}
+
+const KERNEL_LEAD = /^[\s#>|*]{0,40}(?:\w{3} {1,2}\d{1,2} [\d:]{8} \S{1,64} )?(?:kernel: )?(?:\[[\s\d.]{1,20}\]\s?)?(?:NVRM:)?\s*/
+/** A message of the kernel without quote marks, syslog's or dmesg's stamp and the driver's `NVRM:`. */
+export const bareKernelText = (line: string): string => line.replace(KERNEL_LEAD, '')
+
+const DMESG = /^\[\s*(\d+)\.\d+\]\s?(?:\S+ kernel: )?(.*)$/
+/** `[   12.345678] NVRM: …` as dmesg prints it, and `[   12.345678] host kernel: NVRM: …` of the journal. Seconds since boot; undefined for other lines. */
+export function kernelLine(line: string): { readonly at: number; readonly text: string } | undefined {
+  const [, seconds, text] = DMESG.exec(line) ?? []
+  return seconds === undefined || text === undefined ? undefined : { at: Number(seconds), text }
+}
+
+const CRI = /^(\d{4}-\d\d-\d\dT[\d:.]{8,32}(?:Z|[+-]\d\d:?\d\d)) (stdout|stderr) ([FP])(?::[^ ]{0,64})? /
+/** The head of a line in a CRI runtime's file, `TIME stdout F text`; `partial` where the runtime split a long line. */
+export type CriHead = { readonly stamp: string; readonly stream: 'stdout' | 'stderr'; readonly partial: boolean; readonly length: number }
+export function criHead(line: string): CriHead | undefined {
+  const [head, stamp, stream, tag] = CRI.exec(line) ?? []
+  if (head === undefined || stamp === undefined) return undefined
+  return { stamp, stream: stream === 'stderr' ? 'stderr' : 'stdout', partial: tag === 'P', length: head.length }
+}
+
+/** How loggers begin a record: date, clock time, glog, level, JSON, logfmt, NCCL. */
+const RECORD =
+  /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ]|\[?\d\d:\d\d:\d\d|[IWEFDC]\d{4} \d\d:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|CRITICAL|FATAL|TRACE)\b|\{"|(?:level|time|ts|msg)=|[\w.-]{1,64}:\d{1,10}:\d{1,10} \[)/
+/** Whether a line begins a logger's record, so that it does not go on with the message before it. */
+export const beginsRecord = (line: string): boolean => RECORD.test(line)

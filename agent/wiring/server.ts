@@ -1,0 +1,81 @@
+// The HTTP server with everything that it serves: pages, API, live stream, dashboard, runbooks and the doctor.
+import { join } from 'node:path'
+import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
+import type { ReloadPart } from '../config/reload.ts'
+import type { Config } from '../config/schema.ts'
+import { incidentReport } from '../diagnosis/incidents/report.ts'
+import { accessOf } from '../http/auth.ts'
+import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { DoctorReport } from '../model/doctor.ts'
+import type { Log } from '../model/source.ts'
+import type { LiveSink } from '../sinks/live.ts'
+import type { IncidentService } from '../store/incident-service.ts'
+import type { Operator } from '../store/operator.ts'
+import type { AlertsOutput } from './alerts.ts'
+import type { Present } from './present.ts'
+import type { Reloads } from './reloads.ts'
+import type { Stores } from './stores.ts'
+
+export type AgentServerOptions = {
+  readonly config: Config
+  readonly present: Present
+  readonly stores: Pick<Stores, 'history'>
+  readonly incidents: IncidentService
+  readonly operator: Operator
+  readonly alerts: Pick<AlertsOutput, 'api'>
+  readonly containerSettings: ContainerSettingsBook
+  readonly live: LiveSink
+  readonly reloads: Reloads
+  readonly log: Log
+}
+export type AgentServer = Pick<HttpServer, 'listen' | 'close'> & { readonly reload: ReloadPart }
+
+/** In the build all files are in one folder; in a checkout the dashboard is built and the runbooks lie in the source tree. */
+const built = !import.meta.url.endsWith('.ts')
+const here = import.meta.dirname
+const DASHBOARD_DIR = join(here, built ? 'dashboard' : '../../dist/dashboard')
+const RUNBOOKS_DIR = join(here, built ? 'runbooks' : '../../alerts/runbooks')
+
+/** Loaded when somebody asks; made anew after a reload. */
+function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
+  let doctor: Promise<() => Promise<DoctorReport>> | undefined
+  let of: Config | undefined
+  return async () => {
+    const config = inForce()
+    if (of !== config) doctor = undefined
+    of = config
+    doctor ??= import('../doctor/service.ts').then(({ createDoctor }) => createDoctor(config))
+    const look = await doctor
+    return look()
+  }
+}
+
+/** Throws when the configuration would open the port to other hosts without a token. */
+export function createAgentServer(options: AgentServerOptions): AgentServer {
+  const { config, present, stores, incidents, operator, alerts, containerSettings, live, reloads, log } = options
+  const server = createHttpServer({
+    ...accessOf(config),
+    history: stores.history,
+    incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
+    maintenance: operator,
+    notifiers: alerts.api,
+    containerSettings: containerSettings.get,
+    doctor: createDoctorView(reloads.config),
+    reload: reloads.reload,
+    views: present.views,
+    exposition: present.exposition,
+    live,
+    ready: present.ready,
+    dashboardDir: DASHBOARD_DIR,
+    runbooksDir: RUNBOOKS_DIR,
+    log,
+  })
+  return {
+    listen: server.listen,
+    close: server.close,
+    reload: {
+      takes: ['http.token', 'http.allowed_origins', 'http.allowed_hosts'],
+      prepare: (next) => () => server.setAccess(accessOf(next)),
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// Who is told of incidents: how each notifier is, a test message to it, what was set aside tried again.
+import { signal } from '@preact/signals'
+import type { NotifierRow, NotifierTest } from '../../../../agent/model/notification.ts'
+import { ApiError, isObject, send, storedToken } from '../../parts/connection/api.ts'
+
+const isNotifier = (value: unknown): value is NotifierRow =>
+  isObject(value) &&
+  ['name', 'type', 'host', 'status'].every((key) => typeof value[key] === 'string') &&
+  ['waiting', 'delivered', 'set_aside', 'expired'].every((key) => typeof value[key] === 'number')
+const isTest = (value: unknown): value is NotifierTest => isObject(value) && typeof value['result'] === 'string' && typeof value['took_ms'] === 'number'
+
+export function parseNotifiers(value: unknown): readonly NotifierRow[] {
+  if (!Array.isArray(value) || !value.every(isNotifier)) throw new Error(`notifiers: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  return value
+}
+
+export type Said = { readonly good: boolean; readonly text: string }
+/** What came of the last button, by the notifier's name; undefined while it is on its way. */
+export const said = signal<ReadonlyMap<string, Said | undefined>>(new Map())
+
+const RESULTS = {
+  delivered: 'arrived',
+  retry: 'did not arrive, and would be tried again',
+  rejected: 'was refused',
+  unusable: 'could not be put into words',
+} as const
+
+export function testWords({ result, status, took_ms: tookMs, why }: NotifierTest): Said {
+  const facts = [status === undefined ? '' : `HTTP ${status}`, `${Math.round(tookMs)} ms`, why ?? ''].filter((fact) => fact !== '')
+  return { good: result === 'delivered', text: `The test ${RESULTS[result]} (${facts.join(', ')})` }
+}
+
+async function attempt(name: string, run: () => Promise<Said>): Promise<void> {
+  const say = (word: Said | undefined): void => void (said.value = new Map(said.peek()).set(name, word))
+  say(undefined)
+  try {
+    say(await run())
+  } catch (error) {
+    say({ good: false, text: error instanceof ApiError ? error.failure.message : 'the agent does not answer' })
+  }
+}
+
+const pathOf = (name: string, what: 'test' | 'retry'): string => `api/v1/notifiers/${encodeURIComponent(name)}/${what}`
+
+export const sendTest = (name: string): Promise<void> =>
+  attempt(name, async () => {
+    const told = await send('POST', pathOf(name, 'test'), storedToken(), {})
+    if (!isTest(told)) throw new Error(`${pathOf(name, 'test')}: expected what came of it, came ${JSON.stringify(told)?.slice(0, 80)}`)
+    return testWords(told)
+  })
+export const retrySetAside = (name: string): Promise<void> =>
+  attempt(name, async () => {
+    const told = await send('POST', pathOf(name, 'retry'), storedToken(), {})
+    const count = isObject(told) && typeof told['retried'] === 'number' ? told['retried'] : 0
+    return { good: true, text: `${count} ${count === 1 ? 'message is' : 'messages are'} tried again` }
+  })

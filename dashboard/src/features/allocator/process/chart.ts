@@ -1,0 +1,108 @@
+// The chart of one process's allocator: what it reserved, stacked by what it is, below the most that it could hold; retries and errors as marks.
+import { timeOfDay } from '../../../../../agent/text/time.ts'
+import type uPlot from 'uplot'
+import { hatch } from '../../../parts/chart/marks.ts'
+import { mix, type Palette } from '../../../parts/chart/palette.ts'
+import { newChart } from '../../../parts/chart/uplot.ts'
+import { FONT, QUARTERS, roundTop, sideAxis } from '../../../parts/chart/values.ts'
+import { memory } from '../../../text/format.ts'
+import { type Layer, LAYERS, type Mark } from './lanes.ts'
+
+export type AllocatorSpec = {
+  readonly palette: Palette
+  readonly alarm: string
+  readonly window: () => readonly [from: number, to: number]
+  readonly marks: () => readonly Mark[]
+  readonly onPoint: (second: number | undefined) => void
+}
+
+/** Told apart by hue, lightness and texture: what is in use is solid, holes are hatched, cache is pale. */
+export const layerColour = (layer: Layer, palette: Palette): string =>
+  ({ inUse: palette.containers[0], waiting: palette.containers[3], holes: palette.containers[6], cache: palette.host })[layer] ?? palette.host
+
+function seriesOf(layer: Layer, { palette }: AllocatorSpec): uPlot.Series {
+  const colour = layerColour(layer, palette)
+  let pattern: CanvasPattern | string | undefined
+  const fill =
+    layer === 'holes'
+      ? (plot: uPlot) => (pattern ??= hatch(plot.ctx, colour, mix(colour, palette.surface, 0.12)))
+      : mix(colour, palette.surface, layer === 'cache' ? 0.22 : 0.66)
+  return { scale: 'y', stroke: colour, width: 1, fill, points: { show: false }, pxAlign: 0 }
+}
+
+/** A retry is a tick at the foot, an error a line through all. */
+function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void {
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+  ctx.clip()
+  ctx.font = FONT.replace('11px', `${11 * ratio}px`)
+  for (const { second, kind } of marks()) {
+    const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
+    const foot = bbox.top + bbox.height
+    ctx.lineWidth = (kind === 'oom' ? 1 : 2) * ratio
+    ctx.strokeStyle = kind === 'oom' ? alarm : palette.peak
+    ctx.beginPath()
+    ctx.moveTo(x, kind === 'oom' ? bbox.top : foot - 12 * ratio)
+    ctx.lineTo(x, foot)
+    ctx.stroke()
+    if (kind !== 'oom') continue
+    const label = 'out of memory'
+    const width = ctx.measureText(label).width + 10 * ratio
+    const left = x + width <= bbox.left + bbox.width ? x : x - width
+    ctx.fillStyle = alarm
+    ctx.fillRect(left, bbox.top, width, 17 * ratio)
+    ctx.fillStyle = palette.surface
+    ctx.fillText(label, left + 5 * ratio, bbox.top + 12 * ratio)
+  }
+  ctx.restore()
+}
+
+export function createAllocatorChart(host: HTMLElement, width: number, height: number, spec: AllocatorSpec): uPlot {
+  const { palette } = spec
+  const options: uPlot.Options = {
+    width,
+    height,
+    padding: [6, 0, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
+    scales: {
+      x: { time: true, range: () => [...spec.window()] },
+      y: { range: (_plot, _low, high) => [0, roundTop(high ?? 1, 1024)] },
+    },
+    series: [
+      {},
+      ...LAYERS.toReversed().map((layer) => seriesOf(layer, spec)),
+      { scale: 'y', stroke: palette.peak, width: 1.25, dash: [4, 4], points: { show: false } },
+    ],
+    axes: [
+      {
+        size: 18,
+        gap: 4,
+        font: FONT,
+        stroke: palette.axis,
+        space: 90,
+        values: (plot, splits) =>
+          splits.map((second) =>
+            plot.valToPos(second, 'x') < 16 || plot.valToPos(second, 'x') > plot.over.clientWidth - 16 ? null : timeOfDay(second * 1000),
+          ),
+        grid: { stroke: palette.grid, width: 1 },
+        ticks: { show: false },
+      },
+      sideAxis({ palette, size: 62, parts: QUARTERS, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
+    ],
+    hooks: {
+      draw: [(plot) => drawMarks(plot, spec)],
+      setCursor: [
+        (plot) => {
+          const at = plot.cursor.idx
+          spec.onPoint(at === null || at === undefined || (plot.cursor.left ?? -1) < 0 ? undefined : (plot.data[0][at] ?? undefined))
+        },
+      ],
+    },
+  }
+  // The graticule lies over the areas. (uPlot's type is a const enum, which cannot be named here.)
+  return newChart(Object.assign(options, { drawOrder: ['series', 'axes'] }), [[], ...LAYERS.map(() => []), []], host)
+}

@@ -1,0 +1,83 @@
+// Utilisation, power, temperature, clocks and links of one GPU, each only where it was ever read.
+import { drawing } from '../../parts/live/state.ts'
+import { charted } from '../../parts/range/charted.ts'
+import type { GpuView } from '../../parts/live/gpu-view.ts'
+import { measureLane } from './measures.ts'
+import { LANE } from '../../parts/live/lanes.ts'
+import { clock, percent, rateFigure } from '../../text/format.ts'
+import { LineFigure, type LineFigureProps } from './line-figure.tsx'
+
+const rate = (value: number): string => {
+  const { value: digits, unit } = rateFigure(value)
+  return `${digits} ${unit}`
+}
+
+export function LineFigures({ view }: { readonly view: GpuView }) {
+  const { uuid, row } = view
+  void drawing.value
+  const { timeline } = charted.value
+  const lane = (measure: string): string => measureLane(uuid, measure)
+  const { power_limit_watts: power } = row
+  const max = row['clock_max_hertz']
+  const sm = typeof max === 'object' && !Array.isArray(max) && 'sm' in max ? max['sm'] : undefined
+  const figures: readonly Omit<LineFigureProps, 'dimmed'>[] = [
+    {
+      id: 'utilization',
+      title: 'Utilisation',
+      top: 1,
+      text: percent,
+      lines: [
+        { label: 'GPU', lane: LANE.utilization(uuid) },
+        { label: 'memory bus', lane: lane('memory_utilization_ratio') },
+      ],
+    },
+    {
+      id: 'power',
+      title: 'Power',
+      top: power ?? 100,
+      text: (value) => `${value.toFixed(0)} W`,
+      limit: power === undefined ? undefined : { label: 'limit', value: power },
+      lines: [{ label: 'now', lane: LANE.power(uuid) }],
+    },
+    {
+      id: 'temperature',
+      title: 'Temperature',
+      top: 100,
+      text: (value) => `${value.toFixed(0)} °C`,
+      lines: [
+        { label: 'GPU', lane: LANE.temperature(uuid) },
+        { label: 'memory', lane: lane('memory_temperature_celsius') },
+      ],
+    },
+    {
+      id: 'clocks',
+      title: 'Clocks',
+      top: sm ?? 1e9,
+      text: clock,
+      limit: sm === undefined ? undefined : { label: 'SM max', value: sm },
+      lines: [
+        { label: 'SM', lane: lane('clock_hertz.sm') },
+        { label: 'memory', lane: lane('clock_hertz.memory') },
+      ],
+    },
+    {
+      id: 'pcie',
+      title: 'PCIe',
+      top: 1e6,
+      text: rate,
+      lines: [
+        { label: 'to the GPU', lane: lane('pcie_throughput_bytes_per_second.rx') },
+        { label: 'from it', lane: lane('pcie_throughput_bytes_per_second.tx') },
+      ],
+    },
+    { id: 'nvlink', title: 'NVLink', top: 1e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+  ]
+  return (
+    <div class="line-figures">
+      {figures.map((figure) => {
+        const lines = figure.lines.filter((line) => timeline.values(line.lane) !== undefined)
+        return lines.length === 0 ? null : <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} />
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+// Who held the card's memory at the moment looked at: first those of the moment that the page begins with, the others when asked for.
+import { useState } from 'preact/hooks'
+import type { Incident } from '../../../../../agent/model/incident.ts'
+import { Part } from '../../../parts/incident/account.tsx'
+import { offsetText } from '../../../text/facts.ts'
+import { DASH, memory } from '../../../text/format.ts'
+import type { Course } from './course.ts'
+import { processesAt } from './lines.ts'
+import { momentOf } from './moment.ts'
+
+type Props = { readonly incident: Incident; readonly course: Course }
+
+export function ProcessesThen({ incident: { kind, evidence }, course }: Props) {
+  const [open, setOpen] = useState(false)
+  const second = momentOf(course)
+  // A restart loop is seen in a later life: the agent's table of that moment may hold two lives of one program.
+  const at = (moment: number) => processesAt(evidence, moment, kind === 'oom_restart_loop' ? undefined : course.fault)
+  const first = new Set(at(course.start).flatMap(({ key, bytes }) => (bytes === undefined ? [] : [key])))
+  const all = at(second).toSorted((a, b) => Number(first.has(b.key)) - Number(first.has(a.key)))
+  const rows = open || first.size === 0 ? all : all.filter(({ key, bytes }) => bytes !== undefined || first.has(key))
+  const others = all.length - rows.length
+  return (
+    <Part id="processes-then" title={`Processes on the GPU, ${offsetText(second - course.fault)}`}>
+      <table role="table" class="then" aria-labelledby="processes-then-title">
+        <thead role="rowgroup">
+          <tr role="row">
+            {['Process', 'PID', 'Container', 'GPU', 'GPU memory'].map((head) => (
+              <th key={head} role="columnheader" scope="col" class={head === 'PID' || head === 'GPU memory' ? 'numeric' : undefined}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={row.key} role="row" data-absent={row.absent}>
+              <td role="cell" class="name" data-label="Process">
+                {row.process ?? DASH}
+              </td>
+              <td role="cell" class="numeric" data-label="PID">
+                {row.pid}
+                {row.innerPid !== undefined && row.innerPid !== row.pid && <span class="sub">{` (${row.innerPid} inside)`}</span>}
+              </td>
+              <td role="cell" data-label="Container">
+                {row.container ?? <span class="faint">host</span>}
+              </td>
+              <td role="cell" data-label="GPU">
+                {row.gpu ?? DASH}
+              </td>
+              <td role="cell" class="numeric" data-label="GPU memory">
+                {row.bytes === undefined ? <span class="faint">{row.absent ?? DASH}</span> : memory(row.bytes)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {(open || others > 0) && (
+        <button type="button" class="word" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'only those of that moment' : `${others} more, before or after`}
+        </button>
+      )}
+    </Part>
+  )
+}

@@ -1,0 +1,80 @@
+// The head of an incident: what happened to whom, since when, the verdict, and what a reader can say of it.
+import { age } from '../../../../../agent/text/span.ts'
+import { momentText, zoneName } from '../../../../../agent/text/time.ts'
+import type { Incident } from '../../../../../agent/model/incident.ts'
+import { StateMark } from '../../../parts/incident/account.tsx'
+import { lastedSeconds, whom } from '../../../parts/incident/filter.ts'
+import { agentNow } from '../../../parts/live/state.ts'
+import { Actions } from './actions.tsx'
+
+/** For how long, moving on while it fires. */
+function Times({ incident }: { readonly incident: Incident }) {
+  const { status, started_at: startedAt, resolved_at: resolvedAt, count, last_seen_at: lastSeen } = incident
+  const now = agentNow.value
+  const over = status === 'resolved'
+  return (
+    <p class="incident-times">
+      <span>
+        began{' '}
+        <time dateTime={new Date(startedAt).toISOString()}>
+          {momentText(startedAt, now)} {zoneName(startedAt)}
+        </time>
+      </span>
+      <span>
+        {over
+          ? `over after ${age(lastedSeconds(incident, now))}${resolvedAt === undefined ? '' : `, ${momentText(resolvedAt, now)}`}`
+          : `${status} for ${age(lastedSeconds(incident, now))}`}
+      </span>
+      {count > 1 && <span>{`${count} times, last ${momentText(lastSeen, now)}`}</span>}
+    </p>
+  )
+}
+
+/** The verdict is of when it fired, and in its present tense. */
+function Over({ resolution }: { readonly resolution: string }) {
+  return (
+    <div class="resolution">
+      <p>Over because: {resolution}</p>
+      <p class="faint">While it lasted:</p>
+    </div>
+  )
+}
+
+function Said({ incident: { silenced, acknowledged } }: { readonly incident: Incident }) {
+  const now = agentNow.peek()
+  if (silenced === undefined && acknowledged === undefined) return null
+  return (
+    <ul class="said">
+      {silenced !== undefined && <li>Silenced until {momentText(silenced.until, now)}: nobody is told.</li>}
+      {acknowledged !== undefined && (
+        <li>
+          Acknowledged {momentText(acknowledged.at, now)}
+          {acknowledged.by === undefined ? '' : ` by ${acknowledged.by}`}
+          {acknowledged.note === undefined ? '.' : `: ${acknowledged.note}`}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+export function IncidentHead({ incident }: { readonly incident: Incident }) {
+  const { kind, title, verdict, severity, status, subject, resolution } = incident
+  return (
+    <header class="incident-top" data-severity={severity} data-status={status}>
+      <p class="incident-line">
+        <StateMark incident={incident} />
+        <span class="whom">{whom(incident)}</span>
+        {subject.gpu?.name !== undefined && <span>{subject.gpu.name}</span>}
+        {subject.container?.image !== undefined && <span>{subject.container.image}</span>}
+        {subject.process !== undefined && <span>{`pid ${subject.process.pid}${subject.process.name === undefined ? '' : ` ${subject.process.name}`}`}</span>}
+        <code>{kind}</code>
+      </p>
+      <h2 id="incident-title">{title}</h2>
+      <Times incident={incident} />
+      {resolution !== undefined && <Over resolution={resolution} />}
+      <p class="verdict">{verdict}</p>
+      <Said incident={incident} />
+      <Actions incident={incident} />
+    </header>
+  )
+}

@@ -1,0 +1,65 @@
+// The figures of a job at one sight.
+import { since } from '../../../../../agent/text/time.ts'
+import type { ComponentChildren } from 'preact'
+import { agentNow } from '../../../parts/live/state.ts'
+import { cores, memory } from '../../../text/format.ts'
+import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { range } from '../range.tsx'
+import type { JobRow } from '../table/rows.ts'
+
+type FigureProps = { readonly id: string; readonly label: string; readonly means?: string; readonly children: ComponentChildren }
+
+const Item = ({ id, label, means, children }: FigureProps) => (
+  <div data-figure={id}>
+    <dt title={means}>{label}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+export function JobFigures({ row }: { readonly row: JobRow }) {
+  const { job, endedAt } = row
+  const back = range.value.label
+  if (endedAt !== undefined)
+    return (
+      <dl class="job-figures">
+        <Item id="state" label="State">{`gone since ${since(endedAt, agentNow.value)}`}</Item>
+        <Item id="peak" label={`Peak ${back}`}>
+          {memory(row.peak)}
+        </Item>
+        <Item id="wasted" label={`Wasted ${back}`} means={WASTED_MEANS}>
+          <Wasted row={row} />
+        </Item>
+      </dl>
+    )
+  return (
+    <dl class="job-figures">
+      <Item id="memory" label="GPU memory">
+        {job.gpuBytes === undefined ? <None /> : memory(job.gpuBytes)}
+      </Item>
+      <Item id="gpus" label="By GPU">
+        <Cards row={row} />
+      </Item>
+      <Item id="peak" label={`Peak ${back}`} means="the most GPU memory that it held at once">
+        {row.peak === undefined ? <None /> : memory(row.peak)}
+      </Item>
+      <Item id="busy" label="GPU busy">
+        <Busy job={job} />
+      </Item>
+      <Item id="cores" label="CPU cores">
+        {job.cores === undefined ? <None /> : cores(job.cores)}
+      </Item>
+      <Item id="host" label="Host memory">
+        <HostMemory job={job} />
+      </Item>
+      <Item id="oom" label="OOM kills">
+        <Count value={job.oomKills} bad />
+      </Item>
+      <Item id="restarts" label="Restarts">
+        <Count value={job.restarts} />
+      </Item>
+      <Item id="wasted" label={`Wasted ${back}`} means={WASTED_MEANS}>
+        <Wasted row={row} />
+      </Item>
+    </dl>
+  )
+}

@@ -1,0 +1,96 @@
+// One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
+import { computed } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { hrefOf, route } from '../../../parts/route.ts'
+import { JobProcesses } from '../cells.tsx'
+import { describe, Swatch } from '../name.tsx'
+import { past } from '../past.ts'
+import { RangeChoice } from '../range.tsx'
+import type { JobRow } from '../table/rows.ts'
+import { all } from '../table/state.ts'
+import { Timeline } from '../timeline/timeline.tsx'
+import { JobCharts } from './charts.tsx'
+import { JobFigures } from './figures.tsx'
+import { JobIncidents } from './incidents.tsx'
+import { charts, watchCharts } from './readings.ts'
+import { JobSettings } from './settings.tsx'
+
+function Unknown({ jobKey }: { readonly jobKey: string }) {
+  return (
+    <div class="notice">
+      <h2>No such job</h2>
+      <p>
+        Nothing called <code>{jobKey.slice(0, 80)}</code> runs on this host, and nothing of that name held a GPU in the range that was asked for.
+      </p>
+      <RangeChoice />
+    </div>
+  )
+}
+
+function Head({ row }: { readonly row: JobRow }) {
+  const sub = describe(row.job)
+  return (
+    <header class="job-top">
+      <h2 id="job-title">
+        <Swatch job={row.job} /> {row.job.name}
+      </h2>
+      {sub !== '' && <p class="of">{sub}</p>}
+      <RangeChoice />
+    </header>
+  )
+}
+
+/** The cards that it held; drawn anew only when they change. */
+function Neighbours({ jobKey }: { readonly jobKey: string }) {
+  const uuids = useMemo(() => computed(() => (past.value?.spans ?? []).flatMap(({ job, uuid }) => (job.key === jobKey ? [uuid] : []))), [jobKey])
+  return uuids.value.length === 0 ? null : <Timeline title="Who held its GPUs" only={new Set(uuids.value)} />
+}
+
+function Present({ jobKey }: { readonly jobKey: string }) {
+  const row = all.value.find(({ job }) => job.key === jobKey)
+  if (row === undefined) {
+    const asking = past.value === undefined || charts.value?.key !== jobKey
+    return asking ? (
+      <p class="nothing" role="status" aria-busy="true">
+        Asking the agent …
+      </p>
+    ) : (
+      <Unknown jobKey={jobKey} />
+    )
+  }
+  return (
+    <article class="job-page" data-job={jobKey} aria-labelledby="job-title">
+      <Head row={row} />
+      <JobFigures row={row} />
+      <JobIncidents row={row} />
+      {row.job.processes.length > 0 && (
+        <section aria-labelledby="job-processes-title">
+          <h3 id="job-processes-title">
+            GPU processes <span class="count">{row.job.processes.length}</span>
+          </h3>
+          <JobProcesses job={row.job} />
+        </section>
+      )}
+      <JobCharts job={row.job} jobKey={jobKey} />
+    </article>
+  )
+}
+
+function Settings({ jobKey }: { readonly jobKey: string }) {
+  const row = all.value.find(({ job }) => job.key === jobKey)
+  return row === undefined ? null : <JobSettings job={row.job} />
+}
+
+export function JobPage({ jobKey }: { readonly jobKey: string }) {
+  useEffect(() => watchCharts(jobKey), [jobKey])
+  return (
+    <>
+      <p class="back">
+        <a href={hrefOf('jobs', [], { range: route.value.params.get('range') })}>← All jobs</a>
+      </p>
+      <Present jobKey={jobKey} />
+      <Neighbours jobKey={jobKey} />
+      <Settings jobKey={jobKey} />
+    </>
+  )
+}

@@ -1,0 +1,106 @@
+// What went wrong: firing and recent incidents with verdict and first remedy; and what is silenced. All words come from logs in the end, so they are only ever set as text.
+import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
+import type { IncidentSummary } from '../../../../agent/model/incident.ts'
+import type { Silence } from '../../../../agent/model/maintenance.ts'
+import { getText, storedToken } from '../../parts/connection/api.ts'
+import { besideTitle } from '../../parts/incident/filter.ts'
+import { current, shown } from '../../parts/incident/known.ts'
+import { endSilence, refused, silences } from '../../parts/incident/silences.ts'
+import { agentNow } from '../../parts/live/state.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { IncidentWords } from './said.tsx'
+
+/** A link cannot carry a token, so with one the report is fetched and opened from here. */
+function open(event: MouseEvent, path: string): void {
+  const token = storedToken()
+  if (token === undefined) return
+  event.preventDefault()
+  getText(path, token)
+    .then((text) => window.open(URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))))
+    .catch((error: unknown) => console.warn(error))
+}
+
+function Entry({ incident }: { readonly incident: IncidentSummary }) {
+  const { id, kind, severity, status, title, verdict, count, remedies, consequences, started_at: startedAt, last_seen_at: lastSeen } = incident
+  const now = agentNow.peek()
+  const beside = besideTitle(incident)
+  const [first] = remedies
+  const path = `api/v1/incidents/${id}/report`
+  return (
+    <li class="incident" data-kind={kind} data-severity={severity} data-status={status} data-silenced={incident.silenced === undefined ? undefined : ''}>
+      <p class="incident-head">
+        <b>
+          <a href={hrefOf('incidents', [id])}>{title}</a>
+        </b>
+        {beside !== '' && <span>{beside}</span>}
+        <span>
+          {status === 'resolved' ? `over since ${timeWithSeconds(incident.resolved_at ?? lastSeen)}` : `since ${since(startedAt, now)}`}
+          {count > 1 ? ` · ${count} times${status === 'resolved' ? '' : `, last ${since(lastSeen, now)}`}` : ''}
+          {consequences.length > 0 ? ` · ${consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}` : ''}
+        </span>
+        <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
+          report
+        </a>
+      </p>
+      {/* What is over keeps one line: its page has the rest. */}
+      {status !== 'resolved' && <p>{verdict}</p>}
+      {status !== 'resolved' && first !== undefined && (
+        <p class="remedy">
+          {first.text} {first.command !== undefined && <code>{first.command}</code>}
+        </p>
+      )}
+      {status !== 'resolved' && <IncidentWords incident={incident} />}
+    </li>
+  )
+}
+
+export function IncidentList() {
+  const entries = shown.value
+  if (entries.length === 0) return null
+  const more = current.value.length - entries.length
+  return (
+    <section class="incidents" aria-labelledby="incidents-title">
+      <h2 id="incidents-title">Incidents</h2>
+      {refused.value !== undefined && (
+        <p class="refused" role="alert">
+          That was not taken: {refused.value}
+        </p>
+      )}
+      <ul aria-live="polite">
+        {entries.map((incident) => (
+          <Entry key={incident.id} incident={incident} />
+        ))}
+      </ul>
+      {more > 0 && (
+        <p class="more">
+          <a href={hrefOf('incidents')}>{more} more</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
+  [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container].filter((part) => part !== undefined).join(' · ') || 'the whole host'
+
+/** Whom nobody is told of, until when, why; each can be ended here. */
+export function SilenceList() {
+  const entries = silences.value
+  if (entries.length === 0) return null
+  return (
+    <section class="silences" aria-labelledby="silences-title">
+      <h2 id="silences-title">Silenced</h2>
+      <ul>
+        {entries.map((silence) => (
+          <li key={silence.id}>
+            <b>{scopeText(silence)}</b> until {since(silence.until, agentNow.peek())}: {silence.reason}
+            {silence.by === undefined ? '' : ` (${silence.by})`}{' '}
+            <button type="button" class="word" aria-label={`end the silence of ${scopeText(silence)}`} onClick={() => void endSilence(silence.id)}>
+              end
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

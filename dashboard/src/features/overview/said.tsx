@@ -1,0 +1,64 @@
+// Below an incident: its story, what people said of it, and what the reader may say.
+import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
+import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
+import { MOST_LINKS } from '../../parts/incident/filter.ts'
+import { incidents } from '../../parts/incident/known.ts'
+import { acknowledge, silenceForAnHour } from '../../parts/incident/silences.ts'
+import { agentNow } from '../../parts/live/state.ts'
+import { hrefOf } from '../../parts/route.ts'
+
+/** By its title where the page knows it, and the time, as several of one title may stand together. */
+function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {
+  const known = incidents.value.get(id)
+  return (
+    <>
+      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind}</a>
+      {known === undefined ? '' : ` ${timeWithSeconds(known.started_at)}`}
+    </>
+  )
+}
+
+export function IncidentWords({ incident }: { readonly incident: IncidentSummary }) {
+  const { status, part_of: partOf, led_to: ledTo = [], silenced, acknowledged } = incident
+  const now = agentNow.peek()
+  const firing = status === 'firing'
+  return (
+    <>
+      {partOf !== undefined && (
+        <p class="story">
+          part of: <Linked link={partOf} />
+        </p>
+      )}
+      {ledTo.slice(-MOST_LINKS).map((link) => (
+        <p key={link.id} class="story">
+          led to: <Linked link={link} />
+        </p>
+      ))}
+      {ledTo.length > MOST_LINKS && (
+        <p class="story">
+          and before to <a href={hrefOf('incidents', [incident.id])}>{`${ledTo.length - MOST_LINKS} more`}</a>
+        </p>
+      )}
+      <p class="words">
+        {silenced !== undefined && <span>silenced until {since(silenced.until, now)}</span>}
+        {acknowledged !== undefined && (
+          <span>
+            acknowledged {since(acknowledged.at, now)}
+            {acknowledged.by === undefined ? '' : ` by ${acknowledged.by}`}
+            {acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}
+          </span>
+        )}
+        {firing && silenced === undefined && (
+          <button type="button" class="word" onClick={() => void silenceForAnHour(incident)}>
+            silence 1 h
+          </button>
+        )}
+        {firing && acknowledged === undefined && (
+          <button type="button" class="word" onClick={() => void acknowledge(incident)}>
+            acknowledge
+          </button>
+        )}
+      </p>
+    </>
+  )
+}

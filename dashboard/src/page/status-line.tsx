@@ -1,0 +1,52 @@
+// The line that answers at a glance: how many GPUs, how many busy, what is wrong and since when.
+import { age } from '../../../agent/text/span.ts'
+import { since, timeWithSeconds } from '../../../agent/text/time.ts'
+import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import { agentNow, frame, stale, summary, silence } from '../parts/live/state.ts'
+import { firing } from '../parts/incident/known.ts'
+import { notTold, placedTitle } from '../parts/live/summary.ts'
+import { hrefOf } from '../parts/route.ts'
+
+const toneOf = ({ severity }: IncidentSummary): string => (severity === 'critical' ? 'critical' : 'warning')
+
+/** The worst of what fires, and how much more there is. */
+function Firing() {
+  const [first, next] = firing.value
+  if (first === undefined) return null
+  return (
+    <>
+      <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
+        {placedTitle(first)} since {since(first.started_at, agentNow.value)}
+      </a>
+      {next !== undefined && <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>}
+    </>
+  )
+}
+
+export function StatusLine() {
+  const now = summary.value
+  if (now === undefined) return null
+  const { gpus, busy } = now
+  const attention = notTold(now.attention, firing.value)
+  return (
+    <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
+      <p role="status">
+        <span>{gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
+        {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
+        {stale.value ? (
+          <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
+        ) : (
+          attention.map(({ uuid, index, severity, text }) => (
+            <a key={`${uuid} ${text}`} class={`wrong ${severity}`} href={hrefOf('gpus', [String(index)])}>
+              {text}
+            </a>
+          ))
+        )}
+        {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && (
+          <span class="fine">{gpus === 1 ? 'it answers' : 'all answer'}</span>
+        )}
+        <Firing />
+      </p>
+    </div>
+  )
+}

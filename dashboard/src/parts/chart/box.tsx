@@ -1,0 +1,47 @@
+// Holds one uPlot chart: makes it when the box has a size, follows the box's width, draws while in sight, takes it down at the end.
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+import { drawWhileVisible } from './redraw.ts'
+import { askForCharts, chartsReady } from './uplot.ts'
+
+type Props = {
+  readonly className: string
+  readonly height: number
+  /** What the chart shows, for those who cannot see it. */
+  readonly label: string
+  readonly create: (host: HTMLElement, width: number, height: number) => uPlot
+  /** `pixelSeconds`: of the time, one pixel takes so much. */
+  readonly data: (pixelSeconds: number) => uPlot.AlignedData
+  /** A new chart is made when this changes. */
+  readonly version: string
+}
+
+export function ChartBox({ className, height, label, create, data, version }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  // The newest closures, without a new chart at every render.
+  const latest = useRef({ create, data })
+  latest.current = { create, data }
+  const ready = chartsReady.value
+  useEffect(() => {
+    const host = box.current
+    if (!ready) askForCharts()
+    if (!ready || host === null) return undefined
+    const plot = latest.current.create(host, Math.max(40, host.clientWidth), height)
+    const pixelSeconds = (): number => {
+      const { min = 0, max = 0 } = plot.scales['x'] ?? {}
+      return ((max - min) * devicePixelRatio) / plot.bbox.width
+    }
+    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data(pixelSeconds())), pixelSeconds)
+    const resize = new ResizeObserver(() => {
+      const width = host.clientWidth
+      if (width > 0 && width !== plot.width) plot.setSize({ width, height })
+    })
+    resize.observe(host)
+    return () => {
+      stop()
+      resize.disconnect()
+      plot.destroy()
+    }
+  }, [version, height, ready])
+  return <div ref={box} class={`chart ${className}`} style={{ height: `${height}px` }} role="img" aria-label={label} />
+}

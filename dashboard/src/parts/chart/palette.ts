@@ -1,0 +1,79 @@
+// Colours of the charts by theme, and which container has which. Hues after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground.
+import type { Theme } from '../theme.ts'
+
+export type Palette = {
+  /** Containers, by slot of the colour book. */
+  readonly containers: readonly string[]
+  readonly host: string
+  readonly unattributed: string
+  readonly surface: string
+  readonly grid: string
+  readonly axis: string
+  readonly trace: string
+  readonly traceFill: string
+  readonly peak: string
+}
+
+export const PALETTES: Readonly<Record<Theme, Palette>> = {
+  dark: {
+    containers: ['#56b4e9', '#e69f00', '#2fb389', '#cc79a7', '#e3d24a', '#8078e0', '#e0703a', '#cfc4b4'],
+    host: '#74808a',
+    unattributed: '#8d979f',
+    surface: '#161a1d',
+    grid: 'rgba(226, 232, 236, 0.10)',
+    axis: '#8b959c',
+    trace: '#c9d1d6',
+    traceFill: '#272d31',
+    peak: '#f1efe9',
+  },
+  light: {
+    containers: ['#3d9fd8', '#dd9200', '#12936c', '#bd6695', '#c4b112', '#5f56c4', '#d2601f', '#a3957f'],
+    host: '#8b949b',
+    unattributed: '#8a8f93',
+    surface: '#fffefb',
+    grid: 'rgba(20, 24, 27, 0.11)',
+    axis: '#6c7378',
+    trace: '#4a5358',
+    traceFill: '#e9e7e0',
+    peak: '#1b1f22',
+  },
+}
+
+const channels = (hex: string): readonly number[] => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
+
+/** `part` of the colour over the ground, opaque: stacked areas cover each other and must not shine through. */
+export function mix(colour: string, ground: string, part: number): string {
+  const over = channels(ground)
+  return `rgb(${channels(colour)
+    .map((value, i) => Math.round(value * part + (over[i] ?? 0) * (1 - part)))
+    .join(' ')})`
+}
+
+export const SLOTS = 8
+
+export type ColourBook = { readonly slot: (key: string) => number }
+
+/** FNV-1a, 32 bit. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
+  return value >>> 0
+}
+
+/** Gives every container a colour and keeps it: by its name where that slot is free, so that a reload brings the same colours. */
+export function createColourBook(slots = SLOTS): ColourBook {
+  const given = new Map<string, number>()
+  const uses = Array.from({ length: slots }, () => 0)
+  return {
+    slot(key) {
+      const known = given.get(key)
+      if (known !== undefined) return known
+      const least = Math.min(...uses)
+      let slot = hash(key) % slots
+      while (uses[slot] !== least) slot = (slot + 1) % slots
+      uses[slot] = least + 1
+      given.set(key, slot)
+      return slot
+    },
+  }
+}

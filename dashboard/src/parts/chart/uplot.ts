@@ -1,0 +1,31 @@
+// uPlot, fetched when the first chart asks: it makes ready for the numbers of all languages as it is loaded, and the page's first figures would wait for that.
+import { computed, effect, signal } from '@preact/signals'
+import type uPlot from 'uplot'
+import { connection } from '../live/state.ts'
+
+const found = signal<typeof uPlot | undefined>(undefined)
+const wanted = signal(false)
+let asked = false
+
+export const chartsReady = computed(() => found.value !== undefined)
+export const askForCharts = (): void => void (wanted.value = true)
+
+// Of an agent that went away in between it is asked again when it is back.
+effect(() => {
+  if (!wanted.value || connection.value.state !== 'live' || asked) return
+  asked = true
+  import('uplot').then(
+    (module) => (found.value = module.default),
+    (error: unknown) => {
+      asked = false
+      console.warn(error)
+    },
+  )
+})
+
+/** A chart in this element. Throws before `chartsReady`. */
+export function newChart(options: uPlot.Options, data: uPlot.AlignedData, host: HTMLElement): uPlot {
+  const Chart = found.peek()
+  if (Chart === undefined) throw new Error('expected uPlot to be loaded before a chart is made')
+  return new Chart(options, data, host)
+}

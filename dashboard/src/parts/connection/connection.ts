@@ -1,0 +1,138 @@
+// Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
+import type { LiveMessage } from '../../../../agent/model/live.ts'
+import { incidents, takeIncidents } from '../incident/known.ts'
+import { loadSilences, noticed } from '../incident/silences.ts'
+import { HISTORY_METRICS } from '../live/lanes.ts'
+import { connection, hello, joined, painted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
+import { WINDOW_S } from '../live/timeline.ts'
+import { ApiError, getJson, storedToken, storeToken } from './api.ts'
+import { loadPast } from './history.ts'
+import { parseIncidents } from './messages.ts'
+import { openStream, retryDelayMs } from './stream.ts'
+
+/** A stream silent for so long is dead even where no packet says so, as when a laptop slept or a tunnel broke. */
+const GIVE_UP_AFTER_S = 12
+
+/** Frames come once a second; a lone one that is missing is drawn over. */
+const SKIPPED_MS = 2_500
+/** On a link that is too slow for frames, history would make it slower still. */
+const ASK_AGAIN_MS = 30_000
+
+let token = storedToken()
+let attempt = 0
+let closeStream: (() => void) | undefined
+let retry: ReturnType<typeof setTimeout> | undefined
+let round = 0
+
+async function loadIncidents(ofRound: number): Promise<void> {
+  try {
+    const told = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
+    if (ofRound === round) incidents.value = takeIncidents(incidents.value, told)
+  } catch (error) {
+    // The stream tells what fires; only what is over is missing then.
+    console.warn(error)
+  }
+}
+
+function later(): void {
+  closeStream?.()
+  closeStream = undefined
+  const delayMs = retryDelayMs(attempt++)
+  connection.value = { state: 'waiting', attempt, retryAtMs: Date.now() + delayMs }
+  clearTimeout(retry)
+  retry = setTimeout(() => connect(), delayMs)
+}
+
+/** After the next frame; at once where nothing is painted, as in a tab in the background. */
+function afterPaint(then: () => void): void {
+  if (document.visibilityState === 'visible') requestAnimationFrame(() => setTimeout(then))
+  else then()
+}
+
+/** What is missing before this frame is asked for by the agent's clock, not this page's. */
+function askForPast(ofRound: number, t: number): void {
+  joined.value = t
+  void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: t, token, wanted: () => ofRound === round })
+}
+
+function receiver(ofRound: number): (message: LiveMessage) => void {
+  let first = true
+  let last = 0
+  let asked = 0
+  return (message) => {
+    if (ofRound !== round) return
+    if (message.type === 'hello') {
+      hello.value = message
+      connection.value = { state: 'live' }
+      return
+    }
+    if (message.type === 'incident') {
+      incidents.value = takeIncidents(incidents.value, [message.incident])
+      noticed(message.incident)
+      return
+    }
+    attempt = 0
+    takeFrame(message)
+    // A page that fell behind, as in a tab in the background, was spared some frames: history has them.
+    const skipped = message.t - last > SKIPPED_MS && message.t - asked > ASK_AGAIN_MS
+    last = message.t
+    const begins = first
+    first = false
+    if (!begins && !skipped) return
+    asked = message.t
+    // Once the figures are on the screen: a megabyte of the past would stand in their way.
+    afterPaint(() => {
+      if (begins) painted.value = true
+      if (ofRound !== round) return
+      askForPast(ofRound, message.t)
+      if (!begins) return
+      void loadIncidents(ofRound)
+      void loadSilences(token)
+    })
+  }
+}
+
+/** Connects now; a running attempt or connection gives way. */
+export function connect(): void {
+  const ofRound = ++round
+  clearTimeout(retry)
+  closeStream?.()
+  closeStream = undefined
+  connection.value = { state: 'connecting' }
+  closeStream = openStream(token, { message: receiver(ofRound), end: () => void ended(ofRound) })
+}
+
+/** Without a token, or with a wrong one, it is no use to try again. */
+async function ended(ofRound: number): Promise<void> {
+  try {
+    if (ofRound === round && connection.peek().state !== 'live') await getJson('api/v1/host', token)
+  } catch (error) {
+    if (ofRound === round && error instanceof ApiError && error.failure.status === 401) {
+      connection.value = { state: 'unauthorized', rejected: token !== undefined }
+      return
+    }
+    // Any other answer is an agent that starts, or a proxy without one: as much a reason to try again as silence.
+  }
+  if (ofRound === round) later()
+}
+
+export function useToken(value: string): void {
+  token = value
+  storeToken(value)
+  attempt = 0
+  connect()
+}
+
+/** Starts the connection and the page's clock. */
+export function start(): void {
+  connect()
+  setInterval(() => {
+    takeTime(Date.now())
+    if (connection.peek().state === 'live' && silence.peek() > GIVE_UP_AFTER_S) later()
+  }, 1000)
+  const now = (): void => {
+    if (connection.peek().state === 'waiting') connect()
+  }
+  window.addEventListener('online', now)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && now())
+}

@@ -1,0 +1,93 @@
+// Which incidents a list shows, and in which order: pure, from the address's words.
+import type { IncidentSummary } from '../../../../agent/model/incident.ts'
+
+/** In a list of incidents; a card that comes and goes leads to the same again and again, and its own page has them all. */
+export const MOST_LINKS = 3
+
+export type IncidentFilters = {
+  readonly state?: string | undefined
+  readonly severity?: string | undefined
+  readonly kind?: string | undefined
+  /** One of SPANS. */
+  readonly since?: string | undefined
+  readonly text?: string | undefined
+}
+export const FILTER_NAMES = ['state', 'severity', 'kind', 'since', 'text'] as const
+
+export const STATES = ['firing', 'pending', 'resolved'] as const
+export const SEVERITIES = ['critical', 'warning', 'info'] as const
+const HOUR_MS = 3_600_000
+export const SPANS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
+  '1h': { label: 'last hour', ms: HOUR_MS },
+  '24h': { label: 'last 24 hours', ms: 24 * HOUR_MS },
+  '7d': { label: 'last 7 days', ms: 7 * 24 * HOUR_MS },
+}
+
+/** Container, GPU, process or host, the smallest known parts first. */
+export function whom({ subject }: Pick<IncidentSummary, 'subject'>): string {
+  const { container, gpu, process, host } = subject
+  const parts = [
+    container?.name,
+    gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
+    container === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
+    host?.name,
+  ]
+  return parts.filter((part) => part !== undefined).join(' · ')
+}
+
+/** What the title does not begin with already. */
+export function besideTitle({ subject, title }: Pick<IncidentSummary, 'subject' | 'title'>): string {
+  const hit = whom({ subject })
+  return title.startsWith(hit) && !/^\w/.test(title.slice(hit.length)) ? '' : hit
+}
+
+/** All that a person may remember of it, in lower case. */
+function wordsOf(incident: IncidentSummary): string {
+  const { id, kind, title, verdict, subject, evidence } = incident
+  const { gpu, container, process } = subject
+  const parts = [id, kind, title, verdict, whom(incident), gpu?.uuid, gpu?.pci_bus_id, container?.id, container?.image, process?.name]
+  return [...parts, ...evidence.log_lines.flatMap(({ origin, text }) => [origin, text])].join('\n').toLowerCase()
+}
+
+export function fits(incident: IncidentSummary, filters: IncidentFilters, nowMs: number): boolean {
+  const { state, severity, kind, since, text } = filters
+  const span = since === undefined ? undefined : SPANS[since]
+  if (state !== undefined && incident.status !== state) return false
+  if (severity !== undefined && incident.severity !== severity) return false
+  if (kind !== undefined && incident.kind !== kind) return false
+  // What fires is not over, however long ago it was last seen.
+  if (span !== undefined && incident.status !== 'firing' && (incident.resolved_at ?? incident.last_seen_at) < nowMs - span.ms) return false
+  const words = text?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  if (words.length === 0) return true
+  const own = wordsOf(incident)
+  return words.every((word) => own.includes(word))
+}
+
+const RANK: Readonly<Record<string, number>> = { critical: 0, warning: 1, info: 2 }
+const rank = ({ status, severity }: IncidentSummary): number => (status === 'firing' ? (RANK[severity] ?? 3) : 4)
+
+/** What fires first, the worst of it on top; then the newest. */
+export function ordered(incidents: Iterable<IncidentSummary>): readonly IncidentSummary[] {
+  return [...incidents].toSorted((a, b) => rank(a) - rank(b) || b.started_at - a.started_at || (a.id < b.id ? -1 : 1))
+}
+
+export type Held = { readonly rows: readonly IncidentSummary[]; readonly waiting: number }
+
+/**
+ * The rows while somebody points at them: in the places that they had, with their newest words. What would come in, go or move waits.
+ * `shown` is undefined while nobody points there.
+ */
+export function holdStill(fresh: readonly IncidentSummary[], shown: readonly string[] | undefined, known: (id: string) => IncidentSummary | undefined): Held {
+  if (shown === undefined) return { rows: fresh, waiting: 0 }
+  const rows = shown.flatMap((id) => known(id) ?? [])
+  const places = new Set(shown)
+  const kept = fresh.filter(({ id }) => places.has(id)).map(({ id }) => id)
+  const still = new Set(kept)
+  const before = rows.map(({ id }) => id).filter((id) => still.has(id))
+  const moved = kept.filter((id, place) => id !== before[place]).length
+  return { rows, waiting: fresh.length - kept.length + (rows.length - kept.length) + moved }
+}
+
+/** How long it lasted, or has lasted, in seconds. */
+export const lastedSeconds = ({ started_at: from, resolved_at: to, status, last_seen_at: last }: IncidentSummary, nowMs: number): number =>
+  Math.max(0, ((status === 'resolved' ? (to ?? last) : nowMs) - from) / 1000)

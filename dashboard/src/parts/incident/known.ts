@@ -1,0 +1,47 @@
+// Incidents as the page keeps them: what the API listed, and what the stream has told since.
+import { computed, signal } from '@preact/signals'
+import type { IncidentSummary } from '../../../../agent/model/incident.ts'
+import { agentNow } from '../live/state.ts'
+import { ordered } from './filter.ts'
+
+const KEPT = 100
+const SHOWN = 6
+/** A resolved one is news for an hour. */
+const RECENT_MS = 3_600_000
+
+export const incidents = signal<ReadonlyMap<string, IncidentSummary>>(new Map())
+
+/** Newer words about an incident replace older ones; an answer of the API that comes after the stream's does not undo it. */
+export function takeIncidents(
+  known: ReadonlyMap<string, IncidentSummary>,
+  told: readonly IncidentSummary[],
+  kept = KEPT,
+): ReadonlyMap<string, IncidentSummary> {
+  const next = new Map(known)
+  for (const incident of told) {
+    const old = next.get(incident.id)
+    if (old !== undefined && (old.status === 'resolved' || old.last_seen_at > incident.last_seen_at) && incident.status !== 'resolved') continue
+    next.set(incident.id, incident)
+  }
+  if (next.size <= kept) return next
+  return new Map([...next].toSorted(([, a], [, b]) => b.last_seen_at - a.last_seen_at).slice(0, kept))
+}
+
+/** In the order of the whole list, in which nothing moves while it lasts. */
+export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly IncidentSummary[] {
+  return ordered([...all].filter((incident) => incident.status === 'firing' || nowMs - (incident.resolved_at ?? incident.last_seen_at) < RECENT_MS))
+}
+
+/** Minutes are enough for what is an hour old: the list need not be made anew with every frame. */
+const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
+export const current = computed(() => listed(incidents.value.values(), minute.value))
+export const shown = computed(() => current.value.slice(0, SHOWN))
+
+/** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
+export const firing = computed(() =>
+  [...incidents.value.values()]
+    .filter(({ status, silenced }) => status === 'firing' && silenced === undefined)
+    .toSorted((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical') || a.started_at - b.started_at),
+)
+/** What fires of one GPU, by its UUID: a log's number may be another's. */
+export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter(({ subject }) => subject.gpu?.uuid === uuid)

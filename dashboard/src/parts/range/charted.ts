@@ -1,0 +1,76 @@
+// What the charts show: the last 15 minutes, which the page always keeps, or a longer range that is fetched when it is asked for and goes on live.
+import { effect, signal, untracked } from '@preact/signals'
+import type { FrameMessage } from '../../../../agent/model/live.ts'
+import { storedToken } from '../connection/api.ts'
+import { loadPast } from '../connection/history.ts'
+import { HISTORY_METRICS, type HistoryMetric, recordFrame, secondOf } from '../live/lanes.ts'
+import { agentNow, drawing, frame, joined, timeline as kept } from '../live/state.ts'
+import { createTimeline, type Timeline } from '../live/timeline.ts'
+import { range, type Range, SHORTEST } from './range.ts'
+
+export type Charted = { readonly range: Range; readonly timeline: Timeline }
+const LIVE: Charted = { range: SHORTEST, timeline: kept }
+export const charted = signal<Charted>(LIVE)
+export const asking = signal<'no' | 'yes' | 'failed'>('no')
+
+/** One GPU at large: its own measures, and finer steps. */
+export type Close = {
+  readonly uuid: string
+  readonly metrics: readonly HistoryMetric[]
+  readonly record: (timeline: Timeline, frame: FrameMessage) => void
+}
+
+function follow(next: Range, close: Close | undefined): () => void {
+  const step = close === undefined ? next.step : next.fine
+  const timeline = createTimeline(Math.floor(next.seconds / step) + 1, step)
+  let over = false
+  timeline.advance(secondOf(agentNow.peek()))
+  charted.value = { range: next, timeline }
+  const stops = [
+    // At once, and again after each loss of the connection.
+    effect(() => {
+      if (joined.value === undefined) return
+      asking.value = 'yes'
+      const endMs = untracked(() => agentNow.value)
+      const past = { timeline, span: next.seconds, endMs, token: storedToken(), wanted: () => !over, metrics: close?.metrics ?? HISTORY_METRICS }
+      const told = async (): Promise<void> => {
+        const all = await loadPast(close === undefined ? past : { ...past, uuid: close.uuid })
+        if (!over) asking.value = all ? 'no' : 'failed'
+      }
+      void told()
+    }),
+    effect(() => {
+      const now = frame.value
+      if (now !== undefined) (close?.record ?? recordFrame)(timeline, now)
+    }),
+    // While nothing comes the charts run on empty instead of standing still.
+    effect(() => {
+      void drawing.value
+      timeline.advance(Math.max(timeline.end(), kept.end()))
+    }),
+  ]
+  return () => {
+    over = true
+    for (const stop of stops) stop()
+  }
+}
+
+/** Shows the address's range of all GPUs, or of one, until the returned function is called. */
+export function showRange(close?: Close): () => void {
+  let stop: (() => void) | undefined
+  const end = effect(() => {
+    const next = range.value
+    stop?.()
+    stop = undefined
+    untracked(() => {
+      asking.value = 'no'
+      if (close === undefined && next === SHORTEST) charted.value = LIVE
+      else stop = follow(next, close)
+    })
+  })
+  return () => {
+    end()
+    stop?.()
+    charted.value = LIVE
+  }
+}

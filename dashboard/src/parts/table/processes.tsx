@@ -1,0 +1,58 @@
+// Processes that hold GPU memory, one row each over all GPUs they use.
+import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { processes, views } from '../live/state.ts'
+import type { ProcessView } from '../live/rows.ts'
+import { DASH, memory } from '../../text/format.ts'
+import { DataTable, type Column } from './table.tsx'
+import { byGpuColumn } from './holdings.tsx'
+
+const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
+
+export const typeText = ({ type }: Pick<ProcessView, 'type'>): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
+
+/** Of a process, in each table of processes. */
+export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
+  { id: 'process', label: 'Process', key: (view) => view.process, shows: (view) => view.process, cell: (view) => <span class="name">{view.process}</span> },
+  { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, shows: (view) => String(view.pid), cell: (view) => view.pid },
+  {
+    id: 'owner',
+    label: 'Belongs to',
+    key: (view) => view.owner,
+    shows: (view) => view.owner ?? '',
+    cell: (view) => view.owner ?? <span class="faint">host</span>,
+  },
+  { id: 'type', label: 'Kind', key: (view) => view.type, shows: typeText, cell: typeText },
+]
+
+const memoryText = (view: ProcessView): string => memory(view.gpuBytes)
+
+const COLUMNS: readonly Column<ProcessView>[] = [
+  ...PROCESS_COLUMNS,
+  { id: 'gpu', label: 'GPU memory', numeric: true, key: (view) => view.gpuBytes, shows: memoryText, cell: memoryText },
+  byGpuColumn(),
+]
+
+/** A table that looks whole must not leave out a GPU in silence. */
+function unread(): string | undefined {
+  const listed = new Set(processes.value.flatMap(({ holdings }) => holdings.map(({ index }) => index)))
+  const silent = (views.value ?? []).flatMap(({ trouble, index }) => (trouble === undefined || listed.has(index) ? [] : [index]))
+  if (silent.length === 0) return undefined
+  return silent.length === 1
+    ? `GPU ${indexRanges(silent)} is not read: its processes are missing here.`
+    : `GPUs ${indexRanges(silent)} are not read: their processes are missing here.`
+}
+
+export function ProcessTable() {
+  return (
+    <DataTable
+      id="processes"
+      title="GPU processes"
+      columns={COLUMNS}
+      rows={processes.value}
+      rowKey={(view) => view.key}
+      sort={{ column: 'gpu', descending: true }}
+      empty="No process holds GPU memory."
+      note={unread()}
+    />
+  )
+}

@@ -1,0 +1,109 @@
+// A sortable table that becomes a list of blocks on a phone; its roles are written out because that layout would take them away.
+import { signal, type Signal } from '@preact/signals'
+import { Component, type ComponentChildren, type VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { nextSort, sortRows, type SortKey, type SortState } from './sort.ts'
+
+export type Column<Row> = {
+  readonly id: string
+  readonly label: string
+  readonly numeric?: boolean
+  readonly key: (row: Row) => SortKey
+  readonly cell: (row: Row) => ComponentChildren
+  /** All that the cell shows, as text: it is drawn anew only when that has changed. Without it with every row that comes. */
+  readonly shows?: (row: Row) => string
+}
+
+type Props<Row> = {
+  readonly id: string
+  readonly title: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  readonly sort: SortState
+  readonly empty: string
+  /** What the rows leave out. */
+  readonly note?: string | undefined
+}
+
+const arrow = (state: SortState, column: string): string => (state.column !== column ? '' : state.descending ? '↓' : '↑')
+
+function Head<Row>({ columns, state }: { readonly columns: readonly Column<Row>[]; readonly state: Signal<SortState> }) {
+  const now = state.value
+  return (
+    <thead role="rowgroup">
+      <tr role="row">
+        {columns.map((column) => (
+          <th
+            key={column.id}
+            role="columnheader"
+            scope="col"
+            class={column.numeric === true ? 'numeric' : undefined}
+            aria-sort={now.column !== column.id ? 'none' : now.descending ? 'descending' : 'ascending'}
+          >
+            <button type="button" onClick={() => (state.value = nextSort(state.value, column.id, column.numeric === true))}>
+              {column.label}
+              <span class="arrow" aria-hidden="true">
+                {arrow(now, column.id)}
+              </span>
+            </button>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
+type RestingProps = { readonly shows: string | undefined; readonly draw: () => VNode }
+
+/** Most figures of a quiet host are those of a second ago: drawn anew when `shows` is another, each time without it. Kept nodes in its place would keep every table before alive through their parents. */
+class Resting extends Component<RestingProps> {
+  override shouldComponentUpdate({ shows }: RestingProps): boolean {
+    return shows === undefined || shows !== this.props.shows
+  }
+  override render(): VNode {
+    return this.props.draw()
+  }
+}
+
+function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): VNode {
+  const shows = columns.map((column) => column.shows?.(row))
+  const draw = (): VNode => (
+    <tr role="row" data-row={key}>
+      {columns.map((each, i) => (
+        <Resting
+          key={each.id}
+          shows={shows[i]}
+          draw={() => (
+            <td role="cell" class={each.numeric === true ? `numeric col-${each.id}` : `col-${each.id}`} data-label={each.label}>
+              {each.cell(row)}
+            </td>
+          )}
+        />
+      ))}
+    </tr>
+  )
+  return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\u0000')} draw={draw} />
+}
+
+export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, note }: Props<Row>) {
+  const [state] = useState(() => signal(sort))
+  const column = columns.find((found) => found.id === state.value.column)
+  const sorted = column === undefined ? rows : sortRows(rows, column.key, state.value.descending, rowKey)
+  return (
+    <section class="panel" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>
+        {title} <span class="count">{rows.length}</span>
+      </h2>
+      {note !== undefined && <p class="table-note">{note}</p>}
+      {rows.length === 0 ? (
+        note === undefined && <p class="nothing">{empty}</p>
+      ) : (
+        <table id={id} role="table" aria-labelledby={`${id}-title`}>
+          <Head columns={columns} state={state} />
+          <tbody role="rowgroup">{sorted.map((row) => drawRow(row, rowKey(row), columns))}</tbody>
+        </table>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,13 @@
+// Every generator: what is made from declarations, and how.
+export { kindSets } from './kind-sets.ts'
+export { metricNames } from './metric-names.ts'
+export { exampleConfig } from './example-config.ts'
+export { metricsPage } from './metrics-page.ts'
+export { dcgmPage } from './dcgm-page.ts'
+export { otlpPage } from './otlp-page.ts'
+export { detectorsPage } from './detectors-page.ts'
+export { doctorPage } from './doctor-page.ts'
+export { fitPage } from './fit-page.ts'
+export { rules } from './rules.ts'
+export { grafana } from './grafana.ts'
+export { kubernetes } from './kubernetes.ts'

@@ -1,0 +1,32 @@
+// The probe under every Python of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { findPythons } from '../setup/pythons.ts'
+
+const folder = join(import.meta.dirname, '../probe')
+const modules = readdirSync(folder)
+  .filter((name) => /^test_\w+\.py$/.test(name))
+  .map((name) => name.slice(0, -3))
+const pythons = findPythons()
+const run = promisify(execFile)
+
+describe.skipIf(pythons.length === 0)(`the probe${pythons.length === 0 ? ' (needs python3, 3.8 to 3.14)' : ''}`, () => {
+  // Mostly waiting, so one Python's modules go side by side; more at once would make their waits long.
+  test.each(pythons)('under Python $version', async ({ path }) => {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+    const runs = await Promise.all(
+      modules.map(async (name) => {
+        try {
+          return (await run(path, ['-m', 'unittest', name], { cwd: folder, env, timeout: 280_000 })).stderr
+        } catch (error) {
+          return error instanceof Error && 'stderr' in error ? `${error.message}\n${String(error.stderr)}` : String(error)
+        }
+      }),
+    )
+    for (const said of runs) expect(said).toMatch(/^Ran [1-9]\d* tests? in [\d.]+s\n\nOK/m)
+    expect(runs.length).toBeGreaterThan(3)
+  })
+})

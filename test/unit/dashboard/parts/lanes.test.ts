@@ -1,0 +1,100 @@
+// Frames and history together: history fills the holes, what came live stays, several series of one container are one lane.
+import { describe, expect, test } from 'vitest'
+import type { SeriesRow } from '../../../../agent/model/live.ts'
+import {
+  HISTORY_METRICS,
+  LANE,
+  lastFigures,
+  recordFrame,
+  recordHistory,
+  type AllocatorMeasure,
+  type HistoryMetric,
+} from '../../../../dashboard/src/parts/live/lanes.ts'
+import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
+import { container, frame, gpu } from '../helpers.ts'
+
+const metric = (name: string): HistoryMetric => {
+  const found = HISTORY_METRICS.find((each) => each.metric === `warpwatch_${name}`)
+  if (found === undefined) throw new Error(`no history metric ${name}`)
+  return found
+}
+const series = (labels: Record<string, string>, stepMs: number, points: readonly (readonly [number, number | null])[]): SeriesRow => {
+  const values = points.map(([, value]) => value)
+  return { metric: 'm', labels, step_ms: stepMs, t: points.map(([second]) => second * 1000), min: values, mean: values, max: values }
+}
+
+describe('lanes', () => {
+  test('a reconnect leaves no hole: history fills the seconds between the frames and changes none of theirs', () => {
+    const timeline = createTimeline()
+    recordFrame(timeline, frame(1000_000, [gpu(0, { memory_used_bytes: 1 })]))
+    recordFrame(timeline, frame(1005_000, [gpu(0, { memory_used_bytes: 5 })]))
+    const points = [999, 1000, 1001, 1002, 1003, 1004, 1005].map((second) => [second, 9] as const)
+    recordHistory(timeline, metric('gpu_memory_used_bytes'), [series({ uuid: 'GPU-0', gpu: '0' }, 1000, points)])
+    const at = (second: number): number | undefined => timeline.at(LANE.used('GPU-0'), second)
+    expect([999, 1000, 1001, 1004, 1005].map(at)).toEqual([9, 1, 9, 9, 5])
+  })
+
+  test('a null of history stays a hole', () => {
+    const timeline = createTimeline()
+    timeline.advance(1010)
+    const points = [[1000, 1] as const, [1001, null] as const, [1002, 3] as const]
+    recordHistory(timeline, metric('gpu_power_watts'), [series({ uuid: 'GPU-0' }, 1000, points)])
+    expect(timeline.at(LANE.power('GPU-0'), 1001)).toBeUndefined()
+    expect(timeline.at(LANE.power('GPU-0'), 1002)).toBe(3)
+  })
+
+  test('a coarse step covers all its seconds', () => {
+    const timeline = createTimeline()
+    timeline.advance(1010)
+    recordHistory(timeline, metric('gpu_power_watts'), [series({ uuid: 'GPU-0' }, 3000, [[1000, 7]])])
+    expect([999, 1000, 1002, 1003].map((second) => timeline.at(LANE.power('GPU-0'), second))).toEqual([undefined, 7, 7, undefined])
+  })
+
+  test('MIG instances of one container are summed, and are no part of the whole GPU', () => {
+    const timeline = createTimeline()
+    timeline.advance(1010)
+    const instances = ['1', '2'].map((gi) => series({ uuid: 'GPU-0', gi, container: 'a' }, 1000, [[1000, Number(gi)]]))
+    recordHistory(timeline, metric('container_gpu_memory_bytes'), instances)
+    recordHistory(timeline, metric('gpu_memory_used_bytes'), instances)
+    expect(timeline.at(LANE.container('GPU-0', 'a'), 1000)).toBe(3)
+    expect(timeline.at(LANE.used('GPU-0'), 1000)).toBeUndefined()
+  })
+
+  test('live rows and history name a container alike, also in a pod', () => {
+    const timeline = createTimeline()
+    const names = { container: 'main', namespace: 'ml', pod: 'train-0' }
+    recordFrame(timeline, frame(1000_000, [gpu(0)], [container('main', { 'GPU-0': 4 }, names)]))
+    recordHistory(timeline, metric('container_gpu_memory_bytes'), [series({ uuid: 'GPU-0', ...names }, 1000, [[999, 3]])])
+    expect(timeline.keys(LANE.containers('GPU-0'))).toEqual([LANE.container('GPU-0', 'ml/train-0/main')])
+  })
+
+  test('what could not be read writes nothing', () => {
+    const timeline = createTimeline()
+    recordFrame(timeline, frame(1000_000, [{ uuid: 'GPU-0', index: 0 }]))
+    expect(timeline.keys('')).toEqual([])
+    expect(lastFigures(timeline, 'GPU-0')).toBeUndefined()
+  })
+
+  test('what the probes of a container say is summed over its processes, live and from history', () => {
+    const timeline = createTimeline()
+    const row = { process: 'python', uuid: 'GPU-0', gpu: '0', container: 'a', container_id: 'a-id' }
+    const allocators = [
+      { ...row, pid: 1, reserved_bytes: 5, active_bytes: 3 },
+      { ...row, pid: 2, reserved_bytes: 7 },
+    ]
+    recordFrame(timeline, { ...frame(1000_000, [gpu(0)]), allocators })
+    const past = ['1', '2'].map((pid) => series({ uuid: 'GPU-0', container: 'a', pid }, 1000, [[999, Number(pid)]]))
+    recordHistory(timeline, metric('allocator_reserved_bytes'), past)
+    const at = (measure: AllocatorMeasure, second: number): number | undefined => timeline.at(LANE.allocator(measure, 'GPU-0', 'a'), second)
+    expect([at('reserved_bytes', 1000), at('active_bytes', 1000), at('inactive_split_bytes', 1000), at('reserved_bytes', 999)]).toEqual([12, 3, undefined, 3])
+  })
+
+  test('coarse steps keep the peaks of history', () => {
+    const timeline = createTimeline(10, 60)
+    timeline.advance(6059)
+    const row = { ...series({ uuid: 'GPU-0' }, 60_000, [[6000, 100]]), max: [700] }
+    recordHistory(timeline, metric('gpu_power_watts'), [row])
+    expect(timeline.at(LANE.power('GPU-0'), 6030)).toBe(100)
+    expect(timeline.peaks(LANE.power('GPU-0'))?.at(-1)).toBe(700)
+  })
+})

@@ -1,0 +1,121 @@
+// Table rows and their order.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ProcessRow } from '../../../../agent/model/live.ts'
+import { containerViews, outsideContainers, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
+import { nextSort, sortRows } from '../../../../dashboard/src/parts/table/sort.ts'
+import { container, frame, gpu, silentGpu } from '../helpers.ts'
+
+const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
+  pid,
+  process: 'python',
+  uuid: `GPU-${index}`,
+  gpu: String(index),
+  ...(bytes !== undefined && { gpu_memory_bytes: bytes }),
+})
+
+describe('rows', () => {
+  test('a process on several GPUs is one row; what its driver does not tell is not counted as zero', () => {
+    const views = processViews([process(7, 1, 20), process(7, 0, 10), process(8, 0)])
+    expect(views.map((view) => [view.pid, view.gpuBytes, view.holdings.map((holding) => [holding.index, holding.bytes])])).toEqual([
+      [
+        7,
+        30,
+        [
+          [0, 10],
+          [1, 20],
+        ],
+      ],
+      [8, undefined, [[0, undefined]]],
+    ])
+  })
+
+  test('a container shows what it asked for and does not use', () => {
+    const row = container('a', { 'GPU-1': 5, 'GPU-0': 0 }, { gpus_requested: 'GPU-0,GPU-1,GPU-2,GPU-unknown' })
+    const [view] = containerViews(frame(0, [gpu(0), gpu(1), gpu(2)], [row]))
+    expect([view?.requested, view?.unused, view?.gpuBytes]).toEqual([[0, 1, 2], [0, 2], 5])
+  })
+})
+
+describe('MIG', () => {
+  const on = (pid: number, gi: string, bytes: number): ProcessRow => ({ ...process(pid, 7, bytes), gi, container: 'a', container_id: 'a-id' })
+  const holdings = (rows: readonly ProcessRow[]): unknown =>
+    containerViews(frame(0, [gpu(6), gpu(7)], [container('a', { 'GPU-6': 3, 'GPU-7': 50 })], rows)).map((view) => [view.holdings, view.gpuBytes])
+
+  test('a container shows the instances in which its processes are, and no other container’s', () => {
+    expect(holdings([on(1, '2', 20), on(2, '2', 30), { ...on(3, '1', 9), container_id: 'b-id' }])).toEqual([
+      [
+        [
+          { index: 6, bytes: 3 },
+          { index: 7, gi: '2', bytes: 50 },
+        ],
+        53,
+      ],
+    ])
+    expect(holdings([on(1, '2', 20), on(2, '1', 30)])).toEqual([
+      [
+        [
+          { index: 6, bytes: 3 },
+          { index: 7, gi: '1', bytes: 30 },
+          { index: 7, gi: '2', bytes: 20 },
+        ],
+        53,
+      ],
+    ])
+  })
+})
+
+describe('outside containers', () => {
+  test('names who holds memory of one GPU, the largest first', () => {
+    const rows = [process(1, 4, 5), { ...process(2, 4, 9), unit: 'session-12.scope' }, { ...process(3, 4, 99), container: 'a' }, process(4, 5, 7)]
+    expect(outsideContainers(rows, 'GPU-4')).toEqual([
+      { owner: 'session-12.scope (python, PID 2)', bytes: 9 },
+      { owner: 'host (python, PID 1)', bytes: 5 },
+    ])
+  })
+})
+
+describe('a GPU that does not answer', () => {
+  test('is not called unused, and the sum says that it may be more', () => {
+    const row = container('a', { 'GPU-1': 5 }, { gpus_requested: 'GPU-0,GPU-1' })
+    const [view] = containerViews(frame(0, [silentGpu(0, 'timeout'), gpu(1)], [row]))
+    expect([view?.requested, view?.unused, view?.gpuBytes, view?.partial]).toEqual([[0, 1], [], 5, true])
+  })
+})
+
+describe('sorting', () => {
+  test('in either direction the unknown comes last and equal rows keep the order of their keys', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ id: fc.uuid(), value: fc.option(fc.integer(), { nil: undefined }) })), fc.boolean(), (rows, descending) => {
+        const sorted = sortRows(
+          rows,
+          (row) => row.value,
+          descending,
+          (row) => row.id,
+        )
+        expect(sorted.length).toBe(rows.length)
+        const values = sorted.map((row) => row.value)
+        const known = values.filter((value) => value !== undefined)
+        expect(values.slice(0, known.length)).toEqual(known)
+        expect(known).toEqual(known.toSorted((a, b) => (descending ? b - a : a - b)))
+      }),
+    )
+  })
+
+  test('names sort as people count', () => {
+    const names = ['job-10', 'job-9', 'Job-1']
+    expect(
+      sortRows(
+        names,
+        (name) => name,
+        false,
+        (name) => name,
+      ),
+    ).toEqual(['Job-1', 'job-9', 'job-10'])
+  })
+
+  test('a second click turns the order, another column begins with its own', () => {
+    expect(nextSort({ column: 'a', descending: true }, 'a', true)).toEqual({ column: 'a', descending: false })
+    expect(nextSort({ column: 'a', descending: false }, 'b', true)).toEqual({ column: 'b', descending: true })
+  })
+})
