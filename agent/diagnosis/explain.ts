@@ -5,6 +5,7 @@ import { countNewlines } from './newlines.ts'
 import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
 import { gatherFaults, type Gathering } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
+import { createSituations, type Situations } from './situation/situation.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
 export const PASTED_LIMIT = 262_144
@@ -61,7 +62,7 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
     ' ',
   )
   const faults = gatherFaults()
-  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createTold())) faults.add(fault)
+  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createTold(), createSituations())) faults.add(fault)
   return faults.ordered()
 }
 
@@ -88,7 +89,7 @@ function* concatenated(first: readonly Uint8Array[], rest: Iterator<Uint8Array>)
 export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
   const faults = gatherFaults()
   const told = createTold()
-  const state = { scanner, faults, told, counts: new Map<string, number>() }
+  const state = { scanner, faults, told, counts: new Map<string, number>(), situations: createSituations() }
   /** One buffer for all chunks: what is still needed of the last ones, then the new one. It starts with a line end, so that a literal may. */
   let space = new Uint8Array(2 ** 20)
   space[0] = NEWLINE
@@ -122,7 +123,13 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
   return faults.ordered()
 }
 
-type State = { readonly scanner: Scanner; readonly faults: Gathering; readonly told: Told; readonly counts: Map<string, number> }
+type State = {
+  readonly scanner: Scanner
+  readonly faults: Gathering
+  readonly told: Told
+  readonly counts: Map<string, number>
+  readonly situations: Situations
+}
 type Found = { readonly at: number; readonly literal: number }
 
 /** Judges the candidates whose literal starts in [from, until) of the buffer; what lies around them is in the buffer too. */
@@ -177,7 +184,8 @@ function judgeGroup(state: State, buffer: Uint8Array, start: number, end: number
     const at = Math.max(0, (focus.get(index) ?? from) - from - SHOWN_BEFORE)
     return cutLine(`${at > 0 ? '[cut…] ' : ''}${decoder.decode(buffer.subarray(from + at, Math.min(to, from + at + LINE_LIMIT * 2)))}`)
   })
-  for (const fault of judgePassage({ lines, firstLine: line, candidates: candidates.list() }, state.told)) state.faults.add(fault)
+  const passage = { lines, firstLine: line, candidates: candidates.list() }
+  for (const fault of judgePassage(passage, state.told, state.situations)) state.faults.add(fault)
 }
 
 function passageStart(buffer: Uint8Array, at: number): number {

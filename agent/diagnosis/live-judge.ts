@@ -4,16 +4,18 @@ import type { Fault } from '../model/fault.ts'
 import { createTold, cutLine, judgePassage, type Told } from './passage.ts'
 import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
+import { createSituations, type Knowledge, type Situations } from './situation/situation.ts'
 
 /** Enough for a traceback above a message; at most this much for each of the origins that spoke last. */
 const LINES_KEPT = 48
 const CHARACTERS_KEPT = 65_536
 const ORIGINS_KEPT = 512
 
-type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly told: Told }
+type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly told: Told; readonly situations: Situations }
 
 export type LogJudge = { readonly judge: (line: LogLine) => readonly Fault[] }
 
+const knowledgeOf = ({ origin }: LogLine): Knowledge => (origin.container === undefined ? {} : { container: origin.container })
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
 const NONE: readonly Fault[] = []
 
@@ -26,7 +28,7 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   const windowOf = (line: LogLine): Window => {
     if (last?.origin === line.origin && last.stream === line.stream) return last.window
     const key = originOf(line)
-    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, told: createTold() }
+    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, told: createTold(), situations: createSituations(knowledgeOf(line)) }
     windows.delete(key)
     windows.set(key, window)
     if (windows.size > ORIGINS_KEPT) {
@@ -63,7 +65,9 @@ export function createLogJudge(scanner: Scanner): LogJudge {
         hits.length = 0
       }
       const found =
-        candidates === undefined ? NONE : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told)
+        candidates === undefined
+          ? NONE
+          : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told, window.situations)
       forget(window)
       if (candidates !== undefined) window.told.forgetBefore(window.firstLine)
       if (found.length <= 1) return found

@@ -1,7 +1,8 @@
 // A stretch of log around candidates, and what the families make of it.
 import type { EvidenceLine, Fault } from '../model/fault.ts'
-import type { FaultFamily, Recognised } from './faults/family.ts'
+import type { FaultFamily, Found } from './faults/family.ts'
 import type { Candidate } from './scanner.ts'
+import type { Situations } from './situation/situation.ts'
 
 /** Longer lines are cut, and say so; no message with figures is longer. */
 export const LINE_LIMIT = 16_384
@@ -18,7 +19,7 @@ export type Passage = {
 const EVIDENCE_LINES = 12
 const EVIDENCE_LENGTH = 2_000
 
-export function faultFrom(recognised: Recognised, lines: readonly string[], firstLine: number): Fault {
+export function faultFrom(recognised: Found, lines: readonly string[], firstLine: number): Fault {
   const { lines: shown, ...rest } = recognised
   const evidence: EvidenceLine[] = []
   for (const index of shown.slice(0, EVIDENCE_LINES)) {
@@ -50,12 +51,12 @@ export function createTold(): Told {
 }
 
 /** Asks each candidate's families; in the order of the lines. */
-export function judgePassage(passage: Passage, told: Told): readonly Fault[] {
+export function judgePassage(passage: Passage, told: Told, situations: Situations): readonly Fault[] {
   const faults: Fault[] = []
   for (const { line, families } of passage.candidates) {
     for (const family of families) {
       if (told.has(family, passage.firstLine + line)) continue
-      const answer = family.recognise(passage.lines, line)
+      const answer = family.recognise(passage.lines, line, () => situations.at(passage.lines, line, passage.firstLine))
       if (answer === undefined) continue
       for (const recognised of 'kind' in answer ? [answer] : answer) {
         for (const index of recognised.lines) told.add(family, passage.firstLine + index)

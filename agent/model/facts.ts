@@ -38,6 +38,11 @@ type FactTypes = {
   readonly cuda_error_code: number
   readonly status: string
   readonly http_status: number
+  readonly port: number
+  /** Python module. */
+  readonly module: string
+  /** SIGKILL and its like. */
+  readonly signal: string
   readonly retry_after_s: number
   readonly from: string
   readonly to: string

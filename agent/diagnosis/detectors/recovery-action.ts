@@ -3,7 +3,8 @@
 import { gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { faultKey } from '../incidents/members.ts'
-import { ACTIONS } from '../xid/actions.ts'
+import { plan } from '../faults/remedies/plan.ts'
+import { actionsFor } from '../xid/actions.ts'
 import { recoveryNumbered } from '../xid/recovery.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
@@ -41,6 +42,7 @@ export const recoveryAction = defineDetector({
           }
           const { to, severity, remedy } = recoveryNumbered(action)
           const users = usersOf(tracks, row.uuid)
+          const at = { gpu_index: row.index }
           teller.faulty(found, {
             kind: 'xid',
             key,
@@ -50,11 +52,7 @@ export const recoveryAction = defineDetector({
             title: `Xid ${XID}: the driver asks for a recovery of GPU ${row.index}: ${to}`,
             verdict: `Before ${gpuText(row)} can be trusted again, the driver asks for: ${to}. Another Xid or memory error of the same GPU is its cause.${concerns(users)}`,
             facts: { xid: XID, recovery_action: to, ...(users.length === 0 ? {} : { affected: users }) },
-            remedies: [
-              { text: remedy.text, ...(remedy.command === undefined ? {} : { command: remedy.command.replace('GPU', String(row.index)) }) },
-              ...ACTIONS['follow-recovery-action'],
-              ...ACTIONS['follow-other'],
-            ],
+            remedies: plan(remedy(at), actionsFor('follow-recovery-action', at), actionsFor('follow-other', at)),
           })
         }
         return found

@@ -1,8 +1,11 @@
 // An internal assert of PyTorch's caching allocator: a bug, or state that an earlier error left behind. Not an out of memory.
 import { stripPrefix } from '../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../joining.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { known } from './parts/window.ts'
+import { setVariables } from './remedies/environment.ts'
+import { plan } from './remedies/plan.ts'
 
 const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}CUDA(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
 /** The sort that hides an out of memory. */
@@ -10,7 +13,7 @@ const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
 const CAPTURE = /captures_underway|use_count|graph_pools/
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   // The asserted expression may stand in the line above.
   const from = Math.max(0, at - 1)
   const joined = joinedFrom(text, from, 4)
@@ -24,21 +27,22 @@ function recognise(text: LogText, at: number): Recognised | undefined {
     ? 'It concerns expandable segments.'
     : capture
       ? 'It concerns the memory pools of CUDA graphs: often an error during capture, or memory freed while a capture was under way.'
-      : 'It is a defect of that PyTorch release, or the result of an earlier CUDA error.'
+      : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
   return {
     kind: 'allocator_internal',
     severity: 'critical',
     title: "PyTorch's GPU memory allocator failed an internal check",
     verdict: `A check inside PyTorch's caching allocator failed; the process cannot go on. ${what}`,
     facts: known({ source_line: match[1] }),
-    remedies: [
-      ...(expandable ? [{ text: 'Run without expandable segments.', command: 'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False' }] : []),
-      ...(capture
-        ? [{ text: 'Run without CUDA graphs (vLLM: --enforce-eager), and look for the first error above this one.', command: '--enforce-eager' }]
-        : []),
+    remedies: plan(
+      expandable && { text: 'Run without expandable segments.', command: setVariables(situation(), { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }) },
+      capture && {
+        text: 'Run without CUDA graphs, and look for the first error above this one.',
+        ...(situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
+      },
       { text: 'Look for an earlier error of the same process: an assert here often follows an out of memory or an illegal access.' },
       { text: 'Update PyTorch; if it stays, report it with this line.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
-    ],
+    ),
     lines: linesCovered(text, from, match.index + match[0].length),
   }
 }

@@ -3,12 +3,33 @@ import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { torchFigures } from './cuda-oom/figures.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES = [
-  { text: 'Set the size that fits from the start: each failed try costs time, and a changed batch changes training (learning rate, batch norm).' },
-  { text: 'Keep the effective batch with gradient accumulation.', command: '--per_device_train_batch_size 4 --gradient_accumulation_steps 8' },
-]
+/** What was made smaller decides; the size that fits is known only where the message tells it. */
+function remedies({ facts, situation, message }: Told): readonly Piece[] {
+  const { training, programs } = situation()
+  const { batch_to: to } = facts
+  if (/til(?:ed|ing|e)\b|VAE/i.test(message))
+    return [
+      { text: 'Decode in tiles from the start: each failed try costs time. A smaller resolution or batch avoids tiling.' },
+      programs.has('comfyui') && { text: 'In ComfyUI use the node "VAE Decode (Tiled)".' },
+    ]
+  const fairseq = /skipping update|recover from OOM/.test(message)
+  return [
+    fairseq
+      ? {
+          text: 'Lower --max-tokens or --batch-size, and raise --update-freq by the same factor: updates that run out of memory are skipped, and their data is lost for training.',
+        }
+      : to === undefined
+        ? { text: 'Set the size that fits from the start: each failed try costs time.' }
+        : { text: `Start with a batch size of ${to}: each failed try costs time.` },
+    !fairseq &&
+      (training || /train/i.test(message)) && {
+        text: `A changed batch changes training${to === undefined || facts.batch_from === undefined ? '' : ` (${facts.batch_from} to ${to})`}: keep the effective batch with gradient accumulation${programs.has('transformers') ? ' (gradient_accumulation_steps)' : ''}.`,
+      },
+  ]
+}
 const CHANGE = /from (\d{1,7}) ?(?:->|→|to|=>) ?(\d{1,7})/
 const BATCH = /[Bb]atch(?:[ _]?size)?(?: ?(?:=|:|to:?|of|from))? ?(\d{1,7})/g
 const around = ({ message, match }: Seen): string => message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 120)
@@ -26,9 +47,9 @@ function facts(seen: Seen): Facts {
 function verdict(seen: Seen): string {
   const { batch_from: from, batch_to: to } = facts(seen)
   const change = from !== undefined && to !== undefined ? ` from ${from} to ${to}` : to !== undefined ? ` to ${to}` : ''
-  return `GPU memory ran out; the program caught it and goes on with smaller pieces${change === '' ? '' : ` (batch${change})`}.`
+  return `GPU memory ran out; the program caught it and continues with smaller pieces${change === '' ? '' : ` (batch${change})`}.`
 }
-const rule = { severity: 'warning', title: 'Out of memory, going on with less', verdict, remedies: REMEDIES, facts } as const
+const rule = { severity: 'warning', title: 'Out of memory, continuing with less', verdict, remedies, facts } as const
 /** Advice in an estimate or a help text: nothing was tried. */
 const ADVICE = /\b(?:[Tt]ry|[Cc]onsider|[Yy]ou can|should|[Pp]lease|[Ss]uggest|recommend|if you|[Tt]ip:|[Hh]int:)\b[^.]{0,80}$/
 

@@ -1,17 +1,77 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
-import type { Remedy } from '../../model/fault.ts'
-import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Rule, type Seen, type Told } from './parts/rules.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 
-const REMEDIES: readonly Remedy[] = [
-  { text: 'Install a version that brings a binary for your CUDA.', command: 'pip install -U bitsandbytes' },
-  { text: 'Let it say what it found.', command: 'python -m bitsandbytes' },
-  {
-    text: 'See which CUDA your PyTorch was built for, and that it sees the GPU.',
-    command: 'python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
-  },
-  { text: 'If a newer CUDA has no binary yet, take that of an older one (here 12.4).', command: 'export BNB_CUDA_VERSION=124' },
-]
+/** CUDA versions for which released wheels hold a binary (bitsandbytes 0.48: 11.8 to 13.0); the newest of each major version. */
+const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '129', '13': '130' }
+const SUPPORTED_FROM = 118
+
+function wanted({ facts, situation }: Told): string | undefined {
+  const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
+  const { text } = situation()
+  return (
+    file ??
+    /_cuda(\d{3})/.exec(text)?.[1] ??
+    /CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/
+      .exec(text)
+      ?.slice(1)
+      .find((one) => one !== undefined)
+  )
+}
+const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
+
+function remedies(told: Told): readonly Piece[] {
+  const situation = told.situation()
+  const { text } = situation
+  if (situation.system === 'mac')
+    return [
+      {
+        text: 'On a Mac bitsandbytes has no GPU support: load the model without 8-bit or 4-bit quantization, or use one for Metal (MPS): MLX, or llama.cpp with GGUF.',
+      },
+    ]
+  const cuda = wanted(told)
+  const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
+  const kepler = capability !== undefined && Number(capability) < 5
+  const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
+  const backend = situation.vendor === 'amd' ? 'hip' : 'cuda'
+  const compile: Piece = {
+    text: kepler
+      ? `Compile it for this GPU: its compute capability is ${capability}, and released wheels have no code for Kepler. Or use a newer GPU.`
+      : source
+        ? `The folder is an uncompiled source tree: compile it${cuda === undefined ? '' : ` for CUDA ${named(cuda)}`}, or work outside of it and install the wheel.`
+        : `Or compile it from source for CUDA ${cuda === undefined ? 'in your version' : named(cuda)}.`,
+    command: `cmake -DCOMPUTE_BACKEND=${backend} -S . && make && pip install -e .`,
+  }
+  const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
+  return [
+    (kepler || source) && compile,
+    !kepler &&
+      !source && {
+        text:
+          cuda === undefined
+            ? 'Install the newest release of bitsandbytes.'
+            : `Install the newest release of bitsandbytes: older ones have no binary for CUDA ${named(cuda)}.`,
+        command: 'pip install --upgrade bitsandbytes',
+      },
+    !kepler &&
+      !source &&
+      cuda !== undefined &&
+      neighbour !== undefined &&
+      neighbour !== cuda &&
+      (Number(cuda) > Number(neighbour) || Number(cuda) < SUPPORTED_FROM) && {
+        text: `If no release has one for CUDA ${named(cuda)}: use the binary of ${named(neighbour)}, the same major version.`,
+        command: setVariables(situation, { BNB_CUDA_VERSION: neighbour }),
+      },
+    !/python -m bitsandbytes\s*$|^\$\s+python -m bitsandbytes/m.test(text) && { text: 'See what bitsandbytes finds.', command: 'python -m bitsandbytes' },
+    !kepler &&
+      cuda === undefined && {
+        text: `See which ${situation.vendor === 'amd' ? 'ROCm' : 'CUDA'} your PyTorch was built for, and whether it sees the GPU.`,
+        command: `python -c "import torch; print(torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available())"`,
+      },
+  ]
+}
 
 const BINARY = /libbitsandbytes_(?:cuda|rocm|hip|xpu)\w{0,40}\.(?:so|dll|dylib)/
 /** The binary that was looked for stands in the message or, in its older form, some lines around. */
@@ -23,8 +83,15 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   pattern,
   severity,
   title: 'bitsandbytes cannot use the GPU',
-  verdict,
-  remedies: REMEDIES,
+  verdict: (told) => {
+    const cuda = wanted(told)
+    const apple = told.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
+    const rocm = told.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
+    if (cuda === undefined) return `${rocm}${apple}`
+    const detected = 'the CUDA version that it detected'
+    return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`
+  },
+  remedies,
   facts,
 })
 const NO_BINARY = 'bitsandbytes has no compiled library for the CUDA version that it detected, so 8-bit and 4-bit quantization do not work.'
@@ -83,7 +150,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/The 8-bit optimizer is not available on your device/, NO_GPU),
     rule(
       /(?:requires|and) the latest version of bitsandbytes|No module named 'bitsandbytes|Please install bitsandbytes|`bitsandbytes` [48]-bit quantization requires|No package metadata was found for bitsandbytes/i,
-      'Quantized loading was asked for, and bitsandbytes is not installed, too old, or does not work here.',
+      'Quantized loading was requested, and bitsandbytes is missing, too old, or does not work here.',
     ),
     // A traceback that goes through the quantizer's own check: whatever it ends in, the set-up is what failed.
     rule(

@@ -2,13 +2,37 @@
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES = [
-  { text: 'Point the cache at a folder that this user may write.', command: 'export HF_HOME=/data/hf' },
-  { text: 'Or give the folder to the user of the container.', command: 'sudo chown -R 1000:1000 /path/of/the/cache' },
-  { text: 'Compose: mount the cache and run as its owner.', command: 'user: "1000:1000"\nvolumes: [./hf:/data/hf]' },
-]
+/** Of another user's home, or of none (HOME is /): owning that folder is no cure. */
+const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b/
+const READ_ONLY = /[Rr]ead-only file system|\[Errno 30\]/
+
+function remedies({ facts, situation, message }: Told): readonly Piece[] {
+  const { programs, subject } = situation()
+  const path = facts.path
+  const root = path?.replace(/(\/\.cache\/huggingface|\/huggingface|\/\.cache\/torch|\/\.triton|\/\.ollama).*$/, '$1')
+  const variable = programs.has('ollama') || /\.ollama/.test(path ?? '') ? 'OLLAMA_MODELS' : /\.triton/.test(path ?? '') ? 'TRITON_CACHE_DIR' : 'HF_HOME'
+  const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes') || NOT_OURS.test(path ?? '')
+  return [
+    {
+      text: `Point the cache at a folder that this user may write${path === undefined ? '' : `, instead of ${path}`}${path?.startsWith('/.cache') === true ? ' (HOME is / here: set HOME too)' : ''}.`,
+      command: setVariables(situation(), { [variable]: '<WRITABLE_FOLDER>' }),
+    },
+    root !== undefined &&
+      !NOT_OURS.test(root) &&
+      !READ_ONLY.test(message) && {
+        text: `Or give ${root} to the user that the program runs as.`,
+        command: `sudo chown -R "$(id -u):$(id -g)" ${root}`,
+      },
+    READ_ONLY.test(message) && { text: 'The file system is mounted read-only: mount a writable volume for the cache.' },
+    inContainer && {
+      text: `In a container: mount a volume for the cache and run ${subject.service ?? 'it'} as the user that owns it (user: in compose, runAsUser and fsGroup in Kubernetes).`,
+    },
+  ]
+}
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
   /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
@@ -27,24 +51,24 @@ export const cachePermission = ruleFamily({
   literals: ['ermission denied', 'not writable', 'not a writable', 'trying to write in your cache folder', 'PermissionError at ', 'ead-only file system'],
   facts,
   rules: [
-    { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies: REMEDIES },
-    { pattern: /PermissionError at \/\S{1,300} when downloading/, severity, title, verdict, remedies: REMEDIES },
+    { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies },
+    { pattern: /PermissionError at \/\S{1,300} when downloading/, severity, title, verdict, remedies },
     {
       // as the shell and Go say it, the path first
       pattern: /['"`‘]?\/[^\s'"`’:]{1,300}['"`’]?: (?:[Pp]ermission denied|[Rr]ead-only file system)/,
       severity,
       title,
       verdict,
-      remedies: REMEDIES,
+      remedies,
       unless: ({ match }) => !CACHE.test(match[0]),
     },
-    { pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/, severity, title, verdict, remedies: REMEDIES },
+    { pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/, severity, title, verdict, remedies },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
       severity,
       title,
       verdict,
-      remedies: REMEDIES,
+      remedies,
       unless: (seen) => !CACHE.test(seen.match[0]) && !(seen.match[0].includes('os error') && /huggingface|hf[-_]hub/i.test(message(seen))),
     },
   ],

@@ -1,24 +1,124 @@
 // An error of CUDA's mathematical libraries: cuBLAS, cuDNN, cuSPARSE, cuSOLVER, cuFFT, cuRAND and their ROCm kin.
-import type { Remedy } from '../../model/fault.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { synchronous } from './remedies/debug.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
 import { known } from './parts/window.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
-const RELATIVE = /ALLOC_FAILED|NOT_INITIALIZED|resource allocation failed|HOST_ALLOCATION|create (?:cublas|cudnn|cusolver) handle|[Cc]reate\(/
+/** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
+type Meaning = { readonly pattern: RegExp; readonly says: string; readonly pieces: (told: Told) => readonly Piece[] }
 
-const REMEDIES: readonly Remedy[] = [
+function full(told: Told): readonly Piece[] {
+  const situation = told.situation()
+  const { vendor, programs } = situation
+  return [
+    vendor === 'amd'
+      ? { text: 'See how full the GPU is: a full one leaves no memory for the library.', command: 'rocm-smi --showmeminfo vram' }
+      : {
+          text: 'See how full the GPU is: a full one leaves no memory for the library.',
+          command: 'nvidia-smi --query-gpu=index,memory.used,memory.total --format=csv',
+        },
+    lessMemory(situation, {}).slice(0, programs.has('tensorflow') ? 2 : 1),
+  ]
+}
+const versions = (told: Told): Piece =>
+  told.situation().vendor === 'amd'
+    ? {
+        text: 'See that ROCm and the framework belong to one release, and that it supports this GPU.',
+        command: 'rocminfo | grep -i gfx; ls /opt/rocm/lib/rocblas/library | head; pip list | grep -i torch',
+      }
+    : {
+        text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
+        ...(told.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
+      }
+const graphs = ({ situation }: Told): Piece =>
+  /cuda ?graph|CudaGraph|capture\(/i.test(situation().text) && {
+    text: 'It happens while a CUDA graph is captured: run once without graphs to see the real error.',
+    ...(situation().programs.has('sglang') ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
+  }
+
+const MEANINGS: readonly Meaning[] = [
   {
-    text: 'See how full the GPU was: on a full one these libraries cannot create their handle or workspace, and say no more than this.',
-    command: 'nvidia-smi --query-gpu=index,memory.used,memory.total --format=csv',
+    pattern: /VERSION_MISMATCH/,
+    says: 'parts of two different cuDNN versions were loaded together.',
+    pieces: (told) => [
+      {
+        text: 'Find the second cuDNN: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed.',
+        ...(told.situation().system === 'windows'
+          ? { command: 'pip list' }
+          : { command: 'ldconfig -p | grep libcudnn; printenv LD_LIBRARY_PATH; pip list | grep -i cudnn' }),
+      },
+      { text: 'Remove the one that does not belong to the framework, or reinstall the framework so that it brings its own.' },
+    ],
   },
-  { text: 'Leave memory free: a smaller batch, or a smaller share for the framework (vLLM: --gpu-memory-utilization 0.85).' },
   {
-    text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
-    command: "unset LD_LIBRARY_PATH; pip list 2>/dev/null | grep -iE '^nvidia-|^torch'",
+    pattern: /HOST_ALLOCATION_FAILED/,
+    says: 'the library could not get host memory (RAM), not GPU memory.',
+    pieces: () => [
+      { text: 'See how much host memory is left, and whether the container or job has a limit.', command: 'free -g; ulimit -a' },
+      { text: 'Use fewer worker processes, or less pinned memory.' },
+    ],
   },
-  { text: 'Find the call that really failed.', command: 'CUDA_LAUNCH_BLOCKING=1 python TRAIN.py' },
+  {
+    pattern: /ALLOC_FAILED|resource allocation failed/,
+    says: 'the library could not allocate GPU memory for its handle or workspace.',
+    pieces: (told) => [full(told), whoHolds(told.situation())],
+  },
+  {
+    pattern: /insufficient driver version/i,
+    says: 'the library could not start, and the text names the driver as the likely cause.',
+    pieces: (told) => [
+      {
+        text: `Update the NVIDIA driver${told.situation().versions.driver === undefined ? '' : ` (now ${told.situation().versions.driver})`}, or install a build for an older CUDA.`,
+      },
+      full(told),
+    ],
+  },
+  {
+    pattern: /operation not supported/,
+    says: 'the driver or the GPU does not support the operation (cudaErrorNotSupported). It is no lack of memory.',
+    pieces: (told) => [
+      {
+        text: 'Check that driver, CUDA libraries and framework belong to one CUDA version, and that the GPU (MIG, vGPU) supports the operation.',
+        command: 'nvidia-smi; pip list | grep -i nvidia',
+      },
+      versions(told),
+    ],
+  },
+  {
+    pattern: /NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
+    says: 'the library does not support this input: its shape, type or memory layout.',
+    pieces: (told) => [
+      { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
+      synchronous(told.situation()),
+      versions(told),
+    ],
+  },
+  {
+    pattern: /EXECUTION_FAILED|EXEC_FAILED|MAPPING_ERROR/,
+    says: 'a kernel of the library failed. Likely an earlier error of the process that shows only here, or a version that does not fit the driver.',
+    pieces: (told) => [graphs(told), synchronous(told.situation()), versions(told)],
+  },
+  {
+    pattern:
+      /NOT_INITIALIZED|[Cc]reate\w{0,8}\(|create (?:cublas|cudnn|cusolver) handle|failed to initialize|initialization failed|without BLAS support|INTERNAL_ERROR|dnn implementation/,
+    says: 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.',
+    pieces: (told) => [full(told), versions(told), synchronous(told.situation())],
+  },
 ]
+const UNKNOWN: Meaning = {
+  pattern: /^/,
+  says: 'a call of a mathematical library failed. The cause is not in the message; it may be an earlier error that shows only here.',
+  pieces: (told) => [synchronous(told.situation()), versions(told), full(told)],
+}
+const near = ({ message, text, at }: Told): string => `${message} ${text[at + 1] ?? ''}`
+const meaningOf = (told: Told): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(told))) ?? UNKNOWN
+const verdict = (told: Told): string =>
+  `${STATUS.exec(told.message)?.[1] ?? (told.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${meaningOf(told).says}`
+const remedies = (told: Told): readonly Piece[] => meaningOf(told).pieces(told)
 const status = ({ message }: Seen): ReturnType<typeof known> => known({ status: STATUS.exec(message)?.[1] })
 
 export const cublasCudnnError = ruleFamily({
@@ -74,11 +174,8 @@ export const cublasCudnnError = ruleFamily({
       pattern: STATUS,
       severity: 'critical',
       title: 'A CUDA library call failed',
-      verdict: ({ match, message }) =>
-        RELATIVE.test(message)
-          ? `${match[1] ?? 'A CUDA library'}: the library could not set itself up on the GPU. Mostly the GPU has no memory left for it; else its version does not fit, or an earlier error broke the process's work on the GPU.`
-          : `${match[1] ?? 'A CUDA library'}: a call of a CUDA library failed on the GPU; sizes or types that it does not support, a version that does not fit, or an earlier error that shows only here.`,
-      remedies: REMEDIES,
+      verdict,
+      remedies,
       // PyTorch warns so and tries the next plan: nothing failed.
       unless: ({ message }) => /Plan failed with a/.test(message),
     },
@@ -87,17 +184,16 @@ export const cublasCudnnError = ruleFamily({
         /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error/,
       severity: 'critical',
       title: 'A CUDA library call failed',
-      verdict: 'A call of a CUDA library failed: mostly the GPU has no memory left for it, or the version that was loaded does not fit.',
-      remedies: REMEDIES,
+      verdict,
+      remedies,
     },
     {
       pattern:
         /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
       severity: 'critical',
       title: 'A CUDA library cannot start',
-      verdict:
-        'cuBLAS or cuDNN could not set itself up: mostly the GPU has no memory left for it, else the version that was loaded does not fit the framework.',
-      remedies: REMEDIES,
+      verdict,
+      remedies,
     },
   ],
 })

@@ -1,45 +1,122 @@
 // A CUDA library that a program needs is not found, too short, or of another version than the one it was built for.
-import type { Remedy } from '../../model/fault.ts'
+import type { Situation } from '../situation/situation.ts'
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
 import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
+import { cudaFile, type CudaFile, pipPackage } from './remedies/packages.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES: readonly Remedy[] = [
-  {
-    text: 'See which version is installed, and whether the loader knows its folder.',
-    command: "ldconfig -p | grep -E 'libcu|libnv'; pip list 2>/dev/null | grep -i nvidia",
-  },
-  {
-    text: 'Install the library in the version that the program was built for (the number after .so.), for Python from pip.',
-    command: 'pip install nvidia-cublas-cu12 nvidia-cudnn-cu12',
-  },
-  { text: 'If it is installed elsewhere, name its folder to the loader.', command: 'export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH' },
-  { text: 'In a container: use an image that brings it (the -runtime or -cudnn-runtime variants; -base brings none of the CUDA libraries).' },
-]
-const DRIVER_REMEDIES: readonly Remedy[] = [
-  {
-    text: 'libcuda and libnvidia-* come with the driver, never with a CUDA package. On the host, install the driver; see that it works.',
-    command: 'nvidia-smi',
-  },
-  { text: 'In a container they are mounted by the container toolkit: start it with the GPU.', command: 'docker run --gpus all …' },
-  {
-    text: 'Under WSL2 they lie in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
-    command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
-  },
-]
-const tensorRtRemedies = (library: string): readonly Remedy[] => {
+const inPythonText = ({ programs }: Situation, text: string): boolean =>
+  programs.has('pytorch') ||
+  programs.has('tensorflow') ||
+  programs.has('onnxruntime') ||
+  programs.has('vllm') ||
+  programs.has('ctranslate2') ||
+  /\bpython|OSError|ImportError|site-packages|dist-packages/i.test(text)
+
+/** Where the loader looks, in the words of its system. */
+function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
+  if (file.windows || situation.system === 'windows')
+    return {
+      text: `Windows finds DLLs by PATH: add the folder that holds the file (CUDA's bin folder, or the bin folder of the pip package; in Python os.add_dll_directory).`,
+    }
+  return {
+    text: `If ${name} is installed elsewhere, name its folder to the loader.`,
+    command:
+      file.cuda === undefined
+        ? 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH'
+        : `export LD_LIBRARY_PATH=/usr/local/cuda-${file.cuda}/lib64:$LD_LIBRARY_PATH`,
+  }
+}
+
+function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const file = cudaFile(name)
+  const which =
+    file.version === undefined
+      ? name
+      : `${name} (${file.stem === 'cudnn' ? `cuDNN ${file.version.split('.')[0]}` : file.cuda === undefined ? `version ${file.version}` : `CUDA ${file.stem === 'cudart' && file.version.includes('.') && file.cuda === '10' ? file.version : file.cuda}`})`
+  const windows = file.windows || situation.system === 'windows'
+  const pip = pipPackage(file, situation)
+  const { programs } = situation
+  const python = inPythonText(situation, situation.text)
+  const look: Piece = windows
+    ? { text: 'See which copies Windows finds.', command: `where ${name}` }
+    : {
+        text: 'See which versions are installed, and whether the loader knows their folder.',
+        command: python
+          ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
+          : `ldconfig -p | grep lib${file.stem}`,
+      }
+  if (programs.has('tensorflow'))
+    return [
+      {
+        text: `This TensorFlow was built for ${which}. Releases from 2.14 on bring their CUDA libraries along: install one of them.`,
+        command: "pip install --upgrade 'tensorflow[and-cuda]'",
+      },
+      { text: `Or install ${which.replace(/^\S+ /, '')} in exactly that version beside it, or use the image of this TensorFlow release.` },
+      loaderPath(situation, file, name),
+    ]
+  if (programs.has('vllm') && file.stem === 'cudart')
+    return [
+      {
+        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: install vLLM anew in a clean environment, with the wheel of your CUDA.`,
+        command: 'pip install --force-reinstall vllm',
+      },
+      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: `pip install ${pip}` },
+    ]
+  return [
+    pip === undefined || !python
+      ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
+      : { text: `Install ${which} for Python.`, command: `pip install ${pip}` },
+    programs.has('onnxruntime') && {
+      text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
+      command: file.cuda === '13' || file.cuda === undefined ? 'pip install --upgrade onnxruntime-gpu' : "pip install --upgrade 'onnxruntime-gpu[cuda,cudnn]'",
+    },
+    look,
+    loaderPath(situation, file, name),
+    (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
+      text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime; those ending in -base have no CUDA libraries).',
+    },
+  ]
+}
+
+function driverRemedies(name: string, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const { programs, system, subject } = situation
+  const container = programs.has('docker') || programs.has('compose')
+  return [
+    {
+      text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,
+      command: 'nvidia-smi',
+    },
+    programs.has('kubernetes')
+      ? { text: 'In a pod, request the GPU (resources.limits: nvidia.com/gpu: 1): only then the driver is mounted.' }
+      : {
+          text: 'A container gets it only when it was started with the GPU.',
+          ...(container ? { command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` } : {}),
+        },
+    system === 'wsl' && {
+      text: 'Under WSL it lies in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
+      command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
+    },
+  ]
+}
+const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
   const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
   return [
     {
       text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
       command: major === undefined ? 'pip install tensorrt' : `pip install 'tensorrt==${major}.*'`,
     },
-    { text: 'If it is installed, name its folder to the loader.', command: "ldconfig -p | grep libnvinfer; find / -name 'libnvinfer*' 2>/dev/null" },
+    seen.situation().system === 'windows'
+      ? loaderPath(seen.situation(), cudaFile(library), library)
+      : { text: 'If it is installed, name its folder to the loader.', command: "ldconfig -p | grep libnvinfer; find / -name 'libnvinfer*' 2>/dev/null" },
   ]
 }
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
-const DRIVERS_OWN = /^lib(?:cuda|nvidia-|nvcuvid)/
+const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
@@ -51,7 +128,12 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
       `${library(seen)} ${how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
-    remedies: (seen) => (DRIVERS_OWN.test(library(seen)) ? DRIVER_REMEDIES : TENSORRT.test(library(seen)) ? tensorRtRemedies(library(seen)) : REMEDIES),
+    remedies: (seen) =>
+      DRIVERS_OWN.test(library(seen))
+        ? driverRemedies(library(seen), seen)
+        : TENSORRT.test(library(seen))
+          ? tensorRtRemedies(library(seen), seen)
+          : toolkitRemedies(library(seen), seen),
     facts: (seen) => known({ library: library(seen) }),
     ...more,
     unless: (seen) => isNotice(library(seen), seen) || more.unless?.(seen) === true,
@@ -99,28 +181,28 @@ export const cudaLibraryMissing = ruleFamily({
     "CUDA wasn't able to be loaded",
   ],
   rules: [
-    missing(TENSORFLOW_NOTICE, 'is not installed, or not where the loader looks', { severity: (seen) => (skipsGpu(seen) ? 'critical' : 'warning') }),
-    missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'is not installed, or not where the loader looks', { severity: 'warning' }),
-    missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'is not installed, or not where the loader looks', { unless: toolkit }),
-    missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'is not installed, or not where the loader looks'),
+    missing(TENSORFLOW_NOTICE, 'was not found where the loader looks', { severity: (seen) => (skipsGpu(seen) ? 'critical' : 'warning') }),
+    missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'was not found where the loader looks', { severity: 'warning' }),
+    missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'was not found where the loader looks', { unless: toolkit }),
+    missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'is not installed in any of the versions that the program accepts'),
-    missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'is not installed, or not where the loader looks'),
-    missing(`depends on ["']?${L}["']? which is missing`, 'is not installed, or not in PATH'),
+    missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
+    missing(`depends on ["']?${L}["']? which is missing`, 'was not found in PATH'),
     missing(`${L}: file too short`, 'is an empty or cut file'),
-    missing(`Could not locate ${L}`, 'is not installed, or not in PATH'),
+    missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
-    missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'is not installed, or not in PATH'),
+    missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     missing(`${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
-      `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: (?:_{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)|_ZN?K?(?:3c10|2at|5torch))`,
+      `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,
       'was built against another version of CUDA or PyTorch than the one that was loaded',
       { unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes') },
     ),
-    missing(`${L} (?:=> not found|was not found|not found\\b)`, 'is not installed, or not where the loader looks'),
-    missing(`failed to open ${L}`, 'is not installed, or not where the loader looks'),
+    missing(`${L} (?:=> not found|was not found|not found\\b)`, 'was not found where the loader looks'),
+    missing(`failed to open ${L}`, 'was not found where the loader looks'),
     missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
     missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for'),
@@ -134,15 +216,18 @@ export const cudaLibraryMissing = ruleFamily({
       pattern: /Cannot dlopen some GPU libraries/,
       severity: 'critical',
       title: 'CUDA libraries cannot be loaded',
-      verdict: 'TensorFlow did not find all CUDA libraries that it was built for, so it leaves the GPU out and computes on the CPU.',
-      remedies: [{ text: 'Install TensorFlow with its CUDA libraries.', command: "pip install 'tensorflow[and-cuda]'" }, ...REMEDIES],
+      verdict: 'TensorFlow did not find all CUDA libraries that it was built for, so it ignores the GPU and computes on the CPU.',
+      remedies: [
+        { text: 'Install TensorFlow with its CUDA libraries.', command: "pip install --upgrade 'tensorflow[and-cuda]'" },
+        { text: 'The lines before it name the libraries that were not found: an installed CUDA must have exactly those versions.' },
+      ],
     },
     {
       pattern: /CUDA_PATH is set but CUDA wasn't able to be loaded/,
       severity: 'critical',
       title: 'CUDA libraries cannot be loaded',
       verdict: 'ONNX Runtime found a CUDA folder, and could not load CUDA or cuDNN from it: they are not those of the version that it was built for.',
-      remedies: REMEDIES,
+      remedies: (seen) => toolkitRemedies('libcudnn.so', seen),
     },
     {
       pattern: /CUDA_HOME environment variable is not set/,

@@ -1,34 +1,99 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
-import type { Remedy } from '../../model/fault.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { architectureIn, capabilityText } from './parts/architecture.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
 import { cudaErrorCode, known } from './parts/window.ts'
+import { SEE_TORCH, torchWheel, wheelFor } from './remedies/packages.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const DRIVER_OLD: readonly Remedy[] = [
-  { text: 'See which CUDA version the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
-  {
-    text: 'Update the driver (and reboot), or install a build for an older CUDA, here 12.6.',
-    command: 'pip install torch --index-url https://download.pytorch.org/whl/cu126',
-  },
-  { text: 'On data-centre GPUs the cuda-compat package bridges one major version.', command: 'sudo apt-get install cuda-compat-12-8' },
-]
-const ARCHITECTURE: readonly Remedy[] = [
-  {
-    text: 'Compare what the GPU is with what the build was made for.',
-    command: 'python -c "import torch; print(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())"',
-  },
-  {
-    text: 'Install a build for your GPU: Blackwell (sm_100, sm_120) needs CUDA 12.8 or newer, GPUs before Turing (sm_75) an older build.',
-    command: 'pip install torch --index-url https://download.pytorch.org/whl/cu128',
-  },
-  { text: 'Rebuild own extensions with the architecture named.', command: 'TORCH_CUDA_ARCH_LIST="8.6;12.0" pip install --no-build-isolation .' },
-]
-const COMPATIBILITY: readonly Remedy[] = [
-  {
-    text: "A cuda-compat library stands before the driver's own in the loader's path. Take it away: GeForce and workstation GPUs do not support it.",
-    command: 'sudo apt-get remove "cuda-compat-*"; ldconfig -p | grep libcuda.so',
-  },
-  { text: 'Or use an image whose CUDA version the host driver supports; after a driver update, reboot.', command: 'nvidia-smi' },
-]
+function driverOld({ situation }: Told): readonly Piece[] {
+  const at = situation()
+  const { driverCuda } = at.versions
+  const index = wheelFor(undefined, driverCuda)
+  const server = at.programs.has('vllm') || at.programs.has('sglang')
+  return [
+    {
+      text:
+        driverCuda === undefined
+          ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
+          : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
+    },
+    driverCuda === undefined || server
+      ? torchWheel(at, undefined, '')
+      : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
+    driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
+    index === undefined && driverCuda !== undefined && { text: `No current build runs on a driver for CUDA ${driverCuda}: only the driver update helps.` },
+  ]
+}
+
+function architecture({ situation, message }: Told): readonly Piece[] {
+  const at = situation()
+  const arch = architectureIn(message) ?? architectureIn(at.text)
+  const { programs, vendor } = at
+  const triton = /Triton Error/i.test(message)
+  const rebuild: Piece = arch !== undefined &&
+    /extension|flash[-_]?attn|setup\.py|nvcc|TORCH_CUDA_ARCH_LIST/i.test(at.text) && {
+      text: `Rebuild your own extensions for compute capability ${capabilityText(arch)}.`,
+      command: `TORCH_CUDA_ARCH_LIST="${capabilityText(arch)}" pip install --no-build-isolation --force-reinstall <PACKAGE>`,
+    }
+  if (triton)
+    return [
+      {
+        text: 'Triton compiled a kernel that driver or GPU does not take: update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
+      },
+      {
+        text: "Delete Triton's cache of compiled kernels: it may hold kernels of another GPU or version (they are compiled again, nothing else is lost).",
+        command: 'rm -rf ~/.triton/cache',
+        destroys: true,
+      },
+    ]
+  if (vendor === 'amd')
+    return [
+      { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
+      { text: 'Install the build for your ROCm release; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION).' },
+    ]
+  if (programs.has('llamacpp') || programs.has('ollama'))
+    return [
+      {
+        text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
+      },
+      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+    ]
+  if (arch === undefined)
+    return [SEE_TORCH, { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' }]
+  const index = wheelFor(arch, at.versions.driverCuda)
+  return [
+    torchWheel(
+      at,
+      index,
+      arch >= 100
+        ? `Install a build with kernels for sm_${arch}: those for CUDA 12.8 and newer have them.`
+        : `Install a build with kernels for sm_${arch}${arch < 75 ? ': newer ones for CUDA 12.8 and up have dropped it' : ''}.`,
+    ),
+    index === undefined && { text: `Current builds have no kernels for sm_${arch}: compile PyTorch for it, or use an old release.` },
+    rebuild,
+    SEE_TORCH,
+  ]
+}
+
+function compatibility({ situation }: Told): readonly Piece[] {
+  const { programs } = situation()
+  return [
+    {
+      text: "See which libcuda comes first: a cuda-compat library before the driver's own works on data-centre GPUs only. In an image it lies in /usr/local/cuda/compat; take that folder out of LD_LIBRARY_PATH.",
+      command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
+    },
+    { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
+    {
+      text: 'If the driver was updated since the last boot, reboot: library and kernel module must have the same version.',
+      command: 'cat /proc/driver/nvidia/version',
+    },
+    programs.has('apt') && {
+      text: "Remove the compatibility package where it is installed; programs then use the driver's own library.",
+      command: "sudo apt-get remove 'cuda-compat-*'",
+      destroys: true,
+    },
+  ]
+}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 const dotted = (found: string | undefined): string =>
   found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
@@ -84,23 +149,26 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'Driver too old for this CUDA',
       verdict: ({ match }) =>
         `The NVIDIA driver${match[1] === undefined ? '' : `, which supports CUDA up to ${dotted(match[1])},`} is too old for the CUDA that this program was built with.`,
-      remedies: DRIVER_OLD,
+      remedies: driverOld,
     },
     {
       pattern: /CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|driver version is older than/,
       severity: 'critical',
       title: 'Driver too old for this CUDA runtime',
       verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs; without any driver the same is said.',
-      remedies: DRIVER_OLD,
+      remedies: driverOld,
     },
     {
       pattern: /unsatisfied condition: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,
       severity: 'critical',
       title: 'Image asks for a newer driver',
       verdict: ({ match }) => `The container image requires ${match[1] ?? ''}, which the driver of this host does not give, so the container was not started.`,
-      remedies: [
-        { text: 'Update the driver of the host, or use an image of an older CUDA.' },
-        { text: 'To try all the same, switch the check off.', command: 'docker run -e NVIDIA_DISABLE_REQUIRE=1 --gpus all …' },
+      remedies: ({ match }) => [
+        {
+          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}, or use an image of an older CUDA.`,
+          command: 'nvidia-smi',
+        },
+        { text: 'The check can be switched off (NVIDIA_DISABLE_REQUIRE=1); programs that need the newer driver then fail later.' },
       ],
     },
     {
@@ -109,7 +177,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
         'The program loaded a CUDA compatibility library (cuda-compat) that only data-centre GPUs support, or a libcuda that does not fit the kernel module.',
-      remedies: COMPATIBILITY,
+      remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
     },
     {
@@ -118,7 +186,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'libcuda does not fit the kernel driver',
       verdict:
         'The libcuda that was loaded and the kernel module of the driver are of different versions: a driver update without a reboot, or a compatibility library in the image.',
-      remedies: COMPATIBILITY,
+      remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 803, ...code(seen) }),
     },
     {
@@ -127,7 +195,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'PyTorch build without kernels for this GPU',
       verdict: ({ match }) =>
         `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}: the GPU is newer or older than those the build was made for.`,
-      remedies: ARCHITECTURE,
+      remedies: architecture,
     },
     {
       pattern:
@@ -135,7 +203,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
-      remedies: ARCHITECTURE,
+      remedies: architecture,
     },
     {
       pattern:
@@ -143,7 +211,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: "Driver too old for the program's PTX",
       verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is older than the toolkit that compiled it.',
-      remedies: DRIVER_OLD,
+      remedies: driverOld,
     },
     {
       pattern:
@@ -151,7 +219,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'warning',
       title: 'GPU too old for this build',
       verdict: 'This build does not support so old a GPU any more.',
-      remedies: ARCHITECTURE,
+      remedies: architecture,
     },
     {
       pattern: /The detected CUDA version \(([\d.]{1,8})\) mismatches the version that was used to compile\s{1,3}PyTorch \(([\d.]{1,8})\)/,
@@ -159,11 +227,12 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'CUDA toolkit and PyTorch differ',
       verdict: ({ match }) =>
         `An extension is to be compiled with CUDA ${match[1] ?? ''}, but PyTorch was built with CUDA ${match[2] ?? ''}; both must have the same major version.`,
-      remedies: [
+      remedies: ({ match }) => [
         {
-          text: "Point CUDA_HOME at a toolkit of PyTorch's version, or install the PyTorch of your toolkit.",
-          command: 'export CUDA_HOME=/usr/local/cuda-12.8',
+          text: `Install the CUDA toolkit ${match[2] ?? ''} beside the other and point CUDA_HOME at it.`,
+          command: `export CUDA_HOME=/usr/local/cuda-${match[2] ?? '<VERSION>'}`,
         },
+        { text: `Or install the PyTorch build for CUDA ${match[1] ?? ''}, or a wheel of the extension that is already compiled.` },
       ],
     },
     {
@@ -172,12 +241,30 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'CUDA compiler does not know this GPU',
       verdict: ({ match }) =>
         `The CUDA compiler that is installed does not know ${match[1] ?? match[2] ?? 'the architecture'}: it is older than the GPU, or has dropped it.`,
-      remedies: [
+      remedies: ({ match, situation }) => [
         {
-          text: 'Install a CUDA toolkit that knows the GPU; for Triton, point it at that ptxas.',
+          text: `Install a CUDA toolkit that knows ${match[1] ?? match[2] ?? 'the GPU'}: older ones do not know newer GPUs, newest ones dropped old GPUs.`,
+          command: 'nvcc --version; nvcc --list-gpu-arch',
+        },
+        /triton|ptxas/i.test(situation().text) && {
+          text: 'For Triton, point it at the ptxas of that toolkit.',
           command: 'export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas',
         },
-        ...ARCHITECTURE,
+      ],
+    },
+    {
+      pattern: /Bfloat16 is only supported on GPUs with compute capability of at least ([\d.]{1,5})/i,
+      severity: 'critical',
+      title: 'GPU without bfloat16',
+      verdict: ({ message, match }) => {
+        const gpu = /Your (.{3,60}?) GPU has compute capability ([\d.]{1,5})/.exec(message)
+        return `The program asks for bfloat16, which needs compute capability ${match[1] ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
+      },
+      remedies: ({ situation }) => [
+        situation().programs.has('vllm') || /--dtype/.test(situation().text)
+          ? { text: 'Load the model in float16.', command: '--dtype half' }
+          : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },
+        { text: 'A model that was trained in bfloat16 can overflow in float16: check its output, or run it on an Ampere or newer GPU.' },
       ],
     },
     {
@@ -185,11 +272,13 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'GPU too old for this feature',
       verdict: 'The program asks for a feature that this generation of GPU does not have.',
-      remedies: [
-        {
-          text: 'Choose another attention implementation or number format.',
-          command: 'vllm serve MODEL --dtype half; transformers: attn_implementation="sdpa"',
-        },
+      remedies: ({ situation, message }) => [
+        /FlashAttention/.test(message) &&
+          situation().programs.has('vllm') && { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' },
+        /FlashAttention/.test(message) &&
+          !situation().programs.has('vllm') && { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." },
+        !/FlashAttention/.test(message) && { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
+        { text: 'See what the GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
       ],
     },
     {
@@ -197,12 +286,15 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'cuDNN of another version',
       verdict: 'The cuDNN that was loaded is older than the one the program was built with.',
-      remedies: [
-        {
-          text: 'Install the cuDNN version that the message names, and see that no other stands before it in LD_LIBRARY_PATH.',
-          command: "ldconfig -p | grep libcudnn; pip install 'nvidia-cudnn-cu12'",
-        },
-      ],
+      remedies: ({ match }) => {
+        const built = /compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1]
+        return [
+          {
+            text: `Install cuDNN ${built ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
+            command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+          },
+        ]
+      },
     },
   ],
 })

@@ -1,23 +1,94 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
-import type { Remedy } from '../../model/fault.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES: readonly Remedy[] = [
-  { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' },
-  { text: 'Docker: drop images and build cache that nothing uses.', command: 'docker system prune --all' },
-  { text: 'Hugging Face: list and delete cached models, or move the cache.', command: 'hf cache ls   # export HF_HOME=/big/disk/hf' },
-  { text: 'Keep fewer checkpoints (save_total_limit).' },
-]
-const QUOTA: readonly Remedy[] = [
-  { text: 'See your quota and what fills it.', command: 'quota -s; du -xh --max-depth=1 "$HOME" | sort -h | tail' },
-  { text: 'Move caches off the quota.', command: 'export HF_HOME=/scratch/$USER/hf' },
-]
+/** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
+const LAYER = /failed to register layer|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+const DOWNLOAD = /huggingface|hf[-_]hub|hf-cache|models--|when downloading|download the file|expected file size|\bollama\b/i
+const CHECKPOINT = /PytorchStreamWriter|torch\.save|save_checkpoint|checkpoint|serializ|save_pretrained/i
+const PIP = /Could not install packages|\bpip\b/
+const CARGO = /\bcargo\b|rustc/
+const BUILD = /PKGBUILDDIR|install: error writing|\bmake(?:\[\d\])?:|\bgcc\b|dpkg|rpmbuild/
+
+/** The folder of what could not be written: the file itself may not be there. */
+function existing(path: string | undefined): string | undefined {
+  if (path === undefined || /<<|\/\.\.\./.test(path)) return undefined
+  const folder = path.replace(/'/g, '').replace(/\/models--.*$/, '')
+  return /\/[^/]*\.[^/]*$/.test(folder) && !/\/\.[^/.]*$/.test(folder) ? folder.replace(/\/[^/]*$/, '') || '/' : folder
+}
+/** A path as a shell word; `~` stays outside of the quotes. */
+const word = (path: string): string => (/^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path}'`)
+
+function see(path: string | undefined, quota: boolean): Piece {
+  if (quota) return { text: 'See your quota and what fills it.', command: 'quota -s; du -xh --max-depth=1 "$HOME" | sort -h | tail' }
+  return path === undefined
+    ? { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' }
+    : { text: `See how full the file system of ${path} is: space, and inodes.`, command: `df -h ${word(path)}; df -i ${word(path)}` }
+}
+
+function remediesFor({ facts, situation, message }: Told, quota = false): readonly Piece[] {
+  const at = situation()
+  const path = existing(facts.path)
+  const around = `${message}\n${at.text}`
+  const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
+  if (LAYER.test(message) && containerd)
+    return [
+      { text: 'See how full the file system is in which containerd unpacks images.', command: 'df -h /var/lib/containerd; df -i /var/lib/containerd' },
+      { text: 'Delete images that no container uses. They are lost and must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
+      { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
+    ]
+  if (LAYER.test(message) || (LAYER.test(at.text) && at.programs.has('docker')))
+    return [
+      {
+        text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
+        command: 'docker system df; df -h /var/lib/docker',
+      },
+      { text: 'Delete images that no container uses. They are lost and must be pulled or built again.', command: 'docker image prune --all', destroys: true },
+      { text: 'Delete the build cache. It is lost, so the next builds start from nothing.', command: 'docker builder prune', destroys: true },
+      { text: "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json)." },
+    ]
+  if (PIP.test(message))
+    return [
+      see(undefined, quota),
+      { text: "Empty pip's cache, and let pip unpack on another disk.", command: 'pip cache purge\nexport TMPDIR=<FOLDER_WITH_SPACE>' },
+    ]
+  if (CARGO.test(around))
+    return [
+      see(path, quota),
+      {
+        text: 'Put the build on another disk, and delete old target folders (cargo clean deletes what was built).',
+        command: 'export CARGO_TARGET_DIR=<FOLDER_WITH_SPACE> TMPDIR=<FOLDER_WITH_SPACE>',
+      },
+    ]
+  if (DOWNLOAD.test(around) && !CHECKPOINT.test(message))
+    return [
+      see(path, quota),
+      { text: 'Move the model cache to a larger disk.', command: setVariables(at, { HF_HOME: '<FOLDER_WITH_SPACE>' }) },
+      { text: 'See which cached models take the space; `hf cache rm` deletes one.', command: 'hf cache ls' },
+    ]
+  if (CHECKPOINT.test(around))
+    return [
+      see(path, quota),
+      {
+        text: 'Write checkpoints to a larger disk, and keep fewer of them (Hugging Face Trainer: save_total_limit). The file that failed is incomplete: do not resume from it.',
+      },
+    ]
+  if (BUILD.test(message)) return [see(undefined, quota), { text: 'Build in a folder on a larger disk, or remove what earlier builds left.' }]
+  return [
+    see(path, quota),
+    {
+      text: 'See what fills it.',
+      command: `du -xh --max-depth=1 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -h | tail`,
+    },
+  ]
+}
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|posix_fallocate failed|<\/torch_|shared memory ?\(shm\)/
-const PATH = /(?:'|"|write |writing |to |at )(\/[\w.@+/-]{2,200})/
+const PATH = /(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({
     errno: whole(
@@ -30,6 +101,13 @@ const facts = ({ match, message }: Seen): Facts =>
   })
 const FREE = /only has (\d{1,12}(?:\.\d{1,4})?) MB free/
 const DECIMAL_MB = 1_000_000
+/** What the hub client says of the file and of the disk. */
+function hubSizes(message: string): string | undefined {
+  const needed = /expected file size is: ([\d.]{1,12}) MB/.exec(message)?.[1]
+  const free = /only has ([\d.]{1,12}) MB free/.exec(message)?.[1]
+  const where = /target location (\/\S{1,300})/.exec(message)?.[1]
+  return needed === undefined || free === undefined ? undefined : `A download needs ${needed} MB, and ${where ?? 'its target'} has only ${free} MB free.`
+}
 const severity = 'critical'
 const title = 'Disk full'
 
@@ -58,8 +136,12 @@ export const diskFull = ruleFamily({
         /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|low on resource: ephemeral-storage|\bENOSPC\b[:,]/,
       severity,
       title,
-      remedies: REMEDIES,
-      verdict: ({ match, message }) => {
+      remedies: (told) => remediesFor(told),
+      verdict: ({ match, message, text, at }) => {
+        const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
+        if (sizes !== undefined) return sizes
+        if (LAYER.test(message))
+          return 'Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) is full.'
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
@@ -69,7 +151,7 @@ export const diskFull = ruleFamily({
       pattern: /[Dd]isk quota exceeded/,
       severity,
       title: 'Disk quota used up',
-      remedies: QUOTA,
+      remedies: (told) => remediesFor(told, true),
       verdict: 'A write failed because the quota of this user or directory is used up; the disk itself may have room.',
     },
     {
@@ -84,8 +166,8 @@ export const diskFull = ruleFamily({
       },
       severity: 'warning',
       title,
-      remedies: REMEDIES,
-      verdict: 'The hub client sees too little free space for the file that it is to download.',
+      remedies: (told) => remediesFor(told),
+      verdict: ({ text, at }) => hubSizes(joinedFrom(text, at, 4)) ?? 'The hub client sees too little free space for the file that it has to download.',
       // On network file systems the free space is misread as none, and the download goes on.
       unless: ({ text, at }) => text.slice(at + 1, at + 12).some((line) => /100%\|/.test(line)),
     },
@@ -93,14 +175,14 @@ export const diskFull = ruleFamily({
       pattern: /PytorchStreamWriter failed writing file[^]{0,80}?file write ?failed/,
       severity,
       title: 'A checkpoint could not be written',
-      remedies: REMEDIES,
-      verdict: 'torch.save could not write its file: the disk or the quota is full, in nearly all cases.',
+      remedies: (told) => remediesFor(told),
+      verdict: 'torch.save could not write its file. Likely the disk or the quota is full.',
     },
     {
       pattern: /\bnot enough disk space\b/,
       severity: 'warning',
       title,
-      remedies: REMEDIES,
+      remedies: (told) => remediesFor(told),
       verdict: 'A program refused to write because too little disk space is free.',
     },
   ],

@@ -1,13 +1,40 @@
 // The GPU's memory gave wrong data that ECC could not correct, as CUDA and the diagnostic tools say it.
-import type { Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Situation } from '../situation/situation.ts'
+import { diagnose, gpuOf, resetGpu, theGpu } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { currentDevice, known, whole } from './parts/window.ts'
 
-export const ECC_REMEDIES: readonly Remedy[] = [
-  { text: 'See which GPU, how many errors, and whether a repair waits for a reset.', command: 'nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT' },
-  { text: 'Drain the GPU, then reset it: only then is the bad row or page taken out of use.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
-  { text: 'If errors come back, or "Remapping Failure Occurred" says Yes: run the field diagnostics and have the board replaced.', command: 'dcgmi diag -r 3' },
-]
+/** What was counted decides: rows of DRAM are remapped at a reset, errors of the on-chip SRAM are not. */
+export function eccRemedies(facts: Facts, situation: Situation, seen: string): readonly Piece[] {
+  const gpu = gpuOf(facts)
+  const which = gpu === '<GPU>' ? '' : ` -i ${gpu}`
+  const look: Piece = {
+    text: 'See which GPU counts errors, how many, and whether a repair is pending.',
+    command: `nvidia-smi -q${which} -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`,
+  }
+  if (/pending|waits for a reset/i.test(seen))
+    return [
+      { text: 'The repair takes effect only at a reset: plan it, it is not urgent by itself.' },
+      look,
+      resetGpu(facts, 'Let its work end first, a reset stops what still runs'),
+    ]
+  if (/\bSRAM\b/i.test(seen))
+    return [
+      look,
+      {
+        text: 'SRAM (on-chip memory) has no spare rows: if "SRAM Threshold Exceeded" says Yes, or the count grows, run the diagnostics and have the board replaced.',
+        command: 'dcgmi diag -r 3',
+      },
+      resetGpu(facts, 'Stop its programs first, they end with it; the counters show then whether errors come back'),
+    ]
+  return [
+    look,
+    resetGpu(facts, 'Stop its programs first, they end with it; then the bad memory is taken out of use'),
+    diagnose(facts, situation, `If errors come back on ${theGpu(facts)}, test the board and have it replaced.`),
+  ]
+}
 
 export const eccError = ruleFamily({
   id: 'ecc-error',
@@ -36,8 +63,12 @@ export const eccError = ruleFamily({
       severity: 'critical',
       title: 'Uncorrectable memory error',
       verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it, and its results are not to be trusted.',
-      remedies: ECC_REMEDIES,
-      facts: ({ text, at }) => known({ cuda_error_code: 214, gpu_index: currentDevice(text.slice(at, at + 3).join(' ')) }),
+      remedies: ({ facts, situation, message }) => eccRemedies(facts, situation(), message),
+      facts: ({ text, at }) =>
+        known({
+          cuda_error_code: 214,
+          gpu_index: currentDevice(text.slice(at, at + 3).join(' ')) ?? whole(/CUDA device ordinal (\d{1,3})\b/.exec(text[at] ?? '')?.[1]),
+        }),
       unless: ({ message }) => /\b0 uncorrectable ECC errors?\b/i.test(message) || /\bXid \(/.test(message),
     },
     {
@@ -46,7 +77,7 @@ export const eccError = ruleFamily({
       severity: 'critical',
       title: 'Uncorrectable memory error',
       verdict: 'A tool reports errors in GPU memory that ECC could not correct, or a repair of it that failed.',
-      remedies: ECC_REMEDIES,
+      remedies: ({ facts, situation, message }) => eccRemedies(facts, situation(), message),
       facts: ({ message }) => known({ gpu_index: whole(/\bGPU (\d{1,3})\b/.exec(message)?.[1]) }),
       unless: ({ message }) => /\bXid \(|:\s{0,3}(?:0|No|N\/A)\b|\bno (?:uncorrectable|row)|\b0 (?:uncorrectable|double|row)/i.test(message),
     },

@@ -2,6 +2,7 @@
 import type { Remedy } from '../../model/fault.ts'
 import type { FactsOf, LogKind } from '../../model/kinds.ts'
 import type { Severity } from '../../model/severity.ts'
+import type { Situation } from '../situation/situation.ts'
 
 /** The lines that were read, without their line ends; each is bounded in length, the scanner cut it. */
 export type LogText = readonly string[]
@@ -19,6 +20,8 @@ type RecognisedAs<Kind extends LogKind> = {
 }
 /** What a family says of a place in the text. */
 export type Recognised = { [Kind in LogKind]: RecognisedAs<Kind> }[LogKind]
+/** The same where the kind is known only as one of all: what a table of rules finds. */
+export type Found = RecognisedAs<LogKind>
 
 export type FaultFamily = {
   readonly id: string
@@ -30,7 +33,7 @@ export type FaultFamily = {
   readonly literals: readonly string[]
   /**
    * Called for each line that holds one of the literals. Looks around in `text` as far as its message reaches (wrapped lines, a traceback above).
-   * Patterns must be linear: no nested quantifiers over the same characters.
+   * Patterns must be linear: no nested quantifiers over the same characters. `situation` is read when it is first asked for: only where something was found.
    */
-  readonly recognise: (text: LogText, at: number) => Recognised | readonly Recognised[] | undefined
+  readonly recognise: (text: LogText, at: number, situation: () => Situation) => Found | readonly Found[] | undefined
 }

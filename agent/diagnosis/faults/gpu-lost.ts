@@ -1,7 +1,12 @@
 // A GPU that the driver can no longer reach, or could not bring up: off the bus, lost, adapter initialisation failed.
+import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { linkEvidence } from './parts/pcie.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
+import { kernelLines, resetGpu, theGpu } from './remedies/gpu.ts'
+import { plan, type Piece } from './remedies/plan.ts'
 
 const PCI = '([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\\.[0-7])?)'
 const OFF_THE_BUS = /fallen off the bus/
@@ -15,22 +20,81 @@ const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 const INDEX = new RegExp(`GPU ?(\\d{1,3}): ${PCI}`)
 const ADDRESS = new RegExp(`(?<![0-9a-fA-F])${PCI}(?![0-9a-fA-F])`)
 
-const REMEDIES: readonly Remedy[] = [
-  { text: 'Move the work away; do not trust what still runs on this GPU.' },
+/** The driver's reasons for a failed start, as its lines above tell them: what they mean, and what to do instead of a reset. */
+type Reason = {
+  readonly pattern: RegExp
+  readonly title?: string
+  readonly says: string
+  readonly pieces: (facts: Facts, situation: Situation) => readonly Piece[]
+}
+const driverVersion = (situation: Situation): string => (situation.versions.driver === undefined ? '' : ` ${situation.versions.driver}`)
+const REASONS: readonly Reason[] = [
   {
-    text: 'Read what came before: Xids, PCIe (AER) and power or heat events.',
-    command: "sudo dmesg -T | grep -iE 'NVRM|Xid|AER|pcieport|Power|thermal' | tail -n 40",
+    pattern: /requires use of the NVIDIA open kernel modules/,
+    title: 'The driver lacks the open kernel modules',
+    says: 'The driver says why: this GPU needs the NVIDIA open kernel modules, and the proprietary flavour is installed.',
+    pieces: (_, situation) => [
+      {
+        text: `Install the same driver release${driverVersion(situation)} in its open flavour (Ubuntu: nvidia-driver-NNN-open; runfile: --kernel-module-type=open), then reboot.`,
+      },
+      {
+        text: 'See which flavour is loaded: the licence is "Dual MIT/GPL" for the open modules, "NVIDIA" for the others.',
+        command: 'modinfo -F license nvidia',
+      },
+    ],
   },
   {
-    text: 'Try a reset; where it fails, switch the power of the whole machine off and on: a warm reboot may leave the card dead.',
-    command: 'sudo nvidia-smi --gpu-reset -i GPU',
+    pattern: /No firmware image found|Direct firmware load for nvidia|failed to load firmware/,
+    title: "The driver's firmware files are missing",
+    says: 'The driver says why: it found no GSP firmware image.',
+    pieces: (_, situation) => [
+      {
+        text: `Install the firmware files of exactly this driver version${driverVersion(situation)} (they belong under /lib/firmware/nvidia/VERSION), and rebuild the initramfs if the driver is in it.`,
+        command: `ls /lib/firmware/nvidia/${situation.versions.driver ?? ''}`.trim(),
+      },
+      { text: 'Then load the driver again.', command: 'sudo modprobe nvidia' },
+    ],
   },
-  { text: 'If it is the same card again: reseat it, check power cables and risers, update the firmware, then replace it.' },
+  {
+    pattern: /unexpected WPR2 already up|may need to be reset/,
+    says: 'The driver says why: the GPU is likely in a bad state (WPR2 is already up) and needs a reset.',
+    pieces: (facts) => [{ text: 'If a reset is refused, power-cycle the host: a warm reboot may keep the state.' }, resetGpu(facts)],
+  },
+  {
+    pattern: /GFW_BOOT|GFW boot/,
+    says: "The driver says why: the GPU's own firmware (GFW) did not finish booting.",
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
+  },
+  {
+    pattern: /[Hh]eartbeat timed out|GSP Timeout|Timeout waiting for RPC from GSP/i,
+    says: "The driver says why: the GPU's system processor (GSP) stopped answering (heartbeat timed out).",
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts), resetGpu(facts)],
+  },
+  {
+    pattern: /Cannot initialize GSP firmware/,
+    says: "The driver says why: the GPU's system processor (GSP) did not start.",
+    pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
+  },
 ]
+const powerCycle: Piece = {
+  text: 'Drain the host and power-cycle it: switch it off completely, then on. A warm reboot may leave the card dead.',
+  command: 'sudo poweroff',
+  destroys: true,
+}
+const replaceIt = (facts: Facts): Piece => ({
+  text: `If ${theGpu(facts)} fails again: reseat the card, check its power cables and riser, update its firmware, then replace it.`,
+})
+const rebootFor = (facts: Facts): Piece => ({
+  text: `Drain the host and reboot it; if ${theGpu(facts)} does not come back, power-cycle the host (a warm reboot may leave the card dead).`,
+  command: 'sudo reboot',
+  destroys: true,
+})
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+const lost = (facts: Facts): readonly Remedy[] =>
+  plan(kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'), replaceIt(facts), rebootFor(facts))
+
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
-  const base = { kind: 'gpu_lost', severity: 'critical', remedies: REMEDIES, lines: [at] } as const
   // A line with an Xid is told as such (79), and the driver's other line about the same loss is not told twice.
   if (/\bXid \(/.test(line)) return undefined
   const message = wrapped(text, at)
@@ -39,33 +103,40 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   const pci = found === undefined ? undefined : pciBusId(found)
   const facts = known({ gpu_index: index, pci_bus_id: pci })
   const which = pci === undefined ? (index === undefined ? 'A GPU' : `GPU ${index}`) : `The GPU at ${pci}`
+  const base = { kind: 'gpu_lost', severity: 'critical', facts, lines: [at] } as const
 
   if (OFF_THE_BUS.test(line)) {
     if (/\bXid \([^)]{1,40}\): 79\b/.test(around(text, at, 6, 6))) return undefined
-    return {
-      ...base,
-      title: 'GPU has fallen off the bus',
-      verdict: `${which} does not answer on the PCIe bus any more: link, power, heat or the board itself.`,
-      facts,
-    }
+    const link = linkEvidence(around(text, at, 40, 10))
+    const verdict = `${which} has fallen off the PCIe bus: the driver no longer reaches it. ${link ?? 'Likely causes: power, heat, the link or the board.'}`
+    return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts) }
   }
   if (NO_HANDLE.test(line)) {
-    return {
-      ...base,
-      title: 'GPU cannot be reached',
-      verdict: `${which} is listed, but the driver gets no answer from it: it is lost until it is reset or the machine power-cycled.`,
-      facts,
-    }
+    const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.`
+    return { ...base, title: 'GPU cannot be reached', verdict, remedies: lost(facts) }
   }
   if (INIT_FAILED.test(line)) {
     const at2 = text.findIndex((other, number) => number > at && number < at + 4 && INIT_FAILED.test(other))
-    const verdict = `${which} could not be brought up by the driver: no firmware or a wrong one, a card that does not answer, or a driver that does not suit it.`
-    return { ...base, title: 'GPU initialisation failed', verdict, facts, lines: at2 < 0 ? [at] : [at, at2] }
+    const near = around(text, at, 24, 8)
+    const reason = REASONS.find(({ pattern }) => pattern.test(near))
+    const version = situation().versions.driver
+    return {
+      ...base,
+      title: reason?.title ?? 'GPU initialization failed',
+      verdict: `The driver${version === undefined ? '' : ` ${version}`} could not start ${which.replace(/^The/, 'the')}. ${reason?.says ?? 'Likely causes: a driver that does not suit the card, missing firmware, or a card that does not answer.'}`,
+      remedies: reason === undefined ? lost(facts) : plan(reason.pieces(facts, situation())),
+      lines: at2 < 0 ? [at] : [at, at2],
+    }
   }
-  if (NO_POWER.test(line))
-    return { ...base, title: 'GPU does not wake up', verdict: `${which} does not come back from its sleep state; the driver cannot reach it.`, facts }
-  if (NEEDS_RESET.test(line)) return { ...base, title: 'GPU needs a reset', verdict: `${which} is in a state from which only a reset brings it back.`, facts }
-  if (LOST.test(line)) return { ...base, title: 'GPU is lost', verdict: `${which} is lost: the driver cannot reach it any more.`, facts }
+  if (NO_POWER.test(line)) {
+    const verdict = `${which} does not come back from its sleep state; the driver cannot reach it.`
+    return { ...base, title: 'GPU does not wake up', verdict, remedies: lost(facts) }
+  }
+  if (NEEDS_RESET.test(line)) {
+    const verdict = `${which} is in a state from which only a reset brings it back.`
+    return { ...base, title: 'GPU needs a reset', verdict, remedies: plan(kernelLines(facts), resetGpu(facts)) }
+  }
+  if (LOST.test(line)) return { ...base, title: 'GPU is lost', verdict: `${which} is lost: the driver no longer reaches it.`, remedies: lost(facts) }
   return undefined
 }
 

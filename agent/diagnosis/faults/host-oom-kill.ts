@@ -3,7 +3,9 @@ import type { Facts } from '../../model/facts.ts'
 import { gib } from '../../text/bytes.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { HOST_OOM_REMEDIES, LIMIT_REMEDIES } from './host-oom/remedies.ts'
+import type { Situation } from '../situation/situation.ts'
+import { hostFull, KERNEL_LOG, needLess, raiseLimit } from './host-oom/remedies.ts'
+import { plan } from './remedies/plan.ts'
 
 /** Kernels before 4.19 wrote "Kill process … or sacrifice child" and then "Killed process"; some capitalise "Memory". */
 const KILLED =
@@ -19,7 +21,15 @@ const kib = (digits: string | undefined): number | undefined => {
   return value === undefined ? undefined : value * 1024
 }
 
-type Victim = { readonly facts: Facts; readonly cgroup: boolean; readonly lines: readonly number[] }
+type Victim = {
+  readonly facts: Facts
+  readonly cgroup: boolean
+  readonly group: string | undefined
+  readonly asked: string | undefined
+  readonly lines: readonly number[]
+}
+const GROUP = /oom_memcg=(\/[^,\s]{1,200})|killed as a result of limit of (\/\S{1,200})|task_memcg=(\/[^,\s]{1,200})/
+const ASKED = /(\S{1,16}(?: \S{1,15})?) invoked oom-killer:/
 
 /** Everything that the kernel's lines around `at` tell of one kill: they span tens of lines. */
 function victimAround(text: LogText, at: number): Victim {
@@ -42,33 +52,45 @@ function victimAround(text: LogText, at: number): Victim {
     limit_bytes: cgroup && limitKib !== undefined && limitKib < UNLIMITED_KB ? limitKib * 1024 : undefined,
   })
   const lines = [killedAt ?? at, ...[at, taskAt, sized].filter((line) => line !== undefined && line !== (killedAt ?? at))]
-  return { facts, cgroup, lines: [...new Set(lines)].filter((line) => line !== undefined) }
+  const groups = GROUP.exec(near)
+  return {
+    facts,
+    cgroup,
+    group: groups?.[1] ?? groups?.[2] ?? groups?.[3],
+    asked: ASKED.exec(near)?.[1]?.replace(/^.*[\]:] /, ''),
+    lines: [...new Set(lines)].filter((line) => line !== undefined),
+  }
 }
 
-function kernelKill(text: LogText, at: number): Recognised {
-  const { facts, cgroup, lines } = victimAround(text, at)
+function kernelKill(text: LogText, at: number, situation: () => Situation): Recognised {
+  const { facts, cgroup, group, asked, lines } = victimAround(text, at)
+  const named = facts.process !== undefined || facts.pid !== undefined
   const who = facts.process === undefined ? 'A process' : `${facts.process}${facts.pid === undefined ? '' : ` (pid ${facts.pid})`}`
   const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`
-  const limit = facts.limit_bytes === undefined ? 'the memory limit of its container or service' : `its container's memory limit of ${gib(facts.limit_bytes)}`
+  const its = group === undefined ? 'of its cgroup' : `of ${group.length > 60 ? `${group.slice(0, 24)}…` : group}`
+  const limit = facts.limit_bytes === undefined ? `the memory limit ${its} was reached` : `the memory limit ${its} (${gib(facts.limit_bytes)}) was reached`
+  const why = cgroup ? limit : 'the whole host had no memory left'
   return {
     kind: 'host_oom_kill',
     severity: 'critical',
     title: cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
-    verdict: cgroup
-      ? `${who} was killed by the kernel${held}, because ${limit} was reached. This is host memory, not GPU memory.`
-      : `${who} was killed by the kernel${held}, because the whole host had no memory left. This is host memory, not GPU memory.`,
+    verdict: named
+      ? `The kernel killed ${who}${held}, because ${why}. This is host memory, not GPU memory.`
+      : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
     facts,
-    remedies: cgroup ? LIMIT_REMEDIES : HOST_OOM_REMEDIES,
+    remedies: named
+      ? plan(cgroup ? [raiseLimit(facts, situation(), group), needLess(facts, situation())] : hostFull(facts, situation()))
+      : plan(KERNEL_LOG, cgroup ? raiseLimit(facts, situation(), group) : hostFull(facts, situation())),
     lines,
   }
 }
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
   if (INVOKED.test(line) || TASK.test(line) || /killed as a result of limit of \//.test(line) || line.includes('oom-kill:constraint='))
-    return kernelKill(text, at)
+    return kernelKill(text, at, situation)
   // Without a word of memory nearby "Killed process" may be anything.
-  if (KILLED.test(line) && OOM_WORDS.test(around(text, at, 2, 2))) return kernelKill(text, at)
+  if (KILLED.test(line) && OOM_WORDS.test(around(text, at, 2, 2))) return kernelKill(text, at, situation)
   return undefined
 }
 

@@ -1,7 +1,10 @@
-// Kills for want of host memory as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
+// Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
+import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { HOST_OOM_REMEDIES, LIMIT_REMEDIES, WORKER_REMEDIES } from './host-oom/remedies.ts'
+import type { Situation } from '../situation/situation.ts'
+import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
+import { plan, type Piece } from './remedies/plan.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 
 const EXIT_CODE = /"?Exit ?Code"?: {0,20}(\d{1,3})\b|exit(?:ed with)? (?:code|status) (\d{1,3})\b|exitCode["=: ]{1,4}(\d{1,3})\b/i
@@ -23,10 +26,10 @@ const explained = (text: LogText, at: number): boolean => {
   return EXPLAINED.test(above) && !OF_HOST_MEMORY.test(above)
 }
 
-const titleOf = 'Killed for want of host memory'
+const titleOf = 'Killed because host memory ran out'
 
-function said(verdict: string, facts: Facts, lines: readonly number[], remedies = LIMIT_REMEDIES, severity: Recognised['severity'] = 'critical'): Recognised {
-  return { kind: 'host_oom_kill', severity, title: titleOf, verdict, facts, remedies, lines }
+function said(verdict: string, facts: Facts, lines: readonly number[], pieces: readonly Piece[], severity: Recognised['severity'] = 'critical'): Recognised {
+  return { kind: 'host_oom_kill', severity, title: titleOf, verdict, facts, remedies: plan(pieces), lines }
 }
 
 function exitCodeNear(text: LogText, at: number): { readonly code: number | undefined; readonly line: number | undefined } {
@@ -35,7 +38,21 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
   return { code: whole(match?.[1] ?? match?.[2] ?? match?.[3]), line }
 }
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+/** A container has a limit of its own, and its engine says whether it was reached. */
+const container = (situation: Situation): readonly Piece[] =>
+  situation.programs.has('docker') || situation.programs.has('compose')
+    ? [
+        {
+          text: 'See whether the engine saw the container reach its memory limit.',
+          command: `docker inspect --format '{{.State.OOMKilled}}' ${situation.subject.container ?? '<CONTAINER>'}`,
+        },
+        raiseLimit({}, situation),
+      ]
+    : situation.programs.has('kubernetes')
+      ? raiseLimit({}, situation)
+      : [{ text: 'If it ran in a container or a job with a memory limit: raise that limit.' }]
+
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
   if (
     /"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
@@ -49,6 +66,11 @@ function recognise(text: LogText, at: number): Recognised | undefined {
       'The container was killed by the kernel because it reached its memory limit (host memory, not GPU memory).',
       known({ exit_code: code }),
       codeAt === undefined || codeAt === at ? [at] : [at, codeAt],
+      [
+        raiseLimit({}, situation()),
+        needLess({}, situation()),
+        { text: 'Files in /dev/shm and other tmpfs mounts count against the limit too: see what lies there.', command: 'df -h -t tmpfs' },
+      ],
     )
   }
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
@@ -56,31 +78,36 @@ function recognise(text: LogText, at: number): Recognised | undefined {
       'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
       {},
       [at],
-      [
-        { text: 'Ask for more memory.', command: 'sbatch --mem=64G …' },
-        { text: 'See what the job really used.', command: 'sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State' },
-      ],
+      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]), needLess({}, situation())],
     )
   }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
-    return said('systemd reports that the out-of-memory killer ended a process of this unit.', {}, [at], HOST_OOM_REMEDIES)
+    return said(
+      'systemd reports that the OOM killer ended a process of this unit.',
+      {},
+      [at],
+      [KERNEL_LOG, raiseLimit({}, situation(), `/${/([\w@.-]{1,60}\.service)/.exec(line)?.[1] ?? ''}`), hostFull({}, situation())],
+    )
   }
   if (/DataLoader worker \(pid\(?s?\)? ?[\d, ]{1,40}\) (?:is killed by signal: Killed|exited unexpectedly with signal 9)/.test(line)) {
     if (TEARDOWN.test(around(text, at, 1, 2))) return undefined
     const pid = whole(/\(pid\(?s?\)? ?(\d{1,10})/.exec(line)?.[1])
     return said(
-      "A DataLoader worker was killed with SIGKILL: nearly always the kernel, because host memory ran out. The kernel's log tells for certain.",
+      `DataLoader worker${pid === undefined ? '' : ` ${pid}`} was killed with SIGKILL. Likely the kernel did it because host memory ran out; its log says for certain.`,
       known({ pid }),
       [at],
-      WORKER_REMEDIES,
+      [KERNEL_LOG, needLess({}, situation()), container(situation())],
     )
   }
-  if (/Perhaps out of memory|killed due to the node running low on memory|node was low on resource: memory/.test(line)) {
+  if (/Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|node was low on resource: memory/.test(line)) {
+    const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]
     return said(
-      'A worker was ended because host memory ran out, or was about to.',
+      count === undefined
+        ? 'A worker was ended because host memory ran out, or was about to.'
+        : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
       known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
       [at],
-      WORKER_REMEDIES,
+      [needLess({}, situation()), KERNEL_LOG, container(situation())],
     )
   }
   const victim =
@@ -93,25 +120,28 @@ function recognise(text: LogText, at: number): Recognised | undefined {
       'The kernel killed this process because memory ran out (host memory, not GPU memory).',
       known({ pid, process: victim[1] }),
       [at],
-      HOST_OOM_REMEDIES,
+      hostFull(known({ process: victim[1] }), situation()),
     )
   }
   if (/nohang|earlyoom/.test(line) && /Victim status|Sending SIG(?:TERM|KILL) to|sending SIG(?:TERM|KILL) to process/.test(line)) {
     const chosen = /PID: {1,12}(\d{1,10}), name: ([^,]{1,40}),/.exec(around(text, at, 0, 3)) ?? /process (\d{1,10}) uid \d{1,10} "([^"]{1,40})"/.exec(line)
+    const left = /MemAvailable \[([\d.]{1,12} [KMG]iB), ([\d.]{1,6}) ?%\]/.exec(around(text, at, 8, 0))
+    const daemon = /nohang|earlyoom/.exec(line)?.[0] ?? 'A low-memory daemon'
     return said(
-      'A low-memory daemon chose a process to end before the host ran out of memory.',
+      `${daemon} chose ${chosen?.[2] ?? 'a process'}${chosen?.[1] === undefined ? '' : ` (pid ${chosen[1]})`} to end before the host ran out of memory${left === null ? '' : `: ${left[1]} (${left[2]} %) was left`}.`,
       known({ pid: whole(chosen?.[1]), process: chosen?.[2] }),
       [at, at + 1].filter((n) => n < text.length),
-      HOST_OOM_REMEDIES,
+      hostFull(known({ process: chosen?.[2] }), situation()),
     )
   }
-  if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,3}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(line) && /^\s*(?:Killed\b|\S+: line)/.test(line)) {
+  const shell = stripPrefix(line)
+  if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,8}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(shell) && /^\s*(?:Killed\b|\S+: line)/.test(shell)) {
     if (explained(text, at)) return undefined
     return said(
-      'The shell says that the program was killed with SIGKILL and nobody says by whom: most often the kernel, because host memory ran out. Look in its log.',
+      'The shell reports that the program was killed (SIGKILL), and the text does not say by whom. Likely the kernel, because host memory ran out.',
       {},
       [at],
-      WORKER_REMEDIES,
+      [KERNEL_LOG, needLess({}, situation()), container(situation())],
       'warning',
     )
   }
@@ -135,6 +165,7 @@ export const hostOomReported: FaultFamily = {
     'DataLoader worker (pid',
     'Perhaps out of memory',
     'running low on memory',
+    'killed due to memory pressure',
     'System OOM encountered',
     'node was low on resource: memory',
     'oom_reaper: reaped process',

@@ -2,13 +2,70 @@
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Situation } from '../situation/situation.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES = [
-  { text: 'Log in: known users may ask far more often than an address shared by many.', command: 'export HF_TOKEN=<TOKEN>   # or: hf auth login' },
-  { text: 'Download once to a shared cache, then run without asking the hub.', command: 'export HF_HOME=/shared/hf HF_HUB_OFFLINE=1' },
-  { text: 'Do not let every rank or worker download: let one do it, the others wait; retry with growing pauses.' },
-]
+/** The repository that was asked for, from the address. */
+const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?([\w.-]{1,96}\/[\w.-]{1,96})(?:[/?\s.]|$)/
+function download(message: string, situation: Situation): Piece {
+  const match = REPOSITORY.exec(message)
+  const name = match?.[2]?.replace(/\.$/, '')
+  if (name === undefined || name.startsWith('api/'))
+    return {
+      text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',
+      command: setVariables(situation, { HF_HUB_OFFLINE: '1' }),
+    }
+  const type = match?.[1] === 'datasets/' ? '--repo-type dataset ' : ''
+  return { text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`, command: `hf download ${type}${name}` }
+}
+
+/** What was asked too often decides. Limits: huggingface.co/docs/hub/rate-limits, counted in windows of five minutes. */
+function remedies(told: Told): readonly Piece[] {
+  const { text, at, situation } = told
+  const message = `${near(told)} ${text.slice(at, at + 4).join(' ')}`
+  const wait = told.facts.retry_after_s
+  const pause: Piece = wait !== undefined && { text: `Wait ${wait} s, then ask less often: fewer requests in parallel, and growing pauses between tries.` }
+  const login: Piece = {
+    text: /your IP|HF account/.test(message)
+      ? 'Log in, as the hub asks: an account has its own, higher limit.'
+      : 'Log in: the limit of an account is higher than that of an address without one.',
+    command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
+  }
+  if (/toomanyrequests|docker\.io|pull rate limit/.test(message))
+    return [
+      pause,
+      { text: 'Log in to the registry: known users may pull more often.', command: 'docker login' },
+      { text: 'Pull once into a registry or mirror of your own.' },
+    ]
+  if (/pull model manifest|\bollama\b/i.test(message))
+    return [
+      pause,
+      { text: 'Ollama proves who it is by its SSH key: add the key to the settings of your Hugging Face account.', command: 'cat ~/.ollama/id_ed25519.pub' },
+      { text: 'Or pull the model from the Ollama library, or later.' },
+    ]
+  if (/whoami/.test(message))
+    return [
+      pause,
+      {
+        text: 'Ask who you are once, not in every process or loop: the answer of whoami does not change. Log in once (hf auth login) and keep the token in the environment.',
+      },
+    ]
+  if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
+    return [
+      pause,
+      { text: 'Upload less often: one commit with many files instead of many commits or branches (Trainer: hub_strategy="end", a larger save_steps).' },
+    ]
+  const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1]
+  const anonymous = spent === undefined || Number(spent) <= 500
+  return [
+    pause,
+    anonymous && login,
+    download(message, situation()),
+    situation().training && { text: 'Let one rank or worker download, while the others wait.' },
+  ]
+}
 const HUB = /huggingface|hf\.co|HfHub|hf-hub|HF_TOKEN|HF account|ollama|registry|modelscope|ghcr\.io|docker\.io|toomanyrequests/i
 const near = ({ text, at }: Seen): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 4)}`
 const facts = (seen: Seen): Facts =>
@@ -17,7 +74,7 @@ const severity = 'warning'
 const title = 'Model hub: too many requests'
 const verdict = ({ text, at }: Seen): string => {
   const wait = /[Rr]etry[- ][Aa]fter:? (\d{1,6})/.exec(joinedFrom(text, at, 4))?.[1]
-  return `The hub answered 429 (too many requests)${wait === undefined ? '' : `; it allows the next in ${wait} s`}: this address or token asked too often.`
+  return `The hub answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
 }
 
 export const hubRateLimited = ruleFamily({
@@ -38,14 +95,14 @@ export const hubRateLimited = ruleFamily({
   ],
   facts,
   rules: [
-    { pattern: /We had to rate limit (?:your IP|you)\b/, severity, title, verdict, remedies: REMEDIES },
+    { pattern: /We had to rate limit (?:your IP|you)\b/, severity, title, verdict, remedies },
     {
       pattern:
         /429 Client Error|429 Too Many Requests|HTTP Error 429|HfHubHTTPError: 429|manifest: 429|status code 429|429 for url|message='Too Many Requests'|Rate limited\. Waiting|toomanyrequests: /,
       severity,
       title,
       verdict,
-      remedies: REMEDIES,
+      remedies,
       // Any service may answer 429; only a hub is meant.
       unless: (seen) => !HUB.test(near(seen)),
     },

@@ -1,26 +1,54 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
-import type { Remedy } from '../../model/fault.ts'
-import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Rule, type Seen, type Told } from './parts/rules.ts'
 import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
+import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
+import { diagnose } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
+import { INFERENCE } from '../situation/programs.ts'
 import { xidFacts } from './xid.ts'
 
-const REMEDIES: readonly Remedy[] = [
-  { text: 'Run again with synchronous launches: the stack then shows the call that really failed.', command: 'CUDA_LAUNCH_BLOCKING=1 python TRAIN.py' },
-  { text: 'Let the sanitizer name the kernel and the address (slow).', command: 'compute-sanitizer --tool memcheck python TRAIN.py' },
-  {
-    text: 'See whether the kernel log has an Xid of the same second: 13 and 31 name the unit, 48, 94 and 95 mean bad memory.',
-    command: "sudo dmesg -T | grep 'NVRM: Xid' | tail",
-  },
-  { text: 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.', command: 'dcgmi diag -r 3' },
+/** What helps to find the failing kernel, for the program that runs. */
+function remedies({ situation, facts }: Told): readonly Piece[] {
+  const at = situation()
+  const { programs, vendor } = at
+  const device = facts.gpu_index === undefined ? '' : ` on GPU ${facts.gpu_index}`
+  return [
+    synchronous(at),
+    programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
+    programs.has('llamacpp') && {
+      text: `Update llama.cpp, and see whether it goes away${device} without flash attention or with another quantization: then report the model and the line of ggml-cuda.cu.`,
+    },
+    !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
+    facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,
+    facts.xid !== undefined && diagnose(facts, at, 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.'),
+  ]
+}
+/** What is checked in the kernel tells what is out of range. */
+const CHECKS: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/n_classes|cur_target|ClassNLL|nll_loss/, 'A label is outside of 0 to the number of classes - 1: check the labels, and the size of the last layer.'],
+  [
+    /srcIndex < srcSelectDimSize|indexSelect|embedding/i,
+    'An index is out of range of the table it selects from: token ids above the vocabulary, or positions above the maximum length.',
+  ],
+  [/input_val >= zero|probability tensor/, 'A probability or an input is NaN, infinite or outside of 0 to 1: look at the values before the failing call.'],
+  [
+    /idx_dim|index out of bounds|ScatterGather/,
+    'An index is out of range in gather, scatter or indexing: compare its largest value with the size of the dimension.',
+  ],
 ]
-const ASSERT: readonly Remedy[] = [
-  {
-    text: 'Mostly an index out of range: a label outside 0…classes-1, a token beyond the vocabulary, a position beyond the table. Run once on the CPU: the message there is plain.',
-  },
-  ...REMEDIES.slice(0, 1),
-  { text: 'The process cannot use the GPU any more after this: start it anew.' },
-]
+function asserted(told: Told): readonly Piece[] {
+  const { message, text, at } = told
+  const known = CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))?.[1]
+  const situation = told.situation()
+  const kernel = /nvfp4|fp8|moe|flash|triton|cutlass|\.cuh/i.test(message)
+  return [
+    { text: known ?? 'Most often an index is out of range: a label, a token id or a position.' },
+    !kernel && known === undefined && situation.programs.has('pytorch') && { text: 'Run the same step once on the CPU: the message there names the index.' },
+    synchronous(situation),
+    { text: 'Restart the process: it cannot use the GPU any more after this.' },
+  ]
+}
 
 // NCCL passes on what others broke; unless it names an illegal access that is told by its own family.
 const inNccl = ({ message, match }: Seen): boolean => /NCCL WARN|NCCL error/.test(message.slice(0, match.index))
@@ -42,11 +70,11 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   severity: 'critical',
   title,
   verdict,
-  remedies: REMEDIES,
+  remedies,
   facts: (seen) => facts(seen, code),
   ...more,
 })
-const AFTER = ' The error is reported late, so the call it stands at is often not the one at fault.'
+const AFTER = ' CUDA errors are reported late, so the call it stands at is often not the one at fault.'
 
 export const illegalMemoryAccess = ruleFamily({
   id: 'illegal-memory-access',
@@ -93,21 +121,21 @@ export const illegalMemoryAccess = ruleFamily({
       /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress/i,
       700,
       'Illegal memory access on the GPU',
-      `A kernel read or wrote memory that does not belong to it, so CUDA stopped the process's work on the GPU: nearly always a bug in the program or a library.${AFTER}`,
+      `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${AFTER}`,
     ),
     rule(
       /device-side assert\b|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/,
       710,
       'Assertion failed on the GPU',
       `A check inside a kernel failed; most often an index is out of range.${AFTER}`,
-      { remedies: ASSERT },
+      { remedies: asserted },
     ),
     rule(
       /block: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\],\s{1,3}thread: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\]\s{1,3}Assertion/,
       710,
       'Assertion failed on the GPU',
       'A check inside a kernel failed, and the message names it; most often an index is out of range.',
-      { remedies: ASSERT },
+      { remedies: asserted },
     ),
     rule(
       /misaligned address|CUDA_ERROR_MISALIGNED_ADDRESS|cudaErrorMisalignedAddress/,
@@ -137,7 +165,7 @@ export const illegalMemoryAccess = ruleFamily({
       'The driver ended a kernel because the GPU did not come back in time: a hang, or a long kernel on a GPU that also drives a screen.',
       {
         unless: inNccl,
-        remedies: [{ text: 'Give the screen to another GPU, or cut the work into shorter kernels.' }, ...REMEDIES],
+        remedies: (told) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, remedies(told)],
       },
     ),
     rule(

@@ -1,33 +1,126 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
 import type { Facts } from '../../model/facts.ts'
-import type { Remedy } from '../../model/fault.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { synchronous, xidsBeside } from './remedies/debug.ts'
+import { setVariables } from './remedies/environment.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 
-const TIMEOUT: readonly Remedy[] = [
-  { text: 'The rank that waits is seldom the one at fault: find the one that stopped, died or printed another error first, and mend that.' },
-  { text: 'Let every rank write down which collective it is in.', command: 'TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1 torchrun …' },
-  {
-    text: 'If one step really needs longer (checkpoint, download, compilation): raise the limit.',
-    command: 'torch.distributed.init_process_group(…, timeout=datetime.timedelta(minutes=60))',
-  },
-]
-const SYSTEM: readonly Remedy[] = [
-  { text: 'Let NCCL say which call failed and on which interface.', command: 'NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET torchrun …' },
-  { text: 'Name the network interface that all nodes share.', command: 'NCCL_SOCKET_IFNAME=eth0' },
-  { text: 'In a container, give it shared memory and locked memory.', command: 'docker run --shm-size=8g --ulimit memlock=-1 --gpus all …' },
-]
-const USAGE: readonly Remedy[] = [
-  {
-    text: 'Give every rank its own GPU: set the device by the local rank before the process group is made.',
-    command: 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))',
-  },
-  { text: 'Start no more ranks on a node than it shows GPUs.', command: 'nvidia-smi -L' },
-]
-const CUDA: readonly Remedy[] = [
-  { text: 'Something before it broke the GPU work: look for the first error of any rank, and for an Xid.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail" },
-  { text: 'Let NCCL name the CUDA error.', command: 'NCCL_DEBUG=WARN torchrun …' },
-]
+const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
+
+function timeout({ facts, situation }: Told): readonly Piece[] {
+  const at = situation()
+  const lagging = LAGGING.exec(at.text)
+  const limit = facts.timeout_ms
+  const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
+  const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
+  return [
+    lagging === null
+      ? {
+          text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
+        }
+      : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
+    {
+      text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
+      command: setVariables(at, { TORCH_NCCL_TRACE_BUFFER_SIZE: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+    },
+    {
+      text:
+        limit === undefined
+          ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
+          : `If one step really needs longer than ${limit / 1000} s (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
+    },
+  ]
+}
+const MEMORY = /out of memory/
+const PEER_ACCESS = /peer (?:access|mapping)/
+const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
+const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
+
+/** The path that failed decides: InfiniBand, a peer's socket, or NCCL's own set-up. */
+function system({ text, at, message, situation }: Told): readonly Piece[] {
+  const near = `${message}\n${around(text, at, 2, 4)}`
+  const now = situation()
+  const debug: Piece = {
+    text: 'Let NCCL say which call failed, and on which interface.',
+    command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
+  }
+  if (MEMORY.test(near)) return cuda({ text, at, message, situation })
+  if (INFINIBAND.test(near)) {
+    const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)
+    return [
+      {
+        text: `Check the InfiniBand or RoCE port${port === null ? '' : ` ${port[1]}`}: its state, cable, switch port and error counters.`,
+        command: `ibstat ${port?.[1] ?? ''}`.trim() + '; ibv_devinfo',
+      },
+      port === null
+        ? {
+            text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
+            command: setVariables(now, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' }),
+          }
+        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^${port[1]}` }) },
+      debug,
+    ]
+  }
+  const peer = PEER.exec(near)
+  if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
+    return [
+      {
+        text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: it ended or refused the connection first, and its error is the cause.`,
+      },
+      {
+        text: 'If no rank died: see that the ranks use an interface by which they reach each other, and that no firewall blocks the ports.',
+        command: 'ip -brief address',
+      },
+      debug,
+    ]
+  return [
+    debug,
+    {
+      text: 'If the log then shows the wrong interface, name the one that all nodes share.',
+      command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
+    },
+    /shm|shared memory|unhandled system error/i.test(near) &&
+      (now.programs.has('docker') || now.programs.has('compose')) && {
+        text: 'In a container, give NCCL shared and locked memory.',
+        command: `docker run --shm-size=8g --ulimit memlock=-1 ${now.subject.image ?? '<IMAGE>'}`,
+      },
+  ]
+}
+function usage({ text, at, situation }: Told): readonly Piece[] {
+  const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
+  return [
+    {
+      text: `Give every rank its own GPU${pair === null ? '' : ` (ranks ${pair[2]} and ${pair[1]} share device ${pair[3]})`}: call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before init_process_group.`,
+    },
+    { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
+    { text: 'See what else NCCL objects to.', command: setVariables(situation(), { NCCL_DEBUG: 'WARN' }) },
+  ]
+}
+function cuda({ text, at, message, situation }: Pick<Told, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
+  const now = situation()
+  const near = `${message}\n${around(text, at, 3, 5)}`
+  if (MEMORY.test(near))
+    return [
+      { text: 'Free GPU memory for NCCL: its buffers are allocated beside the framework, which holds nearly all of it.' },
+      lessMemory(now, {}).slice(0, 2),
+      whoHolds(now),
+    ]
+  if (PEER_ACCESS.test(near))
+    return [
+      {
+        text: 'Let NCCL do without direct access between the GPUs (slower).',
+        command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
+      },
+      {
+        text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
+        command: 'nvidia-smi topo -m',
+      },
+    ]
+  return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]
+}
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -93,10 +186,10 @@ export const ncclError = ruleFamily({
       pattern:
         /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work|NCCL timeout\b|Timed out initializing process group in store based barrier/,
       severity: 'critical',
-      title: 'A rank waited too long for the others',
+      title: 'A rank waited too long for another one',
       verdict: (seen) =>
-        `A rank waited for ${waiting(seen)} until its time was over, so NCCL ended the run: another rank had stopped, died, or was doing something else.`,
-      remedies: TIMEOUT,
+        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${seen.facts.timeout_ms / 1000} s`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path.`,
+      remedies: timeout,
       unless: elsewhere,
     },
     {
@@ -105,7 +198,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'NCCL ended the run',
       verdict: "NCCL's watchdog ended the process: a rank hung, or the one that held the store was gone first. Look for the first error of any rank.",
-      remedies: TIMEOUT,
+      remedies: timeout,
       unless: elsewhere,
     },
     {
@@ -113,7 +206,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'NCCL was used wrongly',
       verdict: 'NCCL refused: two ranks are on the same GPU, or the ranks do not call the same things.',
-      remedies: USAGE,
+      remedies: usage,
     },
     {
       pattern:
@@ -121,7 +214,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'NCCL lost a peer or a system call failed',
       verdict: 'A network or system call inside NCCL failed: a peer died, the interface or port is wrong, or shared or locked memory is too small.',
-      remedies: SYSTEM,
+      remedies: system,
       unless: elsewhere,
     },
     {
@@ -130,9 +223,14 @@ export const ncclError = ruleFamily({
       title: 'A CUDA call inside NCCL failed',
       verdict: ({ text, at }) => {
         const named = /Cuda failure (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
-        return `A CUDA call inside NCCL failed${named === undefined ? '' : ` (${named})`}: the GPU's work was already broken, or there was no memory for NCCL's buffers.`
+        if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
+        return MEMORY.test(named)
+          ? `NCCL could not allocate its buffers: '${named}'.`
+          : PEER_ACCESS.test(named)
+            ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
+            : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
-      remedies: CUDA,
+      remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
     },
     {
@@ -141,8 +239,15 @@ export const ncclError = ruleFamily({
         /NCCL WARN [^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort)/,
       severity: 'critical',
       title: 'NCCL reports a failure',
-      verdict: 'NCCL reports that a connection or call failed; the line says which. A peer that died shows so in all others.',
-      remedies: SYSTEM,
+      verdict: ({ message, match }) => {
+        const said = message
+          .slice(match.index)
+          .replace(/^NCCL WARN /, '')
+          .slice(0, 160)
+          .trim()
+        return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
+      },
+      remedies: system,
       unless: elsewhere,
     },
     {
@@ -150,7 +255,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'NCCL failed',
       verdict: 'A collective operation failed inside NCCL. The first error of any rank tells why.',
-      remedies: SYSTEM,
+      remedies: system,
       unless: elsewhere,
     },
   ],

@@ -1,24 +1,31 @@
 // Pasted output of nvidia-smi that shows a fault: uncorrected memory errors, repairs that wait, a slow-down, a card that does not answer.
 import type { Facts } from '../../model/facts.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { ECC_REMEDIES } from './ecc-error.ts'
+import type { Situation } from '../situation/situation.ts'
+import { eccRemedies } from './ecc-error.ts'
+import { kernelLines, REBOOT, resetGpu, TheGpu } from './remedies/gpu.ts'
+import { plan } from './remedies/plan.ts'
 import { rowsBelow, type Row } from './nvidia-smi/csv.ts'
 import { fieldOf, memoryFault, partFrom, reasonOf, type Part } from './nvidia-smi/fields.ts'
 import { brokenIn, cardRow } from './nvidia-smi/table.ts'
 import { known, pciBusId, whole } from './parts/window.ts'
-import { HEAT, POWER } from './thermal-or-power.ts'
+import { brakeRemedies, heatRemedies, limitRemedies } from './thermal-or-power.ts'
 
-const which = (facts: Facts): string =>
-  facts.gpu_index !== undefined ? `GPU ${facts.gpu_index}` : facts.pci_bus_id !== undefined ? `The GPU at ${facts.pci_bus_id}` : 'The GPU'
-
-function memory(what: readonly string[], facts: Facts, lines: readonly number[]): Recognised {
+function memory(what: readonly string[], facts: Facts, lines: readonly number[], situation: Situation): Recognised {
+  const uncorrected = what.some((one) => /ncorrect|fail|double/i.test(one))
+  const pending = what.some((one) => /pending|waits/i.test(one))
+  const then = uncorrected
+    ? 'Its results are not to be trusted until it was reset.'
+    : pending
+      ? 'A repair is pending: it takes effect at the next reset.'
+      : 'The errors were corrected.'
   return {
     kind: 'ecc_error',
     severity: 'critical',
     title: 'GPU memory has errors',
-    verdict: `${which(facts)} reports: ${what.join(', ')}. It should be drained and reset; until then its results are not to be trusted.`,
+    verdict: `${TheGpu(facts)} reports: ${what.join(', ')}. ${then}`,
     facts,
-    remedies: ECC_REMEDIES,
+    remedies: plan(eccRemedies(facts, situation, what.join(' '))),
     lines,
   }
 }
@@ -27,20 +34,20 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
   const heat = reasons.some((reason) => reason.includes('Thermal'))
   const brake = reasons.includes('HW Power Brake Slowdown')
   const cap = reasons.every((reason) => reason === 'SW Power Cap')
-  const why = heat
-    ? 'it is too hot'
-    : brake
-      ? "the machine's power supply asks for it"
-      : cap
-        ? 'it draws as much power as it is allowed'
-        : 'the board asks for it, for heat or power'
+  const named = (one: RegExp): string => reasons.filter((reason) => one.test(reason)).join(', ')
+  const why = [
+    heat ? `it is too hot (${named(/Thermal/)})` : undefined,
+    brake ? `the host's power supply asks for it (${named(/Brake/)})` : undefined,
+    reasons.includes('SW Power Cap') ? 'it has reached its power limit (SW Power Cap)' : undefined,
+    !heat && !brake && !cap ? `the board asks for it, because of heat or power (${named(/Slowdown/)})` : undefined,
+  ].filter((one) => one !== undefined)
   return {
     kind: 'thermal_or_power',
     severity: cap ? 'info' : 'warning',
     title: cap ? 'GPU at its power limit' : 'GPU slowed down',
-    verdict: `${which(facts)} lowers its clocks because ${why} (${reasons.join(', ')}).${cap ? ' Under full load this is usual.' : ''}`,
+    verdict: `${TheGpu(facts)} lowers its clocks because ${why.join(', and because ')}.${cap ? ' Under full load this is normal.' : ''}`,
     facts: { ...facts, active_reasons: reasons },
-    remedies: heat ? (brake ? [...HEAT, ...POWER] : HEAT) : POWER,
+    remedies: plan(heat && heatRemedies(facts), brake && brakeRemedies(facts), !heat && !brake && limitRemedies(facts)),
     lines,
   }
 }
@@ -48,7 +55,7 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
 // Signs of a whole report: there a GPU at its power limit is a busy one, and nobody pointed at it.
 const WHOLE = /FB Memory Usage|<fb_memory_usage>|Product Name|<product_name>/
 
-function fromFields(text: LogText, part: Part): readonly Recognised[] {
+function fromFields(text: LogText, part: Part, situation: Situation): readonly Recognised[] {
   const facts = known({ pci_bus_id: part.card === undefined ? undefined : pciBusId(part.card) })
   const bad = part.fields.flatMap((field) => {
     const what = memoryFault(field)
@@ -65,6 +72,7 @@ function fromFields(text: LogText, part: Part): readonly Recognised[] {
         [...new Set(bad.map(({ what }) => what))],
         facts,
         bad.map(({ line }) => line),
+        situation,
       ),
     )
   const reasons = active.map(({ reason }) => reason)
@@ -88,7 +96,7 @@ const BITS: readonly (readonly [bit: number, reason: string])[] = [
   [0x80, 'HW Power Brake Slowdown'],
 ]
 
-function fromRow({ line, cells }: Row): readonly Recognised[] {
+function fromRow({ line, cells }: Row, situation: Situation): readonly Recognised[] {
   const bus = cells.get('pci.bus_id') ?? cells.get('gpu_bus_id')
   const facts = known({ gpu_index: whole(cells.get('index')), pci_bus_id: bus === undefined ? undefined : pciBusId(bus) })
   const bad: string[] = []
@@ -105,7 +113,7 @@ function fromRow({ line, cells }: Row): readonly Recognised[] {
     }
   }
   const found: Recognised[] = []
-  if (bad.length > 0) found.push(memory([...new Set(bad)], facts, [line]))
+  if (bad.length > 0) found.push(memory([...new Set(bad)], facts, [line], situation))
   if (reasons.length > 0) found.push(slowed([...new Set(reasons)], facts, [line]))
   return found
 }
@@ -121,9 +129,9 @@ function fromTable(text: LogText, at: number): Recognised | undefined {
       kind: 'thermal_or_power',
       severity: 'warning',
       title: "GPU's fan cannot be read",
-      verdict: `${which(facts)} does not tell the speed of its fan: the fan or its sensor has failed.`,
+      verdict: `${TheGpu(facts)} reports no fan speed: the fan or its sensor has failed.`,
       facts,
-      remedies: HEAT,
+      remedies: plan(heatRemedies(facts)),
       lines,
     }
   }
@@ -131,39 +139,41 @@ function fromTable(text: LogText, at: number): Recognised | undefined {
     kind: 'gpu_lost',
     severity: 'critical',
     title: 'GPU does not answer',
-    verdict: `${which(facts)} is listed, but its sensors cannot be read (ERR!): it hangs or is lost.`,
+    verdict: `${TheGpu(facts)} is listed, but its sensors cannot be read (ERR!): it hangs or is lost.`,
     facts,
-    remedies: [
-      { text: 'See what the kernel says about it.', command: "sudo dmesg -T | grep -E 'NVRM|Xid|AER' | tail -n 30" },
-      { text: 'Reset it; where that fails, switch the power of the machine off and on.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
-    ],
+    remedies: plan(kernelLines(facts, 'See what the kernel says about it.'), resetGpu(facts), REBOOT),
     lines,
   }
 }
 
 /** Rows of the table below its head line whose ECC cell counts errors. */
-function eccInTable(text: LogText, at: number): readonly Recognised[] {
+function eccInTable(text: LogText, at: number, situation: Situation): readonly Recognised[] {
   const found: Recognised[] = []
   for (let line = at + 1; line < text.length && line < at + 80; line++) {
     const card = cardRow(text[line] ?? '')
     if (card?.uncorrected === undefined || card.uncorrected === 0) continue
     found.push(
-      memory([`uncorrected errors since the driver was loaded: ${card.uncorrected}`], { gpu_index: card.index, pci_bus_id: pciBusId(card.pci) }, [line]),
+      memory(
+        [`uncorrected errors since the driver was loaded: ${card.uncorrected}`],
+        { gpu_index: card.index, pci_bus_id: pciBusId(card.pci) },
+        [line],
+        situation,
+      ),
     )
   }
   return found
 }
 
-function recognise(text: LogText, at: number): Recognised | readonly Recognised[] | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | readonly Recognised[] | undefined {
   const line = text[at] ?? ''
   if (line.includes('ERR!')) return fromTable(text, at)
-  if (line.includes('Volatile Uncorr. ECC')) return eccInTable(text, at)
+  if (line.includes('Volatile Uncorr. ECC')) return eccInTable(text, at, situation())
   const rows = rowsBelow(text, at)
-  if (rows.length > 0) return rows.flatMap(fromRow)
+  if (rows.length > 0) return rows.flatMap((row) => fromRow(row, situation()))
   // A heading, or a field that is well: those below may not be. Lines that were told are not asked again.
   return fieldOf(line) === undefined && !/Remapped Rows|Retired Pages|Double Bit\s*$|<remapped_rows?>|<double_bit>/.test(line)
     ? undefined
-    : fromFields(text, partFrom(text, at))
+    : fromFields(text, partFrom(text, at), situation())
 }
 
 export const nvidiaSmi: FaultFamily = {

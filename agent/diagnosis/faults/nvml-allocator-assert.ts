@@ -2,7 +2,12 @@
 import { stripPrefix } from '../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { GENERAL_REMEDIES } from './cuda-oom/remedies.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
+import { generalRemedies } from './cuda-oom/remedies.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import { plan } from './remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+import type { Remedy } from '../../model/fault.ts'
 import { known } from './parts/window.ts'
 
 /** NVML is used in the allocator only to word the out-of-memory message (reportProcessMemoryInfo, PyTorch 2.1 to 2.13). */
@@ -13,7 +18,24 @@ const STATUS = /\b(CU(?:BLAS|DNN)_STATUS_[A-Z_]{1,60})/
 const LINES = 5
 const MESSAGE = 400
 
-function recognise(text: LogText, at: number): readonly Recognised[] | undefined {
+function remedies(situation: Situation, init: boolean): readonly Remedy[] {
+  const { jetson } = situation
+  return plan(
+    lessMemory(situation, {}).slice(0, situation.programs.size > 1 ? 2 : 1),
+    jetson && whoHolds(situation),
+    init && {
+      text: 'NVML could not be initialized: compare the versions of driver and library; after an update without a reboot they differ.',
+      command: 'cat /proc/driver/nvidia/version; nvidia-smi --version',
+    },
+    !init &&
+      !jetson && {
+        text: 'See whether NVML works where the program runs; a container needs the capability "utility".',
+        command: 'nvidia-smi; echo "$NVIDIA_DRIVER_CAPABILITIES"',
+      },
+  )
+}
+
+function recognise(text: LogText, at: number, situation: () => Situation): readonly Recognised[] | undefined {
   const joined = joinedFrom(text, at, LINES)
   const start = ASSERT.exec(joined)
   if (start === null || start.index > plain(stripPrefix(text[at] ?? '')).length) return undefined
@@ -26,23 +48,9 @@ function recognise(text: LogText, at: number): readonly Recognised[] | undefined
       kind: 'nvml_allocator_assert',
       severity: 'critical',
       title: 'Out of GPU memory, hidden behind an NVML assert',
-      verdict: `PyTorch ran out of GPU memory. While it worded that error it asked NVML who holds memory, NVML did not answer${init ? ' (it could not be initialised: driver and library may differ in version)' : ''}, and this assert came instead: two faults, memory first.`,
+      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML failed${init ? ' (it could not be initialized: driver and library may differ in version)' : ''} and this assert came instead: two faults, memory first.`,
       facts: known({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
-      remedies: [
-        { text: 'Treat it as out of memory: a smaller batch or model, or a GPU (or MIG slice) with more memory. See the cuda_oom beside it.' },
-        { text: 'Does NVML work in that container? Without the "utility" capability it does not.', command: 'nvidia-smi; echo "$NVIDIA_DRIVER_CAPABILITIES"' },
-        {
-          text: 'Compare the versions of driver and library on the host; after an update without reboot they differ.',
-          command: 'cat /proc/driver/nvidia/version; nvidia-smi --version',
-        },
-        {
-          text: 'If nvidia-smi in the container says "Unknown Error", its devices were taken away (systemctl daemon-reload with systemd cgroups): recreate the container.',
-          command: 'docker compose up -d --force-recreate',
-        },
-        {
-          text: 'On MIG slices and Jetson NVML always refuses this question: there only the memory is to be mended. PyTorch 2.14 and later print the plain message.',
-        },
-      ],
+      remedies: remedies(situation(), init),
       lines,
     },
     {
@@ -51,7 +59,7 @@ function recognise(text: LogText, at: number): readonly Recognised[] | undefined
       title: 'Out of GPU memory',
       verdict: "PyTorch's allocator found no memory after all retries; its figures are missing because NVML did not answer.",
       facts: {},
-      remedies: GENERAL_REMEDIES,
+      remedies: generalRemedies(situation()),
       lines,
     },
   ]

@@ -1,13 +1,51 @@
 // NVML answers "Unknown Error" when it starts: in a container mostly because its device access was taken away while it ran.
+import type { Remedy } from '../../model/fault.ts'
+import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { around, known, whole } from './parts/window.ts'
+import { plan } from './remedies/plan.ts'
 
 // A change log that tells of a mended "Unknown error" is no fault.
 const TOLD = /\b(?:[Ff]ix(?:ed|es)?|[Rr]esolve[sd]?|[Cc]hangelog)\b/
 const UNKNOWN = /\bnvml\w{0,20}\b[^\n]{0,40}?\bunknown error\b|NVMLError_Unknown\b|NVML_ERROR_UNKNOWN\b|\bnvml\w{0,20}\b[^\n]{0,40}?\bERROR_UNKNOWN\b/i
 const MISMATCH = /API mismatch|version mismatch/i
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+/** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
+function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
+  const { programs, subject } = situation
+  const kubernetes = programs.has('kubernetes') || programs.has('containerd')
+  return plan(
+    {
+      text: 'See whether NVML works on the host. If it fails there too, the driver or a GPU is at fault: look at the kernel log.',
+      command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
+    },
+    !onHost &&
+      kubernetes && {
+        text: 'If only the pod fails: delete it, so that it is recreated with its devices. What it has not saved is lost.',
+        command: `kubectl delete pod ${subject.pod ?? '<POD>'}`,
+        destroys: true,
+      },
+    !onHost &&
+      !kubernetes &&
+      (programs.has('docker') || programs.has('compose')) && {
+        text: 'If only the container fails: restart it; it gets its devices back.',
+        command: `docker restart ${subject.container ?? '<CONTAINER>'}`,
+      },
+    !onHost &&
+      !kubernetes &&
+      !programs.has('docker') &&
+      !programs.has('compose') && {
+        text: 'If it fails only in a container: restart the container; it lost its device files, mostly through systemctl daemon-reload.',
+      },
+    !onHost && {
+      text: 'To keep it from happening again: create the /dev/char links that systemd needs, or request the GPUs by CDI.',
+      command: 'sudo nvidia-ctk system create-dev-char-symlinks --create-all',
+    },
+    onHost && { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+  )
+}
+
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
   if (!UNKNOWN.test(line) || TOLD.test(line)) return undefined
   const near = around(text, at, 8, 3)
@@ -20,20 +58,9 @@ function recognise(text: LogText, at: number): Recognised | undefined {
     title: 'NVML cannot start: Unknown Error',
     verdict: inContainer
       ? "The container toolkit could not start NVML on the host, or the container lost its access to the GPU's device files. Check first whether nvidia-smi works on the host."
-      : "NVML could not talk to the driver. In a container this means mostly that its access to the GPU's device files was withdrawn while it ran (systemctl daemon-reload with the systemd cgroup driver does that); on a host, that a GPU or the driver is in a bad state.",
+      : "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state.",
     facts: known({ exit_code: whole(/\b(?:rc|exit code|exit status)[ =:]{1,2}(\d{1,3})\b/.exec(line)?.[1]) }),
-    remedies: [
-      {
-        text: 'See whether the host itself is well. If it fails there too, it is the driver or a GPU: look at the kernel log.',
-        command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
-      },
-      { text: 'If only the container fails: restart it; it gets its devices back.', command: 'docker restart CONTAINER' },
-      {
-        text: 'Make it last: request the GPUs by CDI, or create the /dev/char links that systemd needs.',
-        command:
-          'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && docker run --device nvidia.com/gpu=all …; or: sudo nvidia-ctk system create-dev-char-symlinks --create-all',
-      },
-    ],
+    remedies: remedies(situation(), /nvidia-container-cli|detection error|OCI runtime/.test(near)),
     lines: [at],
   }
 }

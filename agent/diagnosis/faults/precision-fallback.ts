@@ -1,21 +1,113 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
 import type { Facts } from '../../model/facts.ts'
-import type { Remedy } from '../../model/fault.ts'
 import { around, known } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
+import { requestGpu } from './gpu-not-visible/remedies.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import { cudaFile, pipPackage } from './remedies/packages.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const CPU: readonly Remedy[] = [
-  { text: 'Does the program see a GPU?', command: 'nvidia-smi; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"' },
-  { text: 'In a container: was a GPU asked for?', command: 'docker run --gpus all …' },
-  { text: 'Is a build with CUDA installed? A CPU build never finds a GPU.', command: 'pip list | grep -iE "torch|onnxruntime|tensorflow|jax"' },
-]
-const FORMAT: readonly Remedy[] = [
-  {
-    text: 'Choose the format that the GPU supports yourself, so that results stay the same on every host: bf16 needs compute capability 8.0, fp8 8.9.',
-    command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
-  },
-  { text: 'Install what the quantised format needs.', command: 'pip install -U bitsandbytes' },
-]
+const TOO_SHORT = ': file too short'
+/** The file that the loader found too short. */
+function cutFile(near: string): string | undefined {
+  const end = near.indexOf(TOO_SHORT)
+  return end < 0 ? undefined : /\/[^\s:]{1,200}$/.exec(near.slice(Math.max(0, end - 200), end))?.[0]
+}
+
+/** Why a program looks in vain for a GPU: by the program, and by what the lines around it say. */
+function cpu({ situation, message, text, at }: Told): readonly Piece[] {
+  const now = situation()
+  const near = `${message}\n${text.slice(Math.max(0, at - 8), at + 4).join('\n')}`
+  const { programs, vendor } = now
+  if (/out of memory/i.test(message)) return [lessMemory(now, {}), whoHolds(now)]
+  const short = cutFile(near)
+  if (short !== undefined)
+    return [
+      {
+        text: `${short} is empty or cut: install the driver's libraries again, in the version of the kernel module.`,
+        command: `ls -l ${short}; cat /proc/driver/nvidia/version`,
+      },
+      { text: 'Then check that the driver works.', command: 'nvidia-smi' },
+    ]
+  if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
+    return [
+      {
+        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH, or use an image of a CUDA that the driver supports.",
+        command: 'ldconfig -p | grep libcuda.so; nvidia-smi',
+      },
+      requestGpu(now),
+    ]
+  const see: Piece =
+    vendor === 'amd'
+      ? { text: 'See whether the driver shows the GPU.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' }
+      : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
+  if (programs.has('onnxruntime')) {
+    const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
+    const needs = /Require (cuDNN [\d.*]{1,6}) and (CUDA [\d.*]{1,6})/.exec(now.text)
+    const pip = pipPackage(file, now)
+    return [
+      pip === undefined
+        ? {
+            text:
+              needs === null
+                ? 'Install the CUDA and cuDNN that this onnxruntime-gpu was built for.'
+                : `Install ${needs[2]} and ${needs[1]}, which this onnxruntime-gpu was built for.`,
+          }
+        : {
+            text: `Install the library that is missing${needs === null ? '' : ` (this build needs ${needs[2]} and ${needs[1]})`}.`,
+            command: `pip install ${pip}`,
+          },
+      {
+        text: 'See which providers this ONNX Runtime has: without CUDAExecutionProvider it is the build for the CPU.',
+        command: 'python -c "import onnxruntime; print(onnxruntime.get_available_providers())"',
+      },
+      see,
+    ]
+  }
+  const own: Piece = programs.has('tensorflow')
+    ? {
+        text: 'See which GPUs TensorFlow finds; since 2.14 pip brings its CUDA libraries with tensorflow[and-cuda].',
+        command: 'python -c "import tensorflow as tf; print(tf.config.list_physical_devices(\'GPU\'))"',
+      }
+    : programs.has('ollama')
+      ? {
+          text: 'See what Ollama says of its search for GPUs; after a driver update restart it (models are unloaded).',
+          command: 'journalctl -u ollama --no-pager | grep -iE "gpu|cuda|rocm" | tail -n 30',
+        }
+      : programs.has('llamacpp')
+        ? { text: 'See whether this build has a GPU backend: without one it lists no device.', command: 'llama-server --list-devices' }
+        : programs.has('jax')
+          ? { text: 'See which devices JAX finds; the GPU build is jax[cuda12].', command: 'python -c "import jax; print(jax.devices())"' }
+          : programs.has('pytorch') || /\bCUDA not available|torch/i.test(message)
+            ? {
+                text: 'See whether PyTorch is a build with CUDA (None: for the CPU only), and whether it sees the GPU.',
+                command: 'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"',
+              }
+            : { text: 'See whether the program is a build with GPU support: one for the CPU never finds a GPU.' }
+  return [see, own, requestGpu(now)]
+}
+
+function format({ facts, message, situation }: Told): readonly Piece[] {
+  if (/bitsandbytes[^.\n]{0,40}(?:not (?:found|installed|available)|missing)/i.test(message))
+    return [
+      { text: 'Install bitsandbytes, then the 4-bit or 8-bit format works again.', command: 'pip install bitsandbytes' },
+      { text: 'Or choose the 16-bit format yourself, and plan for the memory that it takes.' },
+    ]
+  const needs: Readonly<Record<string, string>> = {
+    bf16: 'bf16 needs compute capability 8.0',
+    fp8: 'fp8 needs compute capability 8.9',
+    fp16: 'fp16 needs a GPU with fast 16-bit arithmetic',
+    int8: 'int8 needs compute capability 6.1',
+  }
+  const need = facts.from === undefined ? undefined : needs[facts.from]
+  return [
+    { text: `Choose a format that the GPU supports yourself${need === undefined ? '' : ` (${need})`}, so that results are the same on every host.` },
+    situation().vendor === 'amd'
+      ? { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' }
+      : { text: 'See what this GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+  ]
+}
 const FORMAT_NAME = String.raw`(?:bf(?:loat)?[ _-]?16|fp(?:8|16|32)|float(?:8|16|32)|half(?: precision)?|int(?:4|8)|nf4|[48][- ]bit|tf32)`
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^bf/, 'bf16'],
@@ -76,15 +168,15 @@ export const precisionFallback = ruleFamily({
         /GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
       severity,
       title: cpuTitle,
-      remedies: CPU,
+      remedies: cpu,
       facts: toCpu,
-      verdict: 'The program found no GPU that it can use and goes on with the CPU: many times slower.',
+      verdict: 'The program found no GPU that it can use and continues on the CPU: many times slower.',
     },
     {
       pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on .{0,60}(?:[Uu]sing|[Ll]oading (?:in|as)) (${FORMAT_NAME})\\b`, 'i'),
       severity,
       title: 'Another number format than asked for',
-      remedies: FORMAT,
+      remedies: format,
       facts: ({ match }) => known({ from: nameOf(match[1]), to: nameOf(match[2]) }),
       verdict: 'The format that was asked for is not available on this device; the program goes on in another.',
     },
@@ -92,7 +184,7 @@ export const precisionFallback = ruleFamily({
       pattern: /does not have native support for FP8/,
       severity,
       title: 'Another number format than asked for',
-      remedies: FORMAT,
+      remedies: format,
       facts: () => ({ from: 'fp8' }),
       verdict: 'This GPU cannot compute in FP8: weights stay small, the computing is done in 16 bit.',
     },
@@ -100,7 +192,7 @@ export const precisionFallback = ruleFamily({
       pattern: new RegExp(`have been automatically converted to use the (\\w{1,20}) compute type`),
       severity,
       title: 'Another number format than asked for',
-      remedies: FORMAT,
+      remedies: format,
       facts: ({ match, message }) => known({ from: nameOf(/inferred from the saved model is (\w{1,20})/.exec(message)?.[1]), to: nameOf(match[1]) }),
       verdict: 'The format of the model is not available on this device; its weights were converted to another.',
     },
@@ -108,25 +200,28 @@ export const precisionFallback = ruleFamily({
       pattern: /no compatible GPUs were discovered|no usable GPU found/,
       severity,
       title: cpuTitle,
-      remedies: CPU,
+      remedies: cpu,
       facts: toCpu,
-      verdict: 'ollama or llama.cpp found no GPU that it can use and works on the CPU: many times slower.',
+      verdict: 'Ollama or llama.cpp found no GPU that it can use and works on the CPU: many times slower.',
     },
     {
       pattern: /Failed to create (?:CUDA|Tensorrt)ExecutionProvider/,
       severity,
       title: cpuTitle,
-      remedies: CPU,
+      remedies: cpu,
       facts: onnx,
-      verdict: 'ONNX Runtime could not start its CUDA provider and works on the CPU: many times slower. The lines before it name the library that is missing.',
+      verdict: 'ONNX Runtime could not start its CUDA provider and works on the CPU: many times slower.',
     },
     {
       pattern: new RegExp(`${FALL} (?:to |with |on |in )?(?:the )?["'\`]?(?:CPU|cpu)\\b`),
       severity,
       title: cpuTitle,
-      remedies: CPU,
+      remedies: cpu,
       facts: toCpu,
-      verdict: 'The program does not use the GPU and goes on with the CPU: many times slower.',
+      verdict: ({ message }) =>
+        /out of memory/i.test(message)
+          ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
+          : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
       // "Using CPU" alone says nothing of a GPU that was wanted.
       unless: ({ match, message, text, at }) => {
         const before = `${text[at - 1] ?? ''} ${text[at - 2] ?? ''} ${message.slice(Math.max(0, match.index - 200), match.index + match[0].length + 60)}`
@@ -145,7 +240,7 @@ export const precisionFallback = ruleFamily({
       ),
       severity,
       title: 'Another number format than asked for',
-      remedies: FORMAT,
+      remedies: format,
       facts: ({ match, message }: Seen) => {
         const before = message.slice(Math.max(0, match.index - 200), match.index)
         const from = new RegExp(`\\b${FORMAT_NAME}\\b`, 'i').exec(before)?.[0] ?? (/bitsandbytes|quanti[sz]/i.test(before) ? 'int4' : undefined)

@@ -1,16 +1,40 @@
 // Shared memory (/dev/shm) is full: in containers 64 MiB unless told otherwise. DataLoader workers and NCCL live in it.
+import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
 
-const REMEDIES = [
-  { text: 'Give the container more: Docker', command: 'docker run --shm-size=8g …   # or --ipc=host' },
-  { text: 'Compose: under the service', command: 'shm_size: 8gb' },
-  { text: 'Kubernetes: mount a memory volume over it', command: 'volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]   # mountPath: /dev/shm' },
-  { text: 'Look how full it is.', command: 'df -h /dev/shm' },
-  { text: 'Or need less: fewer workers, or share tensors through files.', command: "torch.multiprocessing.set_sharing_strategy('file_system')" },
-]
+/** Docker and Kubernetes give 64 MiB; the host half of its memory. */
+function remedies({ facts, situation, message }: Told): readonly Piece[] {
+  const { programs, subject } = situation()
+  const nccl = /nccl|posix_fallocate/i.test(message)
+  const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`
+  const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
+  return [
+    programs.has('kubernetes')
+      ? { text: `Give the pod a larger /dev/shm${what}: ${volume}, its size counted in the memory limit.` }
+      : programs.has('compose')
+        ? {
+            text: `Give the service${subject.service === undefined ? '' : ` ${subject.service}`} a larger /dev/shm${what}: set this in the compose file, then recreate it.`,
+            command: 'shm_size: 8gb',
+          }
+        : {
+            text: `Give the container a larger /dev/shm${what}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
+            command: `docker run --shm-size=8g ${subject.image ?? '<IMAGE>'}`,
+          },
+    { text: 'Look how full it is.', command: 'df -h /dev/shm' },
+    nccl
+      ? {
+          text: 'If it cannot be enlarged: let NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.',
+          command: 'export NCCL_SHM_DISABLE=1',
+        }
+      : {
+          text: `Or use fewer workers and smaller batches: each batch lies in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
+        },
+  ]
+}
 const facts = ({ match, message }: Seen): Facts =>
   known({
     path: /(\/dev\/shm\/[\w.-]{1,80}|(?<=<)\/torch_\w{1,60}(?=>))/.exec(message.slice(match.index))?.[1],
@@ -43,7 +67,7 @@ export const shmExhausted = ruleFamily({
       pattern: /insufficient shared memory|killed by signal: Bus error/,
       severity,
       title,
-      remedies: REMEDIES,
+      remedies,
       verdict: 'A DataLoader worker died of a bus error: it wrote into shared memory (/dev/shm) that was full.',
     },
     {
@@ -51,7 +75,7 @@ export const shmExhausted = ruleFamily({
         /unable to (?:write to file <\/torch_|allocate shared memory ?\(shm\) for file|mmap \d{1,18} bytes from file <\/torch_|open shared memory object <\/torch_\w{1,60}> in read-write mode: No space)/,
       severity,
       title,
-      remedies: REMEDIES,
+      remedies,
       verdict: 'PyTorch could not pass a tensor between processes, because shared memory (/dev/shm) is full.',
       // Too many open files or a refused mapping are other troubles.
       unless: ({ text, at }) => /Too many open files|Permission denied|Operation not permitted/.test(joinedFrom(text, at, 2)),
@@ -60,28 +84,32 @@ export const shmExhausted = ruleFamily({
       pattern: /failed to extend \/dev\/shm|Error while creating shared memory segment \/dev\/shm/,
       severity,
       title,
-      remedies: REMEDIES,
-      verdict: 'NCCL could not make the shared memory that ranks of one host talk through: /dev/shm is too small.',
+      remedies,
+      verdict: ({ match, message }) => {
+        const bytes = /to (\d{1,15}) bytes|\(size (\d{1,15})\)/.exec(message.slice(match.index))
+        const size = bytes === null ? '' : ` of ${gib(Number(bytes[1] ?? bytes[2]))}`
+        return `NCCL could not create a shared memory segment${size}, through which ranks of one host communicate: /dev/shm is too small.`
+      },
     },
     {
       pattern: /posix_fallocate failed ?: No space left on device/,
       severity,
       title,
-      remedies: REMEDIES,
-      verdict: 'NCCL could not make the shared memory that ranks of one host talk through: /dev/shm is too small.',
+      remedies,
+      verdict: 'NCCL could not create the shared memory through which ranks of one host communicate: /dev/shm is too small.',
     },
     {
       pattern: /object store is using \S{1,80} instead of \/dev\/shm because \/dev\/shm has only/,
       severity: 'warning',
       title: 'Shared memory is too small',
-      remedies: REMEDIES,
+      remedies,
       verdict: 'Ray keeps its objects on disk, because /dev/shm is too small: many times slower.',
     },
     {
       pattern: /\/dev\/shm\b.{0,200}[Nn]o space left on device|[Nn]o space left on device.{0,120}\/dev\/shm\b/,
       severity,
       title,
-      remedies: REMEDIES,
+      remedies,
       verdict: 'Shared memory (/dev/shm) is full.',
     },
   ],

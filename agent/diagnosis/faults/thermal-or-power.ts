@@ -1,20 +1,27 @@
 // The GPU slows itself down, or stops, for heat or power: as the kernel, the diagnostic tools and monitors write it.
-import type { Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import { gpuOf } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { known, pciBusId, whole } from './parts/window.ts'
 
-export const HEAT: readonly Remedy[] = [
-  { text: 'See how hot it is, and at which temperature it slows down.', command: 'nvidia-smi -q -d TEMPERATURE,PERFORMANCE' },
-  { text: 'Check fans, dust, air flow and the temperature of the room; on a server also the fan control of the BMC.' },
-  { text: 'Until that is done, give it less to do.', command: 'sudo nvidia-smi -i GPU -pl WATTS' },
+export const heatRemedies = (facts: Facts): readonly Piece[] => [
+  { text: 'See how hot it is, and at which temperature it slows down.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d TEMPERATURE,PERFORMANCE` },
+  { text: 'Check fans, dust, air flow and the room temperature; on a server also the fan control of the BMC.' },
+  { text: 'Until it is cooled better, lower its power limit: it stays cooler and works slower.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
 ]
-export const POWER: readonly Remedy[] = [
-  { text: 'See the draw, the limit and why the clocks are low.', command: 'nvidia-smi -q -d POWER,PERFORMANCE' },
+/** The brake is a signal from outside the card. */
+export const brakeRemedies = (facts: Facts): readonly Piece[] => [
   {
-    text: "A power brake comes from outside: check the power supplies, their redundancy and cables, and the BMC's event log.",
-    command: 'ipmitool sel elist | tail',
+    text: "Check the host's power supplies, their redundancy and cables, and the BMC's event log: a power brake comes from outside the GPU.",
+    command: 'sudo ipmitool sel elist | tail',
   },
-  { text: 'Limit the GPUs together to what the supply gives.', command: 'sudo nvidia-smi -pl WATTS' },
+  { text: 'See the draw, the limit and why the clocks are low.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE` },
+]
+/** The limit is the board's own setting. */
+export const limitRemedies = (facts: Facts): readonly Piece[] => [
+  { text: 'See the draw, the limit and the highest limit that the board allows.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE` },
+  { text: 'If it was lowered, raise it again up to "Max Power Limit"; else nothing is wrong.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
 ]
 const gpu = ({ message }: Seen): ReturnType<typeof known> => {
   const pci = /\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)\b/.exec(message)?.[1]
@@ -58,7 +65,7 @@ export const thermalOrPower = ruleFamily({
       severity: 'warning',
       title: 'GPU slowed down',
       verdict: 'The GPU lowers its clocks to protect itself or the power supply, so the work takes longer.',
-      remedies: [...HEAT, ...POWER.slice(0, 2)],
+      remedies: ({ facts, match }) => (/brake/i.test(match[0]) ? brakeRemedies(facts) : heatRemedies(facts)),
     },
     {
       pattern: /[Tt]hermal violations? totaling\s{0,3}([\d.]{1,8})?/,
@@ -66,7 +73,7 @@ export const thermalOrPower = ruleFamily({
       title: 'GPU slowed down for heat',
       verdict: ({ match }) =>
         `The diagnostic found that the GPU slowed down for heat${match[1] === undefined ? '' : ` for ${match[1]} s`} during its test: it is not cooled enough.`,
-      remedies: HEAT,
+      remedies: ({ facts }) => heatRemedies(facts),
     },
     {
       pattern:
@@ -74,21 +81,21 @@ export const thermalOrPower = ruleFamily({
       severity: 'warning',
       title: 'GPU held back for power',
       verdict: "The GPU is held back because the machine's power supply asked for it, or because it reached its limit.",
-      remedies: POWER,
+      remedies: ({ facts, match }) => (/brake/i.test(match[0]) ? brakeRemedies(facts) : limitRemedies(facts)),
     },
     {
       pattern: /GPU[^\n]{0,80}\b(?:[Tt]hermal [Ss]hutdown|has overheated|overheated\b)|NVRM[^\n]{0,80}(?:thermal shutdown|overheat)/,
       severity: 'critical',
       title: 'GPU too hot',
       verdict: 'The GPU became so hot that it was or will be switched off to save it.',
-      remedies: HEAT,
+      remedies: ({ facts }) => heatRemedies(facts),
     },
     {
       pattern: /critical temperature reached ?\(?(\d{1,3})? ?C?\)?,? ?shutting down/,
       severity: 'critical',
       title: 'Machine too hot',
       verdict: 'The kernel switches the machine off because a sensor reached its critical temperature.',
-      remedies: HEAT,
+      remedies: ({ facts }) => heatRemedies(facts),
     },
     {
       pattern:
@@ -96,14 +103,14 @@ export const thermalOrPower = ruleFamily({
       severity: 'critical',
       title: 'GPU without its power cable',
       verdict: "The board's extra power connector has no cable, or gets no power.",
-      remedies: [{ text: 'Switch the machine off and check the power cables of the card.' }, ...POWER.slice(1)],
+      remedies: [{ text: 'Switch the host off and check the power cables of the card.' }],
     },
     {
       pattern: /[Tt]hermal(?:ly)?[ -](?:[Tt]hrottl(?:ing|ed|e)\b|slowdown)[^\n]{0,60}/,
       severity: 'warning',
       title: 'GPU slowed down for heat',
       verdict: 'The GPU lowers its clocks because it is too hot, so the work takes longer.',
-      remedies: HEAT,
+      remedies: ({ facts }) => heatRemedies(facts),
       // CPUs say the same words; a line of a table or a count of nothing is nothing.
       unless: ({ message, match }) =>
         !ABOUT_GPU.test(message) ||

@@ -1,18 +1,21 @@
 // Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
 import type { Facts } from '../../model/facts.ts'
-import type { Remedy } from '../../model/fault.ts'
 import type { Severity } from '../../model/severity.ts'
 import { bareKernelText } from '../../text/line-prefix.ts'
-import { ACTIONS } from '../xid/actions.ts'
+import type { Situation } from '../situation/situation.ts'
+import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
 import { toldXid } from '../xid/told.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { linkEvidence } from './parts/pcie.ts'
+import { plan } from './remedies/plan.ts'
+import { resetGpu } from './remedies/gpu.ts'
 import { known, pciBusId, whole, wrapped } from './parts/window.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
-const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?)(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
+const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
 const XID = new RegExp(`\\bXid ${ADDRESS}: (\\d{1,5})(?![\\w.:])`)
 const SXID = new RegExp(`\\bSXid ${ADDRESS}: (\\d{4,6})(?![\\w.:]),? ?(Non-fatal|Fatal)?`, 'i')
 // go-nvml's event, as the Kubernetes device plugin writes it.
@@ -22,7 +25,7 @@ const REPORTED = /\bX(?:id|ID)(?: [Ee]rrors?)?(?: [Cc]ode)?[ :=#]{1,3}(\d{1,3})\
 
 // The pid is the host's, a name is cut at 15 characters and may hold blanks; either may be unknown.
 const PID = /^, pid='?(\d{1,10})\b/
-const NAME = /, ?name=(?!<unknown>)([^,\n]{1,40})/
+const NAME = /, {0,4}name=(?!<unknown>)([^,\n]{1,40})/
 const CAUSED_BY = /caused by previous Xid (\d{1,5})/
 
 function process(rest: string): { readonly pid: number | undefined; readonly process: string | undefined } {
@@ -30,7 +33,18 @@ function process(rest: string): { readonly pid: number | undefined; readonly pro
   return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
 }
 
-function gpuXid(text: LogText, at: number, line: string): Recognised | undefined {
+/** The driver's own words: what stands behind process, channel and engine mask. */
+function wordsOf(rest: string): string | undefined {
+  const words = rest
+    .replace(/^,? ?pid=[^,]{1,20},?/, '')
+    .replace(/^ {0,4}name=[^,]{1,40},?/, '')
+    .replace(/^[\s,]+/, '')
+    .replace(/\s+/g, ' ')
+    .replace(/[\s.,]+$/, '')
+  return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
+}
+
+function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[2])
   if (match === null || xid === undefined) return undefined
@@ -40,32 +54,41 @@ function gpuXid(text: LogText, at: number, line: string): Recognised | undefined
   const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
   const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
   const who = process(rest)
+  const facts = known({ xid, pci_bus_id: address(match[1]), ...who })
   const entry = xidEntry(xid)
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
-  const previous = CAUSED_BY.exec(rest)?.[1]
+  const previous = whole(CAUSED_BY.exec(rest)?.[1])
+  const cause = previous === undefined ? undefined : xidEntry(previous)
+  const words = wordsOf(rest)
   const hit =
     who.process === undefined && who.pid === undefined
-      ? ''
-      : ` It hit ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}.`
-  const more = [
+      ? undefined
+      : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}`}.`
+  const parts = [
+    entry.meaning,
+    hit ?? (facts.pci_bus_id === undefined ? undefined : `GPU ${facts.pci_bus_id}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
-    previous === undefined ? undefined : `The driver names Xid ${previous} as its cause.`,
-    `Likely cause: ${entry.causes.join(', then ')}.`,
-  ].filter((part) => part !== undefined)
-  const remedies: readonly Remedy[] = [
-    ...(recovery === undefined ? [] : [recovery.remedy]),
-    ...(nvlink?.severity === 'critical' ? ACTIONS['drain-and-reset'] : []),
-    ...(entry.advice === undefined ? [] : [{ text: entry.advice }]),
-    ...ACTIONS[entry.action],
+    cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
+    words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
+    xid === 79 ? linkEvidence(situation().text) : undefined,
+    cause !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
   ]
+  const whatToDo = cause ?? entry
+  const remedies = plan(
+    cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
+    recovery?.remedy(facts),
+    nvlink?.severity === 'critical' && resetGpu(facts),
+    whatToDo.advice !== undefined && cause === undefined && { text: whatToDo.advice },
+    recovery === undefined && actionsFor(whatToDo.action, facts, situation()),
+  )
   return {
     kind: 'xid',
     severity: recovery?.severity ?? nvlink?.severity ?? entry.severity,
     title: `Xid ${xid}: ${entry.title}`,
-    verdict: `${entry.meaning}${hit} ${more.join(' ')}`,
-    facts: known({ xid, pci_bus_id: address(match[1]), ...who }),
+    verdict: parts.filter((part) => part !== undefined).join(' '),
+    facts,
     remedies,
     lines: goesOn ? [at, at + 1] : [at],
   }
@@ -97,29 +120,31 @@ function switchXid(at: number, line: string): Recognised | undefined {
       ? 'An NVSwitch reports a fatal error: the links through it are down, and programs that use several GPUs fail.'
       : 'An NVSwitch reports an error on one of its links; traffic through it may be disturbed.',
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
-    remedies: [
+    remedies: plan(
       {
         text: 'See what the Fabric Manager says, and which GPUs report an Xid 74 beside it.',
         command: 'sudo journalctl -u nvidia-fabricmanager -n 50; nvidia-smi nvlink -e',
       },
-      ...(fatal
-        ? [{ text: 'Stop the work on all GPUs of this machine, reset them together with the switches, or reboot.', command: 'sudo nvidia-smi --gpu-reset' }]
-        : []),
-    ],
+      fatal && {
+        text: 'Reset all GPUs of this host together with the switches, or reboot. Stop the programs on them first: the reset ends all work.',
+        command: 'sudo nvidia-smi --gpu-reset',
+        destroys: true,
+      },
+    ),
     lines: [at],
   }
 }
 
-function eventXid(at: number, line: string): Recognised | undefined {
+function eventXid(at: number, line: string, situation: () => Situation): Recognised | undefined {
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  return { ...toldXid(xid), lines: [at] }
+  return { ...toldXid(xid, situation()), lines: [at] }
 }
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
-  return gpuXid(text, at, line) ?? switchXid(at, line) ?? eventXid(at, line)
+  return gpuXid(text, at, line, situation) ?? switchXid(at, line) ?? eventXid(at, line, situation)
 }
 
 export const xid: FaultFamily = {

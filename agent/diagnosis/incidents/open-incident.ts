@@ -99,11 +99,14 @@ function hostNumber(text: string, inside: number | undefined, { gpu, container }
   return text.replace(new RegExp(`\\bGPU ${inside}\\b`), `GPU ${gpu.index}${explain ? ` (GPU ${inside} ${where})` : ''}`)
 }
 
-/** The catalogues do not know which GPU it will be; nvidia-smi takes its number, or its address. */
-function forGpu(remedies: readonly Remedy[], { gpu }: IncidentSubject): readonly Remedy[] {
+/** What the text did not name and the incident knows: the GPU (nvidia-smi takes its number, or its address) and the container. */
+function filled(remedies: readonly Remedy[], { gpu, container }: IncidentSubject): readonly Remedy[] {
   const which = gpu?.uuid !== undefined && gpu.index !== undefined && gpu.index >= 0 ? String(gpu.index) : gpu?.pci_bus_id
-  if (which === undefined) return remedies
-  return remedies.map((remedy) => (remedy.command === undefined ? remedy : { ...remedy, command: remedy.command.replaceAll(/ -i GPU\b/g, ` -i ${which}`) }))
+  return remedies.map((remedy) => {
+    if (remedy.command?.includes('<') !== true) return remedy
+    const command = which === undefined ? remedy.command : remedy.command.replaceAll('<GPU>', which)
+    return { ...remedy, command: container?.name === undefined ? command : command.replaceAll('<CONTAINER>', container.name) }
+  })
 }
 
 export function toIncident(open: OpenIncident): Incident {
@@ -125,7 +128,7 @@ export function toIncident(open: OpenIncident): Incident {
     title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
     verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
     facts: redactDeep(facts),
-    remedies: forGpu(remedies, subject),
+    remedies: filled(remedies, subject),
     started_at: open.startedAt,
     ...(open.firedAt === undefined ? {} : { fired_at: open.firedAt }),
     ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),

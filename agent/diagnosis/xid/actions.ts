@@ -1,60 +1,77 @@
-// What to do about an Xid, by the class of its action, with the commands.
-import type { Remedy } from '../../model/fault.ts'
+// What to do about an Xid, by the class of its action, for the GPU and the process that the line names.
+import type { Facts } from '../../model/facts.ts'
+import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, theGpu } from '../faults/remedies/gpu.ts'
+import { setVariables } from '../faults/remedies/environment.ts'
+import type { Piece } from '../faults/remedies/plan.ts'
+import { readSituation, type Situation } from '../situation/situation.ts'
 import type { XidAction } from './entry.ts'
 
-const RESET: Remedy = { text: 'Stop everything that uses this GPU, then reset it.', command: 'sudo fuser -v /dev/nvidia*; sudo nvidia-smi --gpu-reset -i GPU' }
-const DIAGNOSE: Remedy = { text: 'If it comes back, test the GPU.', command: 'dcgmi diag -r 3' }
-const REPORT: Remedy = { text: 'If it comes back, collect a report for the vendor.', command: 'sudo nvidia-bug-report.sh' }
-const NEIGHBOURS: Remedy = { text: 'See what else the kernel said in the same seconds.', command: "sudo dmesg -T | grep -E 'NVRM|AER' | tail -n 30" }
+const NOTHING_KNOWN = readSituation('')
 
-export const ACTIONS: Readonly<Record<XidAction, readonly Remedy[]>> = {
-  ignore: [{ text: 'Nothing to do.' }],
-  watch: [{ text: 'Nothing to do at once; see whether it repeats.' }, NEIGHBOURS, REPORT],
-  'check-program': [
-    { text: 'Start the program again, and look for the fault in it.', command: 'compute-sanitizer --tool memcheck PROGRAM; or CUDA_LAUNCH_BLOCKING=1 PROGRAM' },
-    NEIGHBOURS,
-    DIAGNOSE,
+const program = ({ process, pid }: Facts): string => (process === undefined ? 'the program' : pid === undefined ? process : `${process} (pid ${pid})`)
+
+const findFault = (facts: Facts, situation: Situation): Piece =>
+  situation.gaming
+    ? { text: `Restart ${program(facts)}. If it fails in the same place again, update it and the driver.` }
+    : {
+        text: `Look for the fault in ${program(facts)}: run it again with synchronous launches, so that its stack shows the failing call (compute-sanitizer names the kernel and the address).`,
+        command: setVariables(situation, { CUDA_LAUNCH_BLOCKING: '1' }),
+      }
+const test = (facts: Facts, situation: Situation): Piece => diagnose(facts, situation, `If different programs fail on ${theGpu(facts)}, test it.`)
+const drain = (facts: Facts, situation: Situation): Piece => ({
+  text: `Give ${theGpu(facts)} no new work and let the rest end.`,
+  ...(situation.programs.has('kubernetes') ? { command: 'kubectl cordon <NODE>' } : {}),
+  ...(situation.programs.has('slurm') ? { command: 'sudo scontrol update nodename=<NODE> state=drain reason=xid' } : {}),
+})
+
+type Action = (facts: Facts, situation: Situation) => readonly Piece[]
+const ACTIONS: Readonly<Record<XidAction, Action>> = {
+  ignore: () => [{ text: 'Nothing to do.' }],
+  watch: (facts) => [{ text: 'Nothing to do at once; see whether it repeats.' }, kernelLines(facts), BUG_REPORT],
+  'check-program': (facts, situation) => [findFault(facts, situation), kernelLines(facts, 'See what else the kernel logged in the same second.')],
+  'restart-program': (facts, situation) => [{ text: `Restart ${program(facts)}; no reset is needed now.` }, test(facts, situation)],
+  'restart-vm': () => [{ text: 'Restart the virtual machine that owns the GPU.' }],
+  'reset-gpu': (facts, situation) => [kernelLines(facts), resetGpu(facts), test(facts, situation), BUG_REPORT],
+  'plan-reset': (facts) => [
+    { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
+    resetGpu(facts, 'Wait until its present work has ended, a reset would stop it; only the reset makes the repair take effect'),
   ],
-  'restart-program': [{ text: 'Start the program again; no reset is needed.' }, DIAGNOSE],
-  'restart-vm': [{ text: 'Restart the virtual machine that owns the GPU.' }],
-  'reset-gpu': [RESET, DIAGNOSE, REPORT],
-  'plan-reset': [
-    { text: 'Let the GPU be reset when its present work is done: only then does the repair take hold.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
-    { text: 'See what waits for the reset.', command: 'nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT,ECC' },
+  'drain-and-reset': (facts, situation) => [
+    drain(facts, situation),
+    diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
+    BUG_REPORT,
+    resetGpu(facts),
   ],
-  'drain-and-reset': [
+  reboot: (facts) => [
+    kernelLines(facts),
+    { text: 'If it is the same GPU again: check its power cables, its seating and riser, then have it replaced.' },
+    REBOOT,
+  ],
+  replace: (facts, situation) => [diagnose(facts, situation, 'Confirm the fault.'), { text: 'Take the GPU out of service and have it replaced.' }, BUG_REPORT],
+  'check-power': () => [{ text: "Switch the host off; check the GPU's power cables and the power supply." }],
+  'check-managed-memory': (facts) => [
+    { text: 'It matters only to managed memory and virtual GPUs: if one of them is used here, reset the GPU.' },
+    kernelLines(facts),
+  ],
+  'update-driver': () => [{ text: 'Update the driver.', command: 'nvidia-smi --query-gpu=driver_version --format=csv' }, BUG_REPORT],
+  'decode-nvlink': (facts) => [
     {
-      text: 'Give this GPU no new work and let the rest end.',
-      command: 'kubectl drain NODE --ignore-daemonsets; Slurm: scontrol update nodename=NODE state=drain reason=xid',
+      text: 'See which links of the GPU count errors, and which are down. If an Xid 154 follows, do what that one asks for.',
+      command: `nvidia-smi nvlink -e -i ${gpuOf(facts)}; nvidia-smi nvlink -s -i ${gpuOf(facts)}`,
     },
-    RESET,
-    DIAGNOSE,
+    kernelLines(facts),
   ],
-  reboot: [
-    {
-      text: 'Drain the machine, then reboot it; where the GPU stays away, switch its power off and on.',
-      command: 'sudo reboot    # where it stays away: sudo ipmitool chassis power cycle',
-    },
-    NEIGHBOURS,
-    REPORT,
+  'follow-recovery-action': (facts) => [
+    { text: 'See what the driver asks for, and do it.', command: `nvidia-smi -q -i ${gpuOf(facts)} | grep -i "recovery action"` },
   ],
-  replace: [DIAGNOSE, { text: 'Take the GPU out of service and have it replaced.' }, REPORT],
-  'check-power': [{ text: "Switch the machine off; check the GPU's power cables and the power supply." }],
-  'check-managed-memory': [{ text: 'It matters only to managed memory and virtual GPUs: if one of them is used here, reset the GPU.' }, NEIGHBOURS],
-  'update-driver': [{ text: 'Update the driver.', command: 'nvidia-smi --query-gpu=driver_version --format=csv' }, REPORT],
-  'decode-nvlink': [
+  'follow-other': () => [
     {
-      text: 'Follow the severity that the message names; if an Xid 154 stands beside it, do what that one asks for.',
-      command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s',
-    },
-    NEIGHBOURS,
-  ],
-  'follow-recovery-action': [{ text: 'Do what the driver asks for.', command: 'nvidia-smi -q -i GPU | grep -i "recovery action"' }],
-  'follow-other': [
-    {
-      text: 'Look for the other Xid, or for who ended the process, in the same seconds.',
+      text: 'Look for another Xid, or for who ended the process, in the same seconds.',
       command: "sudo dmesg -T | grep -E 'NVRM: Xid|Out of memory|Killed process' | tail",
     },
   ],
-  report: [NEIGHBOURS, REPORT],
+  report: (facts) => [kernelLines(facts), BUG_REPORT],
 }
+
+/** Nothing but the facts is known where no text is at hand (a counter, a field of NVML). */
+export const actionsFor = (action: XidAction, facts: Facts, situation: Situation = NOTHING_KNOWN): readonly Piece[] => ACTIONS[action](facts, situation)

@@ -56,7 +56,7 @@ export const BOARD: XidTable = {
   },
   74: {
     title: 'NVLink error',
-    meaning: 'A link between this GPU and another one or a switch failed. The far end may be the one at fault: a GPU that dies takes its links along.',
+    meaning: 'An NVLink between this GPU and another one, or a switch, failed. The other end may be at fault: a GPU that fails takes its links down.',
     causes: ['hardware', 'bus'],
     severity: 'critical',
     action: 'drain-and-reset',
@@ -71,12 +71,11 @@ export const BOARD: XidTable = {
   },
   79: {
     title: 'GPU has fallen off the bus',
-    meaning: 'The driver gets no answer from the GPU over PCIe: the link is gone, through the link itself, power, heat, or a dead board.',
+    meaning: 'The driver no longer reaches the GPU over PCIe.',
     causes: ['bus', 'hardware', 'heat'],
     severity: 'critical',
     action: 'reboot',
-    advice:
-      'Read the PCIe (AER) and BMC logs first. Then take the power away and give it back: a reboot without that often leaves the card dead. If it is the same GPU again, reseat it, then replace it.',
+    advice: 'Read the PCIe (AER) and BMC logs of those seconds. A GPU that is off the bus comes back only with a reboot, often only with a power cycle.',
   },
   81: { title: 'VGA block failed', meaning: "The board's VGA block failed (older boards).", causes: ['hardware'], severity: 'warning', action: 'report' },
   91: { title: 'Reserved code', meaning: 'NVIDIA reserves this code.', causes: ['driver'], severity: 'info', action: 'report' },

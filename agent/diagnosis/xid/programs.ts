@@ -19,8 +19,7 @@ export const PROGRAMS: XidTable = {
   },
   13: {
     title: 'Exception in a kernel',
-    meaning:
-      'A kernel did something that the processor on the GPU refuses: an address out of range or misaligned, an illegal instruction. The program is at fault in nearly all cases.',
+    meaning: 'A kernel did something illegal, such as using an address out of range. The program is at fault in nearly all cases.',
     causes: ['program', 'hardware', 'driver'],
     severity: 'warning',
     action: 'check-program',
@@ -35,8 +34,7 @@ export const PROGRAMS: XidTable = {
   },
   31: {
     title: 'GPU page fault',
-    meaning:
-      'A unit of the GPU went to an address behind which there is no memory, or memory that it may not access that way: mostly a wrong pointer in the program. The line names the engine, the kind of access and the address.',
+    meaning: 'The GPU accessed an invalid address: usually a wrong pointer in the program.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'check-program',
@@ -68,11 +66,11 @@ export const PROGRAMS: XidTable = {
   },
   45: {
     title: 'A program was taken off the GPU',
-    meaning: 'The driver removed the work of a process: because it was killed or interrupted, or because of an error before. It is a consequence, not a cause.',
+    meaning: 'The driver removed the work of a process from the GPU. It is a consequence, not a cause.',
     causes: ['user', 'program'],
     severity: 'info',
     action: 'follow-other',
-    advice: 'Newer drivers name the Xid that caused it. Alone it mostly means that the process was killed.',
+    advice: 'Without another Xid beside it, it usually means that the process ended or was killed.',
   },
   60: {
     title: 'Exception in the security engine',

@@ -1,20 +1,22 @@
 // Xid 154: the driver says in words which recovery it asks for. Values as NVML's field 230 has them.
-import type { Remedy } from '../../model/fault.ts'
+import type { Facts } from '../../model/facts.ts'
+import { gpuOf, REBOOT, resetGpu } from '../faults/remedies/gpu.ts'
+import type { Advice } from '../faults/remedies/plan.ts'
 import type { Severity } from '../../model/severity.ts'
 
-export type Recovery = { readonly to: string; readonly severity: Severity; readonly remedy: Remedy }
+export type Recovery = { readonly to: string; readonly severity: Severity; readonly remedy: (facts: Facts) => Advice }
 
-const KNOWN: readonly (readonly [pattern: RegExp, severity: Severity, remedy: Remedy])[] = [
-  [/^none$/i, 'info', { text: 'Nothing to do any more: the driver holds the GPU for repaired.' }],
-  [
-    /drain and reset/i,
-    'critical',
-    { text: 'Let the running work end, give the GPU no new one, then reset it.', command: 'sudo nvidia-smi --gpu-reset -i GPU' },
-  ],
-  [/drain p2p/i, 'critical', { text: 'Stop the programs that use peer-to-peer access with this GPU; then it recovers by itself.' }],
-  [/imex/i, 'critical', { text: 'Bring the IMEX domain back: restart its service on the nodes concerned.', command: 'sudo systemctl restart nvidia-imex' }],
-  [/node reboot|system reboot/i, 'critical', { text: 'Drain the machine and reboot it.', command: 'sudo reboot' }],
-  [/reset/i, 'critical', { text: 'Stop the work on this GPU and reset it.', command: 'sudo nvidia-smi --gpu-reset -i GPU' }],
+const NOTHING: Advice = { text: 'Nothing more to do: the driver reports the GPU as recovered.' }
+const PEERS: Advice = { text: 'Stop the programs that use peer-to-peer access with this GPU; then it recovers by itself.' }
+const IMEX: Advice = { text: 'Bring the IMEX domain back: restart its service on the nodes concerned.', command: 'sudo systemctl restart nvidia-imex' }
+
+const KNOWN: readonly (readonly [pattern: RegExp, severity: Severity, remedy: (facts: Facts) => Advice])[] = [
+  [/^none$/i, 'info', () => NOTHING],
+  [/drain and reset/i, 'critical', (facts) => resetGpu(facts, 'Let the running work end first and give it no new one: a reset stops what still runs')],
+  [/drain p2p/i, 'critical', () => PEERS],
+  [/imex/i, 'critical', () => IMEX],
+  [/node reboot|system reboot/i, 'critical', () => REBOOT],
+  [/reset/i, 'critical', (facts) => resetGpu(facts)],
 ]
 const CHANGED = /recovery action changed from 0x[0-9a-fA-F]{1,8} \([^)]{0,40}\) to 0x[0-9a-fA-F]{1,8} \(([^)]{1,40})\)/i
 
@@ -22,7 +24,7 @@ export function recoveryIn(message: string): Recovery | undefined {
   const to = CHANGED.exec(message)?.[1]
   if (to === undefined) return undefined
   const found = KNOWN.find(([pattern]) => pattern.test(to))
-  return { to, severity: found?.[1] ?? 'warning', remedy: found?.[2] ?? { text: `Do what the driver asks for: ${to}.` } }
+  return { to, severity: found?.[1] ?? 'warning', remedy: found?.[2] ?? (() => ({ text: `Do what the driver asks for: ${to}.` })) }
 }
 
 /** The values of NVML's field (NVML_GPU_RECOVERY_ACTION_*) in the words of the kernel's line. */
@@ -34,6 +36,8 @@ export function recoveryNumbered(action: number): Recovery {
   return {
     to,
     severity: found?.[1] ?? 'critical',
-    remedy: found?.[2] ?? { text: 'Do what the driver asks for.', command: 'nvidia-smi -q -i GPU | grep -i "recovery action"' },
+    remedy:
+      found?.[2] ??
+      ((facts) => ({ text: 'See what the driver asks for, and do it.', command: `nvidia-smi -q -i ${gpuOf(facts)} | grep -i "recovery action"` })),
   }
 }

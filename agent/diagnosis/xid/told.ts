@@ -1,11 +1,13 @@
 // A fault of which only the Xid's number is known: NVML's event, another program's word.
 import type { Fault } from '../../model/fault.ts'
-import { ACTIONS } from './actions.ts'
+import { plan } from '../faults/remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+import { actionsFor } from './actions.ts'
 import { xidEntry } from './catalogue.ts'
 
 export type ToldXid = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
 
-export function toldXid(xid: number): ToldXid {
+export function toldXid(xid: number, situation?: Situation): ToldXid {
   const entry = xidEntry(xid)
   return {
     kind: 'xid',
@@ -13,6 +15,6 @@ export function toldXid(xid: number): ToldXid {
     title: `Xid ${xid}: ${entry.title}`,
     verdict: `${entry.meaning} Likely cause: ${entry.causes.join(', then ')}.`,
     facts: { xid },
-    remedies: [...(entry.advice === undefined ? [] : [{ text: entry.advice }]), ...ACTIONS[entry.action]],
+    remedies: plan(entry.advice !== undefined && { text: entry.advice }, actionsFor(entry.action, { xid }, situation)),
   }
 }

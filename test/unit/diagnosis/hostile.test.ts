@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { explainChunks, explainText } from '../../../agent/diagnosis/explain.ts'
 import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { LINE_LIMIT } from '../../../agent/diagnosis/passage.ts'
+import { createSituations } from '../../../agent/diagnosis/situation/situation.ts'
 import { isBounded } from '../../setup/bounded.ts'
 
 /** What patterns repeat over: a literal followed by much of one of these is where backtracking would show. */
@@ -46,7 +47,9 @@ describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ f
       const word = literal.replaceAll('\n', '')
       for (const filler of [...FILLERS, word, `${word} `, word.slice(0, -1)]) {
         const lines = [filled('', filler, 64), filled(`${word} `, filler, LENGTH), filled('', filler, LENGTH)]
-        if (!isBounded(() => void family.recognise(lines, 1))) slow.push(`${JSON.stringify(word)} + ${JSON.stringify(filler)}`)
+        const situations = createSituations()
+        if (!isBounded(() => void family.recognise(lines, 1, () => situations.at(lines, 1, 1))))
+          slow.push(`${JSON.stringify(word)} + ${JSON.stringify(filler)}`)
       }
     }
     expect(slow).toEqual([])

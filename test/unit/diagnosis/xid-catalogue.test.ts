@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { ACTIONS } from '../../../agent/diagnosis/xid/actions.ts'
+import { plan } from '../../../agent/diagnosis/faults/remedies/plan.ts'
+import { actionsFor } from '../../../agent/diagnosis/xid/actions.ts'
 import { XID_CODES, xidEntry } from '../../../agent/diagnosis/xid/catalogue.ts'
 import { decodeNvlink5 } from '../../../agent/diagnosis/xid/nvlink5.ts'
 import { recoveryIn } from '../../../agent/diagnosis/xid/recovery.ts'
@@ -16,7 +17,7 @@ describe('the catalogue', () => {
       const entry = xidEntry(code)
       expect(entry.meaning.length, `Xid ${code}`).toBeGreaterThan(20)
       expect(entry.causes.length, `Xid ${code}`).toBeGreaterThan(0)
-      expect(ACTIONS[entry.action].length, `Xid ${code}`).toBeGreaterThan(0)
+      expect(plan(actionsFor(entry.action, { xid: code })).length, `Xid ${code}`).toBeGreaterThan(0)
     }
   })
 
@@ -53,10 +54,10 @@ describe('NVLink of the fifth generation', () => {
 describe('the recovery action of Xid 154', () => {
   const changed = (to: string): string => `GPU recovery action changed from 0x0 (None) to 0x2 (${to})`
   test('each value has its remedy', () => {
-    expect(recoveryIn(changed('Node Reboot Required'))?.remedy.command).toContain('reboot')
-    expect(recoveryIn(changed('GPU Reset Required'))?.remedy.command).toContain('gpu-reset')
+    expect(recoveryIn(changed('Node Reboot Required'))?.remedy({}).command).toContain('reboot')
+    expect(recoveryIn(changed('GPU Reset Required'))?.remedy({}).command).toContain('gpu-reset')
     expect(recoveryIn(changed('Drain and Reset'))?.severity).toBe('critical')
-    expect(recoveryIn(changed('Recover IMEX Domain'))?.remedy.command).toContain('imex')
+    expect(recoveryIn(changed('Recover IMEX Domain'))?.remedy({}).command).toContain('imex')
     expect(recoveryIn('GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)')).toMatchObject({ to: 'None', severity: 'info' })
   })
 

@@ -38,7 +38,7 @@ describe('an Xid', () => {
       subject: { gpu: { index: 2, uuid: uuid(2) } },
     })
     expect(incident.title).toBe('Xid 48: Uncorrectable ECC error')
-    expect(incident.remedies.map(({ command }) => command)).toContain('sudo fuser -v /dev/nvidia*; sudo nvidia-smi --gpu-reset -i 2')
+    expect(incident.remedies.map(({ command }) => command)).toContain('sudo nvidia-smi --gpu-reset -i 2')
     expect(incident.evidence.log_lines[0]?.stream).toBe('numbers')
   })
 

@@ -3,11 +3,13 @@ import { gib } from '../../../text/bytes.ts'
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { integerIn, SIZE, sizeIn } from '../quantity.ts'
-import { gpuName, judgeCauses, oomTitle } from './causes.ts'
+import type { Situation } from '../../situation/situation.ts'
+import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { remediesOf } from './remedies.ts'
 import { known } from '../parts/window.ts'
 
-const START = /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b/
+const START =
+  /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b|!!! Exception during processing !!! Allocation on device\b/
 const field = (name: string): RegExp => new RegExp(`${name} ?: ${SIZE}`)
 const ALLOCATED = field('Currently allocated')
 const REQUESTED = field('Requested')
@@ -16,7 +18,7 @@ const FREE = field(String.raw`Free \(according to CUDA\)`)
 const ALLOWED = field(String.raw`PyTorch limit \(set by user-supplied memory fraction\)`)
 const LINES = 8
 
-function recognise(text: LogText, at: number): Recognised | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const joined = joinedFrom(text, at, LINES)
   const start = START.exec(joined)
   if (start === null) return undefined
@@ -31,15 +33,15 @@ function recognise(text: LogText, at: number): Recognised | undefined {
   })
   const judged = judgeCauses(figures)
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
-  const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} are allocated already`
+  const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))
   return {
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch with the cudaMallocAsync allocator)${held}.`,
+    verdict: `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch)${held}.${figures.requested_bytes === undefined ? '' : ` ${causeSentence(figures, judged)}`}`,
     facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
-    remedies: remediesOf(figures, judged, false),
+    remedies: remediesOf(figures, judged, message, situation()),
     lines: linesCovered(text, at, start.index + end),
   }
 }
@@ -47,6 +49,6 @@ function recognise(text: LogText, at: number): Recognised | undefined {
 export const cudaOomAsync: FaultFamily = {
   id: 'cuda-oom-async',
   kinds: ['cuda_oom'],
-  literals: ['would exceed allowed memory', 'OutOfMemoryError: Allocation on device'],
+  literals: ['would exceed allowed memory', 'processing !!! Allocation on device', 'OutOfMemoryError: Allocation on device'],
   recognise,
 }

@@ -18,6 +18,8 @@ export type Judged = {
   readonly others?: { readonly bytes: number; readonly named: boolean; readonly pids: readonly number[] }
   /** What this process holds beside PyTorch's memory. */
   readonly besideBytes?: number
+  /** What is neither free nor PyTorch's nor, where it is told, this process's: other processes, the desktop, this process's own context. */
+  readonly outsideBytes?: number
   /** Enough was free and the request failed all the same. */
   readonly enoughWasFree: boolean
   /** More than the card has: Windows and WSL2 lend host memory. */
@@ -58,12 +60,21 @@ function othersOf(facts: Facts): Judged['others'] {
   return missing > GIB ? { bytes: missing, named: false, pids: [] } : undefined
 }
 
+function outsideOf(facts: Facts): number | undefined {
+  const own = facts.process_bytes ?? held(facts)
+  if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined) return undefined
+  // In a container the failing process is one of the list: then the list tells who is outside.
+  if (facts.process_bytes === undefined && (facts.other_processes?.length ?? 0) > 0) return othersOf(facts)?.bytes ?? 0
+  return Math.max(0, facts.total_bytes - facts.free_bytes - own)
+}
+
 export function judgeCauses(facts: Facts): Judged {
   const { requested_bytes: requested, total_bytes: total, free_bytes: free, allowed_bytes: allowed } = facts
   const spilled = total !== undefined && (facts.allocated_bytes ?? 0) > total
   const nothing: Judged = { causes: [], enoughWasFree: false, spilled }
   const others = spilled ? undefined : othersOf(facts)
-  const withOthers = others === undefined ? {} : { others }
+  const outside = spilled ? undefined : outsideOf(facts)
+  const withOthers = { ...(others === undefined ? {} : { others }), ...(outside === undefined ? {} : { outsideBytes: outside }) }
   if (requested === undefined || total === undefined) return { ...nothing, ...withOthers }
   const limit = allowed ?? total
   const own = held(facts) ?? 0
@@ -101,38 +112,71 @@ export const oomTitle = (gpu: number | undefined): string => `Out of GPU memory$
 /** `GPU 3` where its number is known. */
 export const gpuName = (gpu: number | undefined): string => (gpu === undefined ? 'the GPU' : `GPU ${gpu}`)
 
+const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+
+function neighboursSentence(facts: Facts, judged: Judged): string {
+  const total = facts.total_bytes === undefined ? '' : ` of its ${gib(facts.total_bytes)}`
+  const bytes = gib(judged.others?.bytes ?? 0)
+  const pids = judged.others?.pids ?? []
+  if (judged.others?.named !== true) return `Computed: about ${bytes}${total} is held by something outside this process.`
+  return pids.length === 1
+    ? `Process ${pids[0]} holds ${bytes}${total} on the same GPU.`
+    : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU.`
+}
+
+/** What the figures prove of a job that simply needs more than there is. */
+function capacitySentence(facts: Facts, judged: Judged): string {
+  const { requested_bytes: requested, free_bytes: free, total_bytes: total } = facts
+  if (judged.spilled) return 'More is allocated than the card has: it has spilled into system memory (Windows, WSL2), and that is full too.'
+  const outside = judged.outsideBytes ?? 0
+  const own = facts.process_bytes ?? held(facts)
+  const apart =
+    total !== undefined && outside >= LEADS * total
+      ? ` ${gib(outside)} is held outside PyTorch: other processes, the desktop, or this process's own CUDA context.`
+      : ''
+  if (judged.enoughWasFree)
+    return `${gib(free ?? 0)} was free, so the card itself was not full: a limit of the program, the driver or the host refused the request.${apart}`
+  if (requested === undefined || total === undefined) return 'The job needs more memory than the GPU has left.'
+  const short = free === undefined ? undefined : requested - free
+  const holds = own === undefined ? '' : `; this process holds ${gib(own)} of the card's ${gib(total)}`
+  return short === undefined || short <= 0
+    ? `The card has ${gib(total)}${holds.replace(/ of the card's .*$/, '')}.${apart}`
+    : `${gib(short)} short${holds}.${apart}`
+}
+
 export function causeSentence(facts: Facts, judged: Judged): string {
-  const cause = judged.causes[0]
-  const total = facts.total_bytes === undefined ? '' : ` of ${gib(facts.total_bytes)}`
-  const unallocated = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
-  switch (cause) {
+  const short = (facts.requested_bytes ?? 0) - (facts.free_bytes ?? 0)
+  const enough = judged.others?.named === true && short > 0 && judged.others.bytes >= short && !judged.causes.includes('oversized_request')
+  const minor = judged.causes[0] !== 'other_process' && (judged.causes.includes('other_process') || enough) ? ` ${neighboursSentence(facts, judged)}` : ''
+  const limit =
+    facts.allowed_bytes !== undefined && facts.total_bytes !== undefined && facts.allowed_bytes < facts.total_bytes && judged.causes[0] !== 'fraction_cap'
+      ? ` The program may use only ${gib(facts.allowed_bytes)} (a memory fraction is set).`
+      : ''
+  return `${mainSentence(facts, judged)}${minor}${limit}`
+}
+
+function mainSentence(facts: Facts, judged: Judged): string {
+  const { requested_bytes: requested, total_bytes: total } = facts
+  switch (judged.causes[0]) {
     case 'fragmentation':
-      return `PyTorch itself holds ${gib(unallocated)} that is of no use for this request, because it lies in pieces (fragmentation).`
-    case 'other_process': {
-      const who =
-        judged.others?.named === true
-          ? judged.others.pids.length === 1
-            ? `Process ${judged.others.pids[0]} holds`
-            : `${judged.others.pids.length} other processes hold`
-          : 'Something outside this process holds'
-      return `${who} ${gib(judged.others?.bytes ?? 0)}${total} on the same GPU.`
-    }
+      return `PyTorch holds ${gib(cachedOf(facts))} in its cache that it cannot use for this request. Cause, computed from PyTorch's own figures: fragmentation.`
+    case 'other_process':
+      return neighboursSentence(facts, judged)
     case 'fraction_cap':
       return `The card had room (${gib(facts.free_bytes ?? 0)} free), but this process may only use ${gib(facts.allowed_bytes ?? 0)}: a memory fraction is set.`
-    case 'oversized_request':
-      return `A single request of this size does not fit a GPU${facts.total_bytes === undefined ? '' : ` with ${gib(facts.total_bytes)}`}, even an empty one: look for a wrong shape or batch size.`
+    case 'oversized_request': {
+      const card = total === undefined ? 'the GPU' : `the card's ${gib(total)}`
+      return requested !== undefined && total !== undefined && requested < total - 2 ** 28
+        ? `This one request takes nearly all of ${card}. Likely a batch, sequence or shape that is too large.`
+        : `This one request is larger than ${card}, so it would fail on an empty card too. Likely a wrong shape, batch or sequence length.`
+    }
     case 'private_pools':
-      return `${gib(facts.private_pools_bytes ?? 0)} are kept in private pools (CUDA graphs), which nothing else may use.`
+      return `${gib(facts.private_pools_bytes ?? 0)} is kept in private pools (CUDA graphs), which nothing else can use.`
     case 'non_pytorch_memory':
       return `This process holds ${gib(judged.besideBytes ?? 0)} outside PyTorch (other libraries, NCCL, a second framework).`
     case 'capacity':
     case undefined:
       break
   }
-  if (judged.spilled) return 'More is allocated than the card has: it has spilled into system memory (Windows, WSL2), and that is full too.'
-  if (judged.enoughWasFree)
-    return `${gib(facts.free_bytes ?? 0)} were free at that moment: a limit set in the program, another process that has freed since, or the host's own memory (Windows) stood in the way.`
-  if (facts.allocated_bytes !== undefined && facts.total_bytes !== undefined)
-    return `The job's own ${gib(facts.allocated_bytes)} in use are what fills the ${gib(facts.total_bytes)} card: it needs more than there is.`
-  return 'The job needs more memory than the GPU has left.'
+  return capacitySentence(facts, judged)
 }

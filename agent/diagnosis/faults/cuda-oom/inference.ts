@@ -1,36 +1,28 @@
 // Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime, TensorRT.
-import type { Remedy } from '../../../model/fault.ts'
+import { gib } from '../../../text/bytes.ts'
+import { whoHolds } from '../remedies/gpu.ts'
+import { lessInLlamacpp, lessInOllama } from './less/ggml.ts'
+import { lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
+import { longestIn, moreCache, smallerShare } from './less/vllm.ts'
+import { numberSet } from '../../situation/settings.ts'
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
+import type { Facts } from '../../../model/facts.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
-const VLLM: readonly Remedy[] = [
-  { text: 'Give vLLM a larger share of the card, if nothing else runs there.', command: '--gpu-memory-utilization 0.95' },
-  { text: 'Need less for the cache: a shorter context, fewer sequences at once.', command: '--max-model-len 8192 --max-num-seqs 64' },
-  { text: 'Spread the model over more GPUs, or load a quantised one.', command: '--tensor-parallel-size 2' },
-]
-const VLLM_TAKEN: readonly Remedy[] = [
-  {
-    text: 'See who else holds memory on the GPU, and end what should not be there.',
-    command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
-  },
-  { text: 'Or ask for a smaller share.', command: '--gpu-memory-utilization 0.8' },
-]
-const GGML: readonly Remedy[] = [
-  { text: 'Put fewer layers onto the GPU.', command: '--n-gpu-layers 20' },
-  {
-    text: 'Need less for the cache and the compute buffers: a smaller context and batch, a quantised KV cache.',
-    command: '--ctx-size 8192 --ubatch-size 256 --cache-type-k q8_0 --cache-type-v q8_0 --flash-attn on',
-  },
-  { text: 'With ollama: the same through its settings.', command: 'OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_NUM_PARALLEL=1' },
-]
-const ONNX: readonly Remedy[] = [
-  { text: 'Limit and shape the arena: options gpu_mem_limit and arena_extend_strategy=kSameAsRequested of the CUDA provider.' },
-  {
-    text: 'Use smaller batches; see who else holds memory on the GPU.',
-    command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
-  },
-]
+const ggml = (situation: Situation): readonly Piece[] => (situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation))
+const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(facts)]
+const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an unknown amount' : gib(bytes))
+const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts): string =>
+  asked === undefined && free === undefined
+    ? 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.'
+    : `vLLM wants ${figure(asked)} of the card's ${figure(total)} at its start, and only ${figure(free)} is free: another process holds the rest.`
+const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: Situation): string => {
+  const fits = longestIn(situation.text)
+  return `One request of the longest length that the model allows does not fit the KV cache${need === undefined ? '' : ` (${gib(need)} needed, ${figure(free)} available)`}.${fits === undefined ? '' : ` By vLLM's estimate ${fits} tokens fit.`}`
+}
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
 
@@ -41,6 +33,8 @@ export const cudaOomInference = memoryFamily(
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
     'tokens that can be stored in KV cache',
+    'alloc_req_slots runs out of memory',
+    'odules are dispatched on the CPU or the disk',
     'failed to allocate compute buffers',
     'failed to allocate buffer for kv cache',
     '--mem-fraction-static',
@@ -64,8 +58,8 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /No available memory for the cache blocks/,
       who: 'vLLM',
-      verdict: 'After loading the model nothing is left of the share of GPU memory that vLLM may use, so there is no room for its KV cache.',
-      remedies: VLLM,
+      verdict: 'After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use.',
+      remedies: moreCache,
     },
     {
       pattern: /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\) on startup is less than desired GPU memory utilization/,
@@ -77,82 +71,113 @@ export const cudaOomInference = memoryFamily(
           total_bytes: bytesOf(total, 'GiB'),
           requested_bytes: sizeIn(message, new RegExp(`utilization \\([\\d.]{1,8}, ${SIZE}\\)`)),
         }),
-      verdict: 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.',
-      remedies: VLLM_TAKEN,
+      verdict: wanted,
+      remedies: taken,
       causes: ['other_process'],
     },
     {
       pattern: /is less than desired GPU memory utilization/,
       who: 'vLLM',
-      verdict: 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.',
-      remedies: VLLM_TAKEN,
+      verdict: wanted,
+      remedies: taken,
     },
     {
-      pattern: /\(([\d.]{1,12}) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) GiB\)/,
+      // Older releases put the first figure in brackets.
+      pattern: /\(?([\d.]{1,12}) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) GiB\)/,
       who: 'vLLM',
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
-      verdict: 'One request of the longest length that the model allows would not fit the KV cache that is left after loading the model.',
-      remedies: VLLM,
+      verdict: longest,
+      remedies: moreCache,
+    },
+    {
+      pattern: /alloc_req_slots runs out of memory/,
+      verdict: (_, situation) => {
+        const asked = /num_reqs=(\d{1,6})/.exec(situation.text)?.[1]
+        return `SGLang ran out of request slots${asked === undefined ? '' : ` (${asked} asked for)`}: slots, not bytes of GPU memory.`
+      },
+      remedies: (situation) => [
+        {
+          text: 'Let fewer requests run at once, as the message says.',
+          command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? 16) / 2))}`,
+        },
+        { text: 'Update SGLang if it stays: the scheduler should not hand out more slots than there are.' },
+      ],
+    },
+    {
+      pattern: /[Ss]ome modules are dispatched on the CPU or the disk/,
+      verdict: 'The quantized model does not fit the free GPU memory, so transformers would keep modules on the CPU or the disk, and refuses to.',
+      remedies: (situation) => [
+        whoHolds(situation),
+        { text: "Load a smaller model or a smaller quantization, or spread it over more GPUs (device_map='auto' with all of them visible)." },
+        {
+          text: 'Or allow it: llm_int8_enable_fp32_cpu_offload=True in BitsAndBytesConfig, with a device_map of your own. What lies on the CPU is many times slower.',
+        },
+      ],
     },
     {
       pattern: /Not enough memory[^]{0,40}--mem-fraction-static/,
       who: 'SGLang',
-      remedies: [{ text: 'Give SGLang a larger share, or a smaller model.', command: '--mem-fraction-static 0.9' }],
+      remedies: (situation) => lessInSglang(situation, 'cache'),
     },
     {
       pattern: new RegExp(`allocating ${SIZE} on device (\\d{1,4}): ?cudaMalloc failed`),
       who: 'llama.cpp',
       facts: ([, amount, unit, device]) => known({ requested_bytes: bytesOf(amount, unit), gpu_index: Number(device) }),
-      remedies: GGML,
+      remedies: ggml,
     },
     {
       pattern: /(?:failed|unable) to allocate (?:CUDA|ROCm)(\d{1,4})? buffer(?: of size (\d{1,18}))?/,
       who: 'llama.cpp',
       facts: ([, device, bytes]) => known({ requested_bytes: bytesOf(bytes, ''), gpu_index: device === undefined ? undefined : Number(device) }),
-      remedies: GGML,
+      remedies: ggml,
     },
     {
       pattern: /cudaMalloc failed:? ?out of memory/,
-      who: 'The program',
       facts: (_, message) =>
         known({
           requested_bytes: bytesOf(/buffer of size (\d{1,18})/.exec(message.slice(0, 300))?.[1], ''),
           gpu_index: deviceOf(message.slice(0, 300)),
         }),
-      remedies: GGML,
+      remedies: ggml,
     },
     {
       pattern: /Failed to allocate memory for requested buffer of size (\d{1,18})/,
       who: 'ONNX Runtime',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       verdict: 'ONNX Runtime could not enlarge its arena, most likely on the GPU (the message does not say which device).',
-      remedies: ONNX,
+      remedies: (situation) => [lessInOnnx(), whoHolds(situation)],
     },
     {
       pattern: /Available memory of (\d{1,18}) is smaller than requested bytes of (\d{1,18})/,
       who: 'ONNX Runtime',
       facts: ([, free, bytes]) => known({ free_bytes: bytesOf(free, ''), requested_bytes: bytesOf(bytes, '') }),
-      remedies: ONNX,
+      remedies: (situation) => [lessInOnnx(), whoHolds(situation)],
     },
     {
       pattern: /Requested amount of GPU memory \((\d{1,18}) bytes\) could not be allocated/,
       who: 'TensorRT',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
+      remedies: (situation) => [lessInTensorrt(), whoHolds(situation)],
     },
     { pattern: /Cuda Runtime \(out of memory\)/, who: 'TensorRT' },
     {
       pattern: /Not enough memory to handle (?:\d{1,9} )?(?:total |prefill )?tokens/,
       who: 'Text Generation Inference',
-      remedies: [{ text: 'Allow fewer tokens at once.', command: '--max-batch-prefill-tokens 2048 --max-total-tokens 4096' }],
+      remedies: lessInTgi,
     },
-    { pattern: /may not have enough available memory to load this model/, who: 'ollama', remedies: GGML },
+    { pattern: /may not have enough available memory to load this model/, who: 'ollama', remedies: ggml },
     {
       pattern: /larger than the maximum number of tokens that can be stored in KV cache/,
       who: 'vLLM',
-      verdict: 'One request of the longest length that the model allows would not fit the KV cache that is left after loading the model.',
-      remedies: VLLM,
+      verdict: longest,
+      remedies: moreCache,
     },
-    { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, who: 'llama.cpp', remedies: GGML },
-    { pattern: /Error Code 2: OutOfMemory|CUDA runtime error in .{0,160}: out of memory/, who: 'TensorRT' },
+    { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, who: 'llama.cpp', remedies: ggml },
+    { pattern: /Error Code 2: OutOfMemory/, who: 'TensorRT' },
+    {
+      pattern: /CUDA runtime error in .{0,160}: out of memory/,
+      who: 'TensorRT-LLM',
+      remedies: (situation) => [lessInTensorrtLlm(), whoHolds(situation)],
+    },
   ],
 )

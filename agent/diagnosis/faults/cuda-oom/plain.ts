@@ -57,31 +57,24 @@ export const cudaOomPlain = memoryFamily(
     },
     {
       pattern: /NvMapMemAllocInternalTagged: (\d{1,18}) error 12\b/,
-      who: 'The program (on a Jetson)',
+      who: 'The program (on a Jetson, where GPU and CPU share memory)',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
     },
     {
       pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,
       who: 'RAPIDS',
-      remedies: [
-        { text: "Let RMM use host memory beside the card's.", command: 'rmm.reinitialize(managed_memory=True)' },
-        { text: 'Work on smaller partitions, and let cuDF spill.', command: 'export CUDF_SPILL=on' },
-      ],
     },
     {
       pattern: /CUDA_(?:ERROR_)?OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
-      who: 'The program',
       unless: /^(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory) ?(?:=|is returned|may|can|if)\b/,
       facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
     },
     {
       pattern:
         /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
-      who: 'The program',
     },
     {
       pattern: /System is out of GPU (?:and shared host )?memory|\bGPU (?:ran )?out of memory\b|Insufficient VRAM|not enough VRAM/,
-      who: 'The program',
       unless: /^[^.]{0,60}\b(?:if|avoid|may|might|could)\b/,
     },
   ],

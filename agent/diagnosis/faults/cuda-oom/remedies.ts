@@ -2,85 +2,148 @@
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
+import { settingOf } from '../../situation/settings.ts'
+import type { Situation } from '../../situation/situation.ts'
+import { setVariables } from '../remedies/environment.ts'
+import { processes, whoHolds } from '../remedies/gpu.ts'
+import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
+import { lessMemory } from './less/index.ts'
 
-const LESS: readonly Remedy[] = [
-  {
-    text: 'Need less: halve the batch (and double gradient accumulation to keep the result), shorten the sequences, or use bf16 and activation checkpointing.',
-  },
-  { text: 'For inference: load the model in 8 or 4 bit, or spread it over more GPUs.' },
-]
-const WHO: Remedy = {
-  text: 'See who holds memory on the GPU.',
-  command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
+/** Which options the allocator knows: messages changed their form in 2.1, and told of max_split_size_mb from 1.10 on. */
+type Generation = 'current' | 'split only' | 'none'
+function generationOf(message: string): Generation {
+  if (!/\d total capacity;/.test(message)) return 'current'
+  return message.includes('max_split_size_mb') ? 'split only' : 'none'
 }
-/** The name with CUDA in it is read by every release; the shorter one only by 2.9 and later. */
-const variable = (hip: boolean): string => (hip ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
 
-function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, hip: boolean): readonly Remedy[] {
+/** The name with CUDA in it is read by every release; the shorter one only by 2.9 and later. */
+const variable = (situation: Situation): string => (situation.vendor === 'amd' ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
+
+function joinPieces(facts: Facts, message: string, situation: Situation): readonly Piece[] {
+  const generation = generationOf(message)
+  const expandable = generation === 'current' && situation.system !== 'windows'
+  const conf = `${settingOf(situation.settings, 'PYTORCH_CUDA_ALLOC_CONF') ?? ''}${settingOf(situation.settings, 'PYTORCH_ALLOC_CONF') ?? ''}`
+  const inForce = /expandable_segments:?True/.test(conf)
+  const cached = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+  return [
+    expandable &&
+      !inForce && {
+        text: `Let PyTorch join the ${gib(cached)} that it holds unused: segments that can grow.`,
+        command: setVariables(situation, { [variable(situation)]: 'expandable_segments:True' }),
+      },
+    !expandable &&
+      generation !== 'none' &&
+      !conf.includes('max_split_size_mb') && {
+        text: 'Keep large cached blocks whole, so that large requests find one.',
+        command: setVariables(situation, { [variable(situation)]: 'max_split_size_mb:256' }),
+      },
+    generation === 'none' && { text: 'Update PyTorch: releases before 1.10 have no setting against fragmentation.' },
+  ]
+}
+
+const OWN_GPU: Piece = {
+  text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES names those that a program may use.',
+}
+const BY_LOCAL_RANK: Piece = {
+  text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
+}
+/** Neighbours whose pids lie close together were started together. */
+const ranks = (pids: readonly number[], situation: Situation): boolean => situation.distributed && Math.max(...pids) - Math.min(...pids) < 64
+
+const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
+  const pids = judged.others?.pids ?? []
+  return [
+    whoHolds(situation),
+    pids.length > 0 &&
+      processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
+    pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
+  ]
+}
+
+/** Free memory was enough: the limit is not on the card. */
+function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonly Piece[] {
+  const windows = situation.system === 'windows' || situation.system === 'wsl'
+  const host: Piece =
+    situation.vendor === 'amd'
+      ? {
+          text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory show up there, not in PyTorch.',
+          command: "sudo dmesg -T | grep -iE 'amdgpu|oom|out of memory' | tail -n 30; free -g; sysctl vm.max_map_count",
+        }
+      : situation.system === 'linux'
+        ? { text: 'See whether host memory is exhausted too: pinned memory and page tables need it.', command: 'free -g; ulimit -a' }
+        : {
+            text: `Check host memory: ${windows ? 'Windows backs' : 'on Windows the driver backs'} every GPU allocation with the page file, so a small page file fails requests while the card has room. Enlarge it (system memory plus the card's memory).`,
+          }
+  const limit: Piece = facts.allowed_bytes !== undefined && {
+    text: 'See whether the program sets a memory limit (torch.cuda.set_per_process_memory_fraction).',
+  }
+  const outside = judged.outsideBytes ?? 0
+  const who = whoHolds(situation)
+  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, host, limit] : [host, limit, who]
+}
+
+function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {
   switch (cause) {
     case 'fragmentation':
-      return [
-        { text: 'Let PyTorch put the pieces together (not on Windows).', command: `export ${variable(hip)}=expandable_segments:True` },
-        { text: 'Where that is not supported: keep large blocks whole.', command: `export ${variable(hip)}=max_split_size_mb:256` },
-        { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' },
-      ]
+      return [joinPieces(facts, message, situation), { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }]
     case 'other_process':
-      return [
-        WHO,
-        ...(judged.others?.pids[0] === undefined
-          ? []
-          : [
-              {
-                text: 'Look at the biggest neighbour (a pid of the host), and end it if it should not be there.',
-                command: `ps -o pid,user,lstart,args -p ${judged.others.pids.join(',')}`,
-              },
-            ]),
-        {
-          text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES chooses among those that the program sees, --gpus device=N gives a container another one. With torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.',
-        },
-      ]
+      return [neighbours(judged, situation), situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : OWN_GPU]
     case 'fraction_cap':
       return [
         {
-          text: `Raise or drop the limit that the program set${facts.allowed_bytes === undefined ? '' : ` (${gib(facts.allowed_bytes)})`}: torch.cuda.set_per_process_memory_fraction, or per_process_memory_fraction in ${variable(hip)}.`,
-          command: 'torch.cuda.set_per_process_memory_fraction(1.0)',
+          text: `Raise or remove the limit that the program set${facts.allowed_bytes === undefined ? '' : ` (${gib(facts.allowed_bytes)})`}: torch.cuda.set_per_process_memory_fraction, or per_process_memory_fraction in ${variable(situation)}.`,
         },
       ]
     case 'oversized_request':
       return [
         {
-          text: 'Look at the line of the traceback that allocates: a wrong shape, a batch or sequence that is too long, or a full attention matrix. Split the work, or use attention that needs no full matrix.',
+          text: 'Look at the line of the traceback that allocates: a wrong shape, or a batch, sequence or resolution that is too large. Split the work into chunks, or use attention that builds no full matrix.',
         },
       ]
     case 'private_pools':
       return [
-        { text: 'Capture fewer CUDA graphs or smaller ones, or run without them (vLLM: --enforce-eager; torch.compile: another mode than "reduce-overhead").' },
+        situation.programs.has('vllm')
+          ? { text: 'Run without CUDA graphs, whose private pools nothing else can use.', command: '--enforce-eager' }
+          : { text: 'Capture fewer or smaller CUDA graphs, or none (torch.compile: another mode than "reduce-overhead").' },
       ]
     case 'non_pytorch_memory':
       return [
-        { text: 'Find what else the process loads onto the GPU: a second framework that reserves memory (TensorFlow, JAX), NCCL buffers, cuDNN workspaces.' },
-        { text: 'Keep JAX from reserving three quarters of the card.', command: 'export XLA_PYTHON_CLIENT_PREALLOCATE=false' },
+        { text: 'Find what else the process loads onto the GPU: a second framework that reserves memory, NCCL buffers, cuDNN workspaces.' },
+        (situation.programs.has('jax') || situation.programs.has('tensorflow')) && lessMemory(situation, facts),
       ]
     case 'capacity':
     case undefined:
       break
   }
-  if (!judged.enoughWasFree) return LESS
-  return [
-    WHO,
-    {
-      text: 'Watch the next run: free memory was enough when the request failed. On Windows enlarge the page file; elsewhere look for a memory fraction set in the program.',
-    },
-  ]
+  return judged.enoughWasFree ? notTheCard(judged, facts, situation) : lessMemory(situation, facts, judged.others?.bytes)
 }
 
-export function remediesOf(facts: Facts, judged: Judged, hip: boolean): readonly Remedy[] {
-  if (judged.causes.length === 0) return [WHO, ...LESS]
-  const remedies = judged.causes.flatMap((cause) => remediesFor(cause, facts, judged, hip))
-  return judged.spilled
-    ? [{ text: "Everything above the card's own memory runs over the bus: choose a smaller model or batch before anything else." }, ...remedies]
-    : remedies
+/** Below this share of the card cached memory is no cause, but joining it may still be enough. */
+function cachedHelps(facts: Facts, judged: Judged): boolean {
+  const cached = facts.reserved_unallocated_bytes ?? 0
+  return (
+    !judged.causes.includes('fragmentation') &&
+    !judged.enoughWasFree &&
+    facts.requested_bytes !== undefined &&
+    cached >= facts.requested_bytes &&
+    cached > 2 ** 28
+  )
 }
 
-export const GENERAL_REMEDIES: readonly Remedy[] = [WHO, ...LESS]
+export function remediesOf(facts: Facts, judged: Judged, message: string, situation: Situation): readonly Remedy[] {
+  if (judged.causes.length === 0) return plan(lessMemory(situation, facts), whoHolds(situation))
+  const spilled: Piece = judged.spilled && {
+    text: "Choose a smaller model or batch first: what lies in system memory is read over the bus, which is many times slower than the card's memory.",
+  }
+  const others = judged.outsideBytes !== undefined && facts.total_bytes !== undefined && judged.outsideBytes > 0.2 * facts.total_bytes && whoHolds(situation)
+  return plan(
+    spilled,
+    judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
+    cachedHelps(facts, judged) && joinPieces(facts, message, situation),
+    facts.allowed_bytes !== undefined && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
+    others,
+  )
+}
+
+export const generalRemedies = (situation: Situation, facts: Facts = {}): readonly Remedy[] => plan(lessMemory(situation, facts), whoHolds(situation))

@@ -1,24 +1,28 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
 import type { Facts, OomCause } from '../../../model/facts.ts'
-import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
+import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import type { Situation } from '../../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
-import { GENERAL_REMEDIES } from './remedies.ts'
+import { plan, type Piece } from '../remedies/plan.ts'
+import { whoHolds } from '../remedies/gpu.ts'
+import { lessMemory } from './less/index.ts'
 
 export type MemoryRule = {
   /** On the message joined with the next lines; begins in the line that was hit. */
   readonly pattern: RegExp
-  /** Who says it: "TensorFlow". */
-  readonly who: string
+  /** Who says it: "TensorFlow"; undefined where any program may. */
+  readonly who?: string
   readonly facts?: (match: RegExpExecArray, message: string) => Facts
   /** True where the message is harmless. */
   readonly unless?: RegExp
   /** Instead of "asked for … and did not get it". */
-  readonly verdict?: string
-  readonly remedies?: readonly Remedy[]
+  readonly verdict?: string | ((facts: Facts, situation: Situation) => string)
+  /** Less memory for the program that speaks, then who holds the card, where nothing else is said. */
+  readonly remedies?: (situation: Situation, facts: Facts) => readonly Piece[]
   /** Where the message itself proves it. */
   readonly causes?: readonly OomCause[]
 }
@@ -28,8 +32,27 @@ const MESSAGE = 1_600
 /** What stands before may name the allocator, and with it the GPU. */
 const BEFORE = 60
 
+/** More than any card has: a figure of the program's own settings. */
+const IMPOSSIBLE = 300 * 2 ** 30
+
+function whoSpeaks(situation: Situation): string {
+  const known = Object.entries(PROGRAM_NAMES).find(([program]) => [...situation.programs].some((one) => one === program && one !== 'pytorch'))
+  return known?.[1] ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
+}
+
+function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
+  if (typeof rule.verdict === 'string') return rule.verdict
+  if (rule.verdict !== undefined) return rule.verdict(facts, situation)
+  const asked = facts.requested_bytes
+  const where = gpuName(facts.gpu_index)
+  const head = `${rule.who ?? whoSpeaks(situation)} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
+  if (asked !== undefined && asked > IMPOSSIBLE)
+    return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? 'Cause unknown: the message carries no figures.' : 'What else holds the card is not in the message.'}`
+}
+
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {
-  const recognise = (text: LogText, at: number): Recognised | undefined => {
+  const recognise = (text: LogText, at: number, situation: () => Situation): Recognised | undefined => {
     const joined = joinedFrom(text, at, LINES)
     const own = plain(stripPrefix(text[at] ?? '')).length
     for (const rule of rules) {
@@ -40,16 +63,13 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       const figures = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
       const judged = judgeCauses(figures)
       const causes = rule.causes ?? judged.causes
-      const asked = figures.requested_bytes === undefined ? '' : `for ${gib(figures.requested_bytes)} `
       return {
         kind: 'cuda_oom',
         severity: 'critical',
         title: oomTitle(figures.gpu_index),
-        verdict:
-          rule.verdict ??
-          `${rule.who} asked ${asked === '' ? 'for memory ' : asked}on ${gpuName(figures.gpu_index)} and did not get it: other jobs and what this one holds already leave too little.`,
+        verdict: verdictOf(rule, figures, situation()),
         facts: causes.length === 0 ? figures : { ...figures, causes },
-        remedies: rule.remedies ?? GENERAL_REMEDIES,
+        remedies: rule.remedies === undefined ? plan(lessMemory(situation(), figures), whoHolds(situation())) : plan(rule.remedies(situation(), figures)),
         lines: linesCovered(text, at, match.index + match[0].length),
       }
     }

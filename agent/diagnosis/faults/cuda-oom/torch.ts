@@ -5,7 +5,10 @@ import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { torchFigures } from './figures.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { remediesOf } from './remedies.ts'
+
+type CudaOom = Extract<Recognised, { readonly kind: 'cuda_oom' }>
 
 const START = /\b(?:CUDA|HIP)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
 const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
@@ -21,7 +24,7 @@ const MESSAGE_LINES = 14
 const MESSAGE_LIMIT = 4_000
 const PER_LINE = 8
 
-function recogniseOne(message: string, before: string): Omit<Recognised, 'lines'> | undefined {
+function recogniseOne(message: string, before: string, situation: () => Situation): Omit<CudaOom, 'lines'> | undefined {
   START.lastIndex = 0
   const start = START.exec(message)
   const warned = start !== null && !/out of memory$/i.test(start[0])
@@ -30,24 +33,23 @@ function recogniseOne(message: string, before: string): Omit<Recognised, 'lines'
   if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON.test(rest))) return undefined
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
-  const hip = message.slice(0, 3).toUpperCase() === 'HIP' || rest.includes('PYTORCH_HIP_ALLOC_CONF')
   const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(figures), causes: ['oversized_request' as const] } : judgeCauses(figures)
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
   const asked =
     figures.requested_bytes === undefined
-      ? `PyTorch found no more memory on ${gpuName(figures.gpu_index)}.`
-      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : ` and ${gib(figures.free_bytes)} were free`}.`
+      ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
+      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
   return {
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: detailed ? `${asked} ${causeSentence(figures, judged)}` : `${asked} The message carries no figures, so why is not to be told from it alone.`,
+    verdict: detailed ? `${asked} ${causeSentence(figures, judged)}` : `${asked} Cause unknown: the message carries no figures.`,
     facts,
-    remedies: remediesOf(figures, judged, hip),
+    remedies: remediesOf(figures, judged, rest, situation()),
   }
 }
 
-function recognise(text: LogText, at: number): readonly Recognised[] | undefined {
+function recognise(text: LogText, at: number, situation: () => Situation): readonly Recognised[] | undefined {
   const joined = joinedFrom(text, at, MESSAGE_LINES)
   const own = plain(stripPrefix(text[at] ?? '')).length
   const starts: number[] = []
@@ -57,7 +59,7 @@ function recognise(text: LogText, at: number): readonly Recognised[] | undefined
   for (const [index, start] of starts.slice(0, PER_LINE).entries()) {
     if (start > own) break
     const end = Math.min(starts[index + 1] ?? joined.length, start + MESSAGE_LIMIT)
-    const one = recogniseOne(joined.slice(start, end), joined.slice(Math.max(0, start - 120), start))
+    const one = recogniseOne(joined.slice(start, end), joined.slice(Math.max(0, start - 120), start), situation)
     if (one === undefined) continue
     const message = joined.slice(start, end)
     const told = 'requested_bytes' in one.facts ? Math.min(end, start + figuresEnd(message)) : start

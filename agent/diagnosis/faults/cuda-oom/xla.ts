@@ -1,18 +1,39 @@
 // TensorFlow, JAX and XLA without GPU memory: BFC allocator, stream executor, RESOURCE_EXHAUSTED.
-import type { Remedy } from '../../../model/fault.ts'
+import { gib } from '../../../text/bytes.ts'
+import type { Facts } from '../../../model/facts.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'
+import { whoHolds } from '../remedies/gpu.ts'
+import type { Piece } from '../remedies/plan.ts'
+import { gpuName } from './causes.ts'
+import { lessAnyway } from './less/others.ts'
+import { lessInJax, lessInTensorflow } from './less/xla.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
-const REMEDIES: readonly Remedy[] = [
-  {
-    text: 'See who holds memory on the GPU: TensorFlow and JAX take nearly all of it at their start.',
-    command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
-  },
-  { text: 'Let TensorFlow take memory as it needs it.', command: 'export TF_FORCE_GPU_ALLOW_GROWTH=true' },
-  { text: 'Let JAX do the same.', command: 'export XLA_PYTHON_CLIENT_PREALLOCATE=false' },
-  { text: 'Need less: a smaller batch, bf16, rematerialisation (jax.checkpoint).' },
-]
+/** Both print XLA's and the allocator's sentences; the text tells which one runs. */
+const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
+const isJax = (situation: Situation): boolean => situation.programs.has('jax')
+const less = (situation: Situation): readonly Piece[] =>
+  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway()
+const ownNeed = (situation: Situation): readonly Piece[] => [less(situation), whoHolds(situation)]
+/** The first large request fails: somebody was on the card before. */
+const taken = (situation: Situation): readonly Piece[] => [whoHolds(situation), less(situation)]
+/** XLA says what the program needs after all its attempts to need less. */
+const NEEDS = /only reduced to ([\d.]{1,10})GiB/
+const asked =
+  (what = 'memory') =>
+  (facts: Facts, situation: Situation): string => {
+    const need = NEEDS.exec(situation.text)?.[1]
+    const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
+    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
+  }
+const shapes = (situation: Situation): string =>
+  [...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{1,120}\])/g)]
+    .map((match) => match[1])
+    .slice(0, 3)
+    .join(', ')
+
 const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|device:GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {
   const match = GPU_OF_ALLOCATOR.exec(message)
@@ -41,56 +62,55 @@ export const cudaOomXla = memoryFamily(
   [
     {
       pattern: new RegExp(`ran out of memory trying to allocate ${SIZE}(?: \\(rounded to (\\d{1,18})\\))?`),
-      who: 'TensorFlow or JAX',
+      verdict: asked(),
       unless: HARMLESS,
       facts: ([, amount, unit, exact], message) =>
         known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) ?? undefined }),
-      remedies: REMEDIES,
+      remedies: ownNeed,
     },
     {
       pattern: new RegExp(
         `failed to allocate ${SIZE} \\((\\d{1,18}) bytes\\) from device: (?:CUDA_ERROR_OUT_OF_MEMORY|RESOURCE_EXHAUSTED|HIP_ERROR_OutOfMemory|hipErrorOutOfMemory)`,
       ),
-      who: 'TensorFlow or JAX',
+      verdict: asked(),
       facts: ([, amount, unit, exact], message) => known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) }),
-      remedies: REMEDIES,
+      remedies: taken,
     },
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
-      who: 'TensorFlow',
+      verdict: (facts, situation) => `TensorFlow could not allocate a tensor of shape ${shapes(situation)} on ${gpuName(facts.gpu_index)}.`,
       unless: HARMLESS,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
-      remedies: REMEDIES,
+      remedies: ownNeed,
     },
     {
       pattern: new RegExp(`Out of memory (?:while trying to allocate|allocating) ${SIZE}`, 'i'),
-      who: 'XLA',
+      verdict: asked(),
       unless: HARMLESS,
       facts: ([, amount, unit], message) =>
         known({ requested_bytes: bytesOf(amount, unit), gpu_index: gpuOf(message.slice(0, 300)), allocated_bytes: undefined }),
-      remedies: REMEDIES,
+      remedies: ownNeed,
     },
     {
       pattern: new RegExp(`Failed to allocate request for ${SIZE}(?: \\((\\d{1,18})B\\))?(?: on device ordinal (\\d{1,4}))?`),
-      who: 'XLA',
+      verdict: asked(),
       unless: HARMLESS,
       facts: ([, amount, unit, exact, device]) =>
         known({ requested_bytes: requested(amount, unit, exact), gpu_index: device === undefined ? undefined : Number(device) }),
-      remedies: REMEDIES,
+      remedies: ownNeed,
     },
     {
       pattern: /failed initializing StreamExecutor for CUDA device ordinal (\d{1,4}).{0,160}CUDA_ERROR_OUT_OF_MEMORY/,
-      who: 'TensorFlow',
       facts: (_, message) => known({ gpu_index: integerIn(message, /device ordinal (\d{1,4})/) }),
-      verdict: 'TensorFlow could not even open the GPU: no memory was left for its context, so something else holds nearly all of it.',
-      remedies: REMEDIES,
+      verdict: 'TensorFlow could not open the GPU: no memory was left even for its context. Another process holds nearly all of the card.',
+      remedies: taken,
     },
     {
       pattern: /[Ff]ailed to allocate (\d{1,18}) bytes for new constant/,
-      who: 'XLA',
+      verdict: asked(),
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
-      remedies: REMEDIES,
+      remedies: ownNeed,
     },
-    { pattern: /(?:RESOURCE_EXHAUSTED|ResourceExhaustedError): Out of memory/, who: 'XLA', unless: HARMLESS, remedies: REMEDIES },
+    { pattern: /(?:RESOURCE_EXHAUSTED|ResourceExhaustedError): Out of memory/, verdict: asked(), unless: HARMLESS, remedies: ownNeed },
   ],
 )

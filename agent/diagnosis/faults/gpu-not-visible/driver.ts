@@ -1,7 +1,7 @@
 // What nvidia-smi, NVML, modprobe and the kernel say when the driver shows no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { DRIVER, PERMISSION, WSL } from './remedies.ts'
+import { driver, permission, requestGpu, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'NVIDIA-SMI has failed',
@@ -41,7 +41,7 @@ const isListing = ({ message }: Seen): boolean => /^\s{0,8}(?:ls|cat|stat)\b/.te
  */
 const TOOL = /(?:^|[\s/])(?:ls|stat|find|file|test|cat|chmod|chown|chgrp|setfacl|getfacl|readlink|realpath|lsof|fuser|tree|du): /
 const lacksOptionalFile = ({ match, message }: Seen): boolean =>
-  /^\/dev\/nvidia-(?!uvm$)/.test(match[1] ?? '') && TOOL.test(message.slice(0, match.index)) && /[Nn]o such|does not exist/.test(match[0])
+  /^\/dev\/nvidia-(?!uvm(?:$|-tools$))/.test(match[1] ?? '') && TOOL.test(message.slice(0, match.index)) && /[Nn]o such|does not exist/.test(match[0])
 
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
@@ -61,7 +61,7 @@ export const driverRules: readonly Rule[] = [
     title: 'NVIDIA driver is not loaded',
     verdict:
       'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, was refused by Secure Boot, or nouveau took the card.',
-    remedies: DRIVER,
+    remedies: driver,
   },
   {
     pattern:
@@ -70,7 +70,7 @@ export const driverRules: readonly Rule[] = [
     title: 'NVML library not found',
     verdict:
       'libnvidia-ml.so.1, which comes with the driver, is not here. In a container it is there only when the GPU was requested through the NVIDIA runtime.',
-    remedies: [{ text: 'In a container: request the GPU.', command: 'docker run --gpus all …' }, ...DRIVER],
+    remedies: (told) => [requestGpu(told.situation()), driver(told)],
     facts: () => ({ library: 'libnvidia-ml.so' }),
   },
   {
@@ -78,14 +78,14 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No permission to use the GPU',
     verdict: "NVML may not open the GPU's device files: their owner, group or mode, or a container's device rules, keep this user out.",
-    remedies: PERMISSION,
+    remedies: permission,
   },
   {
     pattern: /^No devices were found|(?:NVIDIA-SMI|nvidia-smi|NVML)\W[^\n]{0,80}No devices were found/,
     severity: 'critical',
     title: 'The driver shows no GPU',
     verdict: 'The driver is loaded and shows no GPU: none could be initialised, or the container was given none.',
-    remedies: DRIVER,
+    remedies: driver,
     unless: ({ text }) => !text.some((line) => nvmlLine.test(line)) && text.length > 3,
   },
   {
@@ -93,7 +93,7 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'NVML finds no GPU',
     verdict: 'NVML starts and finds no GPU that it may use.',
-    remedies: DRIVER,
+    remedies: driver,
   },
   {
     pattern:
@@ -102,14 +102,19 @@ export const driverRules: readonly Rule[] = [
     title: 'The driver took no GPU',
     verdict:
       'The NVIDIA kernel module was loaded and could take no GPU: another driver holds it (nouveau, vfio-pci), or this driver version does not support it.',
-    remedies: [{ text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }, ...DRIVER],
+    remedies: (told) => [driver(told), { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }],
   },
   {
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,
     severity: 'critical',
     title: 'The firmware gave the GPU no address space',
     verdict: "The machine's firmware did not map the GPU's memory window (BAR), so the driver cannot use the card.",
-    remedies: [{ text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel finding room itself.', command: 'pci=realloc' }],
+    remedies: [
+      {
+        text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel parameter pci=realloc.',
+        command: 'sudo dmesg | grep -iE "BAR|no space for" | tail',
+      },
+    ],
   },
   {
     pattern:
@@ -117,14 +122,14 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, not signed for Secure Boot, or no card that it would take.',
-    remedies: DRIVER,
+    remedies: driver,
   },
   {
     pattern: /nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
     severity: 'warning',
     title: 'nvidia-smi is not here',
     verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',
-    remedies: [{ text: 'In a container: request the GPU.', command: 'docker run --gpus all …' }, ...DRIVER],
+    remedies: (told) => [requestGpu(told.situation()), driver(told)],
   },
   {
     pattern:
@@ -132,12 +137,12 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'GPU device file cannot be opened',
     verdict: ({ match }) => `${match[1] ?? 'A device file'} is missing or may not be opened, so the GPU cannot be used here.`,
-    remedies: [
+    remedies: (told) => [
       {
         text: 'Create the device files; in a container, request the GPU instead of passing files.',
         command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*',
       },
-      ...PERMISSION,
+      permission(told),
     ],
     facts: ({ match }: Seen) => known({ path: match[1] }),
     unless: (seen) => isListing(seen) || lacksOptionalFile(seen),

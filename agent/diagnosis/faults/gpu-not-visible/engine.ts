@@ -2,7 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { CDI, HOOK, TOOLKIT, WSL } from './remedies.ts'
+import { cdi, hook, toolkit, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -27,10 +27,14 @@ export const LITERALS = [
   'RuntimeHandler \\"nvidia\\"',
   'devices unavailable for nvidia.com/',
   'discover GPU vendor from CDI',
+  'Insufficient nvidia.com/',
+  'Insufficient amd.com/gpu',
+  'unhealthy devices nvidia.com/',
+  'unhealthy devices amd.com/',
 ]
 
 // These reach further kinds: their own families tell them.
-const told = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied condition/i.test(message)
+const elsewhere = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied condition/i.test(message)
 const library = ({ message }: Seen): ReturnType<typeof known> => known({ library: new RegExp(`${CUDA_LIBRARY}(?=: cannot)`).exec(message)?.[0] })
 
 export const engineRules: readonly Rule[] = [
@@ -39,8 +43,8 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'Docker has no GPU driver',
     verdict:
-      'A container asked for a GPU and Docker knows no runtime that could give it one: the NVIDIA Container Toolkit is missing, not entered in the engine, or the engine was not restarted since.',
-    remedies: TOOLKIT,
+      'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
+    remedies: (told) => (/device driver \\?"cdi/.test(told.message) ? cdi(told) : toolkit(told)),
   },
   {
     pattern:
@@ -48,7 +52,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'Runtime "nvidia" is not known to the engine',
     verdict: 'The container asks for the runtime "nvidia", which is not entered in the engine\'s configuration.',
-    remedies: TOOLKIT,
+    remedies: toolkit,
   },
   {
     pattern: /WSL environment detected but no adapters were found/,
@@ -65,9 +69,9 @@ export const engineRules: readonly Rule[] = [
     title: 'The container toolkit finds no driver',
     verdict: ({ message }) =>
       `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? "the driver's libraries are not installed on this host" : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
-    remedies: HOOK,
+    remedies: hook,
     facts: library,
-    unless: told,
+    unless: elsewhere,
   },
   {
     pattern:
@@ -75,7 +79,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'A requested GPU does not exist',
     verdict: ({ match }) => `The container asks for GPU "${match[1] ?? match[2] ?? ''}", which this host does not have (any more).`,
-    remedies: HOOK,
+    remedies: hook,
   },
   {
     pattern: /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: ?(.{0,120})/,
@@ -83,8 +87,8 @@ export const engineRules: readonly Rule[] = [
     title: 'The container toolkit refused',
     verdict: ({ match }) =>
       `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').trim().replace(/[\s:]{1,4}unknown\W{0,3}$/, '') || 'no reason given'}), so it was not started.`,
-    remedies: HOOK,
-    unless: told,
+    remedies: hook,
+    unless: elsewhere,
   },
   {
     pattern:
@@ -92,14 +96,14 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit is not installed',
     verdict: 'The engine is told to use the NVIDIA runtime, and its program is not there.',
-    remedies: TOOLKIT,
+    remedies: toolkit,
   },
   {
     pattern: /invoking the NVIDIA Container Runtime Hook directly/,
     severity: 'critical',
     title: 'The toolkit is in CDI mode',
     verdict: 'The NVIDIA container toolkit is set to CDI mode and was called in the older way (--gpus).',
-    remedies: CDI,
+    remedies: cdi,
   },
   {
     pattern:
@@ -108,7 +112,7 @@ export const engineRules: readonly Rule[] = [
     title: 'CDI does not know the requested GPU',
     verdict: ({ match }) =>
       `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and no CDI description on this host names it.`,
-    remedies: CDI,
+    remedies: cdi,
     unless: ({ message }) => !/nvidia|gpu/i.test(message),
   },
   {
@@ -117,7 +121,10 @@ export const engineRules: readonly Rule[] = [
     title: 'GPU device file missing',
     verdict: ({ match }) =>
       `The container asks for ${match[1] ?? '/dev/nvidia*'}, and the host has no such file: the driver is not loaded, or nothing has created its device files.`,
-    remedies: [{ text: 'Create the device files.', command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*' }, ...HOOK],
+    remedies: [
+      { text: 'Create the device files.', command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*' },
+      { text: 'Check that the driver works on the host.', command: 'nvidia-smi' },
+    ],
     facts: ({ match }) => known({ path: match[1] }),
   },
   {
@@ -129,11 +136,50 @@ export const engineRules: readonly Rule[] = [
       'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs. On a node that has one, the NVIDIA runtime is not the default one.',
     remedies: [
       {
-        text: 'Make the NVIDIA runtime the default one of containerd, then restart it.',
+        text: 'Make the NVIDIA runtime the default one of containerd, then restart it (running containers go on).',
         command: 'sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd',
       },
-      ...HOOK,
+      { text: 'Check that the driver works on the node.', command: 'nvidia-smi' },
     ],
     facts: library,
+  },
+  {
+    // The scheduler's word: "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
+    pattern: /(\d{1,6})\/(\d{1,6}) nodes are available:[^\n]{0,400}?(\d{1,6}) Insufficient ((?:nvidia|amd)\.com\/[\w.-]{1,40})/,
+    severity: 'critical',
+    title: 'No node has a free GPU for the pod',
+    verdict: ({ match }) => `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} nodes have no free ${match[4]}.`,
+    remedies: ({ match }) => [
+      {
+        text: 'See how many GPUs each node offers, and how many are requested: 0 means that the device plugin does not run there or finds none.',
+        command: `kubectl describe nodes | grep -E '^Name:|${(match[4] ?? '').replaceAll('.', '\\.')}'`,
+      },
+      {
+        text: 'See which pods hold GPUs, and end what is not needed.',
+        command: `kubectl get pods -A -o yaml | grep -B 20 '${match[4]}:' | grep -E ' name:|namespace:'`,
+      },
+      /node selector|affinity|taint/.test(match[0]) && {
+        text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
+        command: 'kubectl get nodes --show-labels',
+      },
+    ],
+  },
+  {
+    pattern:
+      /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w.-]{1,40})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w.-]{1,40})/,
+    severity: 'critical',
+    title: 'The GPUs of the node are unhealthy',
+    verdict: ({ match }) =>
+      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy (Xids do that, and a MIG layout that changed under the device plugin).`,
+    remedies: ({ match, situation }) => [
+      { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
+      { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
+      {
+        text: `When the GPU is well again, or its MIG layout was changed: recreate the device plugin's pod, so that it offers ${match[1] ?? match[2]} anew. Running work is not stopped.`,
+        command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
+        destroys: true,
+      },
+      situation().subject.pod !== undefined && { text: 'See the events of the pod.', command: `kubectl describe pod ${situation().subject.pod}` },
+    ],
   },
 ]

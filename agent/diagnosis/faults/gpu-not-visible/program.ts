@@ -1,7 +1,8 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
+import { whoHolds } from '../remedies/gpu.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
-import { BUILD, BUSY, DRIVER, FABRIC, PROGRAM } from './remedies.ts'
+import { build, driver, fabric, ordinal, program } from './remedies.ts'
 
 export const LITERALS = [
   'No CUDA GPUs are available',
@@ -34,6 +35,7 @@ export const LITERALS = [
   "Can't initialize NVML",
   'Failed to infer device type',
   'Invalid CUDA ',
+  'visible CUDA devices',
   'No supported gpu backend found',
   'But your machine only has: []',
   'cuInit failed',
@@ -44,7 +46,7 @@ export const LITERALS = [
 
 // Where the text names what is really wrong, the family of that speaks.
 const BETTER =
-  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|driver on your system is too old|forward compatibility|Error 80[34]\b|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
+  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|driver on your system is too old|forward compatibility|Error 80[234]\b|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -54,8 +56,8 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'NVSwitch fabric is not ready',
     verdict:
-      'CUDA says that the system is not yet initialised (802): on machines with NVSwitch the Fabric Manager does not run, or not in the version of the driver.',
-    remedies: FABRIC,
+      'CUDA reports that the system is not yet initialized (802). On hosts with NVSwitch: the Fabric Manager does not run, or its version is not that of the driver.',
+    remedies: fabric,
     facts: (seen) => ({ cuda_error_code: 802, ...code(seen) }),
   },
   {
@@ -63,12 +65,21 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The stub of libcuda was loaded',
     verdict: 'The program loaded the libcuda that exists only for linking (…/lib64/stubs) instead of the one of the driver.',
-    remedies: [
-      {
-        text: "Take the stubs folder out of the loader's path and put the driver's library there.",
-        command: 'echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1',
-      },
-    ],
+    remedies: ({ situation }) =>
+      /\/nix\/store/.test(situation().text)
+        ? [
+            {
+              text: "On NixOS the driver's libraries lie in /run/opengl-driver/lib: put that folder first, before the stubs of the CUDA package.",
+              command: 'export LD_LIBRARY_PATH=/run/opengl-driver/lib:$LD_LIBRARY_PATH',
+            },
+          ]
+        : [
+            {
+              text: "Take the stubs folder out of the loader's path: only the linker needs it.",
+              command: 'echo "$LD_LIBRARY_PATH"; ldconfig -p | grep libcuda.so.1',
+            },
+            { text: "See that the driver's own libcuda.so.1 is installed; in a container the toolkit mounts it.", command: 'nvidia-smi' },
+          ],
     facts: (seen) => ({ cuda_error_code: 34, ...code(seen) }),
   },
   {
@@ -76,16 +87,28 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'GPU is busy or locked to another process',
     verdict: 'The GPU takes no further process: it is in an exclusive compute mode and held, or in a state that needs a reset.',
-    remedies: BUSY,
+    remedies: ({ situation }) => [
+      /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/.test(situation().text) && {
+        text: 'This is a vGPU: without a licence it refuses work. See its licence state.',
+        command: 'nvidia-smi -q | grep -i license',
+      },
+      whoHolds(situation()),
+      {
+        text: 'See whether a GPU allows one process only; Exclusive_Process is set back with `nvidia-smi -c DEFAULT`.',
+        command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv',
+      },
+    ],
     facts: code,
   },
   {
     pattern: /no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
     severity: 'critical',
     title: 'CUDA finds no GPU',
-    verdict:
-      'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialise it.',
-    remedies: PROGRAM,
+    verdict: ({ situation }) =>
+      situation().vendor === 'amd'
+        ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
+        : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
+    remedies: program,
     facts: (seen) => ({ cuda_error_code: 100, ...code(seen) }),
     unless: explained,
   },
@@ -94,7 +117,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No GPU for this program',
     verdict: 'PyTorch finds no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or it was hidden before CUDA started.',
-    remedies: PROGRAM,
+    remedies: program,
     unless: explained,
   },
   {
@@ -102,28 +125,28 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No NVIDIA driver here',
     verdict: 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.',
-    remedies: [...PROGRAM, ...DRIVER.slice(0, 1)],
+    remedies: (told) => [driver(told), program(told)],
   },
   {
     pattern: /Torch not compiled with CUDA enabled|package was not compiled with CUDA support/,
     severity: 'critical',
     title: 'A build without CUDA',
     verdict: 'The framework that is installed is a build for the CPU only, so it cannot see any GPU.',
-    remedies: BUILD,
+    remedies: build,
   },
   {
     pattern: /Attempting to deserialize object on a CUDA device but torch\.cuda\.is_available\(\) is False/,
     severity: 'critical',
     title: 'A checkpoint needs a GPU that is not seen',
     verdict: 'A file that was saved from a GPU is to be loaded, and PyTorch sees no GPU here.',
-    remedies: [{ text: 'To load it without one:', command: "torch.load(FILE, map_location='cpu')" }, ...PROGRAM],
+    remedies: (told) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(told)],
   },
   {
-    pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA 'device=/,
+    pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
     severity: 'critical',
     title: 'A GPU number that does not exist here',
     verdict: 'The program asks for a GPU by a number that it does not have: fewer GPUs are visible to it than it counts on.',
-    remedies: PROGRAM,
+    remedies: ordinal,
     facts: code,
   },
   {
@@ -132,10 +155,16 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict:
-      'CUDA could not be started, so the program sees no GPU. Frequent reasons: the nvidia_uvm module lost after a suspend, device files missing in the container, a driver that is not loaded.',
-    remedies: [
-      { text: 'Load the memory module anew; it is lost after some suspends.', command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm' },
-      ...PROGRAM,
+      'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, device files missing in the container, a driver that is not loaded.',
+    remedies: (told) => [
+      told.situation().programs.has('docker') || told.situation().programs.has('kubernetes')
+        ? undefined
+        : {
+            text: 'After a suspend the module nvidia_uvm is often broken: reload it (programs on the GPU must be stopped first).',
+            command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
+            destroys: true,
+          },
+      program(told),
     ],
     facts: code,
     unless: explained,
@@ -146,7 +175,7 @@ export const programRules: readonly Rule[] = [
     severity: 'warning',
     title: 'The framework finds no GPU',
     verdict: 'The program looked for a GPU and found none that it can use.',
-    remedies: PROGRAM,
+    remedies: program,
     unless: explained,
   },
   {
@@ -154,7 +183,7 @@ export const programRules: readonly Rule[] = [
     severity: 'warning',
     title: 'NVML cannot be started',
     verdict: "PyTorch could not start NVML: the driver's libraries are missing here, do not fit, or the GPU is not given to this container.",
-    remedies: PROGRAM,
+    remedies: program,
     unless: explained,
   },
 ]

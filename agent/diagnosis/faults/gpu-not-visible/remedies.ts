@@ -1,71 +1,201 @@
-// What to do when a program sees no GPU, by who says so.
-import type { Remedy } from '../../../model/fault.ts'
+// What to do when a program sees no GPU, by who says so and where it runs.
+import type { Situation } from '../../../diagnosis/situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
+import { torchWheel } from '../remedies/packages.ts'
+import type { Told } from '../parts/rules.ts'
 
-export const TOOLKIT: readonly Remedy[] = [
+const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
+
+/** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
+export function requestGpu(situation: Situation): Piece {
+  const { programs, subject } = situation
+  if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
+  if (programs.has('compose'))
+    return {
+      text: `In compose: give the service${subject.service === undefined ? '' : ` ${subject.service}`} a GPU (deploy.resources.reservations.devices, driver nvidia, capabilities [gpu]).`,
+    }
+  if (programs.has('podman'))
+    return { text: 'With podman: request the GPU by its CDI name.', command: `podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}` }
+  if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
+  if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }
+  return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
+}
+
+export function toolkit({ situation }: Told): readonly Piece[] {
+  const { programs, system } = situation()
+  const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
+  return [
+    {
+      text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
+      command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
+    },
+    HOST_DRIVER,
+    system === 'windows' && { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine.' },
+  ]
+}
+
+export function cdi({ situation, message }: Told): readonly Piece[] {
+  const { programs } = situation()
+  const podman = programs.has('podman')
+  const driver = /device driver "cdi"/.test(message)
+  return [
+    driver && {
+      text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
+      command: 'docker version',
+    },
+    {
+      text: 'Generate the CDI description of the GPUs: it is missing, or older than the driver.',
+      command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
+    },
+    podman
+      ? { text: 'Then request a name that the list holds.', command: `podman run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}` }
+      : !programs.has('kubernetes') &&
+        !driver && {
+          text: 'Then request a name that the list holds.',
+          command: `docker run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
+        },
+    HOST_DRIVER,
+  ]
+}
+
+/** The toolkit's program runs on the host. */
+export function hook({ situation, message }: Told): readonly Piece[] {
+  const noLibrary = /load library failed/.test(message)
+  return [
+    noLibrary
+      ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
+      : HOST_DRIVER,
+    { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
+    situation().system === 'wsl' && WSL[0],
+  ]
+}
+
+const SEE_MODULE: Piece = {
+  text: 'See whether the kernel module is loaded, and why not.',
+  command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+}
+/** The module is not there, or refuses: the text may say why. */
+export function driver({ situation }: Told): readonly Piece[] {
+  const { text, programs, system } = situation()
+  if (system === 'wsl') return WSL
+  if (/Building kernel modules|bad exit status|module build|kernel module was successfully built/i.test(text))
+    return [
+      {
+        text: "The build of the kernel module failed. Read why in the installer's log: mostly headers of another kernel, or another compiler.",
+        command: 'tail -n 60 /var/log/nvidia-installer.log; uname -r',
+      },
+      programs.has('apt') || system === 'linux'
+        ? {
+            text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
+            command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make',
+          }
+        : { text: 'Install the headers and the compiler of the running kernel, then install the driver again.' },
+    ]
+  const nouveau = /nouveau/i.test(text)
+  return [
+    nouveau && {
+      text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
+      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+    },
+    SEE_MODULE,
+    {
+      text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
+      command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
+    },
+    /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
+      text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
+      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
+    },
+    requestGpu(situation()),
+  ]
+}
+
+export const WSL: readonly Piece[] = [
   {
-    text: 'Install the NVIDIA Container Toolkit and enter it at the engine.',
-    command: 'sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker',
+    text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
+    command: 'wsl --update\nwsl --shutdown',
   },
-  { text: 'See that the host itself has a working driver.', command: 'nvidia-smi' },
-  { text: 'Try it.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
-]
-export const CDI: readonly Remedy[] = [
-  {
-    text: 'Write the CDI description of the GPUs anew: it is missing, or older than the driver.',
-    command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
-  },
-  { text: 'Use a name that the list holds.', command: 'docker run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi' },
-]
-export const HOOK: readonly Remedy[] = [
-  { text: 'See that the driver works on the host: the toolkit needs it first.', command: 'nvidia-smi' },
-  { text: 'See what the toolkit finds.', command: 'nvidia-container-cli -k -d /dev/tty info' },
-  { text: 'Check the names of the requested GPUs (index or UUID) against those of the host.', command: 'nvidia-smi -L' },
-]
-export const DRIVER: readonly Remedy[] = [
-  { text: 'See whether the kernel module is loaded, and why not.', command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30" },
-  { text: 'Load it; after a kernel update let it be built for the new kernel first.', command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi' },
-  { text: 'With Secure Boot, an unsigned module is refused: enrol its key or switch Secure Boot off.', command: 'mokutil --sb-state' },
-]
-export const WSL: readonly Remedy[] = [
-  { text: 'Update the NVIDIA driver in Windows and WSL itself, then restart WSL (in PowerShell).', command: 'wsl --update; wsl --shutdown' },
   {
     text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
     command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
   },
 ]
-export const PROGRAM: readonly Remedy[] = [
-  { text: 'See whether the place where it runs has a GPU at all.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+
+/** A program sees none: what is there, what it may see, what it was built for. */
+export function program(told: Told): readonly Piece[] {
+  const { vendor, system, programs, text } = told.situation()
+  if (vendor === 'amd')
+    return [
+      { text: 'See whether the machine shows a GPU here at all.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' },
+      { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'" },
+      (programs.has('docker') || programs.has('compose')) && {
+        text: 'In a container: pass the devices.',
+        command: 'docker run --device=/dev/kfd --device=/dev/dri <IMAGE>',
+      },
+    ]
+  if (system === 'windows')
+    return [
+      { text: 'See whether Windows shows the GPU.', command: 'nvidia-smi' },
+      { text: 'See whether CUDA_VISIBLE_DEVICES hides it.', command: 'set CUDA_VISIBLE_DEVICES' },
+    ]
+  return [
+    { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+    {
+      text: 'See what the program may see: an empty or wrong value hides all GPUs.',
+      command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+    },
+    /\bMIG\b/.test(text) && {
+      text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
+      command: 'nvidia-smi -L',
+    },
+    requestGpu(told.situation()),
+  ]
+}
+export function build({ situation }: Told): readonly Piece[] {
+  const at = situation()
+  return [
+    torchWheel(at, at.vendor === 'amd' ? undefined : 'cu126', 'Install the build with CUDA: the one that is installed is for the CPU only.'),
+    {
+      text: 'See which build is installed: without CUDA the last word is None.',
+      command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',
+    },
+  ]
+}
+export const fabric = (): readonly Piece[] => [
   {
-    text: 'See what the program was allowed to see: an empty or wrong value hides all GPUs.',
-    command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+    text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',
+    command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager',
   },
   {
-    text: 'In a container: request the GPU.',
-    command: 'docker run --gpus all …   (compose: deploy.resources.reservations.devices; Kubernetes: limits: nvidia.com/gpu: 1)',
+    text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
+    command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
   },
-]
-export const BUILD: readonly Remedy[] = [
   {
-    text: 'Install the build with CUDA; the one that is installed is for the CPU only.',
-    command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128',
+    text: 'See the state of the fabric: it must say Completed. In a virtual machine or cloud the fabric belongs to the host: ask its operator.',
+    command: 'nvidia-smi -q | grep -A3 -i fabric',
   },
-  { text: 'See which one it is.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
 ]
-export const FABRIC: readonly Remedy[] = [
-  {
-    text: 'On machines with NVSwitch the Fabric Manager must run, in exactly the version of the driver.',
-    command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 -i fabric',
-  },
-  { text: 'See that its version is that of the driver.', command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version' },
-]
-export const BUSY: readonly Remedy[] = [
-  {
-    text: 'See who holds the GPU, and whether it allows one process only.',
-    command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv; nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv',
-  },
-  { text: 'Allow several processes.', command: 'sudo nvidia-smi -c DEFAULT' },
-]
-export const PERMISSION: readonly Remedy[] = [
-  { text: 'See who may open the device files; the user may need the group that owns them.', command: 'ls -l /dev/nvidia*; id' },
-  { text: 'In a container without the toolkit pass the device files, and run it with the group.', command: 'docker run --gpus all …' },
-]
+export function permission({ situation }: Told): readonly Piece[] {
+  return [
+    {
+      text: 'See who may open the device files, and join the group that owns them. On hosts with SELinux look for denials too.',
+      command: 'ls -l /dev/nvidia*; id',
+    },
+    requestGpu(situation()),
+  ]
+}
+/** The job or process asks for a number that it does not have. */
+export const ordinal = (told: Told): readonly Piece[] => {
+  const { text } = told.situation()
+  const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
+  const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
+  return [
+    {
+      text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES. A MIG instance counts as one device, and a process sees only one.`,
+    },
+    { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
+    { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
+    requestGpu(told.situation()),
+  ]
+}

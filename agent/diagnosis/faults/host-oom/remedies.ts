@@ -1,19 +1,95 @@
-// What to change when host memory ran out.
-import type { Remedy } from '../../../model/fault.ts'
+// What to change when host memory ran out: at the limit that was reached, in the program, on the host.
+import { gib } from '../../../text/bytes.ts'
+import type { Facts } from '../../../model/facts.ts'
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
 
-export const HOST_OOM_REMEDIES: readonly Remedy[] = [
-  { text: 'See what fills the memory now.', command: 'ps -eo pid,user,rss,args --sort=-rss | head' },
-  { text: 'Give each container a limit, so that one job cannot take the others down.', command: 'docker update --memory 64g --memory-swap 64g CONTAINER' },
-  { text: 'Need less host memory: fewer DataLoader workers, smaller prefetch_factor, load weights with mmap (safetensors, low_cpu_mem_usage=True).' },
-]
-export const LIMIT_REMEDIES: readonly Remedy[] = [
-  { text: 'Raise the limit: in Docker', command: 'docker update --memory 64g --memory-swap 64g CONTAINER' },
-  { text: 'in Kubernetes', command: 'kubectl set resources deployment NAME --limits=memory=64Gi' },
-  { text: 'Need less host memory: fewer DataLoader workers, smaller prefetch_factor, load weights with mmap (safetensors, low_cpu_mem_usage=True).' },
-  { text: 'Remember that files in /dev/shm and in tmpfs count against the limit.' },
-]
-export const WORKER_REMEDIES: readonly Remedy[] = [
-  { text: "Look in the kernel's log whether its out-of-memory killer did it.", command: "sudo dmesg -T | grep -iE 'killed process|oom-kill'" },
-  { text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor; each worker holds a copy of what the dataset keeps in Python objects.' },
-  ...LIMIT_REMEDIES.slice(0, 2),
+const BIGGEST: Piece = { text: 'See which processes use the most memory now.', command: 'ps -eo pid,user,rss,args --sort=-rss | head' }
+export const KERNEL_LOG: Piece = {
+  text: "See in the kernel's log whether its OOM killer did it.",
+  command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail",
+}
+
+/** Twice of what was too little, as Docker and systemd write it (512m, 64g). */
+function doubled(limit: number | undefined): string | undefined {
+  if (limit === undefined) return undefined
+  const mib = Math.ceil((2 * limit) / 2 ** 20)
+  return mib >= 4_096 ? `${Math.ceil(mib / 1_024)}g` : `${mib}m`
+}
+
+export function slurmRemedies(job: string | undefined): readonly Piece[] {
+  return [
+    { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },
+    { text: 'Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+  ]
+}
+
+/** Where the limit that was reached is set. `group`: the cgroup, where the kernel names it. */
+export function raiseLimit(facts: Facts, situation: Situation, group?: string): readonly Piece[] {
+  const { container, pod, namespace, lxc, service, slurmJob } = situation.subject
+  const size = doubled(facts.limit_bytes)
+  const now = facts.limit_bytes === undefined ? '' : ` (now ${gib(facts.limit_bytes)}; the command doubles it)`
+  const unit = /\/([\w@.-]{1,60}\.service)/.exec(group ?? '')?.[1]
+  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? '')) return slurmRemedies(slurmJob)
+  if (/\/lxc\//.test(group ?? '') || lxc !== undefined)
+    return [
+      {
+        text: `Raise the memory of the LXC container (figure in MiB)${now.replace(/;.*$/, ')')}.`,
+        command: `sudo pct set ${lxc ?? '<CONTAINER>'} --memory <MIB>`,
+      },
+    ]
+  const docker = /\/docker[/-]|docker-[0-9a-f]{12}/.test(group ?? '') || situation.programs.has('docker') || situation.programs.has('compose')
+  if (situation.programs.has('kubernetes') && !(docker && container !== undefined && pod === undefined)) {
+    const where = namespace === undefined ? '' : ` -n ${namespace}`
+    return [
+      { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
+      {
+        text: "Raise the container's memory limit (resources.limits.memory).",
+        command: `kubectl set resources deployment <DEPLOYMENT>${where} --limits=memory=<SIZE>`,
+      },
+    ]
+  }
+  if (docker) {
+    const limit = size ?? '<SIZE>'
+    return [
+      service === undefined
+        ? { text: `Raise the container's memory limit${now}.`, command: `docker update --memory ${limit} --memory-swap ${limit} ${container ?? '<CONTAINER>'}` }
+        : {
+            text: `Raise the memory limit of the service ${service} in the compose file (mem_limit or deploy.resources.limits.memory), then start it again.`,
+            command: `docker compose up -d ${service}`,
+          },
+    ]
+  }
+  if (unit !== undefined)
+    return [{ text: `Raise the memory limit of ${unit}.`, command: `sudo systemctl set-property ${unit} MemoryMax=${size?.toUpperCase() ?? '<SIZE>'}` }]
+  return [{ text: `Raise or remove the memory limit${group === undefined ? '' : ` of the cgroup ${group}`}${now.replace(/;.*$/, ')')}.` }]
+}
+
+const loadsData = (situation: Situation): boolean => /DataLoader|num_workers/.test(situation.text)
+/** Programs that hold Python data sets or weights; nothing of this helps a browser or a data base. */
+export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
+  const python =
+    facts.process === undefined ? situation.programs.has('pytorch') || situation.programs.has('transformers') : /^(?:python|pt_|ray::)/.test(facts.process)
+  return [
+    loadsData(situation) && {
+      text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
+    },
+    python &&
+      !loadsData(situation) && {
+        text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
+      },
+    situation.programs.has('ray') && {
+      text: 'Let Ray run fewer tasks at once on a node (more CPUs or memory per task), so that fewer workers share its memory.',
+      command: 'ray memory --stats-only',
+    },
+  ]
+}
+
+/** The whole host ran out. */
+export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] => [
+  BIGGEST,
+  needLess(facts, situation),
+  {
+    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : ` (${facts.process} was chosen, which need not be the largest)`}.`,
+  },
 ]

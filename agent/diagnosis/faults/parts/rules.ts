@@ -1,13 +1,22 @@
 // Makes a family out of a table: each rule is a pattern for one message with what it means and what to do.
 import type { Facts } from '../../../model/facts.ts'
-import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 import type { Severity } from '../../../model/severity.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, plain } from '../../joining.ts'
-import type { FaultFamily, LogText, Recognised } from '../family.ts'
+import type { Situation } from '../../situation/situation.ts'
+import { plan, type Piece } from '../remedies/plan.ts'
+import type { FaultFamily, Found, LogText } from '../family.ts'
 
-export type Seen = { readonly match: RegExpExecArray; readonly message: string; readonly text: LogText; readonly at: number }
+export type Seen = {
+  readonly match: RegExpExecArray
+  readonly message: string
+  readonly text: LogText
+  readonly at: number
+  readonly situation: () => Situation
+}
+/** What a verdict and the remedies of a rule are made from. */
+export type Told = Seen & { readonly facts: Facts }
 
 export type Rule = {
   /** Must begin in the line that was hit; may reach into the two lines after it. Linear: no nested quantifiers. */
@@ -15,9 +24,9 @@ export type Rule = {
   /** Another kind where the same words mean something else; the family's first kind by default. */
   readonly kind?: LogKind
   readonly severity: Severity | ((seen: Seen) => Severity)
-  readonly title: string
-  readonly verdict: string | ((seen: Seen) => string)
-  readonly remedies: readonly Remedy[] | ((seen: Seen) => readonly Remedy[])
+  readonly title: string | ((told: Told) => string)
+  readonly verdict: string | ((told: Told) => string)
+  readonly remedies: readonly Piece[] | ((told: Told) => readonly Piece[])
   readonly facts?: (seen: Seen) => Facts
   /** True where something else explains the message, so that this family stays quiet. */
   readonly unless?: (seen: Seen) => boolean
@@ -33,7 +42,7 @@ export type RuleTable = {
 
 export function ruleFamily(table: RuleTable): FaultFamily {
   const { id, kind, literals, rules } = table
-  const recognise = (text: LogText, at: number): Recognised | undefined => {
+  const recognise = (text: LogText, at: number, situation: () => Situation): Found | undefined => {
     const line = text[at]
     if (line === undefined) return undefined
     const message = joinedFrom(text, at, 3)
@@ -41,15 +50,17 @@ export function ruleFamily(table: RuleTable): FaultFamily {
     for (const rule of rules) {
       const match = rule.pattern.exec(message)
       if (match === null || match.index >= own) continue
-      const seen: Seen = { match, message, text, at }
+      const seen: Seen = { match, message, text, at, situation }
       if (rule.unless?.(seen) === true) continue
+      const facts: Facts = { ...table.facts?.(seen), ...rule.facts?.(seen) }
+      const told: Told = { ...seen, facts }
       return {
         kind: rule.kind ?? kind,
         severity: typeof rule.severity === 'string' ? rule.severity : rule.severity(seen),
-        title: rule.title,
-        verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(seen),
-        facts: { ...table.facts?.(seen), ...rule.facts?.(seen) },
-        remedies: typeof rule.remedies === 'function' ? rule.remedies(seen) : rule.remedies,
+        title: typeof rule.title === 'string' ? rule.title : rule.title(told),
+        verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(told),
+        facts,
+        remedies: plan(typeof rule.remedies === 'function' ? rule.remedies(told) : rule.remedies),
         lines: [at],
       }
     }

@@ -1,6 +1,7 @@
 // What the driver reported in the kernel's log since boot: hardware that broke, as told from programs that misbehaved.
 import { xid as xidFamily, xidFacts } from '../../../diagnosis/faults/xid.ts'
-import { ACTIONS } from '../../../diagnosis/xid/actions.ts'
+import { plan } from '../../../diagnosis/faults/remedies/plan.ts'
+import { actionsFor } from '../../../diagnosis/xid/actions.ts'
 import { xidEntry } from '../../../diagnosis/xid/catalogue.ts'
 import { timesText } from '../../../text/grammar.ts'
 import { agoText } from '../../../text/span.ts'
@@ -56,7 +57,10 @@ export const xidSinceBoot = defineCheck({
       return {
         status: entry.severity === 'critical' && age < RECENT_S ? 'fail' : 'warn',
         ...base,
-        remedies: [...(entry.advice === undefined ? [] : [{ text: entry.advice }]), ...ACTIONS[entry.action]],
+        remedies: plan(
+          entry.advice !== undefined && { text: entry.advice },
+          actionsFor(entry.action, { xid, ...(address === '' ? {} : { pci_bus_id: address }) }),
+        ),
       }
     })
   },

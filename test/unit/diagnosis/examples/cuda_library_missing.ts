@@ -46,11 +46,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     facts: { library: 'libtorch_cuda.so' },
   },
-  {
-    name: 'an extension for another PyTorch',
-    text: 'ImportError: /venv/lib/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationE',
-    kinds: one,
-  },
   { name: 'the linker', text: '/usr/bin/ld: cannot find -lcudart: No such file or directory', kinds: one, facts: { library: 'cudart' } },
   {
     name: 'Windows',
@@ -110,12 +105,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     name: 'quiet: a server that looks for extras',
     text: 'WARNING: libnvinfer.so.10: cannot open shared object file: No such file or directory, TensorRT disabled\nINFO: could not load library libcupti.so.12; profiling is not available',
     kinds: [],
-  },
-  {
-    name: 'a warning that says when it may be ignored',
-    text: "UserWarning: Failed to load image Python extension: '/venv/torchvision/image.so: undefined symbol: _ZN3c106detail14torchCheckFailE' If you don't plan on using image functionality from `torchvision.io`, you can ignore this warning.",
-    kinds: one,
-    severity: 'warning',
   },
   {
     name: 'quiet: the notices of XLA, cuDNN, DeepSpeed and the CDI generator',

@@ -1,0 +1,56 @@
+// A model or checkpoint file that is incomplete or damaged: safetensors, PyTorch's zip files, pickles, GGUF.
+import type { Facts } from '../../model/facts.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { around, known } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const FILE = /((?:\/|~\/|\.{1,2}\/)?[\w@+.-]{1,80}(?:\/[\w@+.-]{1,80}){0,12}\.(?:safetensors|gguf|bin|pth?|ckpt))\b/
+const near = ({ text, at }: Seen): string => around(text, at, 4, 3)
+const fileIn = (seen: Seen): string | undefined => FILE.exec(seen.message)?.[1] ?? FILE.exec(near(seen))?.[1]
+const facts = (seen: Seen): Facts => known({ pattern: 'unreadable', path: fileIn(seen) })
+const REPOSITORY = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?:\/|\s|$)/
+
+function remedies({ facts: { path }, situation, message }: Told): readonly Piece[] {
+  const repository = REPOSITORY.exec(`${path ?? ''} ${situation().text}`)
+  const name = repository === null ? '<REPOSITORY>' : `${repository[1]}/${repository[2]}`
+  const pointer = /invalid load key, 'v'|HeaderTooLarge|invalid magic/.test(message)
+  return [
+    {
+      text: `See whether ${path ?? 'the file'} is complete: compare its size with that on the hub or of the other parts.`,
+      command: path === undefined ? 'ls -lL <MODEL_FOLDER>' : `ls -lL ${path}`,
+    },
+    pointer && {
+      text: 'A file of a few hundred bytes that begins with "version https://git-lfs" is only a pointer: fetch the real files.',
+      command: 'git lfs pull',
+    },
+    { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` },
+    {
+      text: 'If it is a checkpoint of your own, it was cut while it was saved: resume from the one before it, and see whether the disk was full.',
+      command: 'df -h',
+    },
+  ]
+}
+const verdict = ({ facts: { path }, match }: Told): string =>
+  `${path ?? 'A model file'} cannot be read ("${match[0].slice(0, 90)}"): likely an incomplete download or save.`
+const rule = { severity: 'critical', title: 'A model file cannot be read', verdict, remedies } as const
+
+export const checkpointMismatch = ruleFamily({
+  id: 'checkpoint-mismatch',
+  kind: 'checkpoint_mismatch',
+  literals: [
+    'Error while deserializing header',
+    'MetadataIncompleteBuffer',
+    'failed finding central directory',
+    'failed reading zip archive',
+    'invalid load key',
+    'invalid magic characters',
+    'not within the file bounds',
+  ],
+  facts,
+  rules: [
+    { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40})?|MetadataIncompleteBuffer/ },
+    { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
+    { ...rule, pattern: /UnpicklingError: invalid load key, '[^']{1,6}'/ },
+    { ...rule, pattern: /gguf_init_from_file\w{0,8}: invalid magic characters|tensor '[^']{1,80}' data is not within the file bounds/ },
+  ],
+})

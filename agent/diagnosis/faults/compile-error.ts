@@ -1,0 +1,47 @@
+// A kernel needs more on-chip memory than a multiprocessor of this GPU has: Triton's "out of resource".
+import { gib } from '../../text/bytes.ts'
+import type { Facts } from '../../model/facts.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { known, whole } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const facts = ({ match }: Seen): Facts =>
+  known({
+    pattern: match[1]?.replaceAll(' ', '_'),
+    ...(match[1] === 'shared memory' ? { requested_bytes: whole(match[2]), limit_bytes: whole(match[3]) } : {}),
+  })
+
+function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Told): readonly Piece[] {
+  const { programs } = situation()
+  const factor = asked === undefined || limit === undefined || limit === 0 ? undefined : asked / limit
+  return [
+    {
+      text: `Use smaller block sizes or fewer num_stages for this kernel${factor === undefined ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: its configuration was tuned for a larger GPU.`,
+    },
+    programs.has('vllm') && { text: 'In vLLM use another attention backend, which has other kernels.', command: '--attention-backend FLASHINFER' },
+    programs.has('sglang') && { text: 'In SGLang use another attention backend, which has other kernels.', command: '--attention-backend flashinfer' },
+    {
+      text: 'Update the library that brings the kernel: releases add configurations for more GPUs.',
+      command: 'pip list | grep -iE "triton|torch|vllm|sglang"',
+    },
+  ]
+}
+
+export const compileError = ruleFamily({
+  id: 'compile-error',
+  kind: 'compile_error',
+  literals: ['out of resource: '],
+  facts,
+  rules: [
+    {
+      pattern: /out of resource: (shared memory|registers|threads|tensor memory), Required: (\d{1,12}), Hardware limit: (\d{1,12})/,
+      severity: 'critical',
+      title: 'A kernel does not fit the GPU',
+      verdict: ({ match }) =>
+        match[1] === 'shared memory'
+          ? `A Triton kernel needs ${match[2]} bytes (${gib(Number(match[2]))}) of the GPU's on-chip shared memory, and a multiprocessor of this GPU gives it ${match[3]} (${gib(Number(match[3]))}).`
+          : `A Triton kernel needs ${match[2]} ${match[1]}, and this GPU gives it ${match[3]}.`,
+      remedies,
+    },
+  ],
+})

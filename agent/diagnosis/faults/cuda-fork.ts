@@ -1,0 +1,35 @@
+// A forked child used CUDA that its parent had started: PyTorch refuses it.
+import { ruleFamily, type Told } from './parts/rules.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Piece } from './remedies/plan.ts'
+
+function remedies({ situation }: Told): readonly Piece[] {
+  const now = situation()
+  const script = now.subject.script
+  if (now.programs.has('vllm'))
+    return [
+      { text: 'Let vLLM start its workers with spawn.', command: setVariables(now, { VLLM_WORKER_MULTIPROC_METHOD: 'spawn' }) },
+      { text: "Touch no CUDA before vLLM starts (torch.cuda calls, models on the GPU), and protect the start of the script with if __name__ == '__main__'." },
+    ]
+  return [
+    {
+      text: `Start the children with spawn${script === undefined ? '' : ` in ${script}`}: torch.multiprocessing.set_start_method('spawn') under if __name__ == '__main__', or multiprocessing_context='spawn' of the DataLoader.`,
+    },
+    { text: 'Or touch CUDA only in the children: no .cuda() and no torch.cuda call before they are started.' },
+  ]
+}
+
+export const cudaFork = ruleFamily({
+  id: 'cuda-fork',
+  kind: 'cuda_fork',
+  literals: ['re-initialize CUDA in forked subprocess'],
+  rules: [
+    {
+      pattern: /Cannot re-initialize CUDA in forked subprocess/,
+      severity: 'critical',
+      title: 'CUDA used after a fork',
+      verdict: 'A forked child process used CUDA, which its parent had already started; CUDA works only in the process that started it.',
+      remedies,
+    },
+  ],
+})

@@ -1,0 +1,68 @@
+// llama.cpp and Ollama: layers, context, compute buffers. Options: tools/server/README.md of llama.cpp; docs/faq of Ollama.
+import { numberSet } from '../../../situation/settings.ts'
+import type { Situation } from '../../../situation/situation.ts'
+import { setVariables } from '../../remedies/environment.ts'
+import type { Piece } from '../../remedies/plan.ts'
+
+type Buffer = 'compute' | 'cache' | 'model'
+/** The line behind a failed allocation names what the buffer was for. */
+export function bufferIn(text: string): Buffer | undefined {
+  if (/failed to allocate compute|gallocr_reserve|graph_reserve: failed/.test(text)) return 'compute'
+  if (/buffer for kv cache|kv_cache_init: failed|llama_kv_cache/.test(text)) return 'cache'
+  return /error loading model|unable to allocate (?:CUDA|ROCm)\d? buffer|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
+}
+
+function context(situation: Situation): string | undefined {
+  const now = numberSet(situation.settings, 'n_ctx') ?? numberSet(situation.settings, 'ctx_size') ?? numberSet(situation.settings, 'num_ctx')
+  return now === undefined || now < 1_024 ? undefined : String(Math.floor(now / 2 / 256) * 256)
+}
+
+export function lessInLlamacpp(situation: Situation): readonly Piece[] {
+  const half = context(situation)
+  const buffer = bufferIn(situation.text)
+  const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? 512
+  const layers = numberSet(situation.settings, 'n_gpu_layers') ?? numberSet(situation.settings, 'ngl')
+  const shorter: Piece = {
+    text: `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.`,
+    command: `--ctx-size ${half ?? '<TOKENS>'}`,
+  }
+  const smallerBatch: Piece = {
+    text: 'Make the compute buffers smaller: a smaller physical batch, and flash attention (on, where the GPU supports it).',
+    command: `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))} --flash-attn on`,
+  }
+  const cache: Piece = { text: 'Keep the KV cache in 8 bit: about half of its size.', command: '--flash-attn on --cache-type-k q8_0 --cache-type-v q8_0' }
+  const fewerLayers: Piece = {
+    text: 'Put fewer layers onto the GPU; the rest runs on the CPU, slower.',
+    command: `--n-gpu-layers ${layers === undefined || layers < 2 || layers > 200 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
+  }
+  const onePipeline: Piece = /pipeline parallelism enabled/.test(situation.text) && {
+    text: 'Pipeline parallelism keeps several copies of the compute buffers (n_copies in the log): a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
+  }
+  const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
+  switch (buffer) {
+    case 'compute':
+      return [shorter, smallerBatch, onePipeline, fewerLayers]
+    case 'cache':
+      return [shorter, cache, fewerLayers]
+    case 'model':
+    case undefined:
+      break
+  }
+  return [fewerLayers, shorter, cache, smaller]
+}
+
+export function lessInOllama(situation: Situation): readonly Piece[] {
+  const half = context(situation)
+  return [
+    {
+      text: 'Use a shorter context: the KV cache grows with it (in a request: the option num_ctx).',
+      command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half ?? '4096' }),
+    },
+    {
+      text: 'Keep the KV cache in 8 bit (with flash attention), and for one request at a time.',
+      command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0', OLLAMA_NUM_PARALLEL: '1' }),
+    },
+    { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' },
+    { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' },
+  ]
+}

@@ -1,0 +1,38 @@
+// How a program needs less GPU memory: one line for each program, the one that manages the memory first.
+import type { Facts } from '../../../../model/facts.ts'
+import type { Program } from '../../../situation/programs.ts'
+import type { Situation } from '../../../situation/situation.ts'
+import type { Piece } from '../../remedies/plan.ts'
+import { lessInLlamacpp, lessInOllama } from './ggml.ts'
+import { lessAnyway, lessInComfyui, lessInDiffusers, lessInFfmpeg, lessInFolding, lessInRapids, lessInTraining, lessInWebui } from './others.ts'
+import { lessInCtranslate2, lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './servers.ts'
+import { lessInVllm } from './vllm.ts'
+import { lessInJax, lessInTensorflow } from './xla.ts'
+
+type Less = (situation: Situation, facts: Facts, othersBytes: number | undefined) => readonly Piece[]
+const PROGRAMS: readonly (readonly [Program, Less])[] = [
+  ['vllm', lessInVllm],
+  ['sglang', (situation) => lessInSglang(situation, 'memory')],
+  ['tgi', lessInTgi],
+  ['tensorrt_llm', lessInTensorrtLlm],
+  ['ollama', lessInOllama],
+  ['llamacpp', lessInLlamacpp],
+  ['comfyui', lessInComfyui],
+  ['sd_webui', lessInWebui],
+  ['ffmpeg', lessInFfmpeg],
+  ['esmfold', lessInFolding],
+  ['rapids', lessInRapids],
+  ['ctranslate2', lessInCtranslate2],
+  ['jax', lessInJax],
+  ['tensorflow', lessInTensorflow],
+  ['onnxruntime', lessInOnnx],
+  ['tensorrt', lessInTensorrt],
+  ['diffusers', lessInDiffusers],
+]
+
+/** `othersBytes`: what other processes hold of the card, where it is known. */
+export function lessMemory(situation: Situation, facts: Facts, othersBytes?: number): readonly Piece[] {
+  const known = PROGRAMS.find(([program]) => situation.programs.has(program))
+  if (known !== undefined) return known[1](situation, facts, othersBytes)
+  return situation.training ? lessInTraining(situation) : lessAnyway()
+}

@@ -1,0 +1,57 @@
+// Programs that are no inference server: image generation, RAPIDS, video, structure prediction, training, and what is not known.
+import type { Situation } from '../../../situation/situation.ts'
+import { setVariables } from '../../remedies/environment.ts'
+import type { Piece } from '../../remedies/plan.ts'
+
+/** comfy/cli_args.py. */
+export const lessInComfyui = (): readonly Piece[] => [
+  { text: 'Start ComfyUI so that it keeps fewer parts of the models on the GPU.', command: 'python main.py --lowvram' },
+  { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' },
+  { text: 'Keep some memory free for the desktop and other programs (figure in GB).', command: 'python main.py --reserve-vram 1.0' },
+]
+export const lessInWebui = (): readonly Piece[] => [{ text: 'Use a smaller resolution or batch, and start with --medvram (or --lowvram) in COMMANDLINE_ARGS.' }]
+export const lessInDiffusers = (): readonly Piece[] => [
+  { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
+  { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers.' },
+]
+
+/** docs.rapids.ai: RMM managed memory; cuDF spilling. */
+export const lessInRapids = (situation: Situation): readonly Piece[] => [
+  { text: "Let RMM use host memory beside the card's: rmm.reinitialize(managed_memory=True) before the first allocation." },
+  {
+    text: 'Let cuDF move what it does not need to host memory, and work on smaller partitions.',
+    command: setVariables(situation, { CUDF_SPILL: 'on' }),
+  },
+]
+export const lessInFfmpeg = (): readonly Piece[] => [
+  { text: 'Decode or encode fewer streams at once on this GPU, or with fewer surfaces: each decoder holds its own frames on the card.' },
+]
+
+const LENGTHS = /(?:of )?length (\d{2,6})\b/g
+/** ESMFold and its relatives: attention over residues grows with the square of the length. */
+export function lessInFolding(situation: Situation): readonly Piece[] {
+  const failed = [...situation.text.matchAll(/out of memory\)? on sequence \S{1,60} (?:of )?length (\d{2,6})/gi)].map((match) => Number(match[1]))
+  const shortest = failed.length > 0 ? Math.min(...failed) : undefined
+  const done = [...situation.text.matchAll(LENGTHS)].map((match) => Number(match[1])).filter((length) => shortest !== undefined && length < shortest)
+  const worked = done.length > 0 ? Math.max(...done) : undefined
+  return [
+    {
+      text: `Compute the attention in chunks (esm-fold: --chunk-size 64, then 32)${shortest === undefined ? '' : `: sequences of length ${shortest} and more failed${worked === undefined ? '' : `, ${worked} worked`}`}.`,
+    },
+    { text: 'Fold long sequences alone, one in each batch, or on a GPU with more memory.' },
+  ]
+}
+
+export const lessInTraining = (situation: Situation): readonly Piece[] => [
+  { text: 'Halve the batch size and double the gradient accumulation steps: the result stays the same.' },
+  { text: 'Switch on activation checkpointing and 16-bit numbers (bf16, where the GPU supports it), or shorten the sequences.' },
+  situation.programs.has('deepspeed')
+    ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
+    : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
+]
+
+/** Nothing tells whether a model is trained or used. */
+export const lessAnyway = (): readonly Piece[] => [
+  { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
+  { text: 'Or run it on a GPU with more memory, or split over several.' },
+]

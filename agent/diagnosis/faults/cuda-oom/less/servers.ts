@@ -1,0 +1,67 @@
+// Other inference servers: SGLang, Text Generation Inference, TensorRT-LLM and TensorRT, ONNX Runtime, CTranslate2. Options from their own documentation.
+import { numberSet } from '../../../situation/settings.ts'
+import type { Situation } from '../../../situation/situation.ts'
+import type { Piece } from '../../remedies/plan.ts'
+
+/** docs.sglang.io, server arguments: the share is of weights and KV cache together; activations and graphs take the rest. */
+export function lessInSglang(situation: Situation, outOf: 'cache' | 'memory'): readonly Piece[] {
+  const share = numberSet(situation.settings, 'mem_fraction_static')
+  const next = outOf === 'cache' ? Math.min(0.95, (share ?? 0.88) + 0.05) : (share ?? 0.88) - 0.08
+  const chunk = numberSet(situation.settings, 'chunked_prefill_size')
+  const running = numberSet(situation.settings, 'max_running_requests')
+  return [
+    {
+      text:
+        outOf === 'cache'
+          ? `Give weights and KV cache a larger share of the card${share === undefined ? '' : ` (now ${share})`}.`
+          : `Leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
+      command: `--mem-fraction-static ${next.toFixed(2)}`,
+    },
+    { text: 'Process long prompts in smaller pieces.', command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}` },
+    { text: 'Let fewer requests run at once.', command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}` },
+    { text: 'Split the model over more GPUs, or load a quantized one.', command: `--tp-size ${(numberSet(situation.settings, 'tp_size') ?? 1) * 2}` },
+  ]
+}
+
+const TOKENS = /Not enough memory to handle (\d{1,9})|max_batch_prefill_tokens[=: ]{1,3}(\d{1,9})|--max-batch-prefill-tokens[= ](\d{1,9})/
+/** huggingface.co/docs/text-generation-inference, launcher arguments: what failed in the warm-up is the upper bound. */
+export function lessInTgi(situation: Situation): readonly Piece[] {
+  const failed = TOKENS.exec(situation.text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+  const now = failed === undefined ? undefined : Number(failed)
+  const half = now === undefined ? undefined : Math.floor(now / 2)
+  return [
+    half === undefined
+      ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
+      : half >= 128
+        ? { text: `Prefill fewer tokens at once: ${now} did not fit.`, command: `--max-batch-prefill-tokens ${half}` }
+        : undefined,
+    { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
+    { text: 'Split the model over more GPUs.', command: '--num-shard 2' },
+    { text: 'Let the server take a smaller share of the card, if other programs need some of it.', command: '--cuda-memory-fraction 0.8' },
+  ]
+}
+
+/** nvidia.github.io/TensorRT-LLM: kv_cache_free_gpu_memory_fraction is 0.9 of what is free after the engine was loaded. */
+export const lessInTensorrtLlm = (): readonly Piece[] => [
+  { text: "Give the KV cache a smaller share of the free memory: in the backend's config.pbtxt set kv_cache_free_gpu_mem_fraction below its default of 0.9." },
+  { text: 'Build the engine for less: smaller max_batch_size, max_num_tokens and max_input_len, one beam.' },
+  { text: 'Build a quantized engine, or split it over more GPUs (tp_size).' },
+]
+export const lessInTensorrt = (): readonly Piece[] => [
+  { text: 'Give the builder a smaller workspace, and build for smaller batches or shapes.' },
+  { text: 'Run fewer execution contexts at once: each has activation memory of its own.' },
+]
+
+/** onnxruntime.ai, CUDA execution provider: options. */
+export const lessInOnnx = (): readonly Piece[] => [
+  { text: 'Run smaller batches, or fewer sessions on one GPU: each session has an arena of its own.' },
+  {
+    text: 'Let the arena grow by what is asked for: CUDA provider option arena_extend_strategy=kSameAsRequested (the default doubles); gpu_mem_limit caps it.',
+  },
+]
+export const lessInCtranslate2 = (): readonly Piece[] => [
+  { text: 'Load the model with compute_type="int8" or "int8_float16": it takes about half of the memory of float16.' },
+  { text: 'Use a smaller model, or a smaller batch_size.' },
+]

@@ -1,0 +1,94 @@
+// vLLM: its share of the card, the length of a request, the number of sequences. Options: docs.vllm.ai, "Conserving Memory" and "Engine Arguments".
+import type { Facts } from '../../../../model/facts.ts'
+import { numberSet } from '../../../situation/settings.ts'
+import type { Situation } from '../../../situation/situation.ts'
+import type { Piece } from '../../remedies/plan.ts'
+
+/** The default of --gpu-memory-utilization up to now. */
+const DEFAULT_SHARE = 0.9
+const MOST_SHARE = 0.97
+/** KV cache: bytes of fp8 are half of those of 16 bit. */
+const FP8: Piece = {
+  text: 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).',
+  command: '--kv-cache-dtype fp8',
+}
+
+const shareOf = (situation: Situation): number => numberSet(situation.settings, 'gpu_memory_utilization') ?? DEFAULT_SHARE
+const percent = (share: number): string => share.toFixed(2)
+
+/** The longest request that the log says would fit. */
+export function longestIn(text: string): number | undefined {
+  const match =
+    /estimated maximum model length is (\d{2,9})/.exec(text) ??
+    /larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((\d{2,9})\)/.exec(text) ??
+    /maximum number of tokens that can be stored in (?:the )?KV cache \((\d{2,9})\)/.exec(text)
+  return match?.[1] === undefined ? undefined : Number(match[1])
+}
+
+function fewerSequences(situation: Situation): Piece {
+  const now = numberSet(situation.settings, 'max_num_seqs')
+  const fewer = now === undefined ? 32 : Math.max(1, Math.floor(now / 2))
+  return {
+    text: `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.`,
+    command: `--max-num-seqs ${fewer}`,
+  }
+}
+const eager = (situation: Situation): Piece =>
+  !/enforce[-_]eager(?:=|: ?|["'], ?)?True|--enforce-eager\b/.test(situation.text) && {
+    text: 'Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.',
+    command: '--enforce-eager',
+  }
+function moreGpus(situation: Situation): Piece {
+  const now = numberSet(situation.settings, 'tensor_parallel_size') ?? 1
+  return { text: `Split the model over ${now * 2} GPUs, or load a quantized one.`, command: `--tensor-parallel-size ${now * 2}` }
+}
+
+/** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
+export function moreCache(situation: Situation): readonly Piece[] {
+  const share = shareOf(situation)
+  const larger = share < 0.95 ? 0.95 : share < MOST_SHARE ? MOST_SHARE : undefined
+  const longest = longestIn(situation.text)
+  return [
+    longest !== undefined && {
+      text: `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`,
+      command: `--max-model-len ${longest}`,
+    },
+    larger !== undefined && {
+      text: `Give vLLM a larger share of the card (now ${percent(share)}), if nothing else runs on it.`,
+      command: `--gpu-memory-utilization ${percent(larger)}`,
+    },
+    longest !== undefined && FP8,
+    eager(situation),
+    moreGpus(situation),
+    longest === undefined && fewerSequences(situation),
+  ]
+}
+
+/** vLLM reserves its share at the start: it may take no more than what is free then. */
+export function smallerShare(facts: Facts): Piece {
+  const { free_bytes: free, total_bytes: total } = facts
+  if (free === undefined || total === undefined || total <= 0) return undefined
+  const share = Math.floor((100 * free) / total - 0.5) / 100
+  if (share < 0.1) return undefined
+  return {
+    text: `Or take only what is free: ${percent(share)} of the card (computed from the figures of the message).`,
+    command: `--gpu-memory-utilization ${percent(share)}`,
+  }
+}
+
+/** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
+export function lessInVllm(situation: Situation, facts: Facts, othersBytes: number | undefined): readonly Piece[] {
+  const total = facts.total_bytes
+  const share = shareOf(situation)
+  const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
+  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100) / 100
+  return [
+    lower >= 0.1 && {
+      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (now ${percent(share)}).`,
+      command: `--gpu-memory-utilization ${percent(lower)}`,
+    },
+    fewerSequences(situation),
+    eager(situation),
+    moreGpus(situation),
+  ]
+}

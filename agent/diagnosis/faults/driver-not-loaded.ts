@@ -1,0 +1,64 @@
+// The driver's kernel module could not be built or was refused: DKMS, the installer, Secure Boot, nouveau.
+import type { Facts } from '../../model/facts.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { around, known } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const KERNEL = /on kernel: (\d[\w.+-]{2,60})|KERNEL_UNAME=(\d[\w.+-]{2,60})|kernel (\d\.\d{1,3}[\w.+-]{1,50})/
+const near = ({ text, at }: Seen): string => around(text, at, 24, 12)
+const kernel = (seen: Seen): string | undefined =>
+  KERNEL.exec(near(seen))
+    ?.slice(1)
+    .find((group) => group !== undefined)
+const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
+const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
+
+function remedies({ situation, facts: { kernel_version: version }, text, at }: Told): readonly Piece[] {
+  const lines = around(text, at, 24, 12)
+  const { programs } = situation()
+  const release = version ?? '$(uname -r)'
+  const apt = programs.has('apt') || /ubuntu|debian|apport/i.test(lines)
+  return [
+    SIGNATURE.test(lines) && {
+      text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed, or switch Secure Boot off in the firmware.',
+      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
+    },
+    {
+      text: 'Read why the build or the load failed: headers of another kernel, another gcc, or nouveau on the card.',
+      command: "tail -n 60 /var/log/nvidia-installer.log /var/lib/dkms/nvidia/*/build/make.log; sudo dmesg | grep -iE 'nvidia|nouveau' | tail",
+    },
+    apt
+      ? {
+          text: `Install headers and compiler for the kernel${version === undefined ? '' : ` ${version}`}, then build again.`,
+          command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
+        }
+      : {
+          text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Where the driver does not support that kernel, install a newer driver or boot an older kernel.`,
+        },
+    /nouveau/.test(lines) && {
+      text: 'Where nouveau holds the card: blacklist it, rebuild the initramfs and reboot.',
+      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf",
+    },
+  ]
+}
+
+const verdict = (seen: Told): string => {
+  const version = seen.facts.kernel_version
+  const why = SIGNATURE.test(near(seen)) ? ' The kernel refused it because of its signature (Secure Boot).' : ''
+  const what = /Bad return status/.test(seen.match[0]) ? 'could not be built' : 'could not be loaded'
+  return `The NVIDIA kernel module ${what}${version === undefined ? '' : ` for kernel ${version}`}, so no program can use the GPU.${why}`
+}
+const rule = { severity: 'critical', title: 'NVIDIA kernel module cannot be built or loaded', verdict, remedies } as const
+
+export const driverNotLoaded = ruleFamily({
+  id: 'driver-not-loaded',
+  kind: 'driver_not_loaded',
+  literals: ['Unable to load the kernel module', 'Bad return status for module build', 'Loading of unsigned module is rejected'],
+  facts,
+  rules: [
+    { ...rule, pattern: /Unable to load the kernel module '?nvidia[\w-]{0,20}\.ko/ },
+    // DKMS builds many modules: this one is NVIDIA's.
+    { ...rule, pattern: /Bad return status for module build on kernel/, unless: (seen) => !/nvidia|\bNV_/i.test(near(seen)) },
+    { ...rule, pattern: /Loading of unsigned module is rejected/, unless: (seen) => !/nvidia/i.test(near(seen)) },
+  ],
+})

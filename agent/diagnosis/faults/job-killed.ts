@@ -1,0 +1,50 @@
+// A process that ended by SIGKILL, where the text does not say who sent it.
+import type { Facts } from '../../model/facts.ts'
+import { KERNEL_LOG } from './host-oom/remedies.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { around, known, whole } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const near = ({ text, at }: Seen): string => around(text, at, 6, 3)
+const facts = (seen: Seen): Facts => {
+  const lines = near(seen)
+  return known({
+    pid: whole(/received by PID (\d{1,10})/.exec(lines)?.[1] ?? /\(pid: ?(\d{1,10})\)/.exec(lines)?.[1]),
+    rank: whole(/local_rank: ?(\d{1,6})/.exec(lines)?.[1]),
+    signal: 'SIGKILL',
+    exit_code: -9,
+  })
+}
+
+function remedies({ situation }: Told): readonly Piece[] {
+  const { programs, subject } = situation()
+  return [
+    KERNEL_LOG,
+    programs.has('slurm') && {
+      text: 'See what Slurm recorded of the job: OUT_OF_MEMORY, TIMEOUT, PREEMPTED or CANCELLED.',
+      command: `sacct -j ${subject.slurmJob ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS,ReqMem`,
+    },
+    programs.has('kubernetes') && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${subject.pod ?? '<POD>'}` },
+    { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
+    { text: 'If the kernel did not: ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
+  ]
+}
+
+export const jobKilled = ruleFamily({
+  id: 'job-killed',
+  kind: 'job_killed',
+  literals: ['exitcode: -9', 'exitcode : -9', 'exitcode  : -9', 'Signal 9 (SIGKILL)', 'died with <Signals.SIGKILL: 9>'],
+  facts,
+  rules: [
+    {
+      pattern: /exitcode {0,3}: ?-9\b|Signal 9 \(SIGKILL\) received by PID|died with <Signals\.SIGKILL: 9>/,
+      severity: 'critical',
+      title: 'A process was killed by SIGKILL',
+      verdict: ({ facts: { pid, rank } }) =>
+        `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; likely the kernel, because host memory ran out.`,
+      remedies,
+      // The shell's own word below it is told by host_oom_kill.
+      unless: ({ text, at }) => /^\s*Killed\s*$/m.test(around(text, at, 0, 3)),
+    },
+  ],
+})

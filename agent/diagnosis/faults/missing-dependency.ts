@@ -1,0 +1,64 @@
+// A compiled Python extension that does not fit the installed PyTorch: the loader misses a name of its C++ interface.
+import { mayBeIgnored } from './parts/optional-libraries.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { known } from './parts/window.ts'
+import { SEE_TORCH } from './remedies/packages.ts'
+import type { Piece } from './remedies/plan.ts'
+
+/** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
+const SYMBOL = /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: (_ZN?K?(?:3c10|2at|5torch)\w{1,300})/
+
+/** Distributions by the modules that they install. */
+const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [
+  [/^flash_attn/, 'flash-attn'],
+  [/^(?:xformers|_C_flashattention)/, 'xformers'],
+  [/^(?:vllm|_vllm)/, 'vllm'],
+  [/^(?:torchvision|image)$/, 'torchvision'],
+  [/^(?:torchaudio|_torchaudio|libtorchaudio)/, 'torchaudio'],
+  [/^(?:apex|amp_C|fused_layer_norm)/, 'apex'],
+  [/^(?:torch_scatter|_scatter)/, 'torch-scatter'],
+  [/^(?:torch_sparse)/, 'torch-sparse'],
+  [/^(?:mamba|selective_scan)/, 'mamba-ssm'],
+  [/^(?:causal_conv1d)/, 'causal-conv1d'],
+  [/^(?:deep_gemm)/, 'deep-gemm'],
+  [/^(?:sgl_kernel|common_ops)/, 'sgl-kernel'],
+]
+const moduleOf = (file: string): string => file.replace(/\.(?:cpython|abi3)?[\w.-]*$/, '').replace(/^lib/, '')
+function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
+  const module = moduleOf(match[1] ?? '')
+  const folder = /(?:site|dist)-packages\/([\w-]{1,60})\/[^\s]*$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
+  return (
+    DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ??
+    (folder === undefined || folder.startsWith('torch') ? undefined : folder.replaceAll('_', '-'))
+  )
+}
+
+function remedies(told: Told): readonly Piece[] {
+  const name = distribution(told)
+  return [
+    {
+      text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
+      command: `pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps ${name ?? '<PACKAGE>'}`,
+    },
+    { text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: the name of its wheel or its release page says which.` },
+    SEE_TORCH,
+  ]
+}
+
+export const missingDependency = ruleFamily({
+  id: 'missing-dependency',
+  kind: 'missing_dependency',
+  literals: ['undefined symbol: _Z'],
+  facts: ({ match }) => known({ module: moduleOf(match[1] ?? ''), pattern: 'abi' }),
+  rules: [
+    {
+      pattern: SYMBOL,
+      severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
+      title: 'An extension does not fit the installed PyTorch',
+      verdict: (told) =>
+        `${distribution(told) ?? told.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed: the name that it looks for is part of PyTorch's C++ interface.`,
+      remedies,
+      unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
+    },
+  ],
+})

@@ -1,0 +1,64 @@
+// The model hub refuses a repository: gated, private, not there, or a token that is missing or not valid.
+import type { Facts } from '../../model/facts.ts'
+import { joinedFrom } from '../joining.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { known, whole } from './parts/window.ts'
+import { setVariables } from './remedies/environment.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const near = ({ text, at }: Seen): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
+const REPOSITORY =
+  /huggingface\.co\/(?:api\/)?(?:models\/|datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96}?)(?:\/|\s|[?#]|\.\s|$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
+const HUB = /hugging ?face|hf\.co|gated repo|HfHub/i
+const facts = (seen: Seen): Facts => {
+  const message = near(seen)
+  const match = REPOSITORY.exec(message)
+  return known({
+    http_status: whole(
+      /\b(40[13]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[13])\b/
+        .exec(message)
+        ?.slice(1)
+        .find((one) => one !== undefined),
+    ),
+    path: match?.[1] ?? match?.[2],
+  })
+}
+
+function remedies({ facts: { path: repository }, situation }: Told): readonly Piece[] {
+  return [
+    {
+      text: `Accept the terms of ${repository ?? 'the model'} once on its page${repository === undefined ? '' : ` (https://huggingface.co/${repository})`}, with the account whose token is used.`,
+    },
+    {
+      text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
+      command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
+    },
+    { text: 'See who is logged in where the program runs.', command: 'hf auth whoami' },
+    repository !== undefined && {
+      text: `See whether this account may read it, and whether the name is right.`,
+      command: `hf download ${repository} config.json`,
+    },
+  ]
+}
+const verdict = ({ facts: { path, http_status: status } }: Told): string =>
+  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: it is gated, private or not there, or the token is missing or not valid.`
+const rule = { severity: 'critical', title: 'No access to the model', verdict, remedies } as const
+
+export const modelAccess = ruleFamily({
+  id: 'model-access',
+  kind: 'model_access',
+  literals: [
+    'GatedRepoError',
+    'Cannot access gated repo',
+    '401 Client Error',
+    '403 Client Error',
+    'You are trying to access a gated repo',
+    'RepositoryNotFoundError',
+    'Invalid user token',
+  ],
+  facts,
+  rules: [
+    { ...rule, pattern: /GatedRepoError|Cannot access gated repo|You are trying to access a gated repo/ },
+    { ...rule, pattern: /40[13] Client Error|RepositoryNotFoundError|Invalid user token/, unless: (seen) => !HUB.test(near(seen)) },
+  ],
+})

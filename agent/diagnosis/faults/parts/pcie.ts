@@ -1,0 +1,14 @@
+// What the kernel's lines about PCIe errors (AER) say of the link to a GPU.
+
+const UNCORRECTED =
+  /\b([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): {1,4}\[ ?(\d{1,2})\] {0,3}(Surprise Down|SDES|Data Link Protocol|DLP|Completion Timeout|CmpltTO|Malformed TLP|Poisoned TLP)/i
+const NAMES: Readonly<Record<string, string>> = { sdes: 'Surprise Down', dlp: 'Data Link Protocol', cmpltto: 'Completion Timeout' }
+
+/** A sentence about the first uncorrected error, or undefined where none is logged. */
+export function linkEvidence(text: string): string | undefined {
+  const match = UNCORRECTED.exec(text)
+  const name = match?.[3]
+  if (match === null || name === undefined) return undefined
+  const error = NAMES[name.toLowerCase()] ?? name
+  return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
+}

@@ -1,0 +1,48 @@
+// An uncorrected error of the PCIe link to a GPU, as the kernel reports it (AER).
+import type { Facts } from '../../model/facts.ts'
+import { linkEvidence } from './parts/pcie.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { around, known, pciBusId } from './parts/window.ts'
+import { kernelLines } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const near = ({ text, at }: Seen): string => around(text, at, 20, 20)
+const GPU = /\b(?:nvidia|amdgpu|NVRM: GPU(?: at PCI:)?)\s{0,2}([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)/i
+/** The driver's own report of the loss says it all, with this as its evidence. */
+const LOST = /\bXid \(|fallen off the bus/
+const facts = (seen: Seen): Facts => {
+  const gpu = GPU.exec(near(seen))?.[1]
+  return known({ pci_bus_id: gpu === undefined ? undefined : pciBusId(gpu) })
+}
+
+function remedies({ facts: about }: Told): readonly Piece[] {
+  return [
+    {
+      text: 'See whether the GPU still answers, and how wide and fast its link is now.',
+      command: 'nvidia-smi --query-gpu=index,pci.bus_id,pcie.link.gen.current,pcie.link.width.current --format=csv',
+    },
+    kernelLines(about, 'See what else the kernel logged of the link.'),
+    { text: 'Drain the host and switch it off; then reseat the card, check its power cables, and change riser or slot.' },
+  ]
+}
+
+export const pcieAer = ruleFamily({
+  id: 'pcie-aer',
+  kind: 'pcie_aer',
+  literals: ['PCIe Bus Error: severity=Uncorrect', 'AER: Uncorrect', 'AER: Multiple Uncorrect', "AER: can't recover"],
+  facts,
+  rules: [
+    {
+      pattern: /PCIe Bus Error: severity=Uncorrect|AER: (?:Multiple )?Uncorrect|AER: can't recover/,
+      severity: 'critical',
+      title: 'Uncorrected PCIe error at a GPU',
+      verdict: (told) => {
+        const gpu = told.facts.pci_bus_id
+        const evidence = linkEvidence(near(told))?.replace(/^Before it t/, 'T')
+        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, slot, power or the card.'}`
+      },
+      remedies,
+      unless: (seen) => !GPU.test(near(seen)) || LOST.test(near(seen)),
+    },
+  ],
+})

@@ -1,0 +1,46 @@
+// A port that another process holds: a server or the rendezvous of a distributed job cannot listen.
+import type { Facts } from '../../model/facts.ts'
+import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { known, whole } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const PORT =
+  /\bport:? ?(\d{2,5})\b|\[(?:::|[\w:.]{1,40})\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|\('[\w.:]{0,60}', (\d{2,5})|\blocalhost:(\d{2,5})\b|:(\d{4,5}): (?:bind|listen)/i
+const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined =>
+  whole(
+    PORT.exec(message)
+      ?.slice(1)
+      .find((group) => group !== undefined),
+  )
+const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
+
+function remedies({ facts: { port }, situation, message }: Told): readonly Piece[] {
+  const { programs } = situation()
+  const rendezvous = /c10d|TCPStore|server socket|rendezvous|MASTER_PORT|torchrun/i.test(`${message} ${situation().text}`)
+  const next = port === undefined ? '<PORT>' : String(port + 1)
+  return [
+    {
+      text: `See which process listens on port ${port ?? 'it'}: often an older run of the same job. Stop it, if it should not be there.`,
+      command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
+    },
+    rendezvous
+      ? { text: 'Or use another port for the rendezvous (torchrun: --master-port, or --standalone on one host).', command: `export MASTER_PORT=${next}` }
+      : programs.has('vllm') || programs.has('sglang') || programs.has('tgi') || programs.has('llamacpp')
+        ? { text: 'Or let the server listen on another port.', command: `--port ${next}` }
+        : { text: `Or let the program listen on another port${port === undefined ? '' : ` (such as ${next})`}.` },
+  ]
+}
+const verdict = ({ facts: { port } }: Told): string =>
+  `${port === undefined ? 'A port' : `Port ${port}`} is already in use by another process, so this one cannot listen there.`
+const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies } as const
+
+export const portInUse = ruleFamily({
+  id: 'port-in-use',
+  kind: 'port_in_use',
+  literals: ['ddress already in use', 'EADDRINUSE', 'failed to listen on any local network address'],
+  facts,
+  rules: [
+    { ...rule, pattern: /failed to (?:bind to|listen on)[^\n]{0,120}?\(errno: 98|failed to listen on any local network address/ },
+    { ...rule, pattern: /EADDRINUSE|(?:\[?Errno 98\]?|bind|listen|socket|port|OSError|error)[^\n]{0,160}[Aa]ddress already in use/ },
+  ],
+})

@@ -1,0 +1,29 @@
+// Finding the call that really failed: CUDA reports errors late, so the stack of the first message often points elsewhere.
+import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import type { Situation } from '../../situation/situation.ts'
+import { setVariables } from './environment.ts'
+import type { Piece } from './plan.ts'
+
+/** Runs the kernels one by one. On AMD the runtime has a switch of its own. */
+export function synchronous(situation: Situation): Piece {
+  const speaker = Object.entries(PROGRAM_NAMES).find(([program]) => [...situation.programs].some((one) => one === program))?.[1]
+  const text = `Run ${speaker === undefined || speaker === 'PyTorch' ? 'it' : speaker} again with synchronous launches: the stack then shows the call that failed.`
+  return situation.vendor === 'amd'
+    ? { text, command: setVariables(situation, { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }) }
+    : { text, command: setVariables(situation, { CUDA_LAUNCH_BLOCKING: '1' }) }
+}
+
+/** Slow; names kernel, thread and address. */
+export function sanitizer(situation: Situation): Piece {
+  if (situation.vendor === 'amd' || situation.gaming) return undefined
+  const { script } = situation.subject
+  const program = script === undefined || /\s/.test(script) ? '<COMMAND>' : `python ${script}`
+  return {
+    text: 'Let the sanitizer name the kernel and the address (many times slower).',
+    command: `compute-sanitizer --tool memcheck ${situation.programs.has('llamacpp') ? '<COMMAND>' : program}`,
+  }
+}
+export const xidsBeside: Piece = {
+  text: 'See whether the kernel logged an Xid in the same second: 13 and 31 name unit and address, 48, 94 and 95 mean bad memory.',
+  command: "sudo dmesg -T | grep 'NVRM: Xid' | tail",
+}

@@ -1,0 +1,112 @@
+// Which pip package and which CUDA a library's file name stands for; which PyTorch wheel a GPU and a driver can run.
+// Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
+import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import { compareVersions } from '../../situation/versions.ts'
+import type { Situation } from '../../situation/situation.ts'
+import type { Advice, Piece } from './plan.ts'
+
+export type CudaFile = { readonly stem: string; readonly version: string | undefined; readonly cuda: string | undefined; readonly windows: boolean }
+
+/** Numbers of libraries that do not count as CUDA does: the major version of CUDA, where the file's number tells it. */
+const CUDA_OF: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  cufft: { '11': '12', '12': '13' },
+  cusparse: { '11': '11' },
+  cusolver: { '10': '11', '12': '13' },
+  cudart: { '11': '11', '12': '12', '13': '13', '10': '10' },
+  cublas: { '10': '10', '11': '11', '12': '12', '13': '13' },
+  cublasLt: { '10': '10', '11': '11', '12': '12', '13': '13' },
+  nvrtc: { '11': '11', '12': '12', '13': '13' },
+  nvJitLink: { '12': '12', '13': '13' },
+  cupti: { '11': '11', '12': '12', '13': '13' },
+}
+/** The package of a library, without its suffix. */
+const PACKAGE: Readonly<Record<string, string>> = {
+  cudart: 'nvidia-cuda-runtime',
+  cublas: 'nvidia-cublas',
+  cublasLt: 'nvidia-cublas',
+  cufft: 'nvidia-cufft',
+  curand: 'nvidia-curand',
+  cusolver: 'nvidia-cusolver',
+  cusparse: 'nvidia-cusparse',
+  nvrtc: 'nvidia-cuda-nvrtc',
+  nvJitLink: 'nvidia-nvjitlink',
+  cupti: 'nvidia-cuda-cupti',
+  nccl: 'nvidia-nccl',
+  cudnn: 'nvidia-cudnn',
+}
+
+/** libcublasLt.so.12, cudart64_110.dll, libcudnn_ops.so.9.1.0. */
+export function cudaFile(name: string): CudaFile {
+  const so = /^lib([A-Za-z]+)[\w-]*\.so(?:\.(\d{1,3}(?:\.\d{1,3})*))?/.exec(name)
+  const dll = /^([A-Za-z]+?)(?:64)?(?:_[a-z_]+64)?_(\d{1,4})\.dll/.exec(name)
+  const stem = (so?.[1] ?? dll?.[1] ?? name).replace(/^cudnn.*/, 'cudnn')
+  const digits = dll?.[2]
+  const version = so?.[2] ?? (digits === undefined ? undefined : digits.length === 3 ? `${digits.slice(0, 2)}.${digits.slice(2)}` : digits)
+  const major = version?.split('.')[0]
+  return { stem, version, cuda: major === undefined ? undefined : CUDA_OF[stem]?.[major], windows: dll !== null || name.endsWith('.dll') }
+}
+
+const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2})\b|\+cu(\d{2})\d|-cu(\d{2})\b/
+/** The major version of CUDA that the text speaks of beside this library. */
+function cudaNear(situation: Situation): string | undefined {
+  const match = CUDA_NEAR.exec(situation.text)
+  return situation.versions.cuda?.split('.')[0] ?? match?.slice(1).find((group) => group !== undefined)
+}
+
+/** How pip installs it, or undefined where no package of that version is known. */
+export function pipPackage(file: CudaFile, situation: Situation): string | undefined {
+  const name = PACKAGE[file.stem]
+  if (name === undefined) return undefined
+  const cuda = file.cuda ?? cudaNear(situation)
+  if (file.stem === 'cudnn') {
+    const major = file.version?.split('.')[0]
+    const suffix = cuda === '11' ? 'cu11' : cuda === '13' && major === '9' ? 'cu13' : 'cu12'
+    return major === undefined ? undefined : Number(major) < 8 ? undefined : `'nvidia-cudnn-${suffix}==${major}.*'`
+  }
+  if (file.stem === 'nccl') return cuda === undefined ? undefined : `nvidia-nccl-cu${cuda}`
+  if (cuda === undefined || Number(cuda) < 11) return undefined
+  return cuda === '13' ? `'${name}>=13,<14'` : `${name}-cu${cuda}`
+}
+
+/** An installed torch is kept by pip unless it is told to replace it. */
+const reinstall = (index: string): string => `pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/${index}`
+
+/** The newest wheel that suits: architectures by release matrix, drivers by minor version compatibility (from CUDA 11 on). */
+export function wheelFor(architecture: number | undefined, driverCuda: string | undefined): string | undefined {
+  const byDriver =
+    driverCuda === undefined
+      ? undefined
+      : compareVersions(driverCuda, '13.0') >= 0
+        ? 'cu130'
+        : compareVersions(driverCuda, '12.0') >= 0
+          ? 'cu126'
+          : compareVersions(driverCuda, '11.0') >= 0
+            ? 'cu118'
+            : 'none'
+  if (architecture !== undefined && architecture >= 100) return byDriver === 'cu118' || byDriver === 'none' ? undefined : 'cu128'
+  if (architecture !== undefined && architecture < 50) return undefined
+  if (architecture !== undefined && architecture < 75) return byDriver === 'cu118' ? 'cu118' : byDriver === 'none' ? undefined : 'cu126'
+  if (byDriver === 'none') return undefined
+  return byDriver ?? (architecture === undefined ? undefined : 'cu128')
+}
+
+export function torchWheel(situation: Situation, index: string | undefined, why: string): Piece {
+  // These bring a torch of their own: another wheel breaks them.
+  const pinned = ['vllm', 'sglang', 'tgi', 'tensorrt_llm'] as const
+  const owner = pinned.find((program) => situation.programs.has(program))
+  const cuda = index?.startsWith('cu') === true ? ` for CUDA ${index.slice(2, -1)}.${index.slice(-1)}` : ''
+  if (owner !== undefined)
+    return {
+      text: `Install a build or image of ${PROGRAM_NAMES[owner] ?? 'the server'}${cuda}: it needs exactly the PyTorch that it was built with, so another torch wheel would break it.`,
+    }
+  if (situation.programs.has('jax'))
+    return index?.startsWith('cu') === true ? { text: why, command: `pip install --upgrade 'jax[cuda${index.slice(2, 4)}]'` } : undefined
+  if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
+    return undefined
+  return index === undefined ? undefined : { text: why, command: reinstall(index) }
+}
+
+export const SEE_TORCH: Advice = {
+  text: 'See which GPU it is, and for which architectures this PyTorch was built.',
+  command: 'python -c "import torch; print(torch.__version__, torch.cuda.get_device_capability(), torch.cuda.get_arch_list())"',
+}

@@ -1,0 +1,42 @@
+// An NVIDIA vGPU guest got no licence: its speed is limited, and CUDA may refuse work.
+import { ruleFamily, type Told } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const SERVER = /(?:from|server:?|at) (?:https?:\/\/)?((?:\d{1,3}\.){3}\d{1,3}|[\w-]{1,60}(?:\.[\w-]{1,60}){1,6})\b/
+const serverIn = ({ message, match }: Pick<Told, 'message' | 'match'>): string | undefined => SERVER.exec(message.slice(match.index))?.[1]
+
+function remedies(told: Told): readonly Piece[] {
+  const server = serverIn(told)
+  return [
+    {
+      text: 'See the licence state of the vGPU, and what its licence client says.',
+      command: 'nvidia-smi -q | grep -iA2 licen; sudo journalctl -u nvidia-gridd -n 50',
+    },
+    {
+      text: 'Check that the client configuration token is in place and not expired, then restart the licence client.',
+      command: 'ls -l /etc/nvidia/ClientConfigToken/; sudo systemctl restart nvidia-gridd',
+    },
+    server === undefined
+      ? { text: 'Check the way to the licence server: address, port 443, proxy, and the clock of this guest.' }
+      : { text: `Check that ${server} answers from this guest; proxy and clock matter too.`, command: `curl -skI https://${server}` },
+  ]
+}
+const verdict = (told: Told): string => {
+  const server = serverIn(told)
+  return `The vGPU got no licence${server === undefined ? '' : ` from ${server}`}: the driver limits its speed, and CUDA may refuse new work.`
+}
+const rule = { severity: 'critical', title: 'vGPU without a licence', verdict, remedies } as const
+
+export const vgpuLicense = ruleFamily({
+  id: 'vgpu-license',
+  kind: 'vgpu_license',
+  literals: ['nvidia-gridd', 'Failed to acquire license', 'Unlicensed ('],
+  rules: [
+    {
+      ...rule,
+      pattern:
+        /Failed to acquire license|nvidia-gridd\b[^\n]{0,40}\b(?:[Ff]ailed|[Ee]rror|denied|expired)[^\n]{0,80}licen[sc]e|nvidia-gridd\b[^\n]{0,80}licen[sc]e[^\n]{0,60}(?:expired|denied|failed)/,
+    },
+    { ...rule, pattern: /License Status\s{0,30}:\s{0,4}Unlicensed \((?:Restricted|Unrestricted)/, severity: 'warning' },
+  ],
+})

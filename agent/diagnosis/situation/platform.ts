@@ -1,0 +1,43 @@
+// The machine around a program, as far as the text shows it: vendor of the GPU, operating system, container, orchestrator.
+
+export type Vendor = 'nvidia' | 'amd' | 'intel' | 'apple'
+
+const AMD =
+  /\bHIP (?:out of memory|error)|\bhip[A-Z]\w{2,40}|\bROCm\d?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\bamdsmi\b/i
+/** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
+const SHARED_NAMES = /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator/gi
+const NVIDIA = /nvidia|\bNVRM\b|GeForce|\bTesla\b|\bRTX\b|\bNVML\b|\b[AHB][12]00\b|libcud|cudnn|cublas|\bcuda/i
+const INTEL = /\bXPU\b|level[_-]zero|oneAPI|intel_extension_for_pytorch|\bUR_RESULT_ERROR/i
+const APPLE = /\bMPS backend|\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
+
+/** Undefined where nothing tells, or two do. */
+export function vendor(text: string): Vendor | undefined {
+  const amd = AMD.test(text)
+  const nvidia = NVIDIA.test(text.replace(SHARED_NAMES, ''))
+  if (amd && !nvidia) return 'amd'
+  if (nvidia && !amd) return 'nvidia'
+  if (amd) return /\bHIP (?:out of memory|error)|hipError/.test(text) ? 'amd' : undefined
+  if (INTEL.test(text)) return 'intel'
+  return APPLE.test(text) ? 'apple' : undefined
+}
+
+export type System = 'windows' | 'wsl' | 'mac' | 'linux'
+const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|\\Scripts\\python\.exe/
+const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
+const MAC = /\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
+const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /
+
+/** Linux only where something shows it, so that advice for one system is not given to all. */
+export function system(text: string): System | undefined {
+  if (WINDOWS.test(text)) return 'windows'
+  if (WSL.test(text)) return 'wsl'
+  if (MAC.test(text)) return 'mac'
+  return LINUX.test(text) ? 'linux' : undefined
+}
+
+/** NVIDIA's boards whose GPU shares the memory of the CPU: nvidia-smi lists no processes there. */
+export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra/.test(text)
+
+/** Game cards and games: DCGM's diagnostics and drains are not for them. */
+export const gaming = (text: string): boolean =>
+  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|xfce|gnome|name=X\b|plasma/i.test(text)

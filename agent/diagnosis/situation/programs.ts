@@ -1,0 +1,95 @@
+// Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
+
+const PATTERNS = {
+  vllm: /\bvllm\b|\(EngineCore|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
+  sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
+  tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
+  tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
+  tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
+  ollama: /\bollama\b/i,
+  llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
+  comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing/i,
+  sd_webui: /stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram/i,
+  jax: /\bjax(?:lib)?\b|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
+  tensorflow: /\btensorflow\b|ResourceExhaustedError|TF_FORCE_GPU|tf_device|\bkeras\b/i,
+  onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
+  rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,
+  cupy: /\bcupy\b/i,
+  paddle: /paddle(?:paddle)?\b/i,
+  julia: /CUDA\.jl|\bjulia\b/i,
+  ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
+  ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
+  esmfold: /pLDDT|esmfold|openfold|alphafold/i,
+  diffusers: /\bdiffusers\b|StableDiffusion|AutoencoderKL|CLIPTextModel/,
+  bitsandbytes: /bitsandbytes|\bbnb_/i,
+  deepspeed: /deepspeed/i,
+  accelerate: /\baccelerate\b/i,
+  lightning: /lightning/i,
+  transformers: /\btransformers\b/i,
+  ultralytics: /ultralytics|\bYOLO/i,
+  ray: /\(raylet|\braylet\b|\bray::|\bServeController\b|\bRay\b/,
+  pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
+  matlab: /\bMATLAB\b/,
+  docker: /\bdocker\b|\bdockerd\b|\bmoby\b|"OOMKilled"/i,
+  compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
+  podman: /\bpodman\b/i,
+  containerd: /\bcontainerd\b/i,
+  kubernetes: /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu|Last State: |Restart Count: |\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
+  slurm: /\bslurm|\bsrun\b|\bsbatch\b/i,
+  systemd: /\bsystemd\b|\.service\b/,
+  apt: /\bapt(?:-get)?\b|\bdpkg\b/,
+  wsl: /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg/i,
+  kernel: /\bNVRM\b|\bkernel: |oom-kill|pcieport|\bamdgpu 0000:/,
+} as const
+
+export type Program = keyof typeof PATTERNS
+const isProgram = (name: string): name is Program => name in PATTERNS
+export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  tgi: 'Text Generation Inference',
+  tensorrt_llm: 'TensorRT-LLM',
+  tensorrt: 'TensorRT',
+  ollama: 'Ollama',
+  llamacpp: 'llama.cpp',
+  comfyui: 'ComfyUI',
+  sd_webui: 'Stable Diffusion web UI',
+  jax: 'JAX',
+  tensorflow: 'TensorFlow',
+  onnxruntime: 'ONNX Runtime',
+  rapids: 'RAPIDS',
+  cupy: 'CuPy',
+  paddle: 'PaddlePaddle',
+  julia: 'CUDA.jl',
+  ctranslate2: 'CTranslate2',
+  ffmpeg: 'FFmpeg',
+  pytorch: 'PyTorch',
+}
+
+/** `tf-allocator-allocation-error` and the shared BFC allocator are XLA's own: they are no sign of TensorFlow. */
+const NOT_TENSORFLOW = /tf-allocator-allocation-error/g
+
+export type Programs = ReadonlySet<Program>
+export function programs(text: string): Programs {
+  const found = new Set<Program>()
+  const plain = text.replace(NOT_TENSORFLOW, '')
+  for (const [name, pattern] of Object.entries(PATTERNS)) if (isProgram(name) && pattern.test(plain)) found.add(name)
+  return found
+}
+
+/** Programs that only run models: nothing is trained where one of them speaks. */
+export const INFERENCE: readonly Program[] = [
+  'vllm',
+  'sglang',
+  'tgi',
+  'tensorrt_llm',
+  'tensorrt',
+  'ollama',
+  'llamacpp',
+  'comfyui',
+  'sd_webui',
+  'onnxruntime',
+  'ctranslate2',
+  'ffmpeg',
+  'esmfold',
+]

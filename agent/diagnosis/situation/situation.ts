@@ -1,0 +1,104 @@
+// The picture behind all advice: who speaks in a text, on what, with which settings. Read from the text around a fault, and from what the agent knows.
+import * as readers from './readers.ts'
+
+/** What the agent knows of the origin of a log, beside its text. */
+export type Knowledge = { readonly container?: string }
+
+type Readers = typeof readers
+/** Each part is read when it is first asked for. */
+export type Situation = { readonly [Concern in keyof Readers]: ReturnType<Readers[Concern]> } & {
+  /** The lines that it was read from. */
+  readonly text: string
+}
+
+function once<Value>(read: () => Value): () => Value {
+  let held: { readonly value: Value } | undefined
+  return () => (held ??= { value: read() }).value
+}
+
+export function readSituation(text: string, knowledge: Knowledge = {}): Situation {
+  const read = {
+    programs: once(() => readers.programs(text)),
+    vendor: once(() => readers.vendor(text)),
+    system: once(() => readers.system(text)),
+    gaming: once(() => readers.gaming(text)),
+    jetson: once(() => readers.jetson(text)),
+    settings: once(() => readers.settings(text)),
+    subject: once(() => readers.subject(text, knowledge)),
+    versions: once(() => readers.versions(text)),
+    training: once(() => readers.training(text)),
+    distributed: once(() => readers.distributed(text)),
+  }
+  return {
+    text,
+    get programs() {
+      return read.programs()
+    },
+    get vendor() {
+      return read.vendor()
+    },
+    get system() {
+      return read.system()
+    },
+    get gaming() {
+      return read.gaming()
+    },
+    get jetson() {
+      return read.jetson()
+    },
+    get settings() {
+      return read.settings()
+    },
+    get subject() {
+      return read.subject()
+    },
+    get versions() {
+      return read.versions()
+    },
+    get distributed() {
+      return read.distributed()
+    },
+    get training() {
+      return read.training()
+    },
+  }
+}
+
+/** Characters read at the head of a text (a program names itself and its settings there), and around a fault. */
+const HEAD = 2_048
+const AROUND = 8_192
+/** After so many reads of one text the picture is renewed only once in so many lines: an endless log of faults costs no more. */
+const READS = 64
+const RENEWED_AFTER_LINES = 10_000
+
+export type Situations = { readonly at: (lines: readonly string[], line: number, firstLine: number) => Situation }
+
+/** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. */
+export function createSituations(knowledge: Knowledge = {}): Situations {
+  let last: { readonly line: number; readonly around: string; readonly situation: Situation } | undefined
+  let head: string | undefined
+  let reads = 0
+  return {
+    at(lines, line, firstLine) {
+      if (last !== undefined && reads >= READS && firstLine + line < last.line + RENEWED_AFTER_LINES) return last.situation
+      const around = nearby(lines, line)
+      if (last?.around === around) return last.situation
+      head ??= firstLine <= 1 ? lines.slice(0, 60).join('\n').slice(0, HEAD) : ''
+      reads += 1
+      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, knowledge)
+      last = { line: firstLine + line, around, situation }
+      return situation
+    },
+  }
+}
+
+function nearby(lines: readonly string[], line: number): string {
+  let [from, to] = [line, line]
+  let size = lines[line]?.length ?? 0
+  for (let step = 0; step < 200 && size < AROUND; step += 1) {
+    if (from > 0) size += lines[--from]?.length ?? 0
+    if (to + 1 < lines.length) size += lines[++to]?.length ?? 0
+  }
+  const near = lines.slice(from, to + 1)
+  return (size > AROUND ? near.map((one) => one.slice(0, HEAD)) : near).join('\n')
+}

@@ -1,0 +1,56 @@
+// Names that stand in a text and that a command can carry: GPU, container, pod, job, unit, image, script, model.
+import type { Knowledge } from './situation.ts'
+
+export type Subject = {
+  /** Full PCI address in lower case (0000:c1:00.0), when the text names one GPU. */
+  readonly pci: string | undefined
+  readonly uuid: string | undefined
+  /** Name or id of the container. */
+  readonly container: string | undefined
+  readonly pod: string | undefined
+  readonly namespace: string | undefined
+  /** Service of a compose file. */
+  readonly service: string | undefined
+  readonly unit: string | undefined
+  readonly slurmJob: string | undefined
+  readonly lxc: string | undefined
+  readonly image: string | undefined
+  /** The user's own script, as a command would name it. */
+  readonly script: string | undefined
+}
+
+const COMPOSE = /^([a-z][\w.-]{1,40}?)-\d{1,3} {1,10}\| /im
+const CONTAINER =
+  /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|"Name": ?"\/?([\w.-]{1,60})"/
+const POD =
+  /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?[/ "']{1,2}([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b/m
+const NAMESPACE = /^\s{0,4}Namespace: {1,20}([a-z0-9-]{1,60})\s*$|\bnamespace[=: "']{1,4}([a-z0-9-]{1,60})\b|(?:^| )-n ([a-z0-9-]{1,60}) /m
+const JOB = /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b/
+/** Steps of an OOM first: another job may have been cancelled beside it. */
+const OOM_JOB = /oom[-_ ]?kill[^\n]{0,80}?(?:StepId=|step )(\d{1,12})/
+const LXC = /\/lxc\/(\d{1,8}|[\w-]{1,40})\b/
+const UNIT = /task_memcg=\/system\.slice\/([\w@.-]{1,60}\.service)|\b([\w@-]{1,60}\.service): (?:Main|A process|Failed)/
+const SCRIPT = /\bpython3? (?:-u )?(?!-)([\w./-]{1,120}\.py)\b/
+const FRAME = /File "(?!\S{0,200}(?:site-packages|dist-packages|\/lib\/python|\\lib\\))([^"<>\n]{1,200}\.py)", line \d/g
+const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/
+const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
+const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?\b([\w.-]{1,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
+
+const first = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((group) => group !== undefined)
+
+export function subject(text: string, knowledge: Knowledge): Subject {
+  const frames = [...text.matchAll(FRAME)]
+  return {
+    pci: PCI.exec(text)?.[1]?.toLowerCase(),
+    uuid: UUID.exec(text)?.[0],
+    container: knowledge.container ?? first(CONTAINER.exec(text)),
+    pod: first(POD.exec(text)),
+    namespace: first(NAMESPACE.exec(text)),
+    service: COMPOSE.exec(text)?.[1],
+    unit: first(UNIT.exec(text)),
+    slurmJob: OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text)),
+    lxc: LXC.exec(text)?.[1],
+    image: first(IMAGE.exec(text)),
+    script: SCRIPT.exec(text)?.[1] ?? frames[0]?.[1],
+  }
+}

@@ -1,0 +1,60 @@
+// Versions that stand in a text: of the driver, of CUDA as the driver and as the program has it, of Python, PyTorch and the libraries.
+
+export type Versions = {
+  /** Of the NVIDIA kernel driver: 550.90.05. */
+  readonly driver: string | undefined
+  /** The newest CUDA that the driver runs: 12.4. */
+  readonly driverCuda: string | undefined
+  /** CUDA that PyTorch or the program was built with. */
+  readonly cuda: string | undefined
+  readonly python: string | undefined
+  readonly torch: string | undefined
+  readonly vllm: string | undefined
+  readonly rocm: string | undefined
+}
+
+const dotted = (digits: string): string => `${Number(digits.slice(0, -3))}.${Number(digits.slice(-3, -1))}`
+
+const DRIVER =
+  /(?:Driver Version:?|driver version:?|Kernel Module(?: for x86_64)?|NVIDIA[- ]Linux-\w{1,10}-|nvidia-driver-) {0,4}(\d{3}\.\d{1,3}(?:\.\d{1,3})?)/
+const SMI_CUDA = /CUDA Version: {0,2}(\d{1,2}\.\d)\b/
+const TOO_OLD = /found version (\d{4,5})\)/
+const TORCH =
+  /\b(?:torch|pytorch)[=_\- ]{1,2}v?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?|\btorch\.__version__[^\d]{0,12}(\d\.\d{1,2}\.\d)(?:\+cu(\d{3}))?|PyTorch (?:v(?:ersion)? ?)?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?/i
+const WHEEL_CUDA = /\+cu(\d{3})\b/
+const TORCH_CUDA =
+  /compile\s{1,3}PyTorch \((\d{1,2}\.\d)\)|torch\.version\.cuda[^\d]{0,6}(\d{1,2}\.\d)|PyTorch built (?:with|for) CUDA (\d{1,2}\.\d)|PYTORCH_CUDA_VERSION=(\d{2,3})/i
+const PYTHON = /python(\d\.\d{1,2})\/|Python(3\d{1,2})\\|\bPython (\d\.\d{1,2})(?:\.\d{1,2})?\b/
+const VLLM =
+  /\bvLLM (?:API server )?(?:version|engine \(v?)?:? ?v?(\d\.\d{1,2}(?:\.\d{1,2})?)\b|vllm-v?(\d\.\d{1,2}\.\d{1,2})\b|vllm-openai:v(\d\.\d{1,2}\.\d{1,2})/i
+const ROCM = /rocm[-/_ ]?v?(\d\.\d(?:\.\d)?)/i
+
+const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
+const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
+
+export function versions(text: string): Versions {
+  const old = TOO_OLD.exec(text)?.[1]
+  const cu = WHEEL_CUDA.exec(text)?.[1]
+  const torch = TORCH.exec(text)
+  const built = group(TORCH_CUDA.exec(text))
+  const python = group(PYTHON.exec(text))
+  return {
+    driver: DRIVER.exec(text)?.[1],
+    driverCuda: old === undefined ? SMI_CUDA.exec(text)?.[1] : dotted(old),
+    cuda: built === undefined ? (cu === undefined ? undefined : wheel(cu)) : built.includes('.') ? built : wheel(built),
+    python: python !== undefined && !python.includes('.') ? `3.${python.slice(1)}` : python,
+    torch: torch?.[1] ?? torch?.[3] ?? torch?.[5],
+    vllm: group(VLLM.exec(text)),
+    rocm: ROCM.exec(text)?.[1],
+  }
+}
+
+/** Negative where `a` is the older version. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a.split('.').map(Number), b.split('.').map(Number)]
+  for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

@@ -1,0 +1,12 @@
+// Too many open files.
+import { defineKind } from './kind.ts'
+
+export const fdLimit = defineKind({
+  id: 'fd_limit',
+  title: 'Too many open files',
+  layer: 'program',
+  from: 'logs',
+  facts: ['errno'],
+  quietMinutes: 10,
+  crash: { rank: 9 },
+})

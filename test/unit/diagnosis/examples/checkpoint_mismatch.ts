@@ -1,0 +1,18 @@
+// Model files that cannot be read; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+const one: readonly LogKind[] = ['checkpoint_mismatch']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'safetensors',
+    text: 'safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer',
+    kinds: one,
+    facts: { pattern: 'unreadable' },
+  },
+  { name: 'a zip', text: 'RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory', kinds: one },
+  { name: 'a pointer', text: "_pickle.UnpicklingError: invalid load key, 'v'.", kinds: one },
+  { name: 'GGUF', text: "gguf_init_from_file: invalid magic characters 'vers'", kinds: one },
+  { name: 'quiet: loaded', text: 'Loading checkpoint shards: 100%|##########| 4/4', kinds: [] },
+]

@@ -1,0 +1,22 @@
+// Kernels that do not fit a GPU; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+const one: readonly LogKind[] = ['compile_error']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'shared memory',
+    text: 'triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.',
+    kinds: one,
+    facts: { pattern: 'shared_memory', requested_bytes: 147456, limit_bytes: 101376 },
+  },
+  {
+    name: 'registers',
+    text: 'triton.runtime.errors.OutOfResources: out of resource: registers, Required: 69632, Hardware limit: 65536.',
+    kinds: one,
+    facts: { pattern: 'registers' },
+  },
+  { name: 'threads', text: 'out of resource: threads, Required: 2048, Hardware limit: 1024. Reducing `num_warps` may help.', kinds: one },
+  { name: 'quiet: tuned', text: 'autotune: best config BLOCK_M=64, num_stages=2', kinds: [] },
+]

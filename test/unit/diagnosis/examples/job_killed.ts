@@ -1,0 +1,22 @@
+// Processes that ended by SIGKILL; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+const one: readonly LogKind[] = ['job_killed']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'torchrun',
+    text: '[0]:\n  rank      : 3 (local_rank: 3)\n  exitcode  : -9 (pid: 4411)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 4411',
+    kinds: one,
+    facts: { pid: 4411, signal: 'SIGKILL' },
+  },
+  {
+    name: 'in one line',
+    text: 'ERROR torch.distributed.elastic: failed (exitcode: -9) local_rank: 1 (pid: 977) of binary: /usr/bin/python3',
+    kinds: one,
+    facts: { pid: 977, rank: 1 },
+  },
+  { name: 'a subprocess', text: "subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.", kinds: one },
+  { name: 'quiet: another code', text: 'failed (exitcode: 1) local_rank: 0 (pid: 31) of binary: /usr/bin/python3', kinds: [] },
+]

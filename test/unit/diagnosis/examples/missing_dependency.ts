@@ -1,0 +1,32 @@
+// Extensions of another PyTorch; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+import type { Severity } from '../../../../agent/model/severity.ts'
+
+const one: readonly LogKind[] = ['missing_dependency']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts; severity?: Severity }[] = [
+  {
+    name: 'flash-attn',
+    text: 'ImportError: /opt/venv/lib/python3.11/site-packages/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationESs',
+    kinds: one,
+    facts: { pattern: 'abi', module: 'flash_attn_2_cuda' },
+  },
+  {
+    name: 'at::',
+    text: 'ImportError: /usr/lib/python3/dist-packages/torch_scatter/_scatter_cuda.so: undefined symbol: _ZN2at4_ops5empty13memory_format4callE',
+    kinds: one,
+  },
+  {
+    name: 'a constant',
+    text: 'OSError: /opt/conda/lib/python3.10/site-packages/torchaudio/lib/libtorchaudio.so: undefined symbol: _ZNK3c105Error4whatEv',
+    kinds: one,
+  },
+  { name: 'quiet: another library', text: 'python: symbol lookup error: /usr/lib/libfoo.so: undefined symbol: _ZN3Foo3barEv', kinds: [] },
+  {
+    name: 'a warning that says when it may be ignored',
+    text: "UserWarning: Failed to load image Python extension: '/venv/torchvision/image.so: undefined symbol: _ZN3c106detail14torchCheckFailE' If you don't plan on using image functionality from `torchvision.io`, you can ignore this warning.",
+    kinds: one,
+    severity: 'warning',
+  },
+]
