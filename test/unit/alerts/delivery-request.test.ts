@@ -141,7 +141,9 @@ test('goes through the proxy that the environment names, unless the receiver is 
   expect(await post(at.url, options)).toMatchObject({ answer: { status: 200 } })
   expect((await failure(post('http://left.example', options))).failed).toMatch(/ENOTFOUND|EAI_AGAIN/)
   expect(proxy.asked).toHaveLength(2)
-  expect((await failure(post('https://hooks.example', through({ HTTPS_PROXY: `nonsense://${SECRET}` })))).failed).toMatch(/^HTTPS_PROXY: not the URL of an HTTP proxy/)
+  expect((await failure(post('https://hooks.example', through({ HTTPS_PROXY: `nonsense://${SECRET}` })))).failed).toMatch(
+    /^HTTPS_PROXY: not the URL of an HTTP proxy/,
+  )
 })
 
 test('is ended when the agent ends', async () => {
