@@ -84,7 +84,7 @@ export const logsFlood: AbuseCase = {
       const read = await figure('lines')
       const truncated = await figure('skipped', { reason: 'truncated' })
       const missed = await missedSeconds(agent, 0, begun, Date.now() - 2_000)
-      const warned = (agent.stderr().match(/expected a file/g) ?? []).length
+      const warned = (agent.stderr().match(/is no file but a pipe, a device/g) ?? []).length
       const grown = memory.most()
       return {
         held: (short || (read >= lines && missed <= 1)) && grown < 200 * 1024 ** 2 && warned >= 2,
