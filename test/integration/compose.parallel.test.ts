@@ -27,7 +27,7 @@ describe.skipIf(composeMissing !== undefined)(`the compose file alone${skipped}`
 
   test('asks for the name of the host, and says how it is given', () => {
     const found = composeConfig([MONITORING], {})
-    expect('problem' in found ? found.problem : 'valid').toMatch(/the name of this host is missing: write it into .env, such as echo "WARPWATCH_HOST_NAME=/)
+    expect('problem' in found ? found.problem : 'valid').toMatch(/write the name of this host into .env, such as echo "WARPWATCH_HOST_NAME=/)
   })
 
   test('calls everything warpwatch-…, so that nothing is merged with a part of an application', () => {
