@@ -1,13 +1,12 @@
 // Every page of the dashboard for those who see little, hear it or use no mouse: axe finds nothing serious, the keyboard gets everywhere.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
-import { FAST, goTo, incidentOf, pagesOf } from '../setup/dashboard-pages.ts'
+import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
 
 /** Runs beside the page as the browser's own tools do, so that the policy against foreign code stays in force. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -50,28 +49,16 @@ const number = z.number()
 const list = z.array(text)
 
 describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium)', () => {
-  let browser: Browser
-  let agent: AgentProcess
-  let incident: string
-
-  beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate=oom-leak'], { env: FAST })
-    browser = await launchBrowser()
-    incident = await incidentOf(agent, 'cuda_oom')
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useIncidentScene('oom-leak', 'cuda_oom')
 
   test.each([
     ['a desk', DESKTOP],
     ['a phone', PHONE],
   ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
-    await using opened = await openPage(browser, agent.url, options)
+    await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     await page.evaluate(AXE)
-    const pages = await pagesOf(page, incident)
+    const pages = await pagesOf(page, scene.incident)
     expect(pages.length).toBeGreaterThan(8)
     const grave: Record<string, readonly string[]> = {}
     for (const hash of pages) {
@@ -87,10 +74,10 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   })
 
   test('Tab reaches every control of every page, and shows where it is', async () => {
-    await using opened = await openPage(browser, agent.url)
+    await using opened = await openPage(scene.browser, scene.agent.url)
     const { page } = opened
     const missed: Record<string, readonly string[]> = {}
-    for (const hash of await pagesOf(page, incident)) {
+    for (const hash of await pagesOf(page, scene.incident)) {
       await goTo(page, hash)
       const controls = number.parse(await page.evaluate(WATCH_FOCUS))
       expect(controls).toBeGreaterThan(8)
@@ -102,7 +89,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   })
 
   test('the first Tab leads past the head, and stays on the page', async () => {
-    await using opened = await openPage(browser, `${agent.url}#/incidents`)
+    await using opened = await openPage(scene.browser, `${scene.agent.url}#/incidents`)
     const { page } = opened
     await goTo(page, '#/incidents')
     await page.keyboard.press('Tab')
@@ -115,7 +102,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   })
 
   test('g and a letter open each view, but not while one types', async () => {
-    await using opened = await openPage(browser, agent.url)
+    await using opened = await openPage(scene.browser, scene.agent.url)
     const { page } = opened
     await page.waitForSelector('nav a')
     const links = z
@@ -138,7 +125,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   })
 
   test('Escape closes a form and leads back to what opened it', async () => {
-    await using opened = await openPage(browser, `${agent.url}#/incidents/${incident}`)
+    await using opened = await openPage(scene.browser, `${scene.agent.url}#/incidents/${scene.incident}`)
     const { page } = opened
     const opener = page.getByRole('button', { name: 'Silence …' })
     await opener.press('Enter')

@@ -1,10 +1,9 @@
 // What holds for every page of the dashboard: nothing from another host, nothing the policy forbids, no scrolling sideways, text from outside as text.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
-import { FAST, goTo, incidentOf, pagesOf } from '../setup/dashboard-pages.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
+import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
@@ -28,23 +27,11 @@ async function poison(page: Page): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (needs Debian’s chromium)', () => {
-  let browser: Browser
-  let agent: AgentProcess
-  let incident: string
-
-  beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate=oom-leak'], { env: FAST })
-    browser = await launchBrowser()
-    incident = await incidentOf(agent, 'cuda_oom')
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useIncidentScene('oom-leak', 'cuda_oom')
 
   test('asks this agent alone, under a policy that it never breaks, and first for no more than the overview needs', async () => {
     const asked: string[] = []
-    await using opened = await openPage(browser, agent.url, DESKTOP, async (page) => page.on('request', (request) => asked.push(request.url())))
+    await using opened = await openPage(scene.browser, scene.agent.url, DESKTOP, async (page) => page.on('request', (request) => asked.push(request.url())))
     const { page, complaints } = opened
     await page.waitForSelector('.gpu canvas')
     // What draws the charts comes unasked, but once the figures stand.
@@ -53,15 +40,15 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
       .array(z.string())
       .parse(await page.evaluate(`Array.from(document.querySelectorAll('script, link[rel="modulepreload"]'), (each) => each.src || each.href)`))
     expect(scripts.toSorted()).toEqual(named.toSorted())
-    for (const hash of await pagesOf(page, incident)) await goTo(page, hash)
+    for (const hash of await pagesOf(page, scene.incident)) await goTo(page, hash)
     expect(asked.length).toBeGreaterThan(20)
-    expect(asked.filter((url) => !url.startsWith(agent.url))).toEqual([])
-    expect((await fetch(agent.url)).headers.get('content-security-policy')).toBe(POLICY)
+    expect(asked.filter((url) => !url.startsWith(scene.agent.url))).toEqual([])
+    expect((await fetch(scene.agent.url)).headers.get('content-security-policy')).toBe(POLICY)
     expect(complaints).toEqual([])
   })
 
   test('the policy is in force: code and styles from elsewhere or in the text do nothing', async () => {
-    await using opened = await openPage(browser, agent.url)
+    await using opened = await openPage(scene.browser, scene.agent.url)
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
     await page.evaluate(`{
@@ -86,10 +73,10 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     ['a phone', PHONE],
   ]
   test.each(sizes)('nothing sticks out on %s', async (_name, options) => {
-    await using opened = await openPage(browser, agent.url, options)
+    await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     const out: Record<string, unknown> = {}
-    for (const hash of await pagesOf(page, incident)) {
+    for (const hash of await pagesOf(page, scene.incident)) {
       await goTo(page, hash)
       const sticking = z.array(z.unknown()).parse(await page.evaluate(STICKING_OUT))
       // Not the window's own width: on a phone that grows with what sticks out.
@@ -109,12 +96,12 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
   })
 
   test('names and texts from outside are shown as text', async () => {
-    await using opened = await openPage(browser, agent.url, DESKTOP, poison)
+    await using opened = await openPage(scene.browser, scene.agent.url, DESKTOP, poison)
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
     const silent: string[] = []
     const believed: string[] = []
-    for (const hash of await pagesOf(page, incident)) {
+    for (const hash of await pagesOf(page, scene.incident)) {
       await goTo(page, hash)
       if (!((await page.textContent('body')) ?? '').includes(EVIL)) silent.push(hash)
       const made = (await page.locator('img').count()) + (await page.locator('b', { hasText: /^bold$/ }).count())

@@ -1,8 +1,10 @@
 // The pages of the dashboard as its own navigation lists them, so that a new view is walked through by the tests of all views; and those behind a click.
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
-import type { AgentProcess } from './agent-process.ts'
+import { startAgentProcess, type AgentProcess } from './agent-process.ts'
+import { launchBrowser } from './browser.ts'
 import { poll } from './poll.ts'
 
 const addresses = z.array(z.string())
@@ -17,6 +19,37 @@ export const incidentOf = (agent: AgentProcess, kind: string): Promise<string> =
     deadlineMs: 60_000,
     everyMs: 200,
   })
+
+export type IncidentScene = { readonly agent: AgentProcess; readonly browser: Browser; readonly incident: string }
+
+/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. */
+export function useIncidentScene(scenario: string, kind: string): IncidentScene {
+  let scene: IncidentScene | undefined
+  const started = (): IncidentScene => {
+    if (scene === undefined) throw new Error(`the scene ${scenario} is there only while its tests run`)
+    return scene
+  }
+  beforeAll(async () => {
+    const agent = await startAgentProcess([`--simulate=${scenario}`], { env: FAST })
+    const browser = await launchBrowser()
+    scene = { agent, browser, incident: await incidentOf(agent, kind) }
+  })
+  afterAll(async () => {
+    await scene?.browser.close()
+    await scene?.agent.stop()
+  })
+  return {
+    get agent() {
+      return started().agent
+    },
+    get browser() {
+      return started().browser
+    },
+    get incident() {
+      return started().incident
+    },
+  }
+}
 
 /** The hashes of all views, of one GPU and of one incident; `page` is open at any of them. */
 export async function pagesOf(page: Page, incident: string): Promise<readonly string[]> {
