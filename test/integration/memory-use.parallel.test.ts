@@ -78,13 +78,16 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
 
   test('two jobs on one card while the other stands empty: told with the names of both containers', async () => {
     // A notice until it is known what each container was given.
-    const told = await find('shared_gpu to warn', ({ kind, status, severity }) => kind === 'shared_gpu' && status === 'firing' && severity === 'warning')
+    const told = await find(
+      'shared_gpu to warn, with what the containers were given',
+      ({ kind, status, severity, verdict }) =>
+        kind === 'shared_gpu' && status === 'firing' && severity === 'warning' && verdict.includes('which one of them was given as well'),
+    )
     expect(told).toMatchObject({
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
       facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
     })
     expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
-    expect(told.verdict).toContain('which one of them was given as well')
   })
 
   test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {
