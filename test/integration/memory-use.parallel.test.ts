@@ -81,7 +81,11 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     const told = await find(
       'shared_gpu to warn, with what the containers were given',
       ({ kind, status, severity, verdict }) =>
-        kind === 'shared_gpu' && status === 'firing' && severity === 'warning' && verdict.includes('which one of them was given as well'),
+        kind === 'shared_gpu' &&
+        status === 'firing' &&
+        severity === 'warning' &&
+        verdict.includes('container job-a') &&
+        verdict.includes('which one of them was given as well'),
     )
     expect(told).toMatchObject({
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },

@@ -47,8 +47,7 @@ function mergeAt(base: Part, over: Part, path: Path): Part {
   if (over.tag === 'override') return over
   const inService = path[0] === 'services' ? path.slice(2).join('.') : ''
   if (REPLACED.has(inService)) return over
-  if (BY_NAME.has(inService) && base.kind !== over.kind) return mergeAt(byName(base), byName(over), path)
-  if (BY_NAME.has(inService) && base.kind === 'list') return mergeAt(byName(base), byName(over), path)
+  if (BY_NAME.has(inService) && (base.kind === 'list' || over.kind === 'list')) return mergeAt(byName(base), byName(over), path)
   if (base.kind === 'map' && over.kind === 'map') {
     const entries = new Map(base.entries)
     for (const [key, part] of over.entries) {
