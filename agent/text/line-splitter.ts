@@ -25,7 +25,9 @@ export function createLineSplitter({ maxChars, overlong, onOverlong }: LineSplit
   }
   return {
     push(text) {
-      let lines = (rest + text).split('\n')
+      // Only what is new is searched: a line of many pieces is put together once, when it is whole.
+      let lines = text.split('\n')
+      lines[0] = rest + (lines[0] ?? '')
       rest = lines.pop() ?? ''
       if (skipping && lines.length > 0) {
         lines.shift()

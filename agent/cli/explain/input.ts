@@ -19,7 +19,7 @@ export function inputLine(line: string, number: number): ExplainInput {
   throw new UsageError(`explain: line ${number}: must be {"id","text"}, not ${JSON.stringify(value).slice(0, 80)}`, { cause: parsed.error })
 }
 
-/** A log of more characters is nothing that somebody pasted; the text of V8 ends at twice that. */
+/** The longest log that one line may hold; V8's strings end at twice that. */
 const MAX_LINE_CHARS = 2 ** 28
 
 /** Lines of a stream of bytes, decoded as UTF-8. */

@@ -121,7 +121,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on 
                 remedies: [
                   { text: 'Move the job into a larger instance, or one that is empty.', command: `nvidia-smi -L; nvidia-smi mig -lgi -i ${row.index}` },
                   {
-                    text: 'Or cut the card anew when nobody uses it: fewer and larger instances.',
+                    text: 'Or repartition the GPU (MIG) when nobody uses it: fewer and larger instances.',
                     command: `sudo nvidia-smi mig -dci -i ${row.index}; sudo nvidia-smi mig -dgi -i ${row.index}; sudo nvidia-smi mig -lgip -i ${row.index}`,
                   },
                   { text: 'Or let the job need less: a smaller batch, or a cap by torch.cuda.set_per_process_memory_fraction.' },

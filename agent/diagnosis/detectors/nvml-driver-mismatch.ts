@@ -59,7 +59,7 @@ export const nvmlDriverMismatch = defineDetector({
           remedies: [
             { text: 'Reboot the host when its work allows: the surest way to load the new module.', command: 'sudo reboot' },
             {
-              text: 'Without a reboot: stop everything that uses the GPU, then load the module anew.',
+              text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
               command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
             },
             { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia; ldconfig -p | grep libnvidia-ml' },

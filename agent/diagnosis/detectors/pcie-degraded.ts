@@ -130,7 +130,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
             command: `nvidia-smi -q -i ${index} | grep -A 12 'PCI$'; sudo lspci -vv | grep -E 'NVIDIA|LnkSta:'`,
           },
           { text: 'See whether the kernel tells of corrected errors on the bus.', command: "sudo dmesg -T | grep -E 'AER|PCIe Bus Error' | tail" },
-          { text: 'Switch the machine off, seat card and riser anew, try another slot; in the firmware set the slot to its full speed.' },
+          { text: 'Switch the machine off, reseat card and riser, try another slot; in the firmware set the slot to its full speed.' },
         ],
       }
     }

@@ -61,7 +61,7 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   if (programs.has('vllm') && file.stem === 'cudart')
     return [
       {
-        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: install vLLM anew in a clean environment, with the wheel of your CUDA.`,
+        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: reinstall vLLM in a clean environment, with the wheel for your CUDA.`,
         command: 'pip install --force-reinstall vllm',
       },
       pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: `pip install ${pip}` },

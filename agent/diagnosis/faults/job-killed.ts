@@ -43,7 +43,7 @@ export const jobKilled = ruleFamily({
       verdict: ({ facts: { pid, rank } }) =>
         `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; likely the kernel, because host memory ran out.`,
       remedies,
-      // The shell's own word below it is told by host_oom_kill.
+      // host_oom_kill reports the shell's own line below it.
       unless: ({ text, at }) => /^\s*Killed\s*$/m.test(around(text, at, 0, 3)),
     },
   ],

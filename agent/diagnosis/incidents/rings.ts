@@ -76,7 +76,7 @@ function cutOne(ring: Ring, from: number, to: number): IncidentSeries | undefine
   return t.length === 0 ? undefined : { metric: ring.metric, labels: ring.labels, t, value }
 }
 
-/** Of GPUs and the host there are as many as the hardware has; of processes and containers as many as somebody starts. */
+/** Of GPUs and the host there are as many as the hardware has; of processes and containers as many as users start. */
 const OF_HARDWARE = /^warpwatch_(gpu|host)_/
 /** These are kept for GPUs and the host, so that no crowd of processes takes the place of a GPU that comes later. */
 const FOR_HARDWARE = 1_000
@@ -115,7 +115,7 @@ export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptio
     sweptAt = now
     for (const [key, ring] of byKey) if (Math.abs(now - ring.lastT) > SPAN_MS) byKey.delete(key)
     for (const [series, ring] of bySeries) if (byKey.get(series.key) !== ring) bySeries.delete(series)
-    // Half empty: what comes and goes at the limit is told of once.
+    // Half empty: what comes and goes at the limit is logged once.
     if (byKey.size < maxOfOthers / 2) isFull = false
   }
   const record = (metric: string, labels: Labels, t: number, value: number | undefined): void => {

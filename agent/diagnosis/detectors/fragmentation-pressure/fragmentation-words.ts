@@ -28,7 +28,7 @@ function remedies({ expandable }: AllocatorSample): readonly Remedy[] {
     text: 'Free what lives long in between: copy small results out of large buffers (clone) or move them to the CPU, and allocate long-lived tensors first.',
   }
   const shapes: Remedy = { text: 'If shapes vary: pad or bucket them, so that freed blocks fit again.' }
-  if (expandable === true) return [own, shapes, { text: 'Start the process anew at a convenient moment (after a checkpoint): that puts the pieces together.' }]
+  if (expandable === true) return [own, shapes, { text: 'Restart the process at a convenient time (after a checkpoint): that puts the pieces together.' }]
   return [
     {
       text: `Let segments grow, so that free pieces can be given back (${expandable === undefined ? 'if it is not set already; ' : ''}PyTorch on Linux; 2.9 and newer also read PYTORCH_ALLOC_CONF). It needs a restart.`,

@@ -100,7 +100,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
             command: "sudo dmesg -T | grep -E 'NVRM: Xid|SXid' | tail; sudo journalctl -u nvidia-fabricmanager -n 50",
           },
           { text: 'Stop the work on all GPUs that are linked with it, and reset them together.', command: 'sudo nvidia-smi --gpu-reset' },
-          { text: 'If it comes back: seat the bridge anew, else have bridge, board or switch replaced.', command: 'dcgmi diag -r 3' },
+          { text: 'If it comes back: reseat the bridge, else have bridge, board or switch replaced.', command: 'dcgmi diag -r 3' },
         ],
       }
     }

@@ -48,6 +48,6 @@ export const REMEDIES: Readonly<Record<Grower, readonly Remedy[]>> = {
   ],
   others: [{ text: 'Move or end another process on the card; look first whose it is.', command: LIST }],
 }
-export const CHECKPOINT: Remedy = { text: 'Before the earliest time: write a checkpoint, and start anew at a moment of your choice.' }
+export const CHECKPOINT: Remedy = { text: 'Before the earliest time: write a checkpoint, and restart at a time that you choose.' }
 /** For a leak: what keeps it, and by the driver alone that it may be cache. */
 export const keptRemedies = (byDriver: boolean): readonly Remedy[] => REMEDIES[byDriver ? 'listed' : 'kept']

@@ -122,7 +122,7 @@ export const serviceDeadGpu = defineDetector({
             text: "Take the service out of use, whatever its health check says; the GPU's own incident says how to mend the card.",
             command: 'warpwatch incidents',
           },
-          { text: 'When the GPU answers again start the container anew: a process does not get its GPU back.', ...restart },
+          { text: 'When the GPU responds again, restart the container: a process does not get its GPU back.', ...restart },
           { text: 'Let the health check use the GPU (allocate a byte, run a kernel), so that it fails when the GPU does.' },
         ],
       }

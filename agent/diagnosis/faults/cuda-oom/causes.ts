@@ -18,7 +18,7 @@ export type Judged = {
   readonly others?: { readonly bytes: number; readonly named: boolean; readonly pids: readonly number[] }
   /** What this process holds beside PyTorch's memory. */
   readonly besideBytes?: number
-  /** What is neither free nor PyTorch's nor, where it is told, this process's: other processes, the desktop, this process's own context. */
+  /** What is neither free nor PyTorch's nor, where the message says so, this process's: other processes, the desktop, this process's own context. */
   readonly outsideBytes?: number
   /** Enough was free and the request failed all the same. */
   readonly enoughWasFree: boolean

@@ -10,7 +10,7 @@ import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
 import { lessMemory } from './less/index.ts'
 
-/** Which options the allocator knows: messages changed their form in 2.1, and told of max_split_size_mb from 1.10 on. */
+/** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
 function generationOf(message: string): Generation {
   if (!/\d total capacity;/.test(message)) return 'current'

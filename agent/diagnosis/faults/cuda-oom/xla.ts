@@ -17,7 +17,7 @@ const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
   isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway()
 const ownNeed = (situation: Situation): readonly Piece[] => [less(situation), whoHolds(situation)]
-/** The first large request fails: somebody was on the card before. */
+/** The first large request fails: another process was on the card before. */
 const taken = (situation: Situation): readonly Piece[] => [whoHolds(situation), less(situation)]
 /** XLA says what the program needs after all its attempts to need less. */
 const NEEDS = /only reduced to ([\d.]{1,10})GiB/

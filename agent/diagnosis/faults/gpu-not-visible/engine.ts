@@ -175,7 +175,7 @@ export const engineRules: readonly Rule[] = [
       { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
       { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
       {
-        text: `When the GPU is well again, or its MIG layout was changed: recreate the device plugin's pod, so that it offers ${match[1] ?? match[2]} anew. Running work is not stopped.`,
+        text: `When the GPU is healthy again, or its MIG layout was changed: recreate the device plugin's pod, so that it advertises ${match[1] ?? match[2]} again. Running work is not stopped.`,
         command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
         destroys: true,
       },

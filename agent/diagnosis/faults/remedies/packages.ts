@@ -68,7 +68,7 @@ export function pipPackage(file: CudaFile, situation: Situation): string | undef
   return cuda === '13' ? `'${name}>=13,<14'` : `${name}-cu${cuda}`
 }
 
-/** An installed torch is kept by pip unless it is told to replace it. */
+/** pip keeps an installed torch unless --force-reinstall or --upgrade is given. */
 const reinstall = (index: string): string => `pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/${index}`
 
 /** The newest wheel that suits: architectures by release matrix, drivers by minor version compatibility (from CUDA 11 on). */

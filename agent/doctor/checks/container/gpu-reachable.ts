@@ -8,7 +8,7 @@ import { complain, eachContainer, pass, skipped, type ContainerFinding, type Con
 import type { DoctorContainer } from '../../parts/containers.ts'
 
 const again = ({ engine, name }: DoctorContainer) => ({
-  text: 'Let the work in it save its state, then restart it: it gets its devices and libraries anew.',
+  text: 'Let the work in it save its state, then restart it: it gets its devices and libraries again.',
   command: `${engine.kind} restart ${name}`,
 })
 const MODULE = /NVRM version:.*?\s(\d{3,4}\.\d+(?:\.\d+)?)\s/

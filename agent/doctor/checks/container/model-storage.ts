@@ -63,7 +63,7 @@ export const containerModelStorage = defineCheck({
         const models = names.filter((name) => name.startsWith('models--')).length
         if (mount.type === 'overlay' && mount.point === '/' && models > 0) {
           found.push(
-            complain('warn', `${path} has ${models} models inside the container itself: they are gone with it, and downloaded anew by the next`, [
+            complain('warn', `${path} has ${models} models inside the container itself: they are gone with it, and the next one downloads them again`, [
               recreate(container, `-v hf-cache:${path}`, `volumes: ["hf-cache:${path}"]   # and below the top-level volumes: {hf-cache: {}}`),
             ]),
           )

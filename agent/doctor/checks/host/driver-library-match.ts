@@ -31,7 +31,7 @@ export const driverLibraryMatch = defineCheck({
             command:
               'sudo fuser -v /dev/nvidia*\nsudo systemctl stop nvidia-persistenced nvidia-fabricmanager\nsudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia && nvidia-smi',
           },
-          { text: 'With CDI, describe the GPUs anew afterwards.', command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml' },
+          { text: 'With CDI, regenerate the specification afterwards.', command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml' },
           ...(hold
             ? [
                 {

@@ -28,7 +28,7 @@ export const gpuOnBus = defineCheck({
             text: 'If it does not come back: shut down, take the power away for a minute, start again. A warm reboot often does not help.',
             command: 'sudo poweroff',
           },
-          { text: 'If it goes again: seat the card and its power cables anew, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },
+          { text: 'If it goes again: reseat the card and its power cables, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },
         ],
       }))
     if (expected !== undefined && gpus.length < expected) {
@@ -40,7 +40,7 @@ export const gpuOnBus = defineCheck({
             text: 'See what the bus has, and what the kernel said of the missing one.',
             command: "lspci -nn | grep -i nvidia; sudo dmesg -T | grep -iE 'NVRM|Xid|AER|pcieport' | tail -30",
           },
-          { text: 'It does not stand in lspci: shut down, take the power away for a minute, start again; then seat the card anew.', command: 'sudo poweroff' },
+          { text: 'lspci does not list it: shut down, unplug the power for a minute, start again; then reseat the card.', command: 'sudo poweroff' },
           { text: 'It was taken out on purpose: set gpu.expected_gpus in warpwatch.yaml to what there is.' },
         ],
       })

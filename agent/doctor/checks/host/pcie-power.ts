@@ -11,7 +11,7 @@ import type { NvmlGpu } from '../../parts/nvml-facts.ts'
 const WORKS = 0.05
 
 const SEAT: readonly Remedy[] = [
-  { text: 'Switch the machine off; seat the card, its riser and cables anew; clean the contacts.' },
+  { text: 'Switch the machine off; reseat the card, its riser and cables; clean the contacts.' },
   {
     text: 'Try another slot, then another card in this slot: the fault stays with one of them. In the firmware set the slot to its full generation and width.',
   },

@@ -5,7 +5,7 @@ import { readToolkitConfig, toolkitMatters } from '../../parts/toolkit-files.ts'
 
 const OUTPUT = '/etc/cdi/nvidia.yaml'
 const generate = (path = OUTPUT) => ({
-  text: 'Write the specification anew, after each update of the driver too.',
+  text: 'Regenerate the specification, also after each driver update.',
   command: `sudo nvidia-ctk cdi generate --output=${path}`,
 })
 

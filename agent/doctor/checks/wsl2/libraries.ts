@@ -35,7 +35,7 @@ async function mistaken(around: Surroundings, remove: (...packages: readonly str
             },
           ]
         : []),
-      { text: 'Let the loader look anew.', command: `sudo ldconfig; ldconfig -p | grep -E 'libcuda|libnvidia-ml'; ${WSL_LIBRARY_FOLDER}/nvidia-smi` },
+      { text: 'Refresh the loader’s cache.', command: `sudo ldconfig; ldconfig -p | grep -E 'libcuda|libnvidia-ml'; ${WSL_LIBRARY_FOLDER}/nvidia-smi` },
       {
         text: 'For CUDA in WSL install the toolkit alone (cuda-toolkit-12-8 and such): the packages cuda, cuda-drivers and nvidia-cuda-toolkit bring a driver.',
       },
@@ -79,7 +79,7 @@ export const wsl2Libraries = defineCheck({
           ...(isSwitchedOff(own, 'automount.ldconfig')
             ? [{ text: 'WSL is told not to write it: take ldconfig=false out of the section [automount].', command: 'sudo nano /etc/wsl.conf' }, RESTART_WSL]
             : []),
-          { text: 'Write it, and let the loader look anew.', command: `echo ${WSL_LIBRARY_FOLDER} | sudo tee ${LOADER_FILE} && sudo ldconfig` },
+          { text: 'Write it, and refresh the loader’s cache.', command: `echo ${WSL_LIBRARY_FOLDER} | sudo tee ${LOADER_FILE} && sudo ldconfig` },
         ],
       })
     return findings.length > 0 ? findings : [{ status: 'pass', summary: `${NEEDED.join(', ')} come from Windows, and no Linux driver is installed` }]

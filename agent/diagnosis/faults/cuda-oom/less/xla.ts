@@ -9,7 +9,7 @@ const smaller = (training: boolean): Piece => ({
     : 'Use a smaller batch or smaller inputs, or split the computation into smaller pieces.',
 })
 
-/** TensorFlow takes nearly all of the card at its start, so what fails is its own need, or somebody was there before. */
+/** TensorFlow takes nearly all of the card at its start, so what fails is its own need, or another process was there before. */
 export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
   smaller(situation.training),
   {
