@@ -36,6 +36,7 @@ function process(rest: string): { readonly pid: number | undefined; readonly pro
 /** The driver's own words: what stands behind process, channel and engine mask. */
 function wordsOf(rest: string): string | undefined {
   const words = rest
+    .slice(0, 1_000)
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
     .replace(/^ {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
