@@ -22,9 +22,12 @@ test.each([
 })
 
 test('nvidia-smi: a cell full of blanks, a row without an end', () => {
-  expect(readCsv(`index, memory.used [MiB], name [${' '.repeat(400_000)}\n0, 3, x`)).toMatchObject({ columns: ['index', 'memory.used', 'name ['], units: ['', 'MiB', ''] })
+  expect(readCsv(`index, memory.used [MiB], name [${' '.repeat(400_000)}\n0, 3, x`)).toMatchObject({
+    columns: ['index', 'memory.used', 'name ['],
+    units: ['', 'MiB', ''],
+  })
   const row = (name: string): string => `|   0  ${name}     On  | 00000000:01:00.0 Off |                    0 |`
-  expect(readTable(`${row(`${'x '.repeat(200_000)}`)}\n${row('NVIDIA L40S')}`).gpus.map(({ name }) => name)).toEqual(['NVIDIA L40S'])
+  expect(readTable(`${row('x '.repeat(200_000))}\n${row('NVIDIA L40S')}`).gpus.map(({ name }) => name)).toEqual(['NVIDIA L40S'])
 })
 
 test('cgroup paths and allocator options beyond what can be real are left alone', () => {
