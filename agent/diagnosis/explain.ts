@@ -3,7 +3,7 @@ import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
 import { countNewlines } from './newlines.ts'
 import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
-import { gatherFaults, type Gathering } from './root.ts'
+import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import { createSituations, type Situations } from './situation/situation.ts'
 
@@ -125,7 +125,7 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
 
 type State = {
   readonly scanner: Scanner
-  readonly faults: Gathering
+  readonly faults: FaultCollection
   readonly told: Told
   readonly counts: Map<string, number>
   readonly situations: Situations

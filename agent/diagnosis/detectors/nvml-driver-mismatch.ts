@@ -2,7 +2,7 @@
 import { driverLibraryMismatch } from '../../metrics/driver.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { faultKey } from '../incidents/members.ts'
+import { faultKey } from '../incidents/grouped-faults.ts'
 import { defineDetector } from './definition.ts'
 import { isWide, troublesOf } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'

@@ -2,7 +2,7 @@
 // of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
 import { gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { faultKey } from '../incidents/members.ts'
+import { faultKey } from '../incidents/grouped-faults.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { actionsFor } from '../xid/actions.ts'
 import { recoveryNumbered } from '../xid/recovery.ts'

@@ -59,7 +59,7 @@ test('silences, acknowledgements and what was declared healthy', () => {
     const store = createMaintenanceStore({ directory, log })
     expect(store.silences(T).map(({ reason }) => reason)).toEqual(['maintenance window', 'more'].slice(0, round))
     expect(store.decorate({ ...INCIDENT, id: A }, T).acknowledged).toEqual({ at: T, by: 'kim' })
-    expect(store.accepted()).toEqual([{ kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }])
+    expect(store.baseline()).toEqual([{ kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }])
     store.silence({ gpu: '1', until: T + 1e12, reason: 'more' }, T - 1)
     store.close()
   }

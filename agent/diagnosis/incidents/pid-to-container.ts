@@ -1,10 +1,10 @@
 // Which container a pid of the host belongs to, as the kernel's own lines about kills name it.
 
-const MAX_PLACED_PIDS = 1_000
+const MAX_PIDS = 1_000
 
-export type PlacedPids = { readonly note: (kernelLine: string) => void; readonly containerOf: (pid: number) => string | undefined }
+export type PidToContainer = { readonly note: (kernelLine: string) => void; readonly containerOf: (pid: number) => string | undefined }
 
-export function createPlacedPids(): PlacedPids {
+export function createPidToContainer(): PidToContainer {
   const placed = new Map<number, string>()
   return {
     note(text) {
@@ -13,7 +13,7 @@ export function createPlacedPids(): PlacedPids {
       const id = match?.[1] === undefined ? undefined : [...match[1].matchAll(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g)].at(-1)?.[0]
       if (id === undefined || match?.[2] === undefined) return
       placed.set(Number(match[2]), id.slice(0, 12))
-      const oldest = placed.size > MAX_PLACED_PIDS ? placed.keys().next().value : undefined
+      const oldest = placed.size > MAX_PIDS ? placed.keys().next().value : undefined
       if (oldest !== undefined) placed.delete(oldest)
     },
     containerOf: (pid) => placed.get(pid),

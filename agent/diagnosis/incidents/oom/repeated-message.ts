@@ -1,4 +1,4 @@
-// PyTorch 2.10 and later tell one failure twice: a warning in bytes, then the exception. One crash counts as one.
+// PyTorch 2.10 and later print one failure twice: a warning in bytes, then the exception. One crash counts as one.
 import type { Fault } from '../../../model/fault.ts'
 import type { IncidentKind } from '../../../model/kinds.ts'
 
@@ -12,7 +12,7 @@ const SAME_BYTES = 0.006 * 2 ** 30
 type Warned = { readonly t: number; readonly gpu: number | undefined; readonly bytes: number }
 
 /** True for the exception that a warning has announced. */
-export function createRepeatedWords(): (fault: Fault<IncidentKind>, t: number, crashKey: string | undefined) => boolean {
+export function createRepeatedMessage(): (fault: Fault<IncidentKind>, t: number, crashKey: string | undefined) => boolean {
   const warned = new Map<string, Warned[]>()
   return ({ facts, evidence }, t, crashKey = '') => {
     const { requested_bytes: bytes, gpu_index: gpu } = facts

@@ -35,7 +35,7 @@ const KEPT: ReadonlySet<string> = new Set([
   hostShmUsedBytes.name,
 ])
 
-export type Ring = {
+export type RingBuffer = {
   readonly metric: string
   readonly labels: Labels
   readonly t: Float64Array
@@ -45,17 +45,17 @@ export type Ring = {
   lastT: number
 }
 
-export type Rings = {
+export type RecentSeries = {
   readonly ingest: (event: Event) => void
   /** Rings that hold something after `since`. */
-  readonly living: (since: number) => Iterable<Ring>
-  readonly cut: (wanted: (ring: Ring) => boolean, from: number, to: number) => readonly IncidentSeries[]
+  readonly living: (since: number) => Iterable<RingBuffer>
+  readonly cut: (wanted: (ring: RingBuffer) => boolean, from: number, to: number) => readonly IncidentSeries[]
   readonly size: () => number
 }
 
-export const lastValue = (ring: Ring): number => ring.value[(ring.next + SLOTS - 1) % SLOTS] ?? 0
+export const lastValue = (ring: RingBuffer): number => ring.value[(ring.next + SLOTS - 1) % SLOTS] ?? 0
 
-function put(ring: Ring, t: number, value: number): void {
+function put(ring: RingBuffer, t: number, value: number): void {
   ring.t[ring.next] = t
   ring.value[ring.next] = value
   ring.next = (ring.next + 1) % SLOTS
@@ -63,7 +63,7 @@ function put(ring: Ring, t: number, value: number): void {
   ring.lastT = t
 }
 
-function cutOne(ring: Ring, from: number, to: number): IncidentSeries | undefined {
+function cutOne(ring: RingBuffer, from: number, to: number): IncidentSeries | undefined {
   const t: number[] = []
   const value: number[] = []
   for (let i = ring.length; i > 0; i--) {
@@ -81,7 +81,7 @@ const OF_HARDWARE = /^warpwatch_(gpu|host)_/
 /** These are kept for GPUs and the host, so that no crowd of processes takes the place of a GPU that comes later. */
 const FOR_HARDWARE = 1_000
 
-export type RingsOptions = {
+export type RecentSeriesOptions = {
   /** 2.6 KB each. */
   readonly maxSeries?: number
   /** Called once each time that the room for processes and containers is used up; evidence then lacks the series of those that come later. */
@@ -89,15 +89,15 @@ export type RingsOptions = {
 }
 
 /** 200 series (8 GPUs, 40 processes, 20 containers) take half a megabyte; a reading costs one look-up. */
-export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptions = {}): Rings {
+export function createRecentSeries({ maxSeries = 5_000, onFull = () => {} }: RecentSeriesOptions = {}): RecentSeries {
   // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made anew) finds its ring by the key.
-  const bySeries = new Map<Series, Ring>()
-  const byKey = new Map<string, Ring>()
+  const bySeries = new Map<Series, RingBuffer>()
+  const byKey = new Map<string, RingBuffer>()
   let sweptAt = Number.NEGATIVE_INFINITY
   const maxOfOthers = maxSeries - FOR_HARDWARE
   let isFull = false
 
-  const ringFor = (key: string, metric: string, labels: Labels): Ring | undefined => {
+  const ringFor = (key: string, metric: string, labels: Labels): RingBuffer | undefined => {
     const known = byKey.get(key)
     if (known !== undefined) return known
     const hardware = OF_HARDWARE.test(metric)
@@ -106,7 +106,7 @@ export function createRings({ maxSeries = 5_000, onFull = () => {} }: RingsOptio
       isFull ||= !hardware
       return undefined
     }
-    const made: Ring = { metric, labels, t: new Float64Array(SLOTS), value: new Float64Array(SLOTS), next: 0, length: 0, lastT: 0 }
+    const made: RingBuffer = { metric, labels, t: new Float64Array(SLOTS), value: new Float64Array(SLOTS), next: 0, length: 0, lastT: 0 }
     byKey.set(key, made)
     return made
   }

@@ -1,4 +1,4 @@
-// What the readings say of who is who: GPUs by bus id, containers by id, processes and the GPUs they hold. From events only, so that a recording gives the same.
+// Host identity index, from the readings: GPUs by bus id, containers by id, processes and the GPUs they hold. From events only, so that a recording gives the same.
 import { busKey } from '../../inventory/bus.ts'
 import { containerOf, gpuOf, processOf, type Gpu, type GpuProcess, type HostContainer } from '../../inventory/identity.ts'
 import { containerGpuRequested, containerInfo } from '../../metrics/container.ts'
@@ -12,7 +12,7 @@ export type KnownGpu = Pick<Gpu, 'index' | 'uuid' | 'name' | 'bus'>
 export type KnownContainer = HostContainer
 export type KnownProcess = Omit<GpuProcess, 'labels'> & { readonly lastT: number }
 
-export type Witness = {
+export type HostIdentityIndex = {
   readonly ingest: (event: Event) => void
   readonly gpus: () => Iterable<KnownGpu>
   readonly gpuByUuid: (uuid: string) => KnownGpu | undefined
@@ -20,7 +20,7 @@ export type Witness = {
   readonly gpuByBus: (bus: string) => KnownGpu | undefined
   readonly container: (id: string) => KnownContainer | undefined
   readonly containerNamed: (name: string) => KnownContainer | undefined
-  /** UUIDs of the GPUs that a container was given, in the host's order; undefined when nobody said. */
+  /** UUIDs of the GPUs that a container was given, in the host's order; undefined when unknown. */
   readonly requested: (containerId: string) => readonly string[] | undefined
   /** Processes that held GPU memory a moment before `t`. */
   readonly processes: (t: number) => readonly KnownProcess[]
@@ -41,7 +41,7 @@ function trim<K, V>(map: Map<K, V>, max = MAX_KNOWN): void {
 
 type Request = { t: number; readonly gpus: Map<string, number> }
 
-export function createWitness(): Witness {
+export function createHostIdentityIndex(): HostIdentityIndex {
   const gpus = new Map<string, KnownGpu>()
   const containers = new Map<string, KnownContainer>()
   const processes = new Map<string, { -readonly [K in keyof KnownProcess]: KnownProcess[K] }>()
@@ -70,7 +70,7 @@ export function createWitness(): Witness {
     const { uuid, gpu } = series.labels
     if (id === undefined || uuid === undefined) return
     let request = requests.get(id)
-    // Said anew in each scrape: what an older scrape said does not add to it.
+    // Each scrape reports all of it: what an older scrape said does not add to it.
     if (request === undefined || request.t !== t) requests.set(id, (request = { t, gpus: new Map() }))
     request.gpus.set(uuid, Number(gpu))
     trim(requests)

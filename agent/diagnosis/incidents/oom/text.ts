@@ -1,4 +1,4 @@
-// The verdict of an out-of-memory incident in words: what was asked, why it failed, what grew before, and where the figures come from.
+// The verdict of an out-of-memory incident as text: what was asked, why it failed, what grew before, and where the figures come from.
 import { gib } from '../../../text/bytes.ts'
 import { percent } from '../../../text/figures.ts'
 import { upperFirst } from '../../../text/grammar.ts'

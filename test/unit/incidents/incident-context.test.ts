@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { listText } from '../../../agent/cli/incidents/incidents.ts'
 import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
-import { toldAbout } from '../../../agent/diagnosis/incidents/told-about.ts'
+import { incidentContext } from '../../../agent/diagnosis/incidents/incident-context.ts'
 import { summaryOf, type Incident } from '../../../agent/model/incident.ts'
 import { INCIDENT } from '../http/incident-fixture.ts'
 
 test('all of it', () => {
-  expect(toldAbout(INCIDENT)).toEqual([
+  expect(incidentContext(INCIDENT)).toEqual([
     ['Part of', 'memory_leak bbbbbbbbbbbbbbbb; the story began with aaaaaaaaaaaaaaaa'],
     ['Led to', 'target_down cccccccccccccccc'],
     ['Silenced', 'until 2025-11-20 01:53:20 UTC (0a0b0c0d0e0f)'],
@@ -22,9 +22,9 @@ test('all of it', () => {
 test('nothing where there is nothing, and the beginning once', () => {
   const { story, part_of: _part, led_to: _led, silenced: _silenced, acknowledged: _acknowledged, resolution: _resolution, ...bare } = INCIDENT
   const alone: Incident = bare
-  expect(toldAbout(alone)).toEqual([])
+  expect(incidentContext(alone)).toEqual([])
   const second: Incident = { ...bare, story: story ?? '', part_of: { id: story ?? '', kind: 'throttling' }, acknowledged: { at: 0 } }
-  expect(toldAbout(second)).toEqual([
+  expect(incidentContext(second)).toEqual([
     ['Part of', 'throttling aaaaaaaaaaaaaaaa'],
     ['Acknowledged', '1970-01-01 00:00:00 UTC'],
   ])

@@ -1,13 +1,13 @@
-// The stories that incidents are told in: links each new incident with what led to it and what followed from it. Pure; bounded memory.
+// Links each new incident with what led to it and with what followed from it: the API's `story`, `part_of`, `led_to`. Pure; bounded memory.
 import { rootOf, type OpenIncident } from './open-incident.ts'
 import { isDecisiveXid } from './rules.ts'
-import { causeOf, type StoryPart } from './story.ts'
+import { causeOf, type CorrelatedIncident } from './correlation.ts'
 
 /** UUIDs of the GPUs that a container was given. */
 export type GivenGpus = (containerId: string) => readonly string[] | undefined
 
-export type Stories = {
-  /** An incident that fires, or has another root than before; the others whose place in a story this changed. */
+export type CausalChains = {
+  /** An incident that fires, or has another root than before; the others whose links this changed. */
   readonly place: (open: OpenIncident) => readonly OpenIncident[]
   /** One from before a restart of the agent: its links are kept, it can have new ones. */
   readonly restore: (open: OpenIncident) => void
@@ -18,7 +18,7 @@ const KEPT_MS = 60 * 60_000
 const MAX_OVER = 60
 const MAX_LINKS = 50
 
-function partOf(open: OpenIncident, given: GivenGpus): StoryPart {
+function partOf(open: OpenIncident, given: GivenGpus): CorrelatedIncident {
   const { fault, subject } = rootOf(open)
   const { kind, facts } = fault
   const { id, crashKeys: containers, startedAt, lastSeenAt } = open
@@ -28,9 +28,9 @@ function partOf(open: OpenIncident, given: GivenGpus): StoryPart {
   return { id, kind, programXid: kind === 'xid' && !isDecisiveXid(facts.xid), gpus, containers, startedAt, lastSeenAt }
 }
 
-export function createStories(given: GivenGpus = () => undefined): Stories {
+export function createCausalChains(given: GivenGpus = () => undefined): CausalChains {
   const recent = new Map<string, OpenIncident>()
-  /** The kind and subjects that each was placed with: most words about an incident change neither. */
+  /** The kind and subjects that each was placed with: most changes of an incident touch neither. */
   const placed = new Map<string, string>()
   const signOf = (open: OpenIncident): string => `${rootOf(open).fault.kind} ${open.gpus.size} ${open.crashKeys.size}`
 

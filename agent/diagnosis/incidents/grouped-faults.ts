@@ -5,27 +5,27 @@ import { SAME_KILL_MS, SAME_OOM_MS } from './rules.ts'
 import type { Consequence, IncidentSubject } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
 
-/** How a fault became known; one kill can be told by several. `exception`: the words of the log, as the probe saw them go out of the program. */
+/** How a fault became known; one kill can be reported by several. `exception`: the text of the log, as the probe saw it leave the program. */
 export type Via = 'log' | 'kernel' | 'event' | 'counter' | 'probe' | 'exception' | 'detector'
 
-export type Member = {
+export type GroupedFault = {
   fault: Fault<IncidentKind>
   subject: IncidentSubject
   readonly key: string
   readonly firstT: number
   lastT: number
-  /** Tellers count apart: three words for one kill are one. */
+  /** Counted by source: three reports of one kill are one. */
   readonly counts: Map<Via, number>
-  readonly lastTold: Map<Via, number>
+  readonly lastSighting: Map<Via, number>
   readonly pids: Set<number>
 }
 
-/** A log was heard, which says more than numbers that there was something. */
-export const hasWords = ({ counts }: Member): boolean => counts.has('log') || counts.has('kernel') || counts.has('exception')
+/** A log line shows it, which is more certain than numbers alone. */
+export const hasMessage = ({ counts }: GroupedFault): boolean => counts.has('log') || counts.has('kernel') || counts.has('exception')
 
-export const countOf = ({ counts }: Member): number => Math.max(1, ...counts.values())
+export const countOf = ({ counts }: GroupedFault): number => Math.max(1, ...counts.values())
 
-/** Facts that tell one fault from another of its kind on the same subject. */
+/** Facts by which faults of one kind on the same subject differ. */
 const identity = ({ kind, facts }: Fault<IncidentKind>): string => {
   if (kind === 'xid') return ` ${facts.xid ?? ''} ${facts.sxid ?? ''}`
   if (kind === 'cuda_library_missing') return ` ${facts.library ?? ''}`
@@ -41,18 +41,18 @@ export function faultKey(fault: Fault<IncidentKind>, subject: IncidentSubject, c
   return `${fault.kind}${identity(fault)} @ ${whom}`
 }
 
-/** More figures tell more: the kernel's line says what the engine's event does not. */
+/** The fault with more facts says more: the kernel's line has figures that the engine's event lacks. */
 const weight = ({ facts }: Fault<IncidentKind>): number => Object.keys(facts).length
 
-/** `preferNext`: the next one tells what was known so far only from numbers. */
+/** `preferNext`: a log line has come for what was known only from numbers. */
 export function mergeFault(old: Fault<IncidentKind>, next: Fault<IncidentKind>, preferNext: boolean): Fault<IncidentKind> {
   const richer = preferNext || weight(next) > weight(old) ? next : old
   const other = richer === next ? old : next
   return { ...richer, facts: { ...other.facts, ...richer.facts } }
 }
 
-/** Of an OOM that comes again all is told anew: neighbours of the earlier one may have ended since, and figures of two failures do not add up. */
-export function renewedFault(member: Member, next: Fault<IncidentKind>, t: number): Fault<IncidentKind> | undefined {
+/** An OOM that comes again replaces all facts: neighbours of the earlier one may have ended since, and figures of two failures do not add up. */
+export function renewedFault(member: GroupedFault, next: Fault<IncidentKind>, t: number): Fault<IncidentKind> | undefined {
   if (next.kind !== 'cuda_oom' || (next.facts.causes ?? []).length === 0 || t - member.lastT <= SAME_OOM_MS) return undefined
   const { gpu_index: index, exit_code: code } = member.fault.facts
   return { ...next, facts: { ...(index === undefined ? {} : { gpu_index: index }), ...(code === undefined ? {} : { exit_code: code }), ...next.facts } }
@@ -68,7 +68,7 @@ export function mergeSubject(old: IncidentSubject, next: IncidentSubject): Incid
 }
 
 /** Adds a sighting to a member. */
-export function countSighting(member: Member, via: Via, t: number, pid: number | undefined, times: number): void {
+export function countSighting(member: GroupedFault, via: Via, t: number, pid: number | undefined, times: number): void {
   const before = member.counts.get(via) ?? 0
   // A detector repeats itself for as long as it holds: that is one.
   if (via === 'detector') {
@@ -77,22 +77,22 @@ export function countSighting(member: Member, via: Via, t: number, pid: number |
     return
   }
   member.counts.set(via, member.fault.kind === 'host_oom_kill' ? killsBy(member, via, t, pid, times, before) : before + times)
-  member.lastTold.set(via, t)
+  member.lastSighting.set(via, t)
   member.lastT = Math.max(member.lastT, t)
 }
 
 /** The kernel prints several lines for one kill, and some twice; an engine may say `oom` twice for one (runtime facts: `oom 2 oom_kill 1`). */
-function killsBy({ pids, lastTold }: Member, via: Via, t: number, pid: number | undefined, times: number, before: number): number {
+function killsBy({ pids, lastSighting }: GroupedFault, via: Via, t: number, pid: number | undefined, times: number, before: number): number {
   if (via === 'kernel') {
     if (pid !== undefined && pids.size < 1_000) pids.add(pid)
     return Math.max(1, pids.size)
   }
   if (via === 'counter') return before + times
-  const last = lastTold.get(via)
+  const last = lastSighting.get(via)
   return last !== undefined && Math.abs(t - last) <= SAME_KILL_MS ? before : before + times
 }
 
-export function toConsequence({ fault, subject, firstT, lastT, ...counted }: Member): Consequence {
+export function toConsequence({ fault, subject, firstT, lastT, ...counted }: GroupedFault): Consequence {
   const { kind, severity, title, verdict, facts } = fault
   const container = subject.container?.name
   return {

@@ -1,13 +1,13 @@
-// A fault of which only the Xid's number is known: NVML's event, another program's word.
+// A fault of which only the Xid's number is known: from NVML's event, or quoted by another program.
 import type { Fault } from '../../model/fault.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import { actionsFor } from './actions.ts'
 import { xidEntry } from './catalogue.ts'
 
-export type ToldXid = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
+export type XidFault = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
 
-export function toldXid(xid: number, situation?: Situation): ToldXid {
+export function faultFromNumber(xid: number, situation?: Situation): XidFault {
   const entry = xidEntry(xid)
   return {
     kind: 'xid',

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { defineDetector } from '../../../agent/diagnosis/detectors/definition.ts'
-import { causeOf, causesOf, type StoryPart } from '../../../agent/diagnosis/incidents/story.ts'
+import { causeOf, causesOf, type CorrelatedIncident } from '../../../agent/diagnosis/incidents/correlation.ts'
 import type { Finding } from '../../../agent/model/finding.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { INCIDENT_KINDS, type DetectedKind, type IncidentKind } from '../../../agent/model/kinds.ts'
 import { box, createScene, line, ncclText, T, uuid, xidText, type Scene } from './scene.ts'
 
 const MINUTE = 60_000
-const part = (id: string, kind: IncidentKind, atMinutes: number, more: Partial<StoryPart> = {}): StoryPart => ({
+const part = (id: string, kind: IncidentKind, atMinutes: number, more: Partial<CorrelatedIncident> = {}): CorrelatedIncident => ({
   id,
   kind,
   programXid: false,
@@ -28,7 +28,7 @@ describe('what follows from what', () => {
     expect(INCIDENT_KINDS.filter((kind) => reaches(kind, kind))).toEqual([])
   })
 
-  test.each<readonly [string, StoryPart, readonly StoryPart[], string | undefined]>([
+  test.each<readonly [string, CorrelatedIncident, readonly CorrelatedIncident[], string | undefined]>([
     ['a throttled card is a straggler', part('s', 'straggler_gpu', 5), [part('t', 'throttling', 0)], 't'],
     ['the detector of the cause took longer', part('s', 'straggler_gpu', 0), [part('t', 'throttling', 1)], 't'],
     ['another card throttles', part('s', 'straggler_gpu', 5), [part('t', 'throttling', 0, { gpus: new Set([uuid(1)]) })], undefined],

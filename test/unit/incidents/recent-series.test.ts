@@ -1,7 +1,7 @@
 // What evidence is cut from is bounded: a crowd of processes is told of once, and takes no GPU's place.
 import { expect, test } from 'vitest'
 import type { Event } from '../../../agent/model/event.ts'
-import { createRings } from '../../../agent/diagnosis/incidents/rings.ts'
+import { createRecentSeries } from '../../../agent/diagnosis/incidents/recent-series.ts'
 import { reading, scrape, T, uuid } from './scene.ts'
 
 const ROOM = 200
@@ -16,7 +16,7 @@ const card = (t: number): Event => scrape(t, 'gpu', [reading('gpu_memory_used_by
 function full() {
   const told: number[] = []
   // A thousand places are kept for GPUs and the host.
-  return { rings: createRings({ maxSeries: 1_000 + ROOM, onFull: (max) => told.push(max) }), told }
+  return { rings: createRecentSeries({ maxSeries: 1_000 + ROOM, onFull: (max) => told.push(max) }), told }
 }
 
 test('a GPU that comes after a crowd of processes is kept, and that processes are left out is told once', () => {

@@ -1,4 +1,4 @@
-// Faults that no log line tells: the engine's oom event, the kernel's counter of kills in a container, the allocator's own word.
+// Faults without a log line: the engine's oom event, the kernel's counter of kills in a container, the allocator's OOM event.
 import { containerOomKillsTotal } from '../../metrics/container.ts'
 import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
 import type { Facts } from '../../model/facts.ts'

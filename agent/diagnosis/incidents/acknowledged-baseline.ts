@@ -1,23 +1,23 @@
-// What an operator has declared healthy though it still shows: counters and flags that stay until a reset. Unchanged they are no new incident. Pure.
+// What an operator marked as resolved though it still shows: counters and flags that stay until a reset. They fire again only when they change. Pure.
 import type { Facts } from '../../model/facts.ts'
 import type { Severity } from '../../model/severity.ts'
 import type { Faulty, Finding } from '../../model/finding.ts'
 import type { IncidentSubject } from '../../model/incident.ts'
 import { kindOf, type IncidentKind } from '../../model/kinds.ts'
 import type { NewWhen } from '../../model/kinds/kind.ts'
-import type { Accepted } from '../../model/maintenance.ts'
+import type { BaselineEntry } from '../../model/maintenance.ts'
 
 const RANK: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 }
 /** More than all GPUs and containers of a host that were ever repaired. */
-const MAX_ACCEPTED = 1_000
+const MAX_KEPT = 1_000
 
-export type AcceptedBook = {
+export type AcknowledgedBaseline = {
   readonly accept: (fault: { readonly kind: IncidentKind; readonly severity: Severity; readonly facts: Facts }, subject: IncidentSubject, t: number) => void
   /** Whether this is what was accepted, unchanged. */
   readonly covers: (finding: Faulty) => boolean
   /** It is really over: what comes then is new. */
   readonly forget: (finding: Finding) => void
-  readonly restore: (all: readonly Accepted[]) => void
+  readonly restore: (all: readonly BaselineEntry[]) => void
 }
 
 const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
@@ -39,8 +39,8 @@ function isNews({ above = [], below = [], other = [], more = [] }: NewWhen, befo
 const whoseOf = (kind: IncidentKind, uuid: string | undefined, container: string | undefined, { gpu_index: index }: Facts): string =>
   kind === 'container_lost_gpu' ? (container ?? 'host') : (uuid ?? (kind === 'gpu_missing' && index !== undefined ? `GPU ${index}` : 'host'))
 
-export function createAcceptedBook(onChange: (all: readonly Accepted[]) => void): AcceptedBook {
-  const known = new Map<string, Accepted>()
+export function createAcknowledgedBaseline(onChange: (all: readonly BaselineEntry[]) => void): AcknowledgedBaseline {
+  const known = new Map<string, BaselineEntry>()
   const keyOf = (kind: IncidentKind, whose: string): string => `${kind} ${whose}`
   const changed = (): void => onChange([...known.values()])
   return {
@@ -53,7 +53,7 @@ export function createAcceptedBook(onChange: (all: readonly Accepted[]) => void)
       const key = keyOf(kind, whose)
       known.delete(key)
       known.set(key, { kind, whose, severity, facts: kept, at: t })
-      const oldest = known.size > MAX_ACCEPTED ? known.keys().next().value : undefined
+      const oldest = known.size > MAX_KEPT ? known.keys().next().value : undefined
       if (oldest !== undefined) known.delete(oldest)
       changed()
     },

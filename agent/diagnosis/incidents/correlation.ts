@@ -3,7 +3,7 @@ import { INCIDENT_KINDS, isIncidentKind, kindOf, type IncidentKind } from '../..
 import type { Nearness } from '../../model/kinds/kind.ts'
 
 /** What of an incident decides where it belongs. */
-export type StoryPart = {
+export type CorrelatedIncident = {
   readonly id: string
   readonly kind: IncidentKind
   /** An Xid that is a program's own, which explains nothing about the card. */
@@ -43,18 +43,18 @@ const overlap = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => {
   for (const each of a) if (b.has(each)) return true
   return false
 }
-const near = (on: Nearness, a: StoryPart, b: StoryPart): boolean =>
+const near = (on: Nearness, a: CorrelatedIncident, b: CorrelatedIncident): boolean =>
   on === 'host' || overlap(a.gpus, b.gpus) || (on === 'either' && overlap(a.containers, b.containers))
 
-const fits = ({ on, withinMs, lateMs }: Rule, cause: StoryPart, effect: StoryPart): boolean =>
+const fits = ({ on, withinMs, lateMs }: Rule, cause: CorrelatedIncident, effect: CorrelatedIncident): boolean =>
   cause.id !== effect.id && effect.startedAt >= cause.startedAt - lateMs && effect.startedAt <= cause.lastSeenAt + withinMs && near(on, cause, effect)
 
 /** What led to `effect`, among what is known: the nearest kind, of that the newest. */
-export function causeOf(effect: StoryPart, known: readonly StoryPart[]): StoryPart | undefined {
+export function causeOf(effect: CorrelatedIncident, known: readonly CorrelatedIncident[]): CorrelatedIncident | undefined {
   if (effect.programXid) return undefined
   for (const each of RULES.get(effect.kind) ?? []) {
     for (const kind of each.causes) {
-      let best: StoryPart | undefined
+      let best: CorrelatedIncident | undefined
       for (const cause of known) {
         if (cause.kind !== kind || (cause.programXid && kindOf(effect.kind).ofCard === true) || !fits(each, cause, effect)) continue
         if (best === undefined || cause.startedAt > best.startedAt || (cause.startedAt === best.startedAt && cause.id < best.id)) best = cause

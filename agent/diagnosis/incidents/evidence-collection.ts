@@ -1,8 +1,8 @@
-// Puts what was seen into an open incident as it comes: the fault's own words, lines after it, readings until the time after it has passed.
+// Puts what was seen into an open incident as it comes: the fault's own text, lines after it, readings until the time after it has passed.
 import type { LogLine } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
-import { AFTER_MS, type Collector, type Scope } from './evidence.ts'
+import { AFTER_MS, type EvidenceReader, type Scope } from './evidence.ts'
 import { logKey } from './log-memory.ts'
 import { subjectOf, type OpenIncident } from './open-incident.ts'
 import type { Place } from './subject.ts'
@@ -12,8 +12,8 @@ const COMPLETE_AFTER_MS = AFTER_MS + 1_500
 
 const scopeOf = (open: OpenIncident): Scope => ({ subject: subjectOf(open), gpus: [...open.gpus] })
 
-export type Gathering = {
-  /** A fault of this incident was seen; `line` where a log told it. */
+export type EvidenceCollection = {
+  /** A fault of this incident was seen; `line` where a log shows it. */
   readonly seen: (open: OpenIncident, fault: Fault<IncidentKind>, place: Place, line: LogLine | undefined) => void
   /** A line that shows no fault, perhaps after one that did. */
   readonly following: (all: readonly OpenIncident[], line: LogLine) => void
@@ -22,10 +22,10 @@ export type Gathering = {
 }
 
 /** `elapsed`: of the tracker's clock. */
-export function createGathering(evidence: Collector, elapsed: () => number): Gathering {
+export function createEvidenceCollection(evidence: EvidenceReader, elapsed: () => number): EvidenceCollection {
   const words = (open: OpenIncident, { kind, evidence: own }: Fault<IncidentKind>, line: LogLine): void => {
     const seenBefore = open.logs.has(logKey(line))
-    // An OOM is told with its last failure's figures: those words are evidence, however late they come.
+    // The verdict of an OOM has the figures of its last failure: those lines are evidence, however late they come.
     if (open.complete && seenBefore && kind !== 'cuda_oom') return
     const shows = new Set(own.map(({ text }) => text.trim()))
     // The log's own words are better than ours for the same.
@@ -42,7 +42,7 @@ export function createGathering(evidence: Collector, elapsed: () => number): Gat
     seen(open, fault, place, line) {
       const first = open.logLines.length === 0 && open.processes.length === 0
       if (line !== undefined) words(open, fault, line)
-      else if (first) open.logLines = [evidence.told(place.t, place.stream, fault.verdict)]
+      else if (first) open.logLines = [evidence.ownText(place.t, place.stream, fault.verdict)]
       if (open.complete) return
       if (open.processes.length === 0) open.processes = evidence.processes(scopeOf(open), place.t)
       open.container ??= evidence.container(scopeOf(open))
