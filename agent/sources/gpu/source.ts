@@ -9,7 +9,7 @@ import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { noGpu, withAdvice } from '../../sampler/advice.ts'
-import type { Sample } from '../../sampler/child-process.ts'
+import type { Sample } from '../../sampler/child-handle.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
@@ -103,7 +103,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
   const emitSelf = (t: number): void => {
     selfT = t
-    emit(t, 'self', 3 * RENEW_MS, counts.readings(supervisor?.abandoned() ?? 0), [])
+    emit(t, 'self', 3 * RENEW_MS, counts.readings(supervisor?.unkillable() ?? 0), [])
   }
   const tellGap = (gpu: KnownGpu, t: number, ttl = ttlMs.fast): void => emit(t, `${gpu.key}/fast`, ttl, [], gpu.gap === undefined ? [] : [gpu.gap])
   /** Takes all back that a GPU said, at once: what is no longer read is no longer true. */

@@ -1,7 +1,7 @@
 // A sampler child without NVML: speaks the protocol as a script file says, which the test may change while it runs.
 import { writeFileSync } from 'node:fs'
 import { functionOrdinal } from '../../../agent/nvml/names.ts'
-import { formatLastWords, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
+import { formatInFlightCall, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
 import { readScript, type Script } from './script.ts'
 
 const path = process.env['SCRIPT'] ?? ''
@@ -9,7 +9,7 @@ const script = (): Script => readScript(path)
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const send = (message: unknown): void => void process.send?.(message)
 /** Node passes a title on to prctl(PR_SET_NAME), as the real child does before each native call. */
-const lastWords = (gpu: number | undefined): void => void (process.title = formatLastWords(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
+const lastWords = (gpu: number | undefined): void => void (process.title = formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let start: StartRequest | undefined

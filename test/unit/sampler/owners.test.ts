@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createOwners } from '../../../agent/sources/gpu/owners.ts'
 import { createRoster } from '../../../agent/sources/gpu/roster.ts'
-import type { Sample } from '../../../agent/sampler/child-process.ts'
+import type { Sample } from '../../../agent/sampler/child-handle.ts'
 import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import { runScript, until } from './harness.ts'
 

@@ -1,11 +1,11 @@
 // The sampler child's entry: NVML lives here, so that a hung or crashing driver takes no more than this process along. Forked by the supervisor.
 import { openSession } from '../nvml/session.ts'
-import { createGpus } from './child/gpus.ts'
-import type { Gpus } from './child/gpus.ts'
-import { formatLastWords } from './protocol.ts'
+import { createGpuSet } from './child/gpu-set.ts'
+import type { GpuSet } from './child/gpu-set.ts'
+import { formatInFlightCall } from './protocol.ts'
 import type { Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
 
-let gpus: Gpus | undefined
+let gpus: GpuSet | undefined
 
 const send = (message: FromChild): void => {
   process.send?.(message)
@@ -16,12 +16,12 @@ const fail = (failed: Omit<Failed, 'type'>): void => {
 }
 
 async function start(request: StartRequest): Promise<void> {
-  const session = await openSession(request.libraries, formatLastWords)
+  const session = await openSession(request.libraries, formatInFlightCall)
   if (typeof session === 'string') {
     fail({ reason: 'not_supported', detail: session })
     return
   }
-  const created = createGpus(session, request, send)
+  const created = createGpuSet(session, request, send)
   const failure = created.start()
   if (failure !== undefined) {
     fail(failure)
@@ -32,7 +32,7 @@ async function start(request: StartRequest): Promise<void> {
 }
 
 function scrape(request: ScrapeRequest): void {
-  if (gpus === undefined) return // asked before hello: the supervisor's deadline tells it
+  if (gpus === undefined) return // asked before hello: the supervisor's deadline notices
   const failure = gpus.scrape(request)
   if (failure !== undefined) fail(failure)
 }

@@ -1,14 +1,14 @@
-// Children that were killed and have not ended: one stuck in the kernel cannot be waited for, only counted.
+// Unkillable children: killed with SIGKILL and still not ended, because they are stuck in the kernel. They cannot be waited for, only counted.
 import type { ChildProcess } from 'node:child_process'
 
-export type Abandoned = {
+export type UnkillableChildren = {
   /** Kills the child and lets go of it; it never keeps the agent from ending. */
   readonly abandon: (child: ChildProcess) => void
   readonly alive: () => number
 }
 
 /** `ended` hears of each that ends at last, and for how long it was stuck. */
-export function createAbandoned(ended: (stuckMs: number) => void): Abandoned {
+export function createUnkillableChildren(ended: (stuckMs: number) => void): UnkillableChildren {
   const stuck = new Set<ChildProcess>()
   return {
     abandon(child) {

@@ -1,4 +1,4 @@
-// Before each native call the process writes into its own name which call comes, so that /proc/PID/comm tells the one that hangs.
+// Before each native call the process writes the call into its own thread name, so that /proc/PID/comm shows the one that hangs.
 import type { LibraryHandle } from 'koffi'
 
 /** From linux/prctl.h: names the calling thread; at most 15 bytes and a NUL. */
@@ -7,8 +7,11 @@ const COMM_BYTES = 16
 
 type Load = { readonly load: (path: string) => LibraryHandle }
 
-/** Texts are made once per GPU and function, then a call costs the system call alone (0.2 µs). Without a libc nothing is said. */
-export function createLastWords(koffi: Load, format: (gpu: number | undefined, ordinal: number) => string): (gpu: number | undefined, ordinal: number) => void {
+/** Texts are made once per GPU and function, then a call costs the system call alone (0.2 µs). Without a libc nothing is written. */
+export function createCallMarker(
+  koffi: Load,
+  format: (gpu: number | undefined, ordinal: number) => string,
+): (gpu: number | undefined, ordinal: number) => void {
   let prctl: (option: number, name: Uint8Array) => number
   try {
     prctl = koffi.load('libc.so.6').func('prctl', 'int', ['int', 'void *'])

@@ -1,10 +1,10 @@
-// One sampler child from fork to end: start, one request in flight, deadlines, last words. Decides nothing; says once how it ended.
+// One sampler child from fork to end: start, one request in flight, deadlines, the call in flight at its end. Decides nothing; says once how it ended.
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
-import type { Abandoned } from './abandoned.ts'
-import { isBlocked, isStopped, readComm, readLastWords } from './last-words.ts'
-import { parseLastWords, type Failed, type GpuSample, type Hello, type LastWords, type Rate, type StartRequest } from './protocol.ts'
+import type { UnkillableChildren } from './unkillable-children.ts'
+import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
+import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type Rate, type StartRequest } from './protocol.ts'
 import { createSeriesTable, type SeriesInterner } from './series-table.ts'
 import { checkMessage } from './validate.ts'
 import { watchDeadline } from './deadline.ts'
@@ -14,10 +14,10 @@ export type Sample = { readonly sample: GpuSample; readonly readings: readonly R
 
 export type ChildEnd =
   | { readonly kind: 'failed'; readonly failed: Failed }
-  | { readonly kind: 'hang'; readonly phase: 'start' | 'scrape'; readonly words: LastWords | undefined; readonly waitedMs: number }
+  | { readonly kind: 'hang'; readonly phase: 'start' | 'scrape'; readonly call: InFlightCall | undefined; readonly waitedMs: number }
   /** Stopped from outside (SIGSTOP, a debugger): no fault of any GPU. */
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'crash'; readonly words: LastWords | undefined; readonly detail: string }
+  | { readonly kind: 'crash'; readonly call: InFlightCall | undefined; readonly detail: string }
   | { readonly kind: 'garbage'; readonly detail: string }
 
 export type ChildHandlers = {
@@ -43,7 +43,7 @@ export type ChildOptions = {
   readonly lateMs?: number
   readonly startDeadlineMs: number
   readonly interner: SeriesInterner
-  readonly abandoned: Abandoned
+  readonly unkillable: UnkillableChildren
 }
 
 export type SamplerChild = {
@@ -65,7 +65,7 @@ const STDERR_TAIL = 2_000
 const FROM_OUTSIDE: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'])
 
 export function startChild(options: ChildOptions, handlers: ChildHandlers): SamplerChild {
-  const { start, deadlineMs, lateMs = Infinity, startDeadlineMs, abandoned } = options
+  const { start, deadlineMs, lateMs = Infinity, startDeadlineMs, unkillable } = options
   const startedAt = performance.now()
   let over = false
   let late = false
@@ -75,7 +75,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   let messages = 0
   let problems = 0
   let stderr = ''
-  let crashWords: LastWords | undefined
+  let crashCall: InFlightCall | undefined
   const lastGaps = new Map<string, readonly Gap[]>()
 
   const child: ChildProcess = fork(options.entry, [], {
@@ -93,7 +93,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     if (over) return
     over = true
     deadline.stop()
-    abandoned.abandon(child)
+    unkillable.abandon(child)
     handlers.end(how)
   }
   const complain = (problem: string): void => {
@@ -105,15 +105,15 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   // A call that hangs while the GPUs are opened names its GPU; nvmlInit names none and may take long (no persistence mode), so it gets all of the start's time.
   const deadline = watchDeadline({
     comm: () => (pid === undefined ? '' : readComm(pid)),
-    namesGpu: (comm) => parseLastWords(comm)?.gpu !== undefined,
+    namesGpu: (comm) => parseInFlightCall(comm)?.gpu !== undefined,
     expired: (phase, waitedMs) => {
       if (pid !== undefined && isStopped(pid)) end({ kind: 'stopped' })
-      else end({ kind: 'hang', phase, words: pid === undefined ? undefined : readLastWords(pid), waitedMs })
+      else end({ kind: 'hang', phase, call: pid === undefined ? undefined : readInFlightCall(pid), waitedMs })
     },
     deadlineMs,
     lateMs,
     late: () => {
-      const gpu = pid === undefined || !isBlocked(pid) ? undefined : readLastWords(pid)?.gpu
+      const gpu = pid === undefined || !isBlocked(pid) ? undefined : readInFlightCall(pid)?.gpu
       if (gpu === undefined || handlers.late === undefined) return false
       late = true
       handlers.late(gpu)
@@ -175,18 +175,18 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       complain(`a message could not be taken in: ${stackOf(error)}`)
     }
   })
-  child.on('error', (error) => end({ kind: 'crash', words: undefined, detail: `could not be started: ${error.message}` }))
-  // A dying process closes its channel before it can be reaped, and libuv reaps after all other events of a turn: here /proc still knows its last words.
+  child.on('error', (error) => end({ kind: 'crash', call: undefined, detail: `could not be started: ${error.message}` }))
+  // A dying process closes its channel before it can be reaped, and libuv reaps after all other events of a turn: here /proc still shows its call in flight.
   child.on('disconnect', () => {
-    if (pid !== undefined) crashWords = readLastWords(pid)
+    if (pid !== undefined) crashCall = readInFlightCall(pid)
     if (over) return
-    setTimeout(() => end({ kind: 'crash', words: crashWords, detail: 'closed its channel and went on living' }), 1_000).unref()
+    setTimeout(() => end({ kind: 'crash', call: crashCall, detail: 'closed its channel and went on living' }), 1_000).unref()
   })
   child.on('exit', (code, signal) => {
     const lines = stderr.trim().split('\n')
     const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
-    const words = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : crashWords
-    end({ kind: 'crash', words, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
+    const call = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : crashCall
+    end({ kind: 'crash', call, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_TAIL)))
   child.stderr?.on('error', () => undefined) // the pipe of a dead child
@@ -216,7 +216,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       let timer: NodeJS.Timeout | undefined
       await Promise.race([gone, new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)))])
       clearTimeout(timer)
-      abandoned.abandon(child)
+      unkillable.abandon(child)
     },
   }
 }

@@ -1,19 +1,19 @@
-// What a child that no longer answers was doing: its thread name, set before each native call, and its state.
+// The NVML call in flight of a child that no longer answers, from its thread name, which is set before each native call; and its process state.
 import { readFileSync } from 'node:fs'
-import { parseLastWords, type LastWords } from './protocol.ts'
+import { parseInFlightCall, type InFlightCall } from './protocol.ts'
 
 const read = (path: string): string => {
   try {
     return readFileSync(path, 'latin1')
   } catch {
-    return '' // reaped already: nothing can be said any more
+    return '' // reaped already: unknown
   }
 }
 
 /** The raw thread name: /proc/PID/comm. Readable for a zombie too, as long as nobody has reaped it. */
 export const readComm = (pid: number): string => read(`/proc/${pid}/comm`).trimEnd()
 
-export const readLastWords = (pid: number): LastWords | undefined => parseLastWords(readComm(pid))
+export const readInFlightCall = (pid: number): InFlightCall | undefined => parseInFlightCall(readComm(pid))
 
 /** The main thread's state, the third field of /proc/PID/stat (proc(5)); empty for a process that is gone. */
 function stateOf(pid: number): string {

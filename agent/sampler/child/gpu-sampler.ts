@@ -7,7 +7,7 @@ import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 import type { SeriesIds } from './series-ids.ts'
 
-export type SampledGpu = {
+export type GpuSampler = {
   readonly opened: OpenedGpu
   readonly sample: (rate: Rate, id: number) => GpuSample
   /** Samples between the readings, for the peaks. */
@@ -21,7 +21,7 @@ export type SampledGpu = {
 
 const RATES: readonly Rate[] = ['fast', 'slow', 'rare']
 
-export function sampleGpu(opened: OpenedGpu, ids: SeriesIds): SampledGpu {
+export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler {
   const { device } = opened
   const byRate = new Map<Rate, { readonly attached: readonly Attached[]; readonly output: Output }>()
   for (const rate of RATES) {

@@ -1,17 +1,17 @@
-// All GPUs of the child: enumerates them, walks them in order, notices those that come, go, or are lost, and starts NVML anew when that helps.
+// All GPUs of the child: enumerates them, walks them in order, notices those that come, go, or are lost, and starts NVML again when that helps.
 import { readdirSync } from 'node:fs'
 import { SUCCESS, failureOf } from '../../nvml/codes.ts'
 import type { Failure } from '../../nvml/codes.ts'
 import type { XidWatch } from '../../nvml/events.ts'
 import type { Session } from '../../nvml/session.ts'
 import type { FromChild, GpuSample, Hello, ScrapeRequest, StartRequest } from '../protocol.ts'
-import { sampleGpu } from './gpu.ts'
-import type { SampledGpu } from './gpu.ts'
+import { createGpuSampler } from './gpu-sampler.ts'
+import type { GpuSampler } from './gpu-sampler.ts'
 import { createSeriesIds } from './series-ids.ts'
 
 const DEFAULT_REINIT_MS = 10_000
 
-/** GPUs that the kernel driver has bound, undefined where it does not tell (WSL2): NVML itself may not count a new one before its next start. */
+/** GPUs that the kernel driver has bound, undefined where it does not say (WSL2): NVML itself may not count a new one before its next start. */
 function boundGpus(): number | undefined {
   try {
     return readdirSync('/proc/driver/nvidia/gpus').length
@@ -21,17 +21,17 @@ function boundGpus(): number | undefined {
 }
 
 type Xid = NonNullable<GpuSample['xids']>[number]
-export type Gpus = {
+export type GpuSet = {
   /** Starts NVML and says hello; the failure when that is impossible. */
   readonly start: () => Failure | undefined
   readonly scrape: (request: ScrapeRequest) => Failure | undefined
   readonly peak: () => void
 }
 
-export function createGpus(session: Session, request: StartRequest, send: (message: FromChild) => void): Gpus {
+export function createGpuSet(session: Session, request: StartRequest, send: (message: FromChild) => void): GpuSet {
   const ids = createSeriesIds()
   const pending = new Map<number, Xid[]>()
-  let gpus: readonly SampledGpu[] = []
+  let gpus: readonly GpuSampler[] = []
   let lost: Hello['lost'] = []
   let counted = 0
   let bound: number | undefined
@@ -46,12 +46,12 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     if (count.code !== SUCCESS) return failureOf('nvmlDeviceGetCount_v2', count.code)
     counted = count.count
     bound = boundGpus()
-    const found: SampledGpu[] = []
+    const found: GpuSampler[] = []
     const missing: Hello['lost'][number][] = []
     for (let index = 0; index < counted; index++) {
       if (!touched(index)) continue
       const opened = session.open(index)
-      if ('device' in opened) found.push(sampleGpu(opened, ids))
+      if ('device' in opened) found.push(createGpuSampler(opened, ids))
       else missing.push({ index, ...opened })
     }
     gpus = found
@@ -91,7 +91,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
   }
   const mayRestart = (): boolean => performance.now() - startedAt >= (request.reinitMs ?? DEFAULT_REINIT_MS)
 
-  const sendSample = (gpu: SampledGpu, rate: GpuSample['rate'], id: number): void => {
+  const sendSample = (gpu: GpuSampler, rate: GpuSample['rate'], id: number): void => {
     const before = gpu.state()
     const sample = gpu.sample(rate, id)
     const after = gpu.state()
@@ -112,7 +112,7 @@ export function createGpus(session: Session, request: StartRequest, send: (messa
     gpus = gpus.map((gpu) => {
       if (!gpu.migChanged()) return gpu
       const opened = session.open(gpu.opened.device.index)
-      return 'device' in opened ? sampleGpu(opened, ids) : gpu
+      return 'device' in opened ? createGpuSampler(opened, ids) : gpu
     })
   }
 
