@@ -6,7 +6,7 @@ import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createTeller, type Teller } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
-import { reasonWords, targetRemedies, targetText } from './parts/target-words.ts'
+import { checkReasonText, targetRemedies, targetText } from './parts/target-text.ts'
 
 type State = { down: boolean; teller: Teller | undefined }
 
@@ -30,7 +30,7 @@ export const targetDown = defineDetector({
     const aboutOf = ({ target, container }: TargetChecks) => ({ named: target, ...(container === undefined ? {} : { container }) })
 
     const tell = (t: number, of: TargetChecks): TypedFinding => {
-      const [title, meaning] = reasonWords(of.reason)
+      const [title, meaning] = checkReasonText(of.reason)
       const { target, reason, detail, status, failed, since, latencySeconds } = of
       return {
         kind: 'target_down',

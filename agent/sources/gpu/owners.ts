@@ -6,7 +6,7 @@ import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Sample } from '../../sampler/child-handle.ts'
 import type { Rate } from '../../sampler/protocol.ts'
-import type { KnownGpu } from './roster.ts'
+import type { KnownGpu } from './registry.ts'
 
 export type OwnersOptions = {
   readonly identify: IdentifyProcess

@@ -83,7 +83,7 @@ test('notifications: what waits, and what each notifier was told', () => {
   for (const round of ROUNDS) {
     const outbox = createOutbox({ directory, log, now: () => T })
     expect(outbox.figures('ops')).toMatchObject({ delivered: round, waiting: 2 - round })
-    expect(outbox.told('ops', A)).toEqual({ event: 'firing', severity: 'critical', at: T })
+    expect(outbox.lastNotification('ops', A)).toEqual({ event: 'firing', severity: 'critical', at: T })
     expect(outbox.form({ notifier: 'ops', key: `k${round + 1}`, now: T, most: 10, anyGroup: true })).toBe(round === 1)
     expect(outbox.load('k2')?.items.map(({ incident }) => incident.id)).toEqual(round === 1 ? [C] : undefined)
     outbox.delivered('ops', 'k2', T, undefined)

@@ -12,7 +12,7 @@ import { createFatalXids } from './fatal-xids.ts'
 import { concernsGpu, reasonText, troublesOf } from '../parts/gpu-trouble.ts'
 import { createTeller, type Teller } from '../parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from '../parts/target-checks.ts'
-import { targetText } from '../parts/target-words.ts'
+import { targetText } from '../parts/target-text.ts'
 import { processText } from '../parts/who.ts'
 
 const AGE = gpuSampleAgeSeconds.name

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { htmlText, markdownText, plainText } from '../../../alerts/messages/render.ts'
 import { gpuRange, headlineOf, sharedTitle } from '../../../alerts/messages/subject.ts'
-import { wordsOf } from '../../../alerts/messages/words.ts'
+import { messageText } from '../../../alerts/messages/message-text.ts'
 import { gpu, HOST, item, messageOf, oom, resolvedAfter, storm, T, xid79 } from './messages-scenes.ts'
 
 describe('headlines', () => {
@@ -39,40 +39,40 @@ describe('headlines', () => {
     ['worse', 'CRITICAL: Now worse: Out of GPU memory'],
     ['held', 'CRITICAL: During quiet hours: Out of GPU memory'],
     ['test', 'CRITICAL: Test, nothing happened: Out of GPU memory'],
-  ] as const)('%s', (reason, beginning) => expect(wordsOf(messageOf([item(oom(), reason)])).headline.startsWith(beginning)).toBe(true))
+  ] as const)('%s', (reason, beginning) => expect(messageText(messageOf([item(oom(), reason)])).headline.startsWith(beginning)).toBe(true))
 })
 
 describe('many', () => {
   const warning = (more: Partial<Incident> = {}) => oom({ id: 'w', severity: 'warning', ...more })
   test('the worst comes first, what is over comes last', () => {
     const over = resolvedAfter(xid79(2), 60_000)
-    const { headline, severity, stories, others } = wordsOf(messageOf([item(over), item(warning({ title: 'Slow' })), item(xid79(1))]))
+    const { headline, severity, incidents, others } = messageText(messageOf([item(over), item(warning({ title: 'Slow' })), item(xid79(1))]))
     expect(headline).toBe('CRITICAL: gpu-node-07: 3 incidents, 1 critical, 1 over already: Xid 79: GPU has fallen off the bus on GPU 1; Slow on GPU 3')
     expect(severity).toBe('critical')
-    expect(stories.map(({ severity }) => severity)).toEqual(['critical', 'warning'])
+    expect(incidents.map(({ severity }) => severity)).toEqual(['critical', 'warning'])
     expect(others).toEqual(['Resolved after 1 min: Xid 79: GPU has fallen off the bus on GPU 2 of gpu-node-07'])
   })
   test('what fired and is over in one message is told as over', () => {
-    const { headline, severity, stories } = wordsOf(messageOf([item(oom()), item(resolvedAfter(oom(), 60_000))]))
+    const { headline, severity, incidents } = messageText(messageOf([item(oom()), item(resolvedAfter(oom(), 60_000))]))
     expect(headline).toBe('Resolved after 1 min: Out of GPU memory on GPU 3: container trainer on gpu-node-07')
     expect(severity).toBeUndefined()
-    expect(stories).toHaveLength(1)
+    expect(incidents).toHaveLength(1)
   })
   test('all over', () => {
     const over = [0, 1, 2].map((index) => item(resolvedAfter(xid79(index), (index + 1) * 60_000)))
-    expect(wordsOf(messageOf(over)).headline).toBe(
+    expect(messageText(messageOf(over)).headline).toBe(
       'Resolved: 3 incidents on gpu-node-07, the longest after 3 min: Xid 79: GPU has fallen off the bus on GPU 0–2',
     )
   })
   test('each incident is in a story, in a line, or counted', () => {
     const different = Array.from({ length: 40 }, (_, i) => item(oom({ id: `d${i}`, title: `Fault ${i} of many` })))
-    const { stories, others, more } = wordsOf(messageOf(different), { stories: 3, others: 10 })
-    expect([stories.length, others.length, more.length]).toEqual([3, 10, 27])
+    const { incidents, others, more } = messageText(messageOf(different), { incidents: 3, others: 10 })
+    expect([incidents.length, others.length, more.length]).toEqual([3, 10, 27])
   })
 })
 
 test('what could not be delivered, and quiet hours, are told', () => {
-  const { notes } = wordsOf(messageOf([item(oom(), 'held')], { expired: { count: 1, from: T, to: T } }))
+  const { notes } = messageText(messageOf([item(oom(), 'held')], { expired: { count: 1, from: T, to: T } }))
   expect(notes[0]).toMatch(/^One earlier notification, from 2026-05-01 03:12:07 UTC .* was dropped/)
   expect(notes[1]).toBe('Some of this was held back by quiet hours.')
 })

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, readonly [title: string, meaning: string]>>
 }
 const OTHER = ['check failed', 'the check failed'] as const
 
-export const reasonWords = (reason: string | undefined): readonly [title: string, meaning: string] => WORDS[reason ?? ''] ?? OTHER
+export const checkReasonText = (reason: string | undefined): readonly [title: string, meaning: string] => WORDS[reason ?? ''] ?? OTHER
 
 /** `service ui (http://127.0.0.1:7860/health) of container trainer`. */
 export function targetText({ target, url, container }: Pick<TargetChecks, 'target' | 'url' | 'container'>): string {

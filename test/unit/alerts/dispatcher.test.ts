@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Incident, summaryOf } from '../../../agent/model/incident.ts'
 import { createOutbox } from '../../../agent/store/outbox.ts'
-import { createAnnouncer } from '../../../alerts/announcer.ts'
+import { createDispatcher } from '../../../alerts/dispatcher.ts'
 import type { OutgoingIncident } from '../../../agent/model/notification.ts'
 import { createRouter } from '../../../alerts/routing/router.ts'
 import type { Route } from '../../../alerts/routing/definition.ts'
@@ -16,7 +16,7 @@ function scene({ directory = folder(), routes = [ROUTE], refreshMs }: { director
   const outbox = createOutbox({ directory, log: kept().log, now: () => now })
   const woken: string[] = []
   const refreshed: OutgoingIncident[] = []
-  const announcer = createAnnouncer({
+  const dispatcher = createDispatcher({
     router: createRouter(routes, [{ name: 'ops', ...(refreshMs === undefined ? {} : { refreshMs }) }]),
     outbox,
     delivery: {
@@ -31,19 +31,19 @@ function scene({ directory = folder(), routes = [ROUTE], refreshMs }: { director
   return {
     store,
     outbox,
-    announcer,
+    dispatcher,
     woken,
     refreshed,
     now: () => now,
     happens(about: Incident) {
       store.set(about.id, about)
-      announcer.changed(summaryOf(about))
+      dispatcher.changed(summaryOf(about))
     },
     /** Second by second. */
     pass(ms: number) {
       for (const end = now + ms; now < end;) {
         now += 1_000
-        announcer.maintain(now)
+        dispatcher.maintain(now)
       }
     },
     /** Takes out what waits, as delivery does. */
@@ -103,9 +103,9 @@ test('after a start tells what the outbox does not know, what is over meanwhile,
   const after = scene({ directory })
   for (const about of [incident('told'), incident('untold', { severity: 'warning' }), resolved('over', T), resolved('long-over', T), resolved('never-told', T)])
     after.store.set(about.id, about)
-  after.announcer.recover(['told', 'untold', 'over', 'never-told'].flatMap((id) => summaryOf(after.store.get(id) ?? incident(id))))
+  after.dispatcher.recover(['told', 'untold', 'over', 'never-told'].flatMap((id) => summaryOf(after.store.get(id) ?? incident(id))))
   expect(after.takes()).toEqual(['untold new firing 1', 'over resolved resolved 1', 'long-over resolved resolved 1'])
-  expect(after.outbox.toldFiring()).toEqual(new Set(['told', 'untold']))
+  expect(after.outbox.notifiedFiring()).toEqual(new Set(['told', 'untold']))
 })
 
 test('says that it is over once a silence ends, though it was over while the silence held', () => {
@@ -128,10 +128,10 @@ test('where the end is not to be told, nothing is kept for ever', () => {
   it.takes()
   it.happens(resolved('a', T))
   it.pass(MINUTE)
-  expect(it.outbox.toldFiring().size).toBe(1)
+  expect(it.outbox.notifiedFiring().size).toBe(1)
   it.pass(8 * DAY)
   expect(it.takes()).toEqual([])
-  expect(it.outbox.toldFiring().size).toBe(0)
+  expect(it.outbox.notifiedFiring().size).toBe(0)
 })
 
 test('what still waits to be sent tells the newest', () => {

@@ -1,4 +1,4 @@
-// One incident as plain, format-free parts, for somebody who knows nothing of Warpwatch: which job on which card died, why, what to change.
+// One incident as plain, format-free parts, for a reader who does not know Warpwatch: which job on which GPU died, why, what to change.
 import type { Facts } from '../../agent/model/facts.ts'
 import type { Remedy } from '../../agent/model/fault.ts'
 import { LOG_KINDS } from '../../agent/model/kinds.ts'
@@ -13,8 +13,8 @@ import { sparkText } from './sparkline.ts'
 import { directionsOf, linksOf, type Directions, type Link } from './links.ts'
 import { headlineOf, whereOf } from './subject.ts'
 
-export type Story = {
-  /** The incident's own, with why it is told in front: `Still firing: …`. */
+export type IncidentText = {
+  /** The incident's own, with the reason of the notification in front: `Still firing: …`. */
   readonly headline: string
   readonly resolved: boolean
   readonly severity: Severity
@@ -28,7 +28,7 @@ export type Story = {
   readonly spark?: { readonly title: string; readonly line: string }
   readonly figures: readonly string[]
   readonly followed: readonly string[]
-  /** The incident with which its story began. */
+  /** The incident that caused it. */
   readonly began?: string
   readonly links: readonly Link[]
   /** Where a link would lead nobody anywhere. */
@@ -120,7 +120,7 @@ const linkText = ({ kind, id }: IncidentLink): string => `incident ${kind} (${id
 
 const MOST_REMEDIES = 3
 
-export function storyOf(item: MessageItem, message: Reach & Pick<Message, 'host' | 't'>): Story {
+export function incidentText(item: MessageItem, message: Reach & Pick<Message, 'host' | 't'>): IncidentText {
   const { incident } = item
   const resolved = item.event === 'resolved'
   const remedies = resolved ? [] : incident.remedies

@@ -1,4 +1,4 @@
-// The GPUs that the agent knows: which are sampled, which are in trouble and why, and how old their newest reading is.
+// The GPU registry: which GPUs the agent knows, which are sampled, which are in trouble and why, and how old their newest reading is.
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../../model/series.ts'
@@ -6,7 +6,7 @@ import type { Hello } from '../../sampler/protocol.ts'
 
 export type KnownGpu = {
   readonly index: number
-  /** Unknown for one that hung or was lost before it told its UUID. */
+  /** Unknown for one that hung or was lost before its UUID was read. */
   readonly uuid: string | undefined
   /** What its groups are named by. */
   readonly key: string
@@ -22,7 +22,7 @@ export type KnownGpu = {
   readonly groups: Set<string>
 }
 
-export type Roster = {
+export type GpuRegistry = {
   /** Takes in what a child found. Answers those that NVML no longer lists; they are forgotten. */
   readonly hello: (hello: Hello, leftOut: readonly number[]) => { readonly vanished: readonly KnownGpu[]; readonly lost: readonly KnownGpu[] }
   readonly find: (index: number) => KnownGpu | undefined
@@ -34,7 +34,7 @@ export type Roster = {
   readonly ages: (now: number) => readonly Reading[]
 }
 
-export function createRoster(now: () => number): Roster {
+export function createGpuRegistry(now: () => number): GpuRegistry {
   const gpus = new Map<number, KnownGpu>()
   const make = (index: number, uuid: string | undefined): KnownGpu => {
     const labels: Labels = uuid === undefined ? { gpu: String(index) } : { gpu: String(index), uuid }

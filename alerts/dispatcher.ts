@@ -1,11 +1,11 @@
-// Hands what happens to incidents to the router, and what it plans to the outbox; asks it again for what fires, and after a start for what was missed.
+// The dispatcher: gives each change of an incident to the router, and puts the planned notifications into the outbox; asks the router again about what fires, and after a start about what was missed.
 import { summaryOf, type Incident, type IncidentSummary } from '../agent/model/incident.ts'
 import type { OutgoingIncident } from '../agent/model/notification.ts'
 import type { Outbox } from '../agent/store/outbox.ts'
 import type { Delivery } from './delivery/delivery.ts'
 import type { Known, Plan, Router } from './routing/definition.ts'
 
-export type AnnouncerOptions = {
+export type DispatcherOptions = {
   readonly router: Router
   readonly outbox: Outbox
   readonly delivery: Pick<Delivery, 'wake' | 'refreshed' | 'refresh'>
@@ -14,7 +14,7 @@ export type AnnouncerOptions = {
   readonly outgoing: (incident: Incident) => OutgoingIncident
   readonly now?: () => number
 }
-export type Announcer = {
+export type Dispatcher = {
   readonly changed: (incident: IncidentSummary) => void
   /** Once a second; cheap when nothing fires. */
   readonly maintain: (t: number) => void
@@ -38,15 +38,15 @@ type Watched = { readonly incident: IncidentSummary; readonly freshAt: number }
 /** What routes ask of an incident, without its long texts. */
 const lean = (incident: IncidentSummary): IncidentSummary => ({ ...incident, evidence: { log_lines: [] }, remedies: [], consequences: [] })
 
-export function createAnnouncer({ router, outbox, delivery, get, outgoing, now = Date.now }: AnnouncerOptions): Announcer {
-  /** What fires, and what is over though somebody was not told so. */
+export function createDispatcher({ router, outbox, delivery, get, outgoing, now = Date.now }: DispatcherOptions): Dispatcher {
+  /** What fires, and what is resolved without a notification having been sent to everybody. */
   const watched = new Map<string, Watched>()
   let asking: string[] = []
   let askedAt = Number.NEGATIVE_INFINITY
   const refreshes = new Map<string, { readonly cell: number; readonly ids: string[] }>()
 
   const known: Known = {
-    told: (incident, notifier) => outbox.told(notifier, incident),
+    lastNotification: (incident, notifier) => outbox.lastNotification(notifier, incident),
     incident: (id) => watched.get(id)?.incident ?? current(id),
   }
   const current = (id: string): IncidentSummary | undefined => {
@@ -63,7 +63,7 @@ export function createAnnouncer({ router, outbox, delivery, get, outgoing, now =
   }
   const watch = (incident: IncidentSummary, freshAt: number): void => {
     watched.delete(incident.id)
-    if (incident.status === 'resolved' && !outbox.isToldFiring(incident.id)) return
+    if (incident.status === 'resolved' && !outbox.isNotifiedFiring(incident.id)) return
     watched.set(incident.id, { incident: lean(incident), freshAt })
     const oldest = watched.size > MOST_WATCHED ? watched.keys().next().value : undefined
     if (oldest !== undefined) watched.delete(oldest)
@@ -110,8 +110,8 @@ export function createAnnouncer({ router, outbox, delivery, get, outgoing, now =
   const refreshSome = (notifier: string, everyMs: number, t: number): void => {
     const cell = Math.floor(t / everyMs)
     const isDue = (id: string): boolean => {
-      const told = outbox.told(notifier, id)
-      return told?.event === 'firing' && Math.abs(t - told.at) >= everyMs / 2
+      const last = outbox.lastNotification(notifier, id)
+      return last?.event === 'firing' && Math.abs(t - last.at) >= everyMs / 2
     }
     let queue = refreshes.get(notifier)
     if (queue?.cell !== cell) refreshes.set(notifier, (queue = { cell, ids: [...watched.keys()].filter(isDue) }))
@@ -129,7 +129,7 @@ export function createAnnouncer({ router, outbox, delivery, get, outgoing, now =
     },
     recover(incidents) {
       for (const incident of incidents.toSorted((a, b) => a.started_at - b.started_at)) changed(incident)
-      for (const id of outbox.toldFiring()) {
+      for (const id of outbox.notifiedFiring()) {
         if (watched.has(id)) continue
         const incident = current(id)
         if (incident === undefined) outbox.forget(id)

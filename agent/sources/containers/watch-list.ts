@@ -1,8 +1,8 @@
-// Tells others what the engines say of containers' lives, so that nobody else has to ask them.
+// The container watch list: passes what the engines report about containers on to other sources, so that only one of them asks the engines.
 import type { ContainerEvent } from '../../model/event.ts'
 
-export type RosterWatcher = {
-  /** It runs; said again whenever something about it changed. */
+export type ContainerWatcher = {
+  /** It runs; called again whenever something about it changed. */
   readonly running: (socketPath: string, id: string) => void
   readonly ended: (socketPath: string, id: string) => void
   /** An engine's event, with the full id. */
@@ -11,11 +11,11 @@ export type RosterWatcher = {
   readonly answering: (socketPath: string) => void
 }
 
-/** Says to its watcher what it is told; what was told before the watcher came is told again to it. */
-export type ContainerRoster = RosterWatcher & { readonly watch: (watcher: RosterWatcher) => () => void }
+/** Passes on what it is called with; a new watcher first gets what holds now. */
+export type ContainerWatchList = ContainerWatcher & { readonly watch: (watcher: ContainerWatcher) => () => void }
 
-export function createContainerRoster(): ContainerRoster {
-  const watchers = new Set<RosterWatcher>()
+export function createContainerWatchList(): ContainerWatchList {
+  const watchers = new Set<ContainerWatcher>()
   /** Running containers and their engines. */
   const present = new Map<string, string>()
   const engines = new Set<string>()

@@ -1,4 +1,4 @@
-// What each source did: when it last spoke, how long it took, what it could not read. Feeds the agent's own metrics and /readyz.
+// Statistics of each source: when it last reported, how long it took, what it could not read. Feeds the agent's own metrics and /readyz.
 import type { Scrape } from '../model/event.ts'
 import type { Event } from '../model/event.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
@@ -26,7 +26,7 @@ type Entry = {
   readonly groups: Map<string, { gaps: readonly Gap[]; keys: ReadonlySet<string>; expiresAt: number }>
 }
 
-export type Ledger = {
+export type SourceStatistics = {
   readonly name: string
   readonly ingest: (event: Event) => void
   readonly sources: () => readonly SourceState[]
@@ -38,7 +38,7 @@ export type Ledger = {
 const gapKey = (gap: Gap): string => `${gap.metric}|${gap.reason}|${Object.values(gap.labels).join('|')}`
 
 /** A gap counts once when it appears, not once per scrape: a GPU without a fan must not look like a stream of failures. */
-export function createLedger(): Ledger {
+export function createSourceStatistics(): SourceStatistics {
   const entries = new Map<string, Entry>()
   const eventCounts = new Map<string, number>()
 
@@ -74,7 +74,7 @@ export function createLedger(): Ledger {
   }
 
   return {
-    name: 'ledger',
+    name: 'ledger', // the value of `consumer` in warpwatch_agent_consumer_failures_total, which stays
     ingest(event) {
       eventCounts.set(event.type, (eventCounts.get(event.type) ?? 0) + 1)
       if (event.type !== 'scrape') return

@@ -1,14 +1,14 @@
-// Which of the messages on their way to try next, when the receiver may be down or one message may be what it cannot stand.
+// Poison-message detection: which message to try next when either the receiver is down or one message makes it fail.
 
 /** So often a message alone may fail with an answered error or without an answer before others are tried in its place. */
 const STRIKES = 5
 /** Messages that are put together and not delivered. */
 const MOST_OPEN = 3
 
-export type Suspects = {
+export type PoisonMessages = {
   /** `form` puts one more together, if there is something and it may go. */
   readonly choose: (open: readonly string[], form: () => string | undefined) => string | undefined
-  /** It failed. True: others passed since it came under suspicion, and it failed once more, so it is to blame. */
+  /** It failed. True: others passed since it became suspect, and it failed once more, so it is the poison message. */
   readonly strike: (key: string) => boolean
   readonly passed: (key: string) => void
   /** The receiver could not be reached, or asked for time: who is to blame is open again. */
@@ -16,7 +16,7 @@ export type Suspects = {
   readonly forget: (key: string) => void
 }
 
-export function createSuspects(): Suspects {
+export function createPoisonMessages(): PoisonMessages {
   const strikes = new Map<string, number>()
   /** Suspects after which another message passed. */
   const proven = new Set<string>()

@@ -8,7 +8,7 @@ let scanner: Scanner | undefined
 /** Made once: its tables cost a millisecond. */
 const oomScanner = (): Scanner => (scanner ??= createScanner([cudaOomAsync, cudaOomInference, cudaOomPlain, cudaOomTorch, cudaOomXla, nvmlAllocatorAssert]))
 
-export function createOomWords(): (line: LogLine) => boolean {
+export function createOomText(): (line: LogLine) => boolean {
   const { judge } = createLogJudge(oomScanner())
   return (line) => line.stream !== 'kernel' && judge(line).some(({ kind }) => kind === 'cuda_oom' || kind === 'nvml_allocator_assert')
 }

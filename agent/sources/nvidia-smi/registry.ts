@@ -1,4 +1,4 @@
-// The GPUs that nvidia-smi has told of: their numbers and UUIDs outlive a run in which it cannot open one, and their age goes on.
+// The GPU registry of nvidia-smi: index and UUID outlive a run in which it cannot open a GPU, and the age of its readings goes on.
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import type { Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
@@ -16,8 +16,8 @@ export type KnownGpu = {
   readAt: number
 }
 
-export type Roster = {
-  /** The GPU of a reading; undefined when it does not even tell its UUID and is not known by its place. */
+export type GpuRegistry = {
+  /** The GPU of a reading; undefined when it has no UUID and is not known by its place. */
   readonly seen: (gpu: ParsedGpu, at: number) => KnownGpu | undefined
   readonly labelsOf: (gap: ParseGap) => Labels
   /** Forgets all but these; answers those that were forgotten. */
@@ -26,7 +26,7 @@ export type Roster = {
   readonly ages: (now: number) => readonly Reading[]
 }
 
-export function createRoster(): Roster {
+export function createGpuRegistry(): GpuRegistry {
   const gpus = new Map<string, KnownGpu>()
   const known = ({ index, pciBusId }: Pick<ParseGap, 'index' | 'pciBusId'>): KnownGpu | undefined => {
     for (const gpu of gpus.values()) {

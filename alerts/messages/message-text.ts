@@ -5,24 +5,24 @@ import { counted, firstOf, plural } from '../../agent/text/grammar.ts'
 import { twoUnitSpan } from '../../agent/text/span.ts'
 import { utcText } from '../../agent/text/time.ts'
 import { clip, oneLine } from './clean.ts'
-import { headline, storyOf, type Story } from './story.ts'
+import { headline, incidentText, type IncidentText } from './incident-text.ts'
 import { gpuRange, sharedTitle } from './subject.ts'
 
-export type MessageWords = {
+export type MessageText = {
   /** With the severity in front. */
   readonly headline: string
   /** The worst that still stands; undefined where all is over. */
   readonly severity: Severity | undefined
   /** What the receiver should know beside the incidents. */
   readonly notes: readonly string[]
-  readonly stories: readonly Story[]
+  readonly incidents: readonly IncidentText[]
   readonly others: readonly string[]
   /** Those beyond, by what happened: `Xid 79: … × 12`. */
   readonly more: readonly string[]
 }
 /** How much is said of how many. */
-export type Extent = { readonly stories: number; readonly others: number }
-export const USUAL: Extent = { stories: 3, others: 20 }
+export type Extent = { readonly incidents: number; readonly others: number }
+export const USUAL: Extent = { incidents: 3, others: 20 }
 
 const SEVERITY_WORD: Readonly<Record<Severity, string>> = { critical: 'CRITICAL', warning: 'Warning', info: 'Info' }
 const RANK: Readonly<Record<Severity, number>> = { critical: 0, warning: 1, info: 2 }
@@ -119,24 +119,24 @@ function linesOf(group: Group, message: Message): readonly string[] {
   return [`${items.length} more: ${over}${groupText(group, false)}${jobsOf(items)}`]
 }
 
-export function wordsOf(message: Message, { stories, others }: Extent = USUAL): MessageWords {
+export function messageText(message: Message, { incidents, others }: Extent = USUAL): MessageText {
   const { items } = message
   const latest = standing(items)
   const severity = worstOf(latest)
   const [only] = latest
   const own = latest.length === 1 && only !== undefined ? headline(only, message) : headlineOfMany(latest, message)
-  const full = inFull(latest, stories)
+  const full = inFull(latest, incidents)
   const groups = groupsOf(latest.filter((item) => !full.has(item)))
-  // A group is told as a whole or counted.
+  // A group is listed as a whole or counted.
   const lines = groups.map((group) => linesOf(group, message))
   let room = others
-  const told = lines.findIndex((some) => (room -= some.length) < 0)
-  const shown = told < 0 ? lines.length : told
+  const cut = lines.findIndex((some) => (room -= some.length) < 0)
+  const shown = cut < 0 ? lines.length : cut
   return {
     headline: severity === undefined ? own : `${SEVERITY_WORD[severity]}: ${own}`,
     severity,
     notes: notesOf(message, latest),
-    stories: latest.filter((item) => full.has(item)).map((item) => storyOf(item, message)),
+    incidents: latest.filter((item) => full.has(item)).map((item) => incidentText(item, message)),
     others: lines.slice(0, shown).flat(),
     more: groups.slice(shown).map(({ title, items: left }) => (left.length === 1 ? title : `${title} × ${left.length}`)),
   }
