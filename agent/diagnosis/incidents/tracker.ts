@@ -90,7 +90,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       if (!canJoin(fault.kind, kinds) || !near(open, t, windowMs)) return false
       if (crashKey !== undefined && open.crashKeys.has(crashKey)) return true
       const apart = crashKey !== undefined && open.crashKeys.size > 0
-      // A kill that one teller cannot place is the one that another told of at the same time.
+      // A kill that one deduper cannot place is the one that another told of at the same time.
       if (fault.kind === 'host_oom_kill' && kinds.includes('host_oom_kill') && !apart) return near(open, t, SAME_KILL_MS) || samePid(open, subject)
       if (!apart && via !== 'event' && samePid(open, subject)) return true
       // The versions are the host's: what a detector holds and what a container's log says are one.

@@ -13,7 +13,7 @@ const lastWords = (gpu: number | undefined): void => void (process.title = forma
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let start: StartRequest | undefined
-let helloTold = ''
+let lastHello = ''
 /** GPUs and rates whose gaps were told: they hold until they change. */
 const told = new Set<string>()
 const announced = new Map<string, number>()
@@ -43,7 +43,7 @@ const lineUp = (indices: readonly number[]) => ({
 })
 function hello(indices: readonly number[]): void {
   const found = lineUp(indices)
-  helloTold = JSON.stringify(found)
+  lastHello = JSON.stringify(found)
   send({ type: 'hello', driverVersion: '999.1', library: 'fake', ...found })
 }
 function sample(id: number, index: number, rate: Rate): void {
@@ -100,7 +100,7 @@ process.on('message', (message: ToChild) => {
   if (flood) for (let i = 0; i < 50_000; i++) send({ type: 'series', series: [] })
   // Told before its first sample, as the real child enumerates before it reads.
   const indices = present()
-  if (JSON.stringify(lineUp(indices)) !== helloTold) hello(indices)
+  if (JSON.stringify(lineUp(indices)) !== lastHello) hello(indices)
   for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
   const { answered } = script()
   process.send?.({ type: 'done', id: message.id }, () => answered !== undefined && writeFileSync(answered, String(message.id)))

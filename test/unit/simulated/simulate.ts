@@ -4,13 +4,13 @@ import { createSimulation, type SimulatedOptions } from '../../../agent/sources/
 
 export const START = 1_763_600_000_000
 
-export type Told = { readonly second: number; readonly events: readonly Event[] }
+export type SimulatedSecond = { readonly second: number; readonly events: readonly Event[] }
 
 /** The story of a scenario from its first second on, after ten healthy ones. */
-export function tell(scenario: string, seconds: number, options: Partial<SimulatedOptions> = {}): readonly Told[] {
+export function simulate(scenario: string, seconds: number, options: Partial<SimulatedOptions> = {}): readonly SimulatedSecond[] {
   const healthy = 10
   const simulation = createSimulation({ scenario, seed: 1, ...options }, START, healthy)
-  const story: Told[] = []
+  const story: SimulatedSecond[] = []
   for (let tick = 0; tick < healthy + seconds; tick++) {
     const events = simulation.tick(START + tick * 1_000)
     story.push({ second: tick - healthy, events })
@@ -18,10 +18,10 @@ export function tell(scenario: string, seconds: number, options: Partial<Simulat
   return story
 }
 
-export const scrapesOf = ({ events }: Told): readonly Scrape[] => events.filter((event) => event.type === 'scrape')
+export const scrapesOf = ({ events }: SimulatedSecond): readonly Scrape[] => events.filter((event) => event.type === 'scrape')
 
 /** Values of a metric (without `warpwatch_`) in one second by the value of a label. */
-export function valuesBy(told: Told, metric: string, label: string): ReadonlyMap<string, number> {
+export function valuesBy(told: SimulatedSecond, metric: string, label: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   for (const { readings } of scrapesOf(told))
     for (const { series, value } of readings)
@@ -32,10 +32,10 @@ export function valuesBy(told: Told, metric: string, label: string): ReadonlyMap
   return found
 }
 
-export const texts = (story: readonly Told[], stream: 'kernel' | 'container'): readonly { readonly second: number; readonly text: string }[] =>
+export const texts = (story: readonly SimulatedSecond[], stream: 'kernel' | 'container'): readonly { readonly second: number; readonly text: string }[] =>
   story.flatMap(({ second, events }) => events.flatMap((event) => (event.type === 'log' && event.stream === stream ? [{ second, text: event.text }] : [])))
 
-export const deaths = (story: readonly Told[]): readonly { readonly second: number; readonly container: string }[] =>
+export const deaths = (story: readonly SimulatedSecond[]): readonly { readonly second: number; readonly container: string }[] =>
   story.flatMap(({ second, events }) =>
     events.flatMap((event) => (event.type === 'container' && event.action === 'die' ? [{ second, container: event.container }] : [])),
   )

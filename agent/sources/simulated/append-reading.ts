@@ -4,10 +4,10 @@ import type { Reading } from '../../model/reading.ts'
 import { makeSeries, type Labels } from '../../model/series.ts'
 
 /** Appends a reading of one series. */
-export type Tell = (readings: Reading[], value: number) => void
+export type Append = (readings: Reading[], value: number) => void
 
 /** Labels that the metric does not declare, and empty ones, are left out. */
-export function tellerOf(metric: MetricDef, labels: Labels): Tell {
+export function appendTo(metric: MetricDef, labels: Labels): Append {
   const declared: Record<string, string> = {}
   for (const name of metric.labels) {
     const value = labels[name]
