@@ -7,7 +7,7 @@ import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
-import { toldXid } from '../xid/told.ts'
+import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
@@ -140,7 +140,7 @@ function eventXid(at: number, line: string, situation: () => Situation): Recogni
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  return { ...toldXid(xid, situation()), lines: [at] }
+  return { ...faultFromNumber(xid, situation()), lines: [at] }
 }
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
