@@ -22,6 +22,16 @@ export const containerCpuSecondsTotal = defineMetric({
   labels: CONTAINER_LABELS,
   otel: [{ name: 'container.cpu.time' }],
 })
+export const containerCpuModeSecondsTotal = defineMetric({
+  name: 'warpwatch_container_cpu_mode_seconds_total',
+  subject: 'container',
+  kind: 'counter',
+  unit: 's',
+  help: 'CPU time of the container by mode, user and system, every 10 s (cgroup v2 cpu.stat user_usec and system_usec, v1 cpuacct.stat); the sum is that of container_cpu_seconds_total.',
+  labels: [...CONTAINER_LABELS, 'mode'],
+  otel: [{ name: 'container.cpu.time', labels: { mode: 'cpu.mode' }, partsOf: containerCpuSecondsTotal }],
+  history: false,
+})
 export const containerCpuLimitCores = defineMetric({
   name: 'warpwatch_container_cpu_limit_cores',
   subject: 'container',
