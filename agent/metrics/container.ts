@@ -107,6 +107,15 @@ export const containerGpuRequested = defineMetric({
   labels: [...CONTAINER_LABELS, ...GPU_LABELS, 'by'],
   history: false,
 })
+export const containerGpuAssigned = defineMetric({
+  name: 'warpwatch_container_gpu_assigned',
+  subject: 'container',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 for each GPU or MIG instance that the kubelet gave to a container of a pod, used or not; `resource` is the name it was asked for by, such as nvidia.com/gpu.',
+  labels: [...MIG_LABELS, 'container', 'namespace', 'pod', 'resource'],
+  history: false,
+})
 export const containerGpuAccessible = defineMetric({
   name: 'warpwatch_container_gpu_accessible',
   subject: 'container',

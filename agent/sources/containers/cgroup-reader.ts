@@ -151,7 +151,11 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       return typeof us === 'number' && us > 0 ? limit / us : us
     },
     readCpuModes() {
-      const read = measure(modes, 'CPU time by mode', cgroup.version === 2 ? modesOf('user_usec', 'system_usec', 1e6) : modesOf('user', 'system', TICKS_PER_SECOND))
+      const read = measure(
+        modes,
+        'CPU time by mode',
+        cgroup.version === 2 ? modesOf('user_usec', 'system_usec', 1e6) : modesOf('user', 'system', TICKS_PER_SECOND),
+      )
       if (!('reason' in read)) return read
       return read.reason === 'not_supported' || isGone() ? undefined : { user: read, system: read }
     },
