@@ -6,6 +6,7 @@ import type { ContainerSettingsBook } from '../attribution/container-settings.ts
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import {
   containerCpuLimitCores,
+  containerCpuModeSecondsTotal,
   containerCpuSecondsTotal,
   containerGpuRequested,
   containerInfo,
@@ -32,6 +33,7 @@ import type { TrackedContainer } from './containers/tracked.ts'
 const containerMetrics = [
   containerInfo,
   containerCpuSecondsTotal,
+  containerCpuModeSecondsTotal,
   containerCpuLimitCores,
   containerMemoryBytes,
   containerMemoryLimitBytes,
