@@ -20,6 +20,21 @@ import type { Labels, Series } from '../../model/series.ts'
 import type { ContainerBounds, ContainerNumbers, ContainerPressure, CpuModes, Measured, Unread } from './cgroup-reader.ts'
 import type { GpuRequest } from './gpu-request.ts'
 
+/** All that a container is read for. */
+export const containerMetrics = [
+  containerInfo,
+  containerCpuSecondsTotal,
+  containerCpuModeSecondsTotal,
+  containerCpuLimitCores,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerRestartsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerGpuRequested,
+] as const
+
 export type Output = { readonly readings: Reading[]; readonly gaps: Gap[] }
 
 export type ContainerFacts = {
