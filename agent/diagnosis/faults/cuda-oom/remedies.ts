@@ -4,6 +4,7 @@ import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { compareVersions } from '../../situation/versions.ts'
 import { setVariables } from '../remedies/environment.ts'
 import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
@@ -20,9 +21,18 @@ function generationOf(message: string): Generation {
 /** The name with CUDA in it is read by every release; the shorter one only by 2.9 and later. */
 const variable = (situation: Situation): string => (situation.vendor === 'amd' ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
 
+/**
+ * PyTorch only warns that it does not support it on Windows, and before 2.11 on AMD; under WSL 2 it fails with drivers before R615.
+ * https://github.com/pytorch/pytorch/pull/177974, https://github.com/pytorch/pytorch/issues/192330 and 112957
+ */
+function growable({ system, vendor, jetson, versions }: Situation): boolean {
+  if (vendor === 'amd') return versions.torch !== undefined && compareVersions(versions.torch, '2.11') >= 0
+  return system !== 'windows' && system !== 'wsl' && !jetson
+}
+
 function joinPieces(facts: Facts, message: string, situation: Situation): readonly Piece[] {
   const generation = generationOf(message)
-  const expandable = generation === 'current' && situation.system !== 'windows'
+  const expandable = generation === 'current' && growable(situation)
   const conf = `${settingOf(situation.settings, 'PYTORCH_CUDA_ALLOC_CONF') ?? ''}${settingOf(situation.settings, 'PYTORCH_ALLOC_CONF') ?? ''}`
   const inForce = /expandable_segments:?True/.test(conf)
   const cached = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
@@ -35,7 +45,7 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
     !expandable &&
       generation !== 'none' &&
       !conf.includes('max_split_size_mb') && {
-        text: 'Keep large cached blocks whole, so that large requests find one.',
+        text: `Keep large cached blocks whole, so that large requests find one: PyTorch holds ${gib(cached)} unused.`,
         command: setVariables(situation, { [variable(situation)]: 'max_split_size_mb:256' }),
       },
     generation === 'none' && { text: 'Update PyTorch: releases before 1.10 have no setting against fragmentation.' },
