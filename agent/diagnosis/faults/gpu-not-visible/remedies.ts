@@ -157,7 +157,11 @@ export function build({ situation }: Told): readonly Piece[] {
   const at = situation()
   return [
     // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
-    torchWheel(at, at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'), 'Install the build with CUDA: the one that is installed is for the CPU only.'),
+    torchWheel(
+      at,
+      at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'),
+      'Install the build with CUDA: the one that is installed is for the CPU only.',
+    ),
     {
       text: 'See which build is installed: without CUDA the last word is None.',
       command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',

@@ -88,7 +88,8 @@ export function wheelFor(architecture: number | undefined, driverCuda: string | 
           : compareVersions(driverCuda, '11.0') >= 0
             ? 'cu118'
             : 'none'
-  if (architecture !== undefined && architecture >= 100) return byDriver === 'cu118' || byDriver === 'none' ? undefined : byDriver === 'cu130' ? 'cu130' : 'cu128'
+  if (architecture !== undefined && architecture >= 100)
+    return byDriver === 'cu118' || byDriver === 'none' ? undefined : byDriver === 'cu130' ? 'cu130' : 'cu128'
   if (architecture !== undefined && architecture < 50) return undefined
   if (architecture !== undefined && architecture < 75) return byDriver === 'cu118' ? 'cu118' : byDriver === 'none' ? undefined : 'cu126'
   if (byDriver === 'none') return undefined

@@ -25,7 +25,9 @@ const shareOf = (situation: Situation): number => setShare(situation) ?? default
 function shareText(situation: Situation): string {
   const set = setShare(situation)
   if (set !== undefined) return `now ${percent(set)}`
-  return situation.versions.vllm === undefined ? `the default is ${DEFAULT_SHARE}, from 0.20 on ${DEFAULT_FROM_0_20}` : `the default is ${defaultShare(situation)}`
+  return situation.versions.vllm === undefined
+    ? `the default is ${DEFAULT_SHARE}, from 0.20 on ${DEFAULT_FROM_0_20}`
+    : `the default is ${defaultShare(situation)}`
 }
 
 /** The longest request that the log says would fit. */
