@@ -4,11 +4,11 @@ import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { compareVersions } from '../../situation/versions.ts'
 import { setVariables } from '../remedies/environment.ts'
 import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
+import { growable, variable } from './allocator-settings.ts'
 import { lessMemory } from './less/index.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
@@ -16,18 +16,6 @@ type Generation = 'current' | 'split only' | 'none'
 function generationOf(message: string): Generation {
   if (!/\d total capacity;/.test(message)) return 'current'
   return message.includes('max_split_size_mb') ? 'split only' : 'none'
-}
-
-/** The name with CUDA in it is read by every release; the shorter one only by 2.9 and later. */
-const variable = (situation: Situation): string => (situation.vendor === 'amd' ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
-
-/**
- * PyTorch only warns that it does not support it on Windows, and before 2.11 on AMD; under WSL 2 it fails with drivers before R615.
- * https://github.com/pytorch/pytorch/pull/177974, https://github.com/pytorch/pytorch/issues/192330 and 112957
- */
-function growable({ system, vendor, jetson, versions }: Situation): boolean {
-  if (vendor === 'amd') return versions.torch !== undefined && compareVersions(versions.torch, '2.11') >= 0
-  return system !== 'windows' && system !== 'wsl' && !jetson
 }
 
 function joinPieces(facts: Facts, message: string, situation: Situation): readonly Piece[] {
