@@ -175,7 +175,7 @@ describe('a card that is cut into MIG instances', () => {
     const readings = [...cut, holds({ ...GPU0, gi: '11' }, TRAINER), given(GPU0, SERVER)]
     expect(of('DCGM_FI_DEV_GPU_TEMP', readings)).toEqual(['7 1g.10gb  50', '11 1g.10gb train-0 50'])
   })
-  test('is whole again when the instances are gone, and they are new when it is cut anew', () => {
+  test('is whole again when the instances are gone, and they are new when it is repartitioned', () => {
     const { page } = host()
     const ids = (readings: readonly Reading[]): readonly string[] =>
       (page(readings).get('DCGM_FI_DEV_FB_USED')?.samples ?? [])
