@@ -1,7 +1,7 @@
 // Judges log lines as they come: the few lines before are kept for each origin, so that a family can look back.
 import type { LogLine } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
-import { createTold, cutLine, judgePassage, type Told } from './passage.ts'
+import { createSeenLines, cutLine, judgePassage, type SeenLines } from './passage.ts'
 import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
@@ -13,7 +13,7 @@ const CHARACTERS_KEPT = 65_536
 const ORIGINS_KEPT = 512
 
 type Know = () => Knowledge
-type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly told: Told; know: Know; readonly situations: Situations }
+type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly seenLines: SeenLines; know: Know; readonly situations: Situations }
 
 /** `know`: asked where a fault was found. */
 export type LogJudge = { readonly judge: (line: LogLine, know?: Know) => readonly Fault[] }
@@ -23,7 +23,7 @@ const ofOrigin =
   () =>
     origin.container === undefined ? {} : { container: origin.container }
 function openWindow(know: Know): Window {
-  const window: Window = { lines: [], characters: 0, firstLine: 1, told: createTold(), know, situations: createSituations(() => window.know()) }
+  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know, situations: createSituations(() => window.know()) }
   return window
 }
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
@@ -78,9 +78,9 @@ export function createLogJudge(scanner: Scanner): LogJudge {
       const found =
         candidates === undefined
           ? NONE
-          : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told, window.situations)
+          : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.seenLines, window.situations)
       forget(window)
-      if (candidates !== undefined) window.told.forgetBefore(window.firstLine)
+      if (candidates !== undefined) window.seenLines.forgetBefore(window.firstLine)
       if (found.length <= 1) return found
       const faults = gatherFaults()
       for (const fault of found) faults.add(fault)

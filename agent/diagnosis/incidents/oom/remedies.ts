@@ -12,7 +12,7 @@ import type { Situation } from '../../situation/situation.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'
 import type { OomState } from './state.ts'
-import { neighbourName } from './words.ts'
+import { neighbourName } from './text.ts'
 
 export type Case = {
   readonly facts: Facts

@@ -15,7 +15,7 @@ import type { MemoryPast, Pasts } from './past.ts'
 import { oomRemedies, type FreeGpu } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
 import { causeInShort, outOfMemory } from './title.ts'
-import { neighbourName, verdictOf } from './words.ts'
+import { neighbourName, verdictOf } from './text.ts'
 
 export type OomVerdictOptions = {
   readonly tracks: Tracks
