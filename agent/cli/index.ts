@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
   explain: async () => (await import('./explain/explain.ts')).explain,
   fit: async () => (await import('./fit/fit.ts')).fit,
+  hang: async () => (await import('./hang/hang.ts')).hang,
   help: async () => (await import('./help/help.ts')).help,
   incidents: async () => (await import('./incidents/incidents.ts')).incidents,
   progress: async () => (await import('./progress/progress.ts')).progress,

@@ -22,6 +22,8 @@ type FactTypes = {
   readonly process: string
   readonly xid: number
   readonly sxid: number
+  /** The driver itself names this earlier Xid as the cause. */
+  readonly caused_by_xid: number
   readonly pci_bus_id: string
   readonly library: string
   readonly exit_code: number

@@ -4,23 +4,12 @@ import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
 import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
-import {
-  containerCpuLimitCores,
-  containerCpuSecondsTotal,
-  containerGpuRequested,
-  containerInfo,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerRestartsTotal,
-} from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import { defineSource } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
+import { containerMetrics } from './containers/container-series.ts'
 import { createEngines } from './containers/engines.ts'
 import type { Engines } from './containers/engines.ts'
 import type { EngineContainer } from './containers/engine-container.ts'
@@ -28,19 +17,6 @@ import type { HostGpu } from './containers/gpu-request.ts'
 import type { ContainerWatchList } from './containers/watch-list.ts'
 import { factsOf, trackContainer } from './containers/tracked.ts'
 import type { TrackedContainer } from './containers/tracked.ts'
-
-const containerMetrics = [
-  containerInfo,
-  containerCpuSecondsTotal,
-  containerCpuLimitCores,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerRestartsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerGpuRequested,
-] as const
 
 export type ContainersOptions = {
   /** Sockets of engines. Absent: the usual places, and whichever of them exists; empty: no engine at all. */

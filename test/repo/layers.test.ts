@@ -26,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   fit: ['lib'],
   progress: [],
+  hang: ['allocator', 'lib'],
   store: ['inventory', 'lib', 'diagnosis'],
   sinks: ['metrics', 'inventory', 'lib', 'store', 'http'],
   http: ['metrics', 'inventory', 'lib', 'store', 'config', 'fit', 'catalogue.ts'],

@@ -13,8 +13,9 @@ import type {
   IncidentSubject,
 } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
+import { confidenceOf } from '../confidence.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
-import { countOf, toConsequence, type GroupedFault } from './grouped-faults.ts'
+import { countOf, hasMessage, toConsequence, type GroupedFault } from './grouped-faults.ts'
 
 export type OpenIncident = {
   readonly id: string
@@ -127,6 +128,8 @@ export function toIncident(open: OpenIncident): Incident {
     subject,
     title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
     verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
+    // Of what was kept over a restart of the agent only the kind tells who saw it.
+    confidence: root.counts.size === 0 ? confidenceOf(fault) : confidenceOf(fault, !hasMessage(root)),
     facts: redactDeep(facts),
     remedies: filled(remedies, subject),
     started_at: open.startedAt,

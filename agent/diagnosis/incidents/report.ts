@@ -1,6 +1,7 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
 import { isoText } from '../../text/time.ts'
@@ -75,6 +76,7 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
         ['Runbook', `${code(runbookPath(kind))} on the agent's port`],
         ['Severity', severity],
+        ...(incident.confidence === undefined ? [] : [['Confidence', CONFIDENCE_TEXTS[incident.confidence]]]),
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],
         ['Hit', code(subjectText(incident))],
