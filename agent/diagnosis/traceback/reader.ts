@@ -1,0 +1,307 @@
+// Reads tracebacks line by line: each process that prints has its own, so that ranks may write at the same time. Memory is bounded.
+import { tokenOf, type Token } from './grammar.ts'
+import type { ReadLine } from './line.ts'
+import { isWrapper, type Block, type Frame, type Link, type Raised, type Traceback } from './traceback.ts'
+
+/** Of a recursion the first frames and the last ones. */
+const FIRST_FRAMES = 16
+const LAST_FRAMES = 112
+const BLOCKS = 24
+const TAIL_LINES = 24
+const TAIL_LENGTH = 400
+const MESSAGE_LENGTH = 2_000
+/** Lines of others that may stand between two frames before the traceback counts as cut. */
+const FOREIGN_LINES = 12
+/** A wrapper's quoted traceback begins at most so many lines below it. */
+const QUOTED_WITHIN = 8
+/** Of all that a text holds, the first and the last. */
+const FIRST_KEPT = 24
+const LAST_KEPT = 40
+const WRITERS = 256
+
+type Open = {
+  readonly writer: string
+  readonly rank: number | undefined
+  pid: number | undefined
+  readonly blocks: { frames: Frame[]; raised: Raised | undefined; link: Link | undefined; tail: string[]; innermostFirst: boolean }[]
+  readonly lead: string
+  readonly ignored: boolean
+  readonly bare: boolean
+  readonly first: number
+  last: number
+  fatal: string | undefined
+  /** What the next header or frame hangs on. */
+  link: Link | undefined
+  state: 'frames' | 'raised'
+  notebook: boolean
+  /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
+  waiting: { readonly frame: Frame } | undefined
+  half: string
+  indent: number
+  foreign: number
+  skip: boolean
+}
+
+/** What Python prints before an exception that it then forgets. */
+const IGNORED = /Exception ignored (?:in|on)|--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook|Original exception was|was never retrieved|Exception ignored/
+const PID = /\bpid[=: ]{1,3}(\d{1,10})/
+const NAME_ALONE = /^[A-Z]\w{2,60}$/
+
+export type TracebackReader = {
+  readonly add: (line: ReadLine) => Token['type']
+  /** Whether a traceback of this line's writer is being read, so that its next lines belong to it. */
+  readonly isOpen: (writer: string) => boolean
+  readonly tracebacks: () => readonly Traceback[]
+}
+
+export function createTracebackReader(): TracebackReader {
+  const open = new Map<string, Open>()
+  const first: Open[] = []
+  const last: Open[] = []
+  let before = ''
+  const keep = (one: Open): Open => {
+    if (first.length < FIRST_KEPT) first.push(one)
+    else {
+      last.push(one)
+      if (last.length > LAST_KEPT) last.shift()
+    }
+    return one
+  }
+  const start = (line: ReadLine, lead: string, bare: boolean): Open => {
+    if (open.size >= WRITERS) open.clear()
+    const from = lead === '' ? before : lead
+    const one: Open = {
+      writer: line.writer,
+      rank: line.rank,
+      pid: line.pid ?? pidIn(from),
+      blocks: [],
+      lead: from,
+      ignored: IGNORED.test(lead) || IGNORED.test(before),
+      bare,
+      first: line.number,
+      last: line.number,
+      fatal: undefined,
+      link: undefined,
+      state: 'frames',
+      notebook: false,
+      waiting: undefined,
+      half: '',
+      indent: 0,
+      foreign: 0,
+      skip: false,
+    }
+    open.set(line.writer, one)
+    return keep(one)
+  }
+
+  const add = (line: ReadLine): Token['type'] => {
+    const current = open.get(line.writer)
+    const token = tokenOf(line.text.length > 4_000 ? tailOfBar(line.text) : line.text, current !== undefined)
+    const taken = step(current, token, line)
+    if (token.type !== 'blank') before = line.text.slice(-200)
+    return token.type === 'raised' && !taken ? 'other' : token.type
+  }
+
+  /** Whether a line that looks like an exception was taken for one. */
+  const step = (current: Open | undefined, token: Token, line: ReadLine): boolean => {
+    if (current !== undefined && token.type !== 'other') current.foreign = 0
+    switch (token.type) {
+      case 'header': {
+        const quoted = current !== undefined && current.state === 'raised' && quotes(current, line.number, token.lead)
+        const chained = current?.link ?? (quoted ? 'inner' : undefined)
+        // A second header without an exception between: two processes write at once.
+        const twice = current !== undefined && current.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 0) < 3
+        const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
+        if (!twice || current === undefined) newBlock(one, chained)
+        one.notebook = token.notebook
+        one.state = 'frames'
+        one.last = line.number
+        return true
+      }
+      case 'frame': {
+        const { frame } = token
+        let one = current
+        if (one?.state === 'raised') {
+          if (one.bare && one.blocks.at(-1)?.frames.length === 0 && line.number - one.last <= 1) one.state = 'frames'
+          else if (one.link !== undefined || quotes(one, line.number, '') || line.number - one.last <= 2) newBlock(one, one.link ?? 'inner')
+          else one = undefined
+        }
+        if (one === undefined) {
+          one = start(line, '', false)
+          newBlock(one, undefined)
+          // A debugger prints the message, then the innermost frame.
+          const block = one.blocks[0]
+          if (block !== undefined && token.innermostFirst) block.innermostFirst = true
+        }
+        if (one.skip) return true
+        if (one.half !== '') one.half = ''
+        const block = one.blocks.at(-1)
+        if (block === undefined) return true
+        if (token.innermostFirst) block.innermostFirst = true
+        pushFrame(block.frames, frame)
+        one.waiting = token.needsLine ? { frame } : undefined
+        one.indent = token.indent
+        one.state = 'frames'
+        one.last = line.number
+        one.pid ??= pidIn(line.text)
+        return true
+      }
+      case 'half':
+        if (current !== undefined) current.half = token.text
+        return true
+      case 'arrow': {
+        const frames = current?.blocks.at(-1)?.frames
+        const waiting = current?.waiting?.frame
+        if (current === undefined || frames === undefined || waiting === undefined) return true
+        const at = frames.lastIndexOf(waiting)
+        if (at >= 0) frames[at] = { ...waiting, line: token.line }
+        current.waiting = undefined
+        current.last = line.number
+        return true
+      }
+      case 'link':
+        if (current !== undefined) {
+          current.link = token.link
+          current.last = line.number
+          return true
+        }
+        // Its first half is not in the text.
+        start(line, '', false).link = token.link
+        return true
+      case 'raised':
+        return raisedAt(current, token, line)
+      case 'fatal': {
+        const one = start(line, '', false)
+        one.fatal = token.signal
+        newBlock(one, undefined)
+        return true
+      }
+      case 'threads': {
+        // Of several threads the current one counts.
+        if (current?.fatal === undefined) {
+          const one = start(line, '', false)
+          one.fatal = ''
+          newBlock(one, undefined)
+          return true
+        }
+        current.skip = !token.current && !(current.blocks.at(-1)?.frames.length === 0)
+        if (token.current) current.blocks.at(-1)?.frames.splice(0)
+        return true
+      }
+      case 'detail':
+      case 'blank':
+      case 'other':
+        rest(current, token, line)
+    }
+    return true
+  }
+
+  const raisedAt = (current: Open | undefined, token: Extract<Token, { type: 'raised' }>, line: ReadLine): boolean => {
+    const other = (): false => {
+      rest(current, { type: 'other' }, line)
+      return false
+    }
+    const raised: Raised = { name: token.name, wrapper: token.wrapper, module: token.module, message: token.message.slice(0, MESSAGE_LENGTH), at: line.number }
+    if (current === undefined || (current.state === 'raised' && !belongs(current, line.number))) {
+      if (!token.strict || line.record) return other()
+      const one = start(line, '', true)
+      newBlock(one, undefined)
+      setRaised(one, raised, line)
+      return true
+    }
+    if (current.state === 'raised') return other()
+    const frames = current.blocks.at(-1)?.frames.length ?? 0
+    // A lone word below a cut traceback is no exception.
+    if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
+    if (!token.strict && frames === 0) return other()
+    setRaised(current, raised, line)
+    return true
+  }
+
+  return {
+    add,
+    isOpen: (writer) => open.get(writer)?.state === 'frames',
+    tracebacks: () => [...first, ...last].map(finished),
+  }
+
+  function rest(current: Open | undefined, token: Token, line: ReadLine): void {
+    if (current === undefined) return
+    const block = current.blocks.at(-1)
+    if (current.state === 'raised') {
+      if (block !== undefined && block.tail.length < TAIL_LINES && !line.record) {
+        block.tail.push(line.text.slice(0, TAIL_LENGTH))
+        current.pid ??= pidIn(line.text)
+      } else open.delete(line.writer)
+      return
+    }
+    if (current.half !== '' && token.type !== 'blank') {
+      const joined = tokenOf(`│ ${current.half}${line.text.replace(/^[\s│|]+/, '')}`, true)
+      current.half = ''
+      if (joined.type === 'frame') step(current, joined, line)
+      return
+    }
+    if (token.type !== 'other') return
+    current.foreign += 1
+    if (current.foreign > FOREIGN_LINES) open.delete(line.writer)
+  }
+}
+
+const pidIn = (text: string): number | undefined => {
+  const match = PID.exec(text)
+  return match?.[1] === undefined ? undefined : Number(match[1])
+}
+/** Of a line with kilobytes of progress bar its end. */
+const tailOfBar = (text: string): string => text.slice(-4_000)
+
+function newBlock(one: Open, link: Link | undefined): void {
+  if (one.blocks.length >= BLOCKS) one.blocks.splice(1, 1)
+  one.blocks.push({ frames: [], raised: undefined, link: one.blocks.length === 0 && link === 'inner' ? undefined : link, tail: [], innermostFirst: false })
+  one.link = undefined
+}
+
+function pushFrame(frames: Frame[], frame: Frame): void {
+  frames.push(frame)
+  if (frames.length > FIRST_FRAMES + LAST_FRAMES) frames.splice(FIRST_FRAMES, 1)
+}
+
+function setRaised(one: Open, raised: Raised, line: ReadLine): void {
+  const block = one.blocks.at(-1)
+  if (block === undefined) return
+  block.raised = raised
+  one.state = 'raised'
+  one.last = line.number
+  one.pid ??= pidIn(raised.message)
+}
+
+/** Whether the exception that was read last quotes what comes now. */
+function quotes(one: Open, at: number, lead: string): boolean {
+  const block = one.blocks.at(-1)
+  const { raised } = block ?? {}
+  if (raised === undefined || at - raised.at > QUOTED_WITHIN) return false
+  if (/Original/.test(lead) || raised.wrapper !== undefined) return true
+  return (isWrapper(raised) && !/ChildFailed|SignalException|CalledProcess/.test(raised.name)) || /Caught \w|following error|terminated with|remote traceback|worker process \d|in replica/i.test(`${raised.message}\n${block?.tail.join('\n')}`)
+}
+
+/** A second exception line right below the first repeats it, or names its parent. */
+const belongs = (one: Open, at: number): boolean => at - (one.blocks.at(-1)?.raised?.at ?? -Infinity) <= 2
+
+function finished(one: Open): Traceback {
+  const { writer, rank, pid, lead, bare, first, last, fatal } = one
+  const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
+    frames: innermostFirst || (index === 0 && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
+    raised,
+    link,
+    tail,
+  }))
+  // What a destructor raises is always ignored by Python.
+  const ignored = one.ignored || blocks.some(({ frames }) => frames[0]?.name === '__del__')
+  return { writer, rank, pid, blocks, lead, ignored, bare, first, last, fatal }
+}
+
+/** Debuggers print the message first, and the innermost frame before its callers. */
+function debuggerOrder(frames: readonly Frame[], lead: string, raised: Raised | undefined): boolean {
+  if (frames.length < 2) return false
+  const [top, bottom] = [frames[0]?.name, frames.at(-1)?.name]
+  if (bottom === '<module>' && top !== '<module>') return true
+  return raised === undefined && lead !== '' && top !== '<module>' && !/[:,(]$/.test(lead) && /\w \w/.test(lead) && !/^\s/.test(lead)
+}
