@@ -4,7 +4,7 @@ import type { Incident, IncidentProcess, IncidentSeries } from '../../model/inci
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
 import { isoText } from '../../text/time.ts'
-import { toldAbout } from './told-about.ts'
+import { incidentContext } from './incident-context.ts'
 
 /** Inline code around any text: a fence longer than the longest one inside. */
 export function code(text: string): string {
@@ -80,7 +80,7 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Hit', code(subjectText(incident))],
         ['Began', isoText(incident.started_at)],
         ['Seen', count === 1 ? 'once' : `${count} times, last ${isoText(incident.last_seen_at)}`],
-        ...toldAbout(incident).map(([name, text]) => [name, code(text)]),
+        ...incidentContext(incident).map(([name, text]) => [name, code(text)]),
       ],
     ),
   ]

@@ -1,5 +1,6 @@
 // Reads one compose file: parsed by the rules of YAML that Compose follows, with anchors and merge keys put in and the line of each part.
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Alias, type Document, type Node } from 'yaml'
+import { deepYaml } from '../../lib/deep-yaml.ts'
 import { codeOf, messageOf } from '../../text/error.ts'
 import type { HostFiles } from '../parts/host-files.ts'
 import type { Part, Scalar } from './part.ts'
@@ -98,6 +99,8 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
 export function parseComposeFile(path: string, text: string, absolute = path): ComposeFile {
   const counter = new LineCounter()
   const failed = (words: string, offset: number): ComposeFile => ({ path, absolute, problem: { line: counter.linePos(offset).line || 1, words } })
+  const deep = deepYaml(text)
+  if (deep !== undefined) return { path, absolute, problem: { line: deep.line, words: deep.problem } }
   try {
     // Tags such as !reset are kept as they are; unknown ones are no error.
     const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })

@@ -1,19 +1,14 @@
 // A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
 import { WEIGHT, place, quote, who, type EndKind } from '../end-kind.ts'
+import { NATIVE } from '../signs/native.ts'
 
-const NATIVE = /^(?:terminate|glibc|assert|check|panic|abort|fatal error|Fatal Python error)$/
 export const aborted: EndKind = {
   kind: 'aborted',
   stage: 'crash',
   severity: 'critical',
-  claims: ({ name, message, full }) => {
-    if (/terminated with signal SIGABRT|killed by signal: Aborted/.test(full)) return { weight: WEIGHT.message, facts: { signal: 'SIGABRT' } }
-    if (name === undefined) return undefined
-    if (NATIVE.test(name) && name !== 'panic') return { weight: WEIGHT.exception }
-    if (name === 'panic' || name === 'PanicException') return { weight: WEIGHT.words }
-    return /^(?:[a-z_]+|Error|DistBackendError|system_error|AcceleratorError)$/.test(name) && message !== '' && /^(?:out_of_range|runtime_error|logic_error|length_error|invalid_argument|system_error|exception|bad_cast|bad_function_call|filesystem_error)$/.test(name)
-      ? { weight: WEIGHT.exception }
-      : undefined
+  claims: ({ name, module, full }) => {
+    if (/terminated with signal SIGABRT|killed by signal: Aborted/.test(full)) return { weight: WEIGHT.message }
+    return module === NATIVE || name === 'Fatal Python error' ? { weight: WEIGHT.exception } : undefined
   },
   title: (told) => `Process aborted${told.facts.signal === undefined ? '' : ` (${told.facts.signal})`}${place(told)}`,
   verdict: (told) => {

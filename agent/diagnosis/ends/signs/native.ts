@@ -9,6 +9,8 @@ type Language = {
   readonly head: RegExp
   /** Frames below it; groups `file` and `line`. */
   readonly frame?: RegExp
+  /** The process ends itself: native code. */
+  readonly aborts?: true
   /** What the head is called where it has no name of its own. */
   readonly name?: string
   /** A line below the head that holds the message. */
@@ -17,21 +19,22 @@ type Language = {
 
 const LANGUAGES: readonly Language[] = [
   // C++
-  { head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/, message: /^\s*what\(\): {0,3}(?<message>.*)$/ },
-  { head: /terminate called (?<message>without an active exception|recursively)/, name: 'terminate' },
-  { head: /libc\+\+abi: terminating (?:due to|with) uncaught exception(?: of type (?:[\w:]{0,80}::)?(?<name>\w{1,80})[^:\n]{0,80})?(?:: (?<message>.*))?/, name: 'terminate' },
+  { aborts: true, head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/, message: /^\s*what\(\): {0,3}(?<message>.*)$/ },
+  { aborts: true, head: /terminate called (?<message>without an active exception|recursively)/, name: 'terminate' },
+  { aborts: true, head: /libc\+\+abi: terminating (?:due to|with) uncaught exception(?: of type (?:[\w:]{0,80}::)?(?<name>\w{1,80})[^:\n]{0,80})?(?:: (?<message>.*))?/, name: 'terminate' },
   // glibc's checks of heap and stack, and assert()
   {
+    aborts: true,
     head: /^(?:\*{3} Error in `[^']{1,200}': )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
     name: 'glibc',
   },
-  { head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
+  { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
   // glog and absl
-  { head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
-  { head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? [^\n]{1,300})$/, name: 'check' },
+  { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
+  { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? [^\n]{1,300})$/, name: 'check' },
   // Rust
-  { head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/, name: 'panic', message: /^(?<message>\S.*)$/ },
-  { head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
+  { aborts: true, head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/, name: 'panic', message: /^(?<message>\S.*)$/ },
+  { aborts: true, head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
   // Go
   { head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
   // Java, Kotlin, Scala
@@ -62,14 +65,17 @@ const MESSAGE_BELOW = 3
 
 type Reading = { readonly language: Language; readonly at: number; readonly text: string; name: string; message: string; frame: Frame | undefined; last: number; confirmed: boolean; readonly rank: number | undefined }
 
+/** The module of errors by which native code ends its process. */
+export const NATIVE = 'native code'
+
 export type NativeReader = { readonly add: (line: ReadLine, found: Found, inTraceback: boolean) => void; readonly end: (found: Found) => void }
 
 export function createNativeReader(): NativeReader {
   let reading: Reading | undefined
   const finish = (found: Found): void => {
     if (reading?.confirmed === true) {
-      const { at, last, text, name, message, frame, rank } = reading
-      const error = { name, module: undefined, message, tail: '', frames: [], causes: [] }
+      const { at, last, text, name, message, frame, rank, language } = reading
+      const error = { name, module: language.aborts === true ? NATIVE : undefined, message, tail: '', frames: [], causes: [] }
       found({ type: 'error', at, last, line: at, text, error, frame, weak: false, wrapper: false, facts: { ...(rank === undefined ? {} : { rank }), ...(frame === undefined ? {} : { frame: frameName(frame) }) } })
     }
     reading = undefined

@@ -4,9 +4,9 @@ import { defineCheck, type Finding } from '../../definition.ts'
 import { CDI_FOLDERS, cdiNames, readCdiSpecs } from '../../parts/cdi.ts'
 import { DAEMON_CONFIG, enterRuntime, restartEngine, toolkitMatters } from '../../parts/toolkit-files.ts'
 
-type Told = { readonly kind: 'broken'; readonly why: string } | { readonly kind: 'read'; readonly hasRuntime: boolean }
+type DaemonConfig = { readonly kind: 'broken'; readonly why: string } | { readonly kind: 'read'; readonly hasRuntime: boolean }
 
-function parseDaemonConfig(text: string | undefined): Told {
+function parseDaemonConfig(text: string | undefined): DaemonConfig {
   if (text === undefined || text.trim() === '') return { kind: 'read', hasRuntime: false }
   try {
     const value: unknown = JSON.parse(text)

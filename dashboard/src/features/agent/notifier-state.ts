@@ -25,7 +25,7 @@ const RESULTS = {
   unusable: 'could not be put into words',
 } as const
 
-export function testWords({ result, status, took_ms: tookMs, why }: NotifierTest): Said {
+export function testText({ result, status, took_ms: tookMs, why }: NotifierTest): Said {
   const facts = [status === undefined ? '' : `HTTP ${status}`, `${Math.round(tookMs)} ms`, why ?? ''].filter((fact) => fact !== '')
   return { good: result === 'delivered', text: `The test ${RESULTS[result]} (${facts.join(', ')})` }
 }
@@ -46,7 +46,7 @@ export const sendTest = (name: string): Promise<void> =>
   attempt(name, async () => {
     const told = await send('POST', pathOf(name, 'test'), storedToken(), {})
     if (!isTest(told)) throw new Error(`${pathOf(name, 'test')}: expected what came of it, came ${JSON.stringify(told)?.slice(0, 80)}`)
-    return testWords(told)
+    return testText(told)
   })
 export const retrySetAside = (name: string): Promise<void> =>
   attempt(name, async () => {
