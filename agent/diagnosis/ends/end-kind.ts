@@ -63,7 +63,8 @@ export const saying = (told: EndTold, what: string): string => {
   const words = quote(told)
   return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}`
 }
-export const openFrame = ({ facts: { frame } }: Pick<EndTold, 'facts'>): Piece => frame !== undefined && { text: `Open ${frame}: the deepest line of your own code in the traceback.` }
+export const openFrame = ({ facts: { frame } }: Pick<EndTold, 'facts'>): Piece =>
+  frame !== undefined && { text: `Open ${frame}: the deepest line of your own code in the traceback.` }
 
 /** Claims by patterns over the message and what follows it. */
 export const says =

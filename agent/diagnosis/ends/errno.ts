@@ -42,8 +42,10 @@ const NAMES = new Map<string, number>([
   ['EHOSTUNREACH', 113],
   ['ESTALE', 116],
 ])
-const WRITTEN = /\[Errno (-?\d{1,3})\]|\berrno ?[:=] ?(-?\d{1,3})\b|\bos error (\d{1,3})\b|\bOs \{ code: (\d{1,3})\b|\bError code (\d{1,3}) \(|\bcode: -(\d{1,3}), name: E/
-const NAMED = /\b(EPERM|ENOENT|EIO|ENOMEM|EACCES|ENOTDIR|EISDIR|EROFS|EADDRINUSE|EADDRNOTAVAIL|ENETUNREACH|ECONNRESET|ETIMEDOUT|ECONNREFUSED|EHOSTUNREACH|ESTALE)\b/
+const WRITTEN =
+  /\[Errno (-?\d{1,3})\]|\berrno ?[:=] ?(-?\d{1,3})\b|\bos error (\d{1,3})\b|\bOs \{ code: (\d{1,3})\b|\bError code (\d{1,3}) \(|\bcode: -(\d{1,3}), name: E/
+const NAMED =
+  /\b(EPERM|ENOENT|EIO|ENOMEM|EACCES|ENOTDIR|EISDIR|EROFS|EADDRINUSE|EADDRNOTAVAIL|ENETUNREACH|ECONNRESET|ETIMEDOUT|ECONNREFUSED|EHOSTUNREACH|ESTALE)\b/
 
 export function errnoIn(text: string): number | undefined {
   const match = WRITTEN.exec(text)

@@ -32,7 +32,12 @@ export type ErrorSign = At & {
   readonly facts: Facts
 }
 /** A process that ended by a signal. `by`: who says so. */
-export type SignalSign = At & { readonly type: 'signal'; readonly signal: string; readonly by: 'itself' | 'shell' | 'launcher' | 'kernel'; readonly facts: Facts }
+export type SignalSign = At & {
+  readonly type: 'signal'
+  readonly signal: string
+  readonly by: 'itself' | 'shell' | 'launcher' | 'kernel'
+  readonly facts: Facts
+}
 /** A scheduler, a person or the platform ended the job. `sure`: it gives the reason. */
 export type OrderSign = At & { readonly type: 'order'; readonly kind: LogKind; readonly sure: boolean; readonly facts: Facts }
 /** An exit code that is not 0, or a reason without more. */

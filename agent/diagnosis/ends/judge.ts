@@ -4,8 +4,9 @@ import type { Fault } from '../../model/fault.ts'
 import { factsOf, kindOf, type LogKind } from '../../model/kinds.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
-import { classify, END_KINDS } from './classify.ts'
-import type { EndKind, EndTold } from './end-kind.ts'
+import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
+import { classify } from './classify.ts'
+import type { EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { signalOfExit } from './signals.ts'
@@ -28,64 +29,17 @@ export type EndJudgement = {
   readonly faults: readonly Fault[]
 }
 
-/** A sign that may be the root, with its kind. The lowest place is the root. */
-type Candidate = { readonly sign: Sign; readonly end: EndKind; readonly facts: Facts; readonly place: number }
-
-const PLACE = { orderFirst: 0, cause: 1, weakCause: 2, crash: 3, consequence: 4, order: 5, passedOn: 6, last: 7 } as const
-const END_OF = new Map<LogKind, EndKind>(END_KINDS.map((end) => [end.kind, end]))
-const OF_SIGNAL: Readonly<Record<string, LogKind>> = { SIGSEGV: 'segfault', SIGBUS: 'bus_error', SIGABRT: 'aborted', SIGILL: 'aborted', SIGFPE: 'aborted', SIGTRAP: 'aborted', SIGINT: 'cancelled' }
-const SIGNAL_OF: Readonly<Partial<Record<LogKind, string>>> = { segfault: 'SIGSEGV', bus_error: 'SIGBUS', aborted: 'SIGABRT' }
-const kindOfSignal = (signal: string): LogKind => OF_SIGNAL[signal] ?? 'job_killed'
-const endOf = (kind: LogKind): EndKind | undefined => END_OF.get(kind)
-
-const isFatal = ({ kind, severity }: Fault): boolean => kindOf(kind).crash?.fatal !== false && severity === 'critical'
+/** A likely kill by the kernel explains a killed process, too. */
+const isFatal = ({ kind, severity }: Fault): boolean => kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill')
 
 /** Whether the fault is told by lines of this sign. */
-const claims = (fault: Fault, sign: Sign): boolean => fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last : sign.at))
+const claims = (fault: Fault, sign: Sign): boolean =>
+  fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last : sign.at))
 /** What a sign adds to a fault of another kind. */
 function addsTo(sign: Sign): Facts {
   if (sign.type !== 'error') return sign.facts
   const { signal, pid, errno } = classify(sign.error, sign.weak)?.facts ?? {}
   return { ...(signal === undefined ? {} : { signal }), ...(pid === undefined ? {} : { pid }), ...(errno === undefined ? {} : { errno }), ...sign.facts }
-}
-
-function candidateOf(sign: Sign, firstCause: number, failedBefore: (at: number) => boolean): Candidate | undefined {
-  switch (sign.type) {
-    case 'error': {
-      const known = classify(sign.error, sign.weak)
-      if (known === undefined) return undefined
-      const { end, weight, facts } = known
-      if (sign.error.name === 'record' && weight < 2) return undefined
-      const merged = { ...facts, ...sign.facts }
-      if (end.stage === 'order') return { sign, end, facts: merged, place: sign.at <= firstCause ? PLACE.orderFirst : PLACE.order }
-      if (sign.wrapper && weight <= 2) return { sign, end, facts: merged, place: PLACE.passedOn }
-      // A traceback without its last line tells only where.
-      const cut = sign.error.name === undefined && weight <= 1
-      if (end.stage === 'consequence' || end.stage === 'crash') return { sign, end, facts: merged, place: end.stage === 'crash' ? PLACE.crash : PLACE.consequence }
-      return { sign, end, facts: merged, place: end.stage === 'last' ? PLACE.last : cut ? PLACE.passedOn : sign.weak ? PLACE.weakCause : PLACE.cause }
-    }
-    case 'diverged': {
-      const end = endOf('nan_loss')
-      return end && { sign, end, facts: sign.facts, place: PLACE.cause }
-    }
-    case 'signal': {
-      const end = endOf(kindOfSignal(sign.signal))
-      // A clean-up after a failure kills too.
-      const cleanUp = (sign.signal === 'SIGKILL' || sign.signal === 'SIGTERM') && sign.by === 'shell'
-      const stopped = sign.signal === 'SIGTERM' && sign.by === 'launcher'
-      return end && { sign, end, facts: sign.facts, place: end.stage === 'order' ? (sign.at <= firstCause ? PLACE.orderFirst : PLACE.order) : cleanUp || stopped ? PLACE.order : PLACE.crash }
-    }
-    case 'order': {
-      const end = endOf(sign.kind)
-      // Without a reason it is also how a scheduler clears away after a failure.
-      const cleanUp = !sign.sure && failedBefore(sign.at)
-      return end && { sign, end, facts: sign.facts, place: cleanUp ? PLACE.passedOn : sign.at <= firstCause ? PLACE.orderFirst : PLACE.order }
-    }
-    case 'exit': {
-      const end = endOf('job_failed')
-      return end && { sign, end, facts: sign.facts, place: PLACE.last }
-    }
-  }
 }
 
 /** Facts of how it ended that the root does not say itself. */
@@ -98,9 +52,15 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
       ...(exit_code === undefined ? {} : { exit_code }),
       ...(job_id === undefined ? {} : { job_id }),
       ...(errno === undefined || type === 'error' ? {} : { errno }),
-      ...(type === 'exit' || type === 'signal' || type === 'order' ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) } : pid === undefined || facts.pid !== undefined ? {} : { pid }),
+      ...(type === 'exit' || type === 'signal' || type === 'order'
+        ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) }
+        : pid === undefined || facts.pid !== undefined
+          ? {}
+          : { pid }),
       // What cleared a failed program away says nothing of its failure.
-      ...(signal === undefined || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause') ? {} : { signal }),
+      ...(signal === undefined || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
+        ? {}
+        : { signal }),
       ...(exception === undefined || type !== 'error' ? {} : { exception }),
       ...(frame === undefined || type !== 'error' ? {} : { frame }),
     }
@@ -123,7 +83,8 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
     signs.push({ type: 'order', at: 0, text, kind, sure: true, facts: kind === 'job_killed' ? { pattern: reason } : {} })
   } else if (stopped === true) signs.push({ type: 'order', at, text, kind: 'cancelled', sure: false, facts: {} })
   const by = signal ?? (exitCode === undefined ? undefined : signalOfExit(exitCode))
-  if (by !== undefined) signs.push({ type: 'signal', at, text, signal: by, by: 'kernel', facts: { signal: by, ...(exitCode === undefined ? {} : { exit_code: exitCode }) } })
+  if (by !== undefined)
+    signs.push({ type: 'signal', at, text, signal: by, by: 'kernel', facts: { signal: by, ...(exitCode === undefined ? {} : { exit_code: exitCode }) } })
   else if (exitCode !== undefined && exitCode !== 0) signs.push({ type: 'exit', at, text, facts: { exit_code: exitCode } })
   return signs
 }
@@ -134,8 +95,14 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
  */
 export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
   const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
-  const endedBadly = (known.exitCode ?? 0) !== 0 || known.signal !== undefined || known.oomKilled === true || signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
-  const handled = (sign: Sign): boolean => evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) && (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher'))
+  const endedBadly =
+    (known.exitCode ?? 0) !== 0 ||
+    known.signal !== undefined ||
+    known.oomKilled === true ||
+    signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
+  const handled = (sign: Sign): boolean =>
+    evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
+    (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher'))
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()
@@ -150,15 +117,20 @@ export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situat
   const current = open.filter((sign) => !handled(sign))
   // The run failed, and all that says why is followed by other processes at work.
   const causes = current.some((sign) => sign.type === 'error' && !sign.wrapper)
-  const late = endedBadly && !causes && faults.every((fault) => !isFatal(fault)) ? open.filter((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper).slice(-1) : []
+  const late =
+    endedBadly && !causes && faults.every((fault) => !isFatal(fault))
+      ? open.filter((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper).slice(-1)
+      : []
   const counted = [...current, ...late].toSorted((a, b) => a.at - b.at)
 
   const fatal = faults.filter(isFatal)
   const strong = counted.find((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper && classify(sign.error, false)?.end.stage === 'cause')
   const firstFault = Math.min(Infinity, ...fatal.flatMap(({ evidence: lines }) => lines.map(({ line }) => line)))
   const firstCause = Math.min(strong?.at ?? Infinity, firstFault)
-  const failedBefore = (at: number): boolean => firstCause < at || counted.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself')))
-  const candidates = counted.flatMap((sign) => candidateOf(sign, firstCause, failedBefore) ?? [])
+  const failedBefore = (at: number): boolean =>
+    firstCause < at ||
+    counted.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself')))
+  const candidates = counted.flatMap((sign) => candidateOf(sign, { firstCause, failedBefore }) ?? [])
   const root = candidates.toSorted((a, b) => a.place - b.place || a.sign.at - b.sign.at)[0]
 
   const alone = root !== undefined && !explained(root, fatal)
@@ -167,7 +139,10 @@ export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situat
   // What the end adds goes to the fault that explains it.
   const first = fatal[0] ?? faults.find((fault) => added.has(fault))
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
-  return { verdict, faults: faults.map((fault) => (added.has(fault) ? { ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) } : fault)) }
+  return {
+    verdict,
+    faults: faults.map((fault) => (added.has(fault) ? { ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) } : fault)),
+  }
 }
 
 /** Faults of hardware, memory and platform explain every way in which a program then ends; NCCL's explain what only passes on. */

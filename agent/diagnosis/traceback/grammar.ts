@@ -9,7 +9,14 @@ export type Token =
   /** `----> 5 code`: the line number of the notebook frame above. */
   | { readonly type: 'arrow'; readonly line: number }
   | { readonly type: 'link'; readonly link: 'cause' | 'context' }
-  | { readonly type: 'raised'; readonly name: string; readonly wrapper: string | undefined; readonly module: string | undefined; readonly message: string; readonly strict: boolean }
+  | {
+      readonly type: 'raised'
+      readonly name: string
+      readonly wrapper: string | undefined
+      readonly module: string | undefined
+      readonly message: string
+      readonly strict: boolean
+    }
   | { readonly type: 'fatal'; readonly signal: string }
   | { readonly type: 'threads'; readonly current: boolean }
   /** Source lines, marks under them, blank lines, borders of boxes and groups. */
@@ -30,9 +37,9 @@ const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last
 const FRAME = /File "?([^"\n]{1,400}?)"?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200}))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
 const HALF_PATH = /^(?:\/|~\/|[A-Za-z]:\\)[^\s:]{10,300}$/
-const NOTEBOOK_FRAME =
-  /^\[?((?:\/|~\/|[A-Za-z]:\\)[^\s\]]{1,300}\.\w{1,5}|<ipython-input-[\w-]{1,60}>)(?:\]\([^)]{0,200}\))? in (\S[^\n]{0,200})$/
-const CELL = /^(?:(?:Cell )?In(?:put In)? ?\[(\d{1,6})\])(?:, line (\d{1,7}))?(?:, in (.{1,120}))?$|^Cell In ?\[(\d{1,6})\], line (\d{1,7})(?:, in (.{1,120}))?$|^Input In \[(\d{1,6})\](?:, in (.{1,120}))?$/
+const NOTEBOOK_FRAME = /^\[?((?:\/|~\/|[A-Za-z]:\\)[^\s\]]{1,300}\.\w{1,5}|<ipython-input-[\w-]{1,60}>)(?:\]\([^)]{0,200}\))? in (\S[^\n]{0,200})$/
+const CELL =
+  /^(?:(?:Cell )?In(?:put In)? ?\[(\d{1,6})\])(?:, line (\d{1,7}))?(?:, in (.{1,120}))?$|^Cell In ?\[(\d{1,6})\], line (\d{1,7})(?:, in (.{1,120}))?$|^Input In \[(\d{1,6})\](?:, in (.{1,120}))?$/
 const FILE_FRAME = /^File ((?:\/|~\/|[A-Za-z]:\\)[^\s:"]{1,300}):(\d{1,7})(?:, in (.{1,200}))?$/
 const ARROW = /^\s*(?:-{2,}>|❱) ?(\d{1,7})\b/
 const CAUSE = /The above exception was the direct cause of the following exception/
@@ -44,7 +51,9 @@ const FATAL = /Fatal Python error: ([^\n]{1,120}?)\s*$|Windows fatal exception: 
 
 /** What ends the names of exceptions, in Python and elsewhere. */
 const SUFFIX = '(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Unavailable|NotFound|Empty|Unsupported|OutOfResources|Denied|Invalid\\w{0,20}|Fault|Panic)'
-const STRICT = new RegExp(`^((?:[A-Za-z_]\\w{0,60}\\.){0,8})(\\w{0,60}${SUFFIX}|StopIteration|StopAsyncIteration|BrokenProcessPool|\\w{0,40}Exited)(?:\\((\\w[\\w.]{0,60})\\))?(?:: ?(.*)|\\s*)$`)
+const STRICT = new RegExp(
+  `^((?:[A-Za-z_]\\w{0,60}\\.){0,8})(\\w{0,60}${SUFFIX}|StopIteration|StopAsyncIteration|BrokenProcessPool|\\w{0,40}Exited)(?:\\((\\w[\\w.]{0,60})\\))?(?:: ?(.*)|\\s*)$`,
+)
 /** After frames anything that looks like a name will do: `socket.error: …`, `queue.Empty`. */
 const LOOSE = /^((?:[A-Za-z_]\w{0,60}\.){0,8})([A-Za-z_]\w{0,80})(?:\((\w[\w.]{0,60})\))?(?:: (.*)|:?\s*)$/
 const NO_NAME = /^(?:wandb|srun|slurmstepd|INFO|WARNING|ERROR|DEBUG|Killed|Aborted|Terminated|Done|done|Output|Command|Note|Hint|Epoch|Step)$/

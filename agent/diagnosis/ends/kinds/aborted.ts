@@ -23,8 +23,13 @@ export const aborted: EndKind = {
     return `${who(told, 'A process')} ended itself${place(told)}: ${why}${words === '' ? '' : ` ("${words}")`}.`
   },
   remedies: ({ facts: { signal }, error }) => [
-    signal === 'SIGILL' && { text: 'See what this CPU has: the package was built for a newer one (AVX, AVX-512).', command: 'lscpu | grep -iE "model name|avx"' },
-    error?.name === 'glibc' && { text: 'The heap was damaged before: two libraries with different allocators or versions in one process, or a bug in an extension. Update the extensions, and try without jemalloc or tcmalloc.' },
+    signal === 'SIGILL' && {
+      text: 'See what this CPU has: the package was built for a newer one (AVX, AVX-512).',
+      command: 'lscpu | grep -iE "model name|avx"',
+    },
+    error?.name === 'glibc' && {
+      text: 'The heap was damaged before: two libraries with different allocators or versions in one process, or a bug in an extension. Update the extensions, and try without jemalloc or tcmalloc.',
+    },
     { text: 'Read the lines just above: the library that aborts says there why.' },
     { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
     { text: 'See whether the installed packages fit together.', command: 'python -m pip check' },

@@ -9,14 +9,28 @@ export const configError: EndKind = {
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
-    ({ name, message }) => (name === 'usage' ? { weight: WEIGHT.message, facts: /^error: /.test(message) ? {} : {} } : undefined),
-    raises(/^(?:\w*Config\w*(?:Error|Exception)|MisconfigurationException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|OmegaConfBaseException|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/),
-    says(/unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|Primary config (?:module|directory|file)|validation errors? for \w/, WEIGHT.message),
-    says(/api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i, WEIGHT.message),
-    says(/model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)/, WEIGHT.message),
+    raises(/^usage$/, WEIGHT.message),
+    raises(
+      /^(?:\w*Config\w*(?:Error|Exception)|MisconfigurationException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|OmegaConfBaseException|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
+    ),
+    says(
+      /unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|Primary config (?:module|directory|file)|validation errors? for \w/,
+      WEIGHT.message,
+    ),
+    says(
+      /api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i,
+      WEIGHT.message,
+    ),
+    says(
+      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)/,
+      WEIGHT.message,
+    ),
     // Only where the program looked: not what a library says of GPUs.
     ({ name, full }) =>
-      (name === undefined || /^(?:ValueError|NotImplementedError|AssertionError|Exception|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) && REFUSES.test(full) && !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full)
+      (name === undefined ||
+        /^(?:ValueError|NotImplementedError|AssertionError|Exception|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
+      REFUSES.test(full) &&
+      !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full)
         ? { weight: WEIGHT.exception - 0.5 }
         : undefined,
   ),

@@ -17,11 +17,19 @@ export const permissionDenied: EndKind = {
   remedies: ({ facts: { path, errno }, situation }) => {
     const shown = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path : undefined
     return [
-      { text: 'See who owns it and which rights each folder on the way to it has, and as whom the job runs.', command: shown === undefined ? 'id; ls -ld .' : `id; namei -l ${shown}` },
+      {
+        text: 'See who owns it and which rights each folder on the way to it has, and as whom the job runs.',
+        command: shown === undefined ? 'id; ls -ld .' : `id; namei -l ${shown}`,
+      },
       errno === 30
-        ? { text: 'The file system is mounted read-only: write elsewhere, or mount it writable. If it was writable before, look for disk errors in the kernel log.', command: 'mount | grep -w ro; sudo dmesg -T | tail' }
+        ? {
+            text: 'The file system is mounted read-only: write elsewhere, or mount it writable. If it was writable before, look for disk errors in the kernel log.',
+            command: 'mount | grep -w ro; sudo dmesg -T | tail',
+          }
         : { text: 'Give the user of the job the right, or let the job write to a folder of its own.' },
-      (situation.programs.has('docker') || situation.programs.has('kubernetes')) && { text: 'In a container: run it as the user that owns the mounted folder (docker run --user, securityContext.runAsUser).' },
+      (situation.programs.has('docker') || situation.programs.has('kubernetes')) && {
+        text: 'In a container: run it as the user that owns the mounted folder (docker run --user, securityContext.runAsUser).',
+      },
       shown?.endsWith('.sh') === true && { text: 'A script needs the right to be executed.', command: `chmod +x ${shown}` },
     ]
   },

@@ -57,7 +57,10 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const at = block.raised?.at ?? last
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
-  const seen = block.raised === undefined && traceback.lead !== '' && block.frames.length > 0 && block.frames.at(-1)?.name !== undefined ? { ...error, message: traceback.lead } : error
+  const seen =
+    block.raised === undefined && traceback.lead !== '' && block.frames.length > 0 && block.frames.at(-1)?.name !== undefined
+      ? { ...error, message: traceback.lead }
+      : error
   return {
     type: 'error',
     at: first,

@@ -22,7 +22,8 @@ const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
 const TABLE_LINES = 12
 /** Why a runtime could not start or had to end it. */
-const REASON = /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
+const REASON =
+  /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
 const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 

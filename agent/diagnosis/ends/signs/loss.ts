@@ -3,7 +3,10 @@ import type { ReadLine } from '../../traceback/line.ts'
 import type { DivergedSign } from '../evidence.ts'
 
 const KEY = String.raw`(?<![\w])((?:[A-Za-z]\w{0,30}[ _/-])?(?:loss\w{0,20}|\w{1,20}loss)|grad[ _]?norm|nll|cost)['"]?`
-const PAIR = new RegExp(String.raw`${KEY}\s{0,4}(?:[:=|]|is|->)?\s{0,12}['"]?([-+]?(?:nan|inf(?:inity)?|\d[\d.,]{0,20}(?:e[-+]?\d{1,3})?)(?![\w]))`, 'gi')
+const PAIR = new RegExp(
+  String.raw`${KEY}\s{0,4}(?:[:=|]|is|->)?\s{0,12}['"]?([-+]?(?:nan|inf(?:inity)?|\d(?:[\d.,]{0,20}\d)?(?:e[-+]?\d{1,3})?)(?![\w]))`,
+  'gi',
+)
 /** Of a validation set that may be empty, and of the scale of mixed precision. */
 const ASIDE = /^(?:val|valid|validation|eval|test)[\s_/-]|loss_?scale|lossscale/i
 const MAY = /loss|norm|nll|cost/i

@@ -19,9 +19,17 @@ type Language = {
 
 const LANGUAGES: readonly Language[] = [
   // C++
-  { aborts: true, head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/, message: /^\s*what\(\): {0,3}(?<message>.*)$/ },
+  {
+    aborts: true,
+    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/,
+    message: /^\s*what\(\): {0,3}(?<message>.*)$/,
+  },
   { aborts: true, head: /terminate called (?<message>without an active exception|recursively)/, name: 'terminate' },
-  { aborts: true, head: /libc\+\+abi: terminating (?:due to|with) uncaught exception(?: of type (?:[\w:]{0,80}::)?(?<name>\w{1,80})[^:\n]{0,80})?(?:: (?<message>.*))?/, name: 'terminate' },
+  {
+    aborts: true,
+    head: /libc\+\+abi: terminating (?:due to|with) uncaught exception(?: of type (?:[\w:]{0,80}::)?(?<name>\w{1,80})[^:\n]{0,80})?(?:: (?<message>.*))?/,
+    name: 'terminate',
+  },
   // glibc's checks of heap and stack, and assert()
   {
     aborts: true,
@@ -33,7 +41,12 @@ const LANGUAGES: readonly Language[] = [
   { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
   { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? [^\n]{1,300})$/, name: 'check' },
   // Rust
-  { aborts: true, head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/, name: 'panic', message: /^(?<message>\S.*)$/ },
+  {
+    aborts: true,
+    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    name: 'panic',
+    message: /^(?<message>\S.*)$/,
+  },
   { aborts: true, head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
   // Go
   { head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
@@ -43,11 +56,21 @@ const LANGUAGES: readonly Language[] = [
     frame: /^\s{1,8}at [\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
   // Node
-  { head: /^(?:Uncaught )?(?<name>(?:\w{0,30}Error)|Error)(?: \[\w{3,60}\])?: (?<message>.*)$/, frame: /^\s{2,8}at (?:[^\n(]{1,200}\()?(?:file:\/\/)?(?<file>(?:\/|[A-Za-z]:\\)[^\s:)]{1,300}):(?<line>\d{1,6}):\d{1,6}\)?$/ },
+  {
+    head: /^(?:Uncaught )?(?<name>(?:\w{0,30}Error)|Error)(?: \[\w{3,60}\])?: (?<message>.*)$/,
+    frame: /^\s{2,8}at (?:[^\n(]{1,200}\()?(?:file:\/\/)?(?<file>(?:\/|[A-Za-z]:\\)[^\s:)]{1,300}):(?<line>\d{1,6}):\d{1,6}\)?$/,
+  },
   // C#
-  { head: /^Unhandled exception[.:] (?:[\w]{1,60}\.){0,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/i, frame: /^\s{2,8}at .{1,200} in (?<file>\S{1,300}):line (?<line>\d{1,6})/ },
+  {
+    head: /^Unhandled exception[.:] (?:[\w]{1,60}\.){0,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/i,
+    frame: /^\s{2,8}at .{1,200} in (?<file>\S{1,300}):line (?<line>\d{1,6})/,
+  },
   // Julia
-  { head: /^ERROR: (?:LoadError: )?(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception))(?:: |\())?(?<message>.*)$/, frame: /@ (?:[A-Z]\w{0,60} )?(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/, name: 'ErrorException' },
+  {
+    head: /^ERROR: (?:LoadError: )?(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception))(?:: |\())?(?<message>.*)$/,
+    frame: /@ (?:[A-Z]\w{0,60} )?(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
+    name: 'ErrorException',
+  },
   // R
   { head: /^Error in (?:.{1,200}?)(?: : |:$|: $)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
   // Ruby, Lua, Perl, Fortran, MATLAB
@@ -63,7 +86,17 @@ const MAY =
 const BELOW = 40
 const MESSAGE_BELOW = 3
 
-type Reading = { readonly language: Language; readonly at: number; readonly text: string; name: string; message: string; frame: Frame | undefined; last: number; confirmed: boolean; readonly rank: number | undefined }
+type Reading = {
+  readonly language: Language
+  readonly at: number
+  readonly text: string
+  name: string
+  message: string
+  frame: Frame | undefined
+  last: number
+  confirmed: boolean
+  readonly rank: number | undefined
+}
 
 /** The module of errors by which native code ends its process. */
 export const NATIVE = 'native code'
@@ -76,7 +109,18 @@ export function createNativeReader(): NativeReader {
     if (reading?.confirmed === true) {
       const { at, last, text, name, message, frame, rank, language } = reading
       const error = { name, module: language.aborts === true ? NATIVE : undefined, message, tail: '', frames: [], causes: [] }
-      found({ type: 'error', at, last, line: at, text, error, frame, weak: false, wrapper: false, facts: { ...(rank === undefined ? {} : { rank }), ...(frame === undefined ? {} : { frame: frameName(frame) }) } })
+      found({
+        type: 'error',
+        at,
+        last,
+        line: at,
+        text,
+        error,
+        frame,
+        weak: false,
+        wrapper: false,
+        facts: { ...(rank === undefined ? {} : { rank }), ...(frame === undefined ? {} : { frame: frameName(frame) }) },
+      })
     }
     reading = undefined
   }

@@ -14,10 +14,16 @@ const signalled = (match: RegExpExecArray): Facts => {
   return signal === undefined ? {} : { signal }
 }
 const RULES: readonly Rule[] = [
-  { pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/, kind: 'time_limit' },
+  {
+    pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
+    kind: 'time_limit',
+  },
   { pattern: /"?reason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
   { pattern: /^timeout: sending signal (\w{2,8}) to command/, kind: 'time_limit', facts: signalled },
-  { pattern: /"?reason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/, kind: 'preempted' },
+  {
+    pattern: /"?reason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
+    kind: 'preempted',
+  },
   {
     pattern:
       /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
@@ -34,7 +40,12 @@ const RULES: readonly Rule[] = [
     facts: () => ({ pattern: 'node_failed' }),
   },
   { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
-  { pattern: /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|^\^C$|^Aborted!$/, kind: 'cancelled', facts: () => ({ signal: 'SIGINT' }) },
+  {
+    pattern:
+      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|^\^C$|^Aborted!$/,
+    kind: 'cancelled',
+    facts: () => ({ signal: 'SIGINT' }),
+  },
   {
     pattern: /(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
     kind: 'job_killed',
@@ -42,7 +53,8 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /\bSignalException: Process \d{1,10} got signal: (\d{1,2})/, kind: 'job_killed', facts: signalled },
 ]
-const MAY = /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|\^C|Aborted!|CANCELLED|SIG/
+const MAY =
+  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|\^C|Aborted!|CANCELLED|SIG/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
 
@@ -68,7 +80,14 @@ export function createOrderReader(): OrderReader {
     for (const { pattern, kind, facts } of RULES) {
       const match = pattern.exec(text)
       if (match === null) continue
-      found({ type: 'order', at, text: raw, kind, sure: kind === 'time_limit' || kind === 'preempted' || facts?.(match).pattern !== undefined, facts: { ...facts?.(match), ...(line.rank === undefined ? {} : { rank: line.rank }) } })
+      found({
+        type: 'order',
+        at,
+        text: raw,
+        kind,
+        sure: kind === 'time_limit' || kind === 'preempted' || facts?.(match).pattern !== undefined,
+        facts: { ...facts?.(match), ...(line.rank === undefined ? {} : { rank: line.rank }) },
+      })
       return
     }
   }
