@@ -1,6 +1,8 @@
 // From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
 import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
+import { createEndReader } from './ends/end-reader.ts'
+import { judgeEnd, type EndJudgement } from './ends/judge.ts'
 import { countNewlines } from './newlines.ts'
 import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
 import { gatherFaults, type FaultCollection } from './root.ts'
@@ -62,8 +64,20 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
     ' ',
   )
   const faults = gatherFaults()
-  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), createSituations())) faults.add(fault)
-  return faults.ordered()
+  const situations = createSituations()
+  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), situations)) faults.add(fault)
+  const reader = createEndReader()
+  lines.forEach((line, index) => reader.add(line, index + 1))
+  return withEnd(judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1)))
+}
+
+/** The end of the job in its place among the other faults. */
+function withEnd({ verdict, faults }: EndJudgement): readonly Fault[] {
+  if (verdict === undefined) return faults
+  const all = gatherFaults()
+  for (const fault of faults) all.add(fault)
+  all.add(verdict)
+  return all.ordered()
 }
 
 /** The faults of a stream of bytes: as a pasted text where it is short, else piece by piece. */
