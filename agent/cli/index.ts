@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   hang: async () => (await import('./hang/hang.ts')).hang,
   help: async () => (await import('./help/help.ts')).help,
   incidents: async () => (await import('./incidents/incidents.ts')).incidents,
+  progress: async () => (await import('./progress/progress.ts')).progress,
   replay: async () => (await import('./replay/replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,

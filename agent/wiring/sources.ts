@@ -12,7 +12,8 @@ import type { Pipeline } from '../pipeline.ts'
 import { CHILD_ENTRY } from '../sampler/entry.ts'
 import * as figures from '../sources/agent-self/figures.ts'
 import { historyFigures } from '../sources/agent-self/history-figures.ts'
-import { createContainerRoster } from '../sources/containers/roster.ts'
+import { createContainerWatchList } from '../sources/containers/watch-list.ts'
+import { createProgressBook } from '../sources/logs/progress-book.ts'
 import type { NvmlState, ReloadableSource, Services, SourceDefinition } from '../sources/definition.ts'
 import * as registry from '../sources/index.ts'
 import type { IncidentService } from '../store/incident-service.ts'
@@ -54,7 +55,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 
 function servicesOf(options: SourcesOptions): Services {
   const { config, present, stores, incidents, alerts, reloads, containerSettings } = options
-  const { latest, ledger } = present
+  const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
     config,
@@ -65,11 +66,12 @@ function servicesOf(options: SourcesOptions): Services {
     incidents: incidents.figures,
     notifications: alerts.figures,
     reloads: reloads.state,
-    roster: createContainerRoster(),
+    watchList: createContainerWatchList(),
     cursors: stores.cursors,
     interesting: createLineFilter(),
+    progress: createProgressBook(),
     latest,
-    ledger,
+    statistics,
     nvml: createSignal<NvmlState>('off'),
     selfReports: selfReports(options),
   }

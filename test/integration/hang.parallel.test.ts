@@ -7,7 +7,7 @@ import { eightH100, fakeUuid, migH100, scenarioFile, withGpu, type FakeScenario 
 import { runSource, until } from '../unit/sampler/harness.ts'
 
 const HANG_MS = 600_000
-const childEntry = new URL('../../agent/sampler/child.ts', import.meta.url)
+const childEntry = new URL('../../agent/sampler/child-main.ts', import.meta.url)
 const metrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 const POWER = 'warpwatch_gpu_power_watts'
 const others = (gpu: number) => [0, 1, 2, 3, 4, 5, 6, 7].filter((other) => other !== gpu)
@@ -109,7 +109,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     })
     expect(running.gapOf(2)).toMatchObject({ labels: { gpu: '2', uuid: fakeUuid(2) } })
     expect(running.power(1)).toBeDefined()
-    // The child starts NVML anew some seconds later; then the GPU cannot even be opened, and the reason stays.
+    // The child starts NVML again some seconds later; then the GPU cannot even be opened, and the reason stays.
     await until('a new enumeration', () => running.log.some((line) => line.includes('cannot be opened')))
     expect(running.gapOf(2)?.reason).toBe('gpu_lost')
     expect(series()).toEqual([])

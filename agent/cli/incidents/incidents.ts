@@ -3,7 +3,7 @@ import { incidentReport, subjectText } from '../../diagnosis/incidents/report.ts
 import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../../model/incident.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
-import { toldAbout } from '../../diagnosis/incidents/told-about.ts'
+import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
 import { utcText } from '../../text/time.ts'
 import { callAgent, userOf } from '../change.ts'
 import { UsageError, type Arguments, type Command } from '../command.ts'
@@ -56,7 +56,7 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
       `  ${title}: ${subjectText(incident)}`,
       `  ${verdict}`,
       ...(consequences.length === 0 ? [] : [`  followed by ${kindsOf(consequences)}`]),
-      ...toldAbout(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
+      ...incidentContext(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
       ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
     ]
     return plain(`${lines.join('\n')}\n`)
@@ -85,7 +85,7 @@ export const incidents: Command = {
     kind: { kind: 'value', value: 'KIND', help: 'only those of this kind, such as cuda_oom' },
     limit: { kind: 'value', value: 'N', help: `at most so many, the newest (default: ${DEFAULT_LIMIT})` },
     json: { kind: 'switch', help: 'print JSON' },
-    ack: { kind: 'switch', help: 'somebody looks after it (with ID)' },
+    ack: { kind: 'switch', help: 'acknowledge it: others see that you are working on it (with ID)' },
     'set-healthy': { kind: 'switch', help: 'it is repaired: over, and what still shows unchanged does not fire again (with ID)' },
     by: { kind: 'value', value: 'WHO', help: 'who says so, with --ack or --set-healthy (default: the user)' },
     note: { kind: 'value', value: 'TEXT', help: 'and what to keep with it' },

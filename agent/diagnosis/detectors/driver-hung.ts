@@ -7,7 +7,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { isWide, reasonText, troublesOf, unreadAt, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
-import { createTeller } from './parts/per-gpu.ts'
+import { createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const HANGS = agentSamplerHangsTotal.name
@@ -33,7 +33,7 @@ const makeState = (
   index,
   // One of which the number alone is known may be named a moment later.
   hold: createHold({ forMs: uuid === undefined && index !== undefined ? NAMELESS_MS : options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
-  teller: createTeller({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
+  deduper: createFindingDeduper({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
   trouble: undefined as Trouble | undefined,
   /** First seen at: how long it hangs when the age cannot tell. */
   sinceT: 0,
@@ -42,7 +42,7 @@ const makeState = (
 export const driverHung = defineDetector({
   id: 'driver-hung',
   kinds: ['driver_hung'],
-  title: 'The driver hangs',
+  title: 'The driver is not responding',
   severity: 'critical',
   watches: [...metricsOf(COLUMNS), HANGS],
   everyMs: 1_000,
@@ -81,16 +81,16 @@ export const driverHung = defineDetector({
       const whom = all ? 'The NVIDIA driver' : gpuText({ index, name: row?.name })
       const age = row?.now.age ?? (t - state.sinceT) / 1_000
       const call = callOf(uuid)
-      const which = call.function === undefined ? 'A call of NVML' : `The NVML call ${call.function}`
+      const which = call.function === undefined ? 'An NVML call' : `The NVML call ${call.function}`
       const pick = all ? '' : ` -i ${index}`
-      state.teller.faulty(found, {
+      state.deduper.faulty(found, {
         kind: 'driver_hung',
         key,
         about: uuid === undefined ? {} : { uuid },
         state: 'faulty',
         severity: 'critical',
-        title: all ? 'The NVIDIA driver hangs' : `GPU ${index}: the driver hangs`,
-        verdict: `${whom} has not answered for ${Math.round(age)} s. ${which} does not return; nvidia-smi and new programs will hang there too. ${reasonText(trouble)}${concerns(users)}`,
+        title: all ? 'The NVIDIA driver is not responding' : `GPU ${index}: driver not responding`,
+        verdict: `${whom} has not answered for ${Math.round(age)} s. ${which} is stuck; nvidia-smi and new programs will hang on it too. ${reasonText(trouble)}${concerns(users)}`,
         facts: { ...(all ? {} : { gpu_index: index }), sample_age_seconds: Math.round(age), ...call, ...(users.length === 0 ? {} : { affected: users }) },
         remedies: [
           {
@@ -132,7 +132,7 @@ export const driverHung = defineDetector({
         }
         if (anyAnswers) stateOf('driver', { uuid: undefined, index: undefined })
         for (const state of states.values()) {
-          const { uuid, index, trouble, hold, teller } = state
+          const { uuid, index, trouble, hold, deduper } = state
           // While all of it hangs, that one is told: nothing is said of a single card.
           const hidden = allHang !== undefined && trouble !== allHang
           const answers =
@@ -145,7 +145,7 @@ export const driverHung = defineDetector({
           if (trouble !== undefined && state.sinceT === 0) state.sinceT = t
           if (held === 'healthy') {
             state.sinceT = 0
-            teller.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
+            deduper.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
           } else if (held === 'faulty' && trouble !== undefined) tell(found, t, state, trouble)
         }
         return found

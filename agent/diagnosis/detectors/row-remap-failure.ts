@@ -3,7 +3,7 @@ import { gpuRemappedRows, gpuRetiredPages, gpuRetiredPagesPending, gpuRowRemapFa
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
@@ -29,7 +29,9 @@ function finding(row: Row, users: readonly string[]): TypedFinding {
     about: { uuid },
     state: 'faulty',
     severity: failed ? 'critical' : 'warning',
-    title: failed ? `GPU ${index}: a bad memory row could not be replaced` : `GPU ${index}: a bad memory ${what} waits for a reset`,
+    title: failed
+      ? `GPU ${index}: a bad memory row could not be replaced`
+      : `GPU ${index}: ${what === 'row' ? 'row remap' : 'page retirement'} pending, GPU reset required`,
     verdict: failed
       ? `${gpuText(row)} could not replace a bad row of its memory with a spare one: NVIDIA's condition for replacing the board.${replaced}${concerns(users)}`
       : `${gpuText(row)} has a bad ${what} of memory that stays in use until the GPU is reset.${replaced}${concerns(users)}`,
@@ -54,7 +56,7 @@ function finding(row: Row, users: readonly string[]): TypedFinding {
 export const rowRemapFailure = defineDetector({
   id: 'row-remap-failure',
   kinds: ['row_remap_failure'],
-  title: 'Bad memory could not be replaced, or waits for a reset',
+  title: 'A row remap failed or is pending',
   severity: 'critical',
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
@@ -65,7 +67,7 @@ export const rowRemapFailure = defineDetector({
     const states = createPerGpu((uuid) => ({
       /** Flags that this GPU has told: one that is not read any more is not well. */
       told: { failure: false, pending: false, pages: false },
-      teller: createTeller({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
     }))
     return {
       judge() {
@@ -79,8 +81,8 @@ export const rowRemapFailure = defineDetector({
             else missing ||= state.told[flag]
             faulty ||= value === 1
           }
-          if (faulty) state.teller.faulty(found, finding(row, usersOf(tracks, row.uuid)))
-          else if (read && !missing) state.teller.healthy(found, 'nothing waits for a reset any more')
+          if (faulty) state.deduper.faulty(found, finding(row, usersOf(tracks, row.uuid)))
+          else if (read && !missing) state.deduper.healthy(found, 'nothing is pending any more')
         }
         return found
       },

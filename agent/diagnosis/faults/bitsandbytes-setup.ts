@@ -1,14 +1,18 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
-import { ruleFamily, type Rule, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 
-/** CUDA versions for which released wheels hold a binary (bitsandbytes 0.48: 11.8 to 13.0); the newest of each major version. */
-const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '129', '13': '130' }
+/**
+ * For each major version of CUDA the newest binary that all wheels from 0.48 on hold. From 0.50 on bitsandbytes takes the nearest of the same
+ * major version by itself; a BNB_CUDA_VERSION that is set is taken as it stands, whether the binary is there or not.
+ * https://huggingface.co/docs/bitsandbytes/installation, https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1980
+ */
+const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '128', '13': '130' }
 const SUPPORTED_FROM = 118
 
-function wanted({ facts, situation }: Told): string | undefined {
+function wanted({ facts, situation }: Matched): string | undefined {
   const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
   const { text } = situation()
   return (
@@ -22,16 +26,16 @@ function wanted({ facts, situation }: Told): string | undefined {
 }
 const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 
-function remedies(told: Told): readonly Piece[] {
-  const situation = told.situation()
+function remedies(matched: Matched): readonly Piece[] {
+  const situation = matched.situation()
   const { text } = situation
   if (situation.system === 'mac')
     return [
       {
-        text: 'On a Mac bitsandbytes has no GPU support: load the model without 8-bit or 4-bit quantization, or use one for Metal (MPS): MLX, or llama.cpp with GGUF.',
+        text: 'A Mac has no CUDA, and bitsandbytes supports Metal (MPS) only in part, from 0.50 on: load the model without 8-bit or 4-bit quantization, or quantized for MLX or llama.cpp (GGUF).',
       },
     ]
-  const cuda = wanted(told)
+  const cuda = wanted(matched)
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
@@ -83,10 +87,10 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   pattern,
   severity,
   title: 'bitsandbytes cannot use the GPU',
-  verdict: (told) => {
-    const cuda = wanted(told)
-    const apple = told.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
-    const rocm = told.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
+  verdict: (matched) => {
+    const cuda = wanted(matched)
+    const apple = matched.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
+    const rocm = matched.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
     if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'
     return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`

@@ -1,7 +1,7 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
 import type { Facts } from '../../model/facts.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous, xidsBeside } from './remedies/debug.ts'
 import { setVariables } from './remedies/environment.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -10,12 +10,14 @@ import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
 
-function timeout({ facts, situation }: Told): readonly Piece[] {
+function timeout({ facts, situation }: Matched): readonly Piece[] {
   const at = situation()
   const lagging = LAGGING.exec(at.text)
   const limit = facts.timeout_ms
   const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
   const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
+  // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
+  const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
   return [
     lagging === null
       ? {
@@ -24,7 +26,7 @@ function timeout({ facts, situation }: Told): readonly Piece[] {
       : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
     {
       text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
-      command: setVariables(at, { TORCH_NCCL_TRACE_BUFFER_SIZE: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+      command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
     },
     {
       text:
@@ -39,8 +41,8 @@ const PEER_ACCESS = /peer (?:access|mapping)/
 const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
-/** The path that failed decides: InfiniBand, a peer's socket, or NCCL's own set-up. */
-function system({ text, at, message, situation }: Told): readonly Piece[] {
+/** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
+function system({ text, at, message, situation }: Matched): readonly Piece[] {
   const near = `${message}\n${around(text, at, 2, 4)}`
   const now = situation()
   const debug: Piece = {
@@ -58,9 +60,10 @@ function system({ text, at, message, situation }: Told): readonly Piece[] {
       port === null
         ? {
             text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
-            command: setVariables(now, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' }),
+            // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
+            command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
           }
-        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^${port[1]}` }) },
+        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
       debug,
     ]
   }
@@ -89,7 +92,7 @@ function system({ text, at, message, situation }: Told): readonly Piece[] {
       },
   ]
 }
-function usage({ text, at, situation }: Told): readonly Piece[] {
+function usage({ text, at, situation }: Matched): readonly Piece[] {
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
   return [
     {
@@ -99,7 +102,7 @@ function usage({ text, at, situation }: Told): readonly Piece[] {
     { text: 'See what else NCCL objects to.', command: setVariables(situation(), { NCCL_DEBUG: 'WARN' }) },
   ]
 }
-function cuda({ text, at, message, situation }: Pick<Told, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
+function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${around(text, at, 3, 5)}`
   if (MEMORY.test(near))
@@ -132,7 +135,7 @@ function facts({ text, at, message }: Seen): Facts {
     cuda_error_code: cudaErrorCode(message) ?? cudaErrorCode(near),
   })
 }
-// An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are told by their families.
+// An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are found by their families.
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||

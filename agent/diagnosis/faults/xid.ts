@@ -7,7 +7,7 @@ import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
-import { toldXid } from '../xid/told.ts'
+import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
@@ -36,6 +36,7 @@ function process(rest: string): { readonly pid: number | undefined; readonly pro
 /** The driver's own words: what stands behind process, channel and engine mask. */
 function wordsOf(rest: string): string | undefined {
   const words = rest
+    .slice(0, 1_000)
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
     .replace(/^ {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
@@ -54,11 +55,11 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
   const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
   const who = process(rest)
-  const facts = known({ xid, pci_bus_id: address(match[1]), ...who })
+  const previous = whole(CAUSED_BY.exec(rest)?.[1])
+  const facts = known({ xid, pci_bus_id: address(match[1]), caused_by_xid: previous, ...who })
   const entry = xidEntry(xid)
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
-  const previous = whole(CAUSED_BY.exec(rest)?.[1])
   const cause = previous === undefined ? undefined : xidEntry(previous)
   const words = wordsOf(rest)
   const hit =
@@ -73,7 +74,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
     words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
     xid === 79 ? linkEvidence(situation().text) : undefined,
-    cause !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
+    cause !== undefined || nvlink !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
   ]
   const whatToDo = cause ?? entry
   const remedies = plan(
@@ -139,7 +140,7 @@ function eventXid(at: number, line: string, situation: () => Situation): Recogni
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  return { ...toldXid(xid, situation()), lines: [at] }
+  return { ...faultFromNumber(xid, situation()), lines: [at] }
 }
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {

@@ -1,10 +1,11 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
 import { isoText } from '../../text/time.ts'
-import { toldAbout } from './told-about.ts'
+import { incidentContext } from './incident-context.ts'
 
 /** Inline code around any text: a fence longer than the longest one inside. */
 export function code(text: string): string {
@@ -75,12 +76,13 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
         ['Runbook', `${code(runbookPath(kind))} on the agent's port`],
         ['Severity', severity],
+        ...(incident.confidence === undefined ? [] : [['Confidence', CONFIDENCE_TEXTS[incident.confidence]]]),
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],
         ['Hit', code(subjectText(incident))],
         ['Began', isoText(incident.started_at)],
         ['Seen', count === 1 ? 'once' : `${count} times, last ${isoText(incident.last_seen_at)}`],
-        ...toldAbout(incident).map(([name, text]) => [name, code(text)]),
+        ...incidentContext(incident).map(([name, text]) => [name, code(text)]),
       ],
     ),
   ]

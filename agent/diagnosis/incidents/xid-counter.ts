@@ -2,7 +2,7 @@
 import { gpuXidErrorsTotal } from '../../metrics/xid.ts'
 import type { Scrape } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
-import { toldXid } from '../xid/told.ts'
+import { faultFromNumber } from '../xid/fault-from-number.ts'
 
 export type RisenXid = { readonly uuid: string; readonly xid: number; readonly times: number }
 
@@ -10,11 +10,11 @@ const METRIC = gpuXidErrorsTotal.name
 const MAX_KNOWN = 5_000
 const NONE: readonly RisenXid[] = []
 
-export const xidFault = (xid: number): Fault => ({ ...toldXid(xid), evidence: [] })
+export const xidFault = (xid: number): Fault => ({ ...faultFromNumber(xid), evidence: [] })
 
 /**
  * The source counts from its own start, and a number's series begins with its first event: so a series that comes later than the source is new as a whole.
- * What the first scrape of a source holds is history (a recording that begins in the middle), and a counter that fell began anew.
+ * What the first scrape of a source holds is history (a recording that begins in the middle), and a counter that fell started over.
  */
 export function createXidCounter(): (scrape: Scrape) => readonly RisenXid[] {
   const known = new Map<string, number>()

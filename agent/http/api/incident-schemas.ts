@@ -1,5 +1,6 @@
 // Incidents as zod schemas, for the OpenAPI description and the tests.
 import * as z from 'zod'
+import { CONFIDENCES } from '../../model/confidence.ts'
 import { OOM_CAUSES } from '../../model/facts.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_STATUSES } from '../../model/incident.ts'
@@ -79,6 +80,10 @@ const common = {
   subject,
   title: z.string().min(1),
   verdict: z.string().min(1),
+  confidence: z
+    .enum(CONFIDENCES)
+    .describe('Whether the cause stands in the text, follows from figures, or is only likely. Absent from what older versions kept.')
+    .optional(),
   facts,
   remedies: z.array(z.object({ text: z.string(), command: z.string().optional() })),
   started_at: time,

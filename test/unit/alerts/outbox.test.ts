@@ -34,7 +34,7 @@ test('what waits, messages on their way and what was told are there after a rest
     items: [{ event: 'firing', reason: 'new', incident: asOutgoing(incident('a')) }],
     threads: new Map(),
   })
-  expect(again.told('ops', 'b')).toEqual({ event: 'firing', severity: 'critical', at: T + 5 })
+  expect(again.lastNotification('ops', 'b')).toEqual({ event: 'firing', severity: 'critical', at: T + 5 })
   again.delivered('ops', 'k1', T + 10, 'thread-1')
   again.close()
   const third = open(directory)
@@ -163,7 +163,7 @@ test('what was set aside comes back with its key, but nothing of which newer was
   expect(outbox.figures('ops')).toMatchObject({ aside: 0, waiting: 1 })
 })
 
-test('what is too old is given up, counted, told with the next message, and told anew where it was never heard', () => {
+test('what is too old is given up, counted, told with the next message, and sent again where it was never heard', () => {
   const outbox = open()
   fires(outbox, 'a')
   formed(outbox, 'k1')
@@ -171,8 +171,8 @@ test('what is too old is given up, counted, told with the next message, and told
   fires(outbox, 'held', { dueAt: T + 9 * HOUR, reason: 'held' })
   expect(outbox.expire('ops', T)).toBe(0)
   expect(outbox.expire('ops', T + HOUR)).toBe(2)
-  expect(outbox.told('ops', 'a')).toBeUndefined()
-  expect(outbox.told('ops', 'held')).toBeDefined()
+  expect(outbox.lastNotification('ops', 'a')).toBeUndefined()
+  expect(outbox.lastNotification('ops', 'held')).toBeDefined()
   expect(outbox.figures('ops')).toMatchObject({ expired: 2, waiting: 1 })
   fires(outbox, 'c', {}, T + DAY)
   formed(outbox, 'k2', { now: T + DAY })
@@ -223,14 +223,14 @@ test('forgets what is long over, and notifiers that are not configured any more'
   ends(outbox, 'waits')
   fires(outbox, 'gone', { notifier: 'former' })
   outbox.maintain(T + 8 * DAY)
-  expect(outbox.told('ops', 'over')).toBeUndefined()
-  expect(outbox.told('ops', 'waits')).toBeDefined()
-  expect(outbox.told('ops', 'fires')).toBeDefined()
+  expect(outbox.lastNotification('ops', 'over')).toBeUndefined()
+  expect(outbox.lastNotification('ops', 'waits')).toBeDefined()
+  expect(outbox.lastNotification('ops', 'fires')).toBeDefined()
   outbox.keepOnly(['ops'])
   expect(lines.join('\n')).toContain('former is not configured any more: 1 ')
   outbox.close()
   const again = open(directory)
-  expect(again.toldFiring()).toEqual(new Set(['fires']))
-  expect(again.told('ops', 'over')).toBeUndefined()
+  expect(again.notifiedFiring()).toEqual(new Set(['fires']))
+  expect(again.lastNotification('ops', 'over')).toBeUndefined()
   expect(readFileSync(join(directory, 'outbox.db')).includes('http')).toBe(false)
 })

@@ -7,7 +7,7 @@ import { plural } from '../../../text/grammar.ts'
 import { defineDetector } from '../definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from '../parts/gpu-rows.ts'
 import { createNvLinks, fewerThanPeers, NVLINK_ACTIVE, type Links } from './nvlinks.ts'
-import { createPerGpu, createTeller } from '../parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from '../parts/per-gpu.ts'
 import { createRise } from '../parts/rise.ts'
 import { concerns, usersOf } from '../parts/users.ts'
 
@@ -22,6 +22,8 @@ const COLUMNS = {
   memory: { metric: gpuMemoryUsedBytes.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
+/** As a log's incident about this GPU is keyed. */
+const keyOf = (uuid: string): string => `nvlink_errors @ ${uuid}`
 const TYPES = ['crc_flit', 'crc_data', 'replay', 'recovery'] as const
 type ErrorType = (typeof TYPES)[number]
 const NAMES: Readonly<Record<ErrorType, string>> = { crc_flit: 'flow-control CRC', crc_data: 'data CRC', replay: 'replay', recovery: 'recovery' }
@@ -60,7 +62,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       /** Told as faulty since the agent looks, so that health can be judged by what is known of it. */
       told: false,
       hasLinks: false,
-      teller: createTeller({ kind: 'nvlink_errors', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'nvlink_errors', key: keyOf(uuid), about: { uuid } }),
     }))
     const limit = (name: ErrorType): number => (name === 'replay' || name === 'recovery' ? options.errors : options.crc_errors)
 
@@ -81,7 +83,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       const critical = gone.length > 0 || rising.includes('recovery') || rising.includes('replay') || crc >= CRC_PER_SECOND
       return {
         kind: 'nvlink_errors',
-        key: uuid,
+        key: keyOf(uuid),
         about: { uuid },
         state: 'faulty',
         severity: critical ? 'critical' : 'warning',
@@ -147,8 +149,8 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
               recovery: state.rises.recovery.see(t, now.recovery),
             }
             const rising = TYPES.filter((name) => (risen[name] ?? 0) >= limit(name))
-            state.teller.faulty(found, tell(row, links, gone, risen, rising))
-          } else if (looked && counted && (links === undefined || links.up === links.total || state.told)) state.teller.healthy(found)
+            state.deduper.faulty(found, tell(row, links, gone, risen, rising))
+          } else if (looked && counted && (links === undefined || links.up === links.total || state.told)) state.deduper.healthy(found)
         }
         return found
       },

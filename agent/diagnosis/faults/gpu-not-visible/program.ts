@@ -1,6 +1,5 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
-import { whoHolds } from '../remedies/gpu.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { build, driver, fabric, ordinal, program } from './remedies.ts'
 
@@ -22,8 +21,6 @@ export const LITERALS = [
   'CUDA_ERROR_SYSTEM_NOT_READY',
   'CUDA driver is a stub library',
   'CUDA_ERROR_STUB_LIBRARY',
-  'busy or unavailable',
-  'CUDA_ERROR_DEVICE_UNAVAILABLE',
   'invalid device ordinal',
   'CUDA_ERROR_INVALID_DEVICE',
   'failed call to cuInit',
@@ -83,24 +80,6 @@ export const programRules: readonly Rule[] = [
     facts: (seen) => ({ cuda_error_code: 34, ...code(seen) }),
   },
   {
-    pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE/,
-    severity: 'critical',
-    title: 'GPU is busy or locked to another process',
-    verdict: 'The GPU takes no further process: it is in an exclusive compute mode and held, or in a state that needs a reset.',
-    remedies: ({ situation }) => [
-      /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/.test(situation().text) && {
-        text: 'This is a vGPU: without a licence it refuses work. See its licence state.',
-        command: 'nvidia-smi -q | grep -i license',
-      },
-      whoHolds(situation()),
-      {
-        text: 'See whether a GPU allows one process only; Exclusive_Process is set back with `nvidia-smi -c DEFAULT`.',
-        command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv',
-      },
-    ],
-    facts: code,
-  },
-  {
     pattern: /no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
     severity: 'critical',
     title: 'CUDA finds no GPU',
@@ -125,7 +104,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No NVIDIA driver here',
     verdict: 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.',
-    remedies: (told) => [driver(told), program(told)],
+    remedies: (matched) => [driver(matched), program(matched)],
   },
   {
     pattern: /Torch not compiled with CUDA enabled|package was not compiled with CUDA support/,
@@ -139,7 +118,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'A checkpoint needs a GPU that is not seen',
     verdict: 'A file that was saved from a GPU is to be loaded, and PyTorch sees no GPU here.',
-    remedies: (told) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(told)],
+    remedies: (matched) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(matched)],
   },
   {
     pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
@@ -156,15 +135,15 @@ export const programRules: readonly Rule[] = [
     title: 'CUDA cannot start',
     verdict:
       'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, device files missing in the container, a driver that is not loaded.',
-    remedies: (told) => [
-      told.situation().programs.has('docker') || told.situation().programs.has('kubernetes')
+    remedies: (matched) => [
+      matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
         ? undefined
         : {
             text: 'After a suspend the module nvidia_uvm is often broken: reload it (programs on the GPU must be stopped first).',
             command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
             destroys: true,
           },
-      program(told),
+      program(matched),
     ],
     facts: code,
     unless: explained,
