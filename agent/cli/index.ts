@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   fit: async () => (await import('./fit/fit.ts')).fit,
   help: async () => (await import('./help/help.ts')).help,
   incidents: async () => (await import('./incidents/incidents.ts')).incidents,
+  jobs: async () => (await import('./jobs/jobs.ts')).jobs,
   replay: async () => (await import('./replay/replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,

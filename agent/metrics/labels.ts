@@ -19,5 +19,6 @@ export const IDENTITY_LABELS: Readonly<Record<Subject, ReadonlySet<string>>> = {
   driver: new Set(),
   target: new Set(),
   incident: new Set(),
+  job: new Set(),
   agent: new Set(),
 }

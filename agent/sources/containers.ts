@@ -55,6 +55,8 @@ export type ContainersOptions = {
   readonly settings?: ContainerSettingsBook
   /** Told of what the engines say, for those who read logs. */
   readonly roster?: ContainerRoster
+  /** Containers whose end is wanted that nobody saw. */
+  readonly unconfirmed?: () => readonly string[]
 }
 
 const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
@@ -206,6 +208,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       onState,
       ...tellRoster(options.roster),
       onInspected,
+      ...(options.unconfirmed === undefined ? {} : { unconfirmed: options.unconfirmed }),
     })
     const { discover } = engines
     walk()
@@ -257,8 +260,8 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
-  needs: ['config', 'directory', 'latest', 'roster', 'settings'],
-  create({ config, directory, latest, roster, settings }) {
+  needs: ['config', 'directory', 'jobs', 'latest', 'roster', 'settings'],
+  create({ config, directory, jobs, latest, roster, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
@@ -268,6 +271,7 @@ export const containers = defineSource({
       gpus: latest.inventory.gpus,
       roster,
       settings,
+      unconfirmed: jobs.unconfirmed,
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },

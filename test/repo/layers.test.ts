@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   diagnosis: ['metrics', 'inventory', 'lib', 'allocator'],
   doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   fit: ['lib'],
+  jobs: ['metrics', 'diagnosis'],
   store: ['inventory', 'lib', 'diagnosis'],
   sinks: ['metrics', 'inventory', 'lib', 'store', 'http'],
   http: ['metrics', 'inventory', 'lib', 'store', 'config', 'fit', 'catalogue.ts'],

@@ -80,6 +80,7 @@ export function createTables(hostname: string): Tables {
       case 'driver':
       case 'target':
       case 'incident':
+      case 'job':
       case 'agent':
         break
     }
