@@ -1,4 +1,4 @@
-// All of alerts put together for the agent: router, announcer, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
+// All of alerts put together for the agent: router, dispatcher, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../agent/config/schema.ts'
 import { proxyRules } from '../agent/lib/proxy.ts'
@@ -7,7 +7,7 @@ import type { IncidentKind } from '../agent/model/kinds.ts'
 import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox, type Outbox } from '../agent/store/outbox.ts'
-import { createAnnouncer } from './announcer.ts'
+import { createDispatcher } from './dispatcher.ts'
 import { buildNotifier, type BuiltNotifier } from './build.ts'
 import { createDelivery, type Delivery } from './delivery/delivery.ts'
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
@@ -77,16 +77,16 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
       next.routes,
       built.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
     )
-    const announcer = createAnnouncer({ router, outbox, delivery, get, outgoing })
+    const dispatcher = createDispatcher({ router, outbox, delivery, get, outgoing })
     return {
       outbox,
       delivery,
-      incident: announcer.changed,
+      incident: dispatcher.changed,
       start(incidents) {
-        announcer.recover(incidents)
+        dispatcher.recover(incidents)
         if (kept === undefined) delivery.start()
       },
-      tick: announcer.maintain,
+      tick: dispatcher.maintain,
       rows: delivery.rows,
       retry: (name) => delivery.retryAside(name) ?? 0,
       pause: async () => delivery.stop(),
@@ -121,7 +121,7 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
         const sameReceivers = isDeepStrictEqual(next.notifiers, settings.notifiers) && next.alerts.base_url === settings.alerts.base_url
         if (!sameReceivers || !isDeepStrictEqual(next.alerts, settings.alerts)) heartbeats = heartbeatsOf(next, built)
         const { outbox, delivery } = told
-        // Meanwhile the old announcer goes on filling the outbox; what was on its way is sent again with the same key.
+        // Meanwhile the old dispatcher goes on filling the outbox; what was on its way is sent again with the same key.
         if (!sameReceivers) await told.pause()
         settings = next
         if (sameReceivers && delivery !== undefined && outbox !== undefined) told = notifyingOf(next, notifiers, outbox, delivery)

@@ -80,7 +80,7 @@ async function build() {
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging, { recursive: true })
   await bundle({ main: 'agent/main.ts' })
-  await bundle({ 'sampler-child': 'agent/sampler/child.ts' })
+  await bundle({ 'sampler-child': 'agent/sampler/child-main.ts' })
   if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
     await buildDashboard({
       root: join(root, 'dashboard'),

@@ -43,10 +43,14 @@ function unescapeUnit(name: string): string {
   return name.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
+/** Characters: the kernel's paths end at 4,096. */
+const LONGEST = 5_000
+
 /** Lines `number:controllers:path`; what does not look so is skipped. `controllers` of the v2 line is empty. */
 export function parseCgroupLines(text: string): readonly CgroupPath[] {
   const found: CgroupPath[] = []
   for (const line of text.split('\n')) {
+    if (line.length > LONGEST) continue
     const match = /^\d+:([^:]*):(\/.*)$/.exec(line)
     if (match?.[1] === undefined || match[2] === undefined) continue
     found.push({ controllers: match[1] === '' ? [] : match[1].split(','), path: match[2] })

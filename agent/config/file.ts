@@ -1,5 +1,6 @@
 // The configuration file: YAML to settings, each with its line. Loaded only where a file is there, since the parser costs 1.3 MiB of private memory.
 import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type Document, type Pair } from 'yaml'
+import { deepYaml } from '../lib/deep-yaml.ts'
 import type { Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES } from './schema.ts'
 import { DETECTORS } from './detector-settings.ts'
@@ -20,6 +21,8 @@ function danglingAliases(document: Document): readonly { readonly name: string; 
 
 /** `name` is how the file is called in messages. */
 export function readFileSettings(text: string, name: string): FileContent {
+  const deep = deepYaml(text)
+  if (deep !== undefined) return { settings: [], problems: [{ where: `${name}:${deep.line}`, text: `not valid YAML: ${deep.problem}` }] }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' })
   const settings: Setting[] = []

@@ -5,10 +5,10 @@ import type { About, TypedFaulty, TypedFinding } from '../model/finding.ts'
 import type { Series } from '../model/series.ts'
 import { exactFigureText } from '../text/figures.ts'
 import { spanText } from '../text/span.ts'
-import { placeText, promqlOf } from './custom/words.ts'
+import { placeText, promqlOf } from './custom/text.ts'
 import { defineDetector, type DetectorDefinition } from './detectors/definition.ts'
 import { createHold, type Hold } from './detectors/parts/hold.ts'
-import { createTeller, type Teller } from './detectors/parts/per-gpu.ts'
+import { createFindingDeduper, type FindingDeduper } from './detectors/parts/per-gpu.ts'
 
 const BEYOND: Readonly<Record<CustomThreshold['comparison'], (value: number, bound: number) => boolean>> = {
   '>': (value, bound) => value > bound,
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<CustomThreshold['comparison'], string>> = { '>': 'a
 /** More series than a host has of one metric: labels that come and go must not pile up. */
 const MAX_SERIES = 5_000
 
-type Watched = { readonly about: About; readonly hold: Hold; readonly teller: Teller; lookedAt: number }
+type Watched = { readonly about: About; readonly hold: Hold; readonly deduper: FindingDeduper; lookedAt: number }
 
 function aboutOf({ key, labels: { uuid, pid, container, container_id: containerId } }: Series, name: string): About {
   return {
@@ -68,7 +68,7 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
       const watch = (series: Series): Watched | 'other' => {
         const about = aboutOf(series, name)
         const found: Watched | 'other' = wanted.every(([label, value]) => (series.labels[label] ?? '') === value)
-          ? { about, hold: createHold({ forMs, clearMs }), teller: createTeller({ kind: 'custom', key: `${name} ${series.key}`, about }), lookedAt: 0 }
+          ? { about, hold: createHold({ forMs, clearMs }), deduper: createFindingDeduper({ kind: 'custom', key: `${name} ${series.key}`, about }), lookedAt: 0 }
           : 'other'
         if (watched.size >= MAX_SERIES) for (const oldest of watched.keys()) if (watched.delete(oldest)) break
         watched.set(series.key, found)
@@ -107,15 +107,15 @@ function definitionOf(threshold: CustomThreshold): DetectorDefinition {
             if (known === 'other') continue
             known.lookedAt = t
             const held = known.hold.see(t, beyond(value, bound))
-            if (held === 'faulty') known.teller.faulty(found, tell(series, known.about, value))
-            else if (held === 'healthy') known.teller.healthy(found)
+            if (held === 'faulty') known.deduper.faulty(found, tell(series, known.about, value))
+            else if (held === 'healthy') known.deduper.healthy(found)
           }
           for (const [key, known] of watched) {
             if (known === 'other' || known.lookedAt === t) continue
             known.hold.see(t, undefined)
             const why = isOver(known.about)
             if (why === undefined) continue
-            known.teller.healthy(found, why)
+            known.deduper.healthy(found, why)
             watched.delete(key)
           }
           return found

@@ -3,28 +3,28 @@ import type { ContainerEvent, Event, LogLine, OperatorEvent } from '../model/eve
 import type { Fault } from '../model/fault.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentSummary } from '../model/incident.ts'
 import type { IncidentKind } from '../model/kinds.ts'
-import type { Accepted } from '../model/maintenance.ts'
+import type { BaselineEntry } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
-import { createAcceptedBook } from './incidents/accepted.ts'
-import { createEvidence } from './incidents/evidence.ts'
+import { createAcknowledgedBaseline } from './incidents/acknowledged-baseline.ts'
+import { createEvidenceReader } from './incidents/evidence.ts'
 import { createFindings, resolutionText } from './incidents/findings.ts'
-import { createGathering } from './incidents/gathering.ts'
+import { createEvidenceCollection } from './incidents/evidence-collection.ts'
 import { createLogMemory } from './incidents/log-memory.ts'
-import { chargeLoss } from './incidents/charge.ts'
+import { attributeLoss } from './incidents/attribute-lost-time.ts'
 import { createLostTimeBook, type Death } from './incidents/lost-time.ts'
 import { createPasts } from './incidents/oom/past.ts'
-import { createRepeatedWords } from './incidents/oom/repeated-words.ts'
+import { createRepeatedMessage } from './incidents/oom/repeated-message.ts'
 import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
-import { createPlacedPids } from './incidents/placed.ts'
-import { createRings } from './incidents/rings.ts'
-import { createStories } from './incidents/stories.ts'
+import { createPidToContainer } from './incidents/pid-to-container.ts'
+import { createRecentSeries } from './incidents/recent-series.ts'
+import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
-import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/told-by-numbers.ts'
+import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/faults-from-counters.ts'
 import { createTracker } from './incidents/tracker.ts'
-import { withFacts, type Via } from './incidents/members.ts'
-import { createWitness } from './incidents/witness.ts'
+import { withFacts, type Via } from './incidents/grouped-faults.ts'
+import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
 import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 
 export type DiagnosisOptions = {
@@ -35,7 +35,7 @@ export type DiagnosisOptions = {
   readonly hostname: string
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
   /** Called with all that stands though it was declared healthy, to be kept for `restore`. */
-  readonly onAccepted?: (accepted: readonly Accepted[]) => void
+  readonly onBaseline?: (baseline: readonly BaselineEntry[]) => void
   /** Called when more series are read than are kept for evidence: incidents then lack those of processes that came later. */
   readonly onEvidenceFull?: (maxSeries: number) => void
 }
@@ -46,7 +46,7 @@ export type Diagnosis = {
   readonly figures: () => IncidentFigures
   /** Firing now, root and evidence as known so far. */
   readonly firing: () => readonly Incident[]
-  readonly restore: (incidents: readonly Incident[], accepted?: readonly Accepted[]) => void
+  readonly restore: (incidents: readonly Incident[], baseline?: readonly BaselineEntry[]) => void
   /** What has changed since the last tick. To be called at the end. */
   readonly flush: () => readonly Incident[]
 }
@@ -59,26 +59,26 @@ const LATE_SECONDS = 5
 const NOTHING: readonly Incident[] = []
 
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
-  const { judge, detection, hostname, settingsOf = () => undefined, onAccepted = () => {}, onEvidenceFull = () => {} } = options
-  const witness = createWitness()
-  const rings = createRings({ onFull: onEvidenceFull })
+  const { judge, detection, hostname, settingsOf = () => undefined, onBaseline = () => {}, onEvidenceFull = () => {} } = options
+  const identities = createHostIdentityIndex()
+  const recent = createRecentSeries({ onFull: onEvidenceFull })
   const logs = createLogMemory()
-  const evidence = createEvidence({ rings, logs, witness, settingsOf })
-  const resolve = createSubjects({ witness, hostname, settingsOf })
-  const tracker = createTracker({ gpuReadAt: witness.gpuReadAt })
-  const gathering = createGathering(evidence, tracker.elapsed)
+  const evidence = createEvidenceReader({ recent, logs, identities, settingsOf })
+  const resolve = createSubjects({ identities, hostname, settingsOf })
+  const tracker = createTracker({ gpuReadAt: identities.gpuReadAt })
+  const collection = createEvidenceCollection(evidence, tracker.elapsed)
   const kills = createKillCounter()
   const xids = createXidCounter()
   // Shared with the detectors where there are any.
   const ownTracks = createTracks()
   const tracks = detection?.tracks ?? ownTracks
   const pasts = createPasts(tracks)
-  const lostTime = createLostTimeBook(tracks, (uuid) => witness.gpuByUuid(uuid)?.index)
+  const lostTime = createLostTimeBook(tracks, (uuid) => identities.gpuByUuid(uuid)?.index)
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
-  const repeats = createRepeatedWords()
-  const placed = createPlacedPids()
-  const stories = createStories(witness.requested)
-  const accepted = createAcceptedBook(onAccepted)
+  const repeats = createRepeatedMessage()
+  const pidToContainer = createPidToContainer()
+  const chains = createCausalChains(identities.requested)
+  const baseline = createAcknowledgedBaseline(onBaseline)
   const totals = new Map<IncidentKind, number>()
   const lastSeen = new Map<IncidentKind, number>()
   const fired = new Map<string, IncidentKind>()
@@ -92,7 +92,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
 
   const tell = (open: OpenIncident): void => {
     open.changed = false
-    open.toldAt = tracker.elapsed()
+    open.reportedAt = tracker.elapsed()
     firing = undefined
     if (open.status === 'pending') return
     const { kind } = rootOf(open).fault
@@ -105,7 +105,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       fired.delete(open.id)
       if (!open.complete && finishing.size < MAX_FINISHING) finishing.add(open)
     }
-    for (const other of stories.place(open)) {
+    for (const other of chains.place(open)) {
       if (other.status === 'resolved') changed.push(toIncident(other))
       else other.changed = true
     }
@@ -125,18 +125,18 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
-    gathering.seen(open, fault, place, line)
+    collection.seen(open, fault, place, line)
     // A burst of one fault is told once a second; what is new is told at once.
     if (open.status === 'firing' && fired.get(open.id) !== rootOf(open).fault.kind) tell(open)
   }
 
   const onLog = (line: LogLine): void => {
     logs.add(line)
-    if (line.stream === 'kernel') placed.note(line.text)
+    if (line.stream === 'kernel') pidToContainer.note(line.text)
     const faults = judge(line)
     if (faults.length === 0) {
       lostTime.line(line)
-      gathering.following(tracker.open(), line)
+      collection.following(tracker.open(), line)
       return
     }
     const { container, container_id: named, path } = line.origin
@@ -145,7 +145,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const via = line.stream === 'kernel' ? 'kernel' : probed === undefined ? 'log' : 'exception'
     for (const found of faults) {
       const fault = probed === undefined ? found : withFacts(found, { pid: Number(probed) })
-      const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : placed.containerOf(fault.facts.pid))
+      const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : pidToContainer.containerOf(fault.facts.pid))
       const place: Place = {
         t: line.t,
         stream: line.stream,
@@ -175,12 +175,12 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     }
   }
 
-  const charge = (death: Death): IncidentKind | undefined => chargeLoss(tracker.open(), death)
-  const onFinding = createFindings({ tracker, resolve, accepted, sighted, tell })
+  const attribute = (death: Death): IncidentKind | undefined => attributeLoss(tracker.open(), death)
+  const onFinding = createFindings({ tracker, resolve, baseline, sighted, tell })
   const repaired = ({ incident, t, by, note }: OperatorEvent): void => {
     const open = tracker.settle(incident, t, resolutionText(by, note))
     if (open === undefined) return
-    for (const { fault, subject } of open.members) accepted.accept(fault, { ...subjectOf(open), ...subject }, t)
+    for (const { fault, subject } of open.grouped) baseline.accept(fault, { ...subjectOf(open), ...subject }, t)
     tell(open)
   }
 
@@ -196,13 +196,13 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     pasts.sample(t)
     for (const finding of detection?.judge(t) ?? []) onFinding(finding, t)
     lostTime.tick(t)
-    lostTime.settle(t, charge)
+    lostTime.settle(t, attribute)
     for (const open of tracker.tick(t)) tell(open)
     for (const open of tracker.open()) {
-      if (gathering.late(open)) open.changed = true
+      if (collection.late(open)) open.changed = true
       if (open.changed) tell(open)
     }
-    for (const open of finishing) if (gathering.late(open) && open.complete && finishing.delete(open)) changed.push(toIncident(open))
+    for (const open of finishing) if (collection.late(open) && open.complete && finishing.delete(open)) changed.push(toIncident(open))
   }
 
   const takeChanged = (): readonly Incident[] => {
@@ -212,8 +212,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     return taken
   }
   const take = (event: Event): void => {
-    witness.ingest(event)
-    rings.ingest(event)
+    identities.ingest(event)
+    recent.ingest(event)
     if (detection === undefined) ownTracks.ingest(event)
     else detection.ingest(event)
     switch (event.type) {
@@ -265,16 +265,16 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
         .filter(({ status }) => status === 'firing')
         .map(toIncident),
     restore(incidents, standing = []) {
-      accepted.restore(standing)
+      baseline.restore(standing)
       for (const incident of incidents) {
-        stories.restore(tracker.restore(incident))
+        chains.restore(tracker.restore(incident))
         fired.set(incident.id, incident.kind)
         lastSeen.set(incident.kind, Math.max(lastSeen.get(incident.kind) ?? 0, incident.last_seen_at))
       }
       firing = undefined
     },
     flush() {
-      lostTime.settle(lastT, charge)
+      lostTime.settle(lastT, attribute)
       for (const open of tracker.open()) if (open.changed) tell(open)
       return takeChanged()
     },

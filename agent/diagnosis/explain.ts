@@ -2,8 +2,8 @@
 import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
 import { countNewlines } from './newlines.ts'
-import { createTold, cutLine, judgePassage, LINE_LIMIT, type Told } from './passage.ts'
-import { gatherFaults, type Gathering } from './root.ts'
+import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
+import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import { createSituations, type Situations } from './situation/situation.ts'
 
@@ -19,7 +19,7 @@ const SHOWN_BEFORE = 256
 const REACH = LINE_LIMIT * 2
 /** Candidates closer than this share a passage, until the passage is this long. */
 const PASSAGE_BYTES = 262_144
-/** A family that found this many candidates in one text has told what it can; the rest repeats it. */
+/** A family that found this many candidates in one text has found what it can; the rest repeats it. */
 const CANDIDATES_PER_FAMILY = 20_000
 
 const NEWLINE = 10
@@ -62,7 +62,7 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
     ' ',
   )
   const faults = gatherFaults()
-  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createTold(), createSituations())) faults.add(fault)
+  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), createSituations())) faults.add(fault)
   return faults.ordered()
 }
 
@@ -88,8 +88,8 @@ function* concatenated(first: readonly Uint8Array[], rest: Iterator<Uint8Array>)
 /** The faults of a stream of bytes, however long, whatever is in it. */
 export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
   const faults = gatherFaults()
-  const told = createTold()
-  const state = { scanner, faults, told, counts: new Map<string, number>(), situations: createSituations() }
+  const seenLines = createSeenLines()
+  const state = { scanner, faults, seenLines, counts: new Map<string, number>(), situations: createSituations() }
   /** One buffer for all chunks: what is still needed of the last ones, then the new one. It starts with a line end, so that a literal may. */
   let space = new Uint8Array(2 ** 20)
   space[0] = NEWLINE
@@ -113,7 +113,7 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
     judgeRegion(state, space.subarray(0, length), scanned, until, line)
     const keep = Math.max(0, until - REACH)
     line += countNewlines(space, 0, keep)
-    told.forgetBefore(line - LINES_BEFORE)
+    seenLines.forgetBefore(line - LINES_BEFORE)
     space.copyWithin(0, keep, length)
     length -= keep
     scanned = until - keep
@@ -125,8 +125,8 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
 
 type State = {
   readonly scanner: Scanner
-  readonly faults: Gathering
-  readonly told: Told
+  readonly faults: FaultCollection
+  readonly seenLines: SeenLines
   readonly counts: Map<string, number>
   readonly situations: Situations
 }
@@ -185,7 +185,7 @@ function judgeGroup(state: State, buffer: Uint8Array, start: number, end: number
     return cutLine(`${at > 0 ? '[cut…] ' : ''}${decoder.decode(buffer.subarray(from + at, Math.min(to, from + at + LINE_LIMIT * 2)))}`)
   })
   const passage = { lines, firstLine: line, candidates: candidates.list() }
-  for (const fault of judgePassage(passage, state.told, state.situations)) state.faults.add(fault)
+  for (const fault of judgePassage(passage, state.seenLines, state.situations)) state.faults.add(fault)
 }
 
 function passageStart(buffer: Uint8Array, at: number): number {

@@ -1,7 +1,7 @@
 // Judges log lines as they come: the few lines before are kept for each origin, so that a family can look back.
 import type { LogLine } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
-import { createTold, cutLine, judgePassage, type Told } from './passage.ts'
+import { createSeenLines, cutLine, judgePassage, type SeenLines } from './passage.ts'
 import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import { createSituations, type Knowledge, type Situations } from './situation/situation.ts'
@@ -11,7 +11,7 @@ const LINES_KEPT = 48
 const CHARACTERS_KEPT = 65_536
 const ORIGINS_KEPT = 512
 
-type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly told: Told; readonly situations: Situations }
+type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly seenLines: SeenLines; readonly situations: Situations }
 
 export type LogJudge = { readonly judge: (line: LogLine) => readonly Fault[] }
 
@@ -28,7 +28,7 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   const windowOf = (line: LogLine): Window => {
     if (last?.origin === line.origin && last.stream === line.stream) return last.window
     const key = originOf(line)
-    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, told: createTold(), situations: createSituations(knowledgeOf(line)) }
+    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), situations: createSituations(knowledgeOf(line)) }
     windows.delete(key)
     windows.set(key, window)
     if (windows.size > ORIGINS_KEPT) {
@@ -67,9 +67,9 @@ export function createLogJudge(scanner: Scanner): LogJudge {
       const found =
         candidates === undefined
           ? NONE
-          : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.told, window.situations)
+          : judgePassage({ lines: window.lines, firstLine: window.firstLine, candidates: candidates.list() }, window.seenLines, window.situations)
       forget(window)
-      if (candidates !== undefined) window.told.forgetBefore(window.firstLine)
+      if (candidates !== undefined) window.seenLines.forgetBefore(window.firstLine)
       if (found.length <= 1) return found
       const faults = gatherFaults()
       for (const fault of found) faults.add(fault)

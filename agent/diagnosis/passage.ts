@@ -29,13 +29,13 @@ export function faultFrom(recognised: Found, lines: readonly string[], firstLine
   return { ...rest, evidence }
 }
 
-/** Lines that a family has already told of, by their number in the whole text: a message that goes on is told once. */
-export type Told = {
+/** Lines in which a family has already found a fault, by their number in the whole text: a message of several lines counts once. */
+export type SeenLines = {
   readonly has: (family: FaultFamily, line: number) => boolean
   readonly add: (family: FaultFamily, line: number) => void
   readonly forgetBefore: (line: number) => void
 }
-export function createTold(): Told {
+export function createSeenLines(): SeenLines {
   const byFamily = new Map<FaultFamily, Set<number>>()
   return {
     has: (family, line) => byFamily.get(family)?.has(line) ?? false,
@@ -51,15 +51,15 @@ export function createTold(): Told {
 }
 
 /** Asks each candidate's families; in the order of the lines. */
-export function judgePassage(passage: Passage, told: Told, situations: Situations): readonly Fault[] {
+export function judgePassage(passage: Passage, seenLines: SeenLines, situations: Situations): readonly Fault[] {
   const faults: Fault[] = []
   for (const { line, families } of passage.candidates) {
     for (const family of families) {
-      if (told.has(family, passage.firstLine + line)) continue
+      if (seenLines.has(family, passage.firstLine + line)) continue
       const answer = family.recognise(passage.lines, line, () => situations.at(passage.lines, line, passage.firstLine))
       if (answer === undefined) continue
       for (const recognised of 'kind' in answer ? [answer] : answer) {
-        for (const index of recognised.lines) told.add(family, passage.firstLine + index)
+        for (const index of recognised.lines) seenLines.add(family, passage.firstLine + index)
         faults.push(faultFrom(recognised, passage.lines, passage.firstLine))
       }
     }

@@ -38,10 +38,10 @@ function merged(first: Fault, second: Fault): Fault {
 /** So many different faults of a kind are told from one text: an endless log stays bounded. */
 const PER_KIND = 64
 
-export type Gathering = { readonly add: (fault: Fault) => void; readonly ordered: () => readonly Fault[] }
+export type FaultCollection = { readonly add: (fault: Fault) => void; readonly ordered: () => readonly Fault[] }
 
 /** Gathers the faults of one text as they are found. */
-export function gatherFaults(): Gathering {
+export function gatherFaults(): FaultCollection {
   const faults: Fault[] = []
   const counts = new Map<LogKind, number>()
   return {

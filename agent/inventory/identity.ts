@@ -4,7 +4,7 @@ import { busKey } from './bus.ts'
 
 export type Gpu = {
   readonly uuid: string
-  /** The host's number; NaN where only the UUID is told. */
+  /** The host's number; NaN where only the UUID is known. */
   readonly index: number
   readonly name?: string
   /** As the driver spells it. */
@@ -40,7 +40,7 @@ export type GpuProcess = {
   readonly name?: string
   readonly containerId?: string
   readonly uuid: string
-  /** Index of the GPU, as the label has it; empty where it is not told. */
+  /** Index of the GPU, as the label has it; empty where it is not known. */
   readonly gpu: string
   readonly labels: Labels
 }

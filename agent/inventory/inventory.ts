@@ -10,7 +10,7 @@ import { containerOf, gpuOf, migOf, processOf, type Gpu, type GpuProcess, type H
 
 /** `mig`: UUIDs of its MIG devices; `source`: who tells of it. */
 export type HostGpu = Gpu & { readonly mig: readonly string[]; readonly source: string }
-/** What a process holds: `bytes` at `t`, Unix ms, as the source `source` told it. */
+/** What a process holds: `bytes` at `t`, Unix ms, as the source `source` reported it. */
 export type Holding = GpuProcess & { readonly bytes: number; readonly t: number; readonly source: string }
 /** A GPU that a container asked for or was given; `by` says how (`device_nodes`, `privileged`, …). */
 export type GivenGpu = { readonly uuid: string; readonly index: number; readonly by: string | undefined; readonly series: Series }
@@ -30,7 +30,7 @@ export type Inventory = {
   /** By the numbers of its instance, also when nobody tells of it any more; `ci` is empty for a GPU instance without a compute instance. */
   readonly knownMig: (uuid: string, gi: string, ci: string) => MigInstance | undefined
   readonly migByUuid: (migUuid: string) => MigInstance | undefined
-  /** That run, or of which it is told what GPUs they were given. */
+  /** That run, or of which the GPUs that they were given are known. */
   readonly containers: () => Iterable<Container>
   /** By its whole id or the first 12 digits of it. */
   readonly container: (id: string) => Container | undefined
@@ -40,11 +40,11 @@ export type Inventory = {
   readonly holdings: (pid: number) => readonly Holding[]
 }
 
-/** One source's newest word, such as a group of the latest store or a scrape. */
-export type Told = { readonly source: string; readonly t: number; readonly readings: readonly Reading[] }
-export type Tellers = {
-  /** What holds now. An object that was given before says the same again. */
-  readonly groups: () => Iterable<Told>
+/** The newest readings of one source, such as a group of the latest store or a scrape. */
+export type SourceReadings = { readonly source: string; readonly t: number; readonly readings: readonly Reading[] }
+export type InventoryInput = {
+  /** What holds now. An object that was given before has not changed. */
+  readonly groups: () => Iterable<SourceReadings>
   /** Rises whenever `groups` may give something else. */
   readonly version: () => number
 }
@@ -57,11 +57,11 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   [containerGpuRequested.name, 'given'],
   [processGpuMemoryBytes.name, 'process'],
 ])
-type Part = { readonly told: Told; readonly readings: Readonly<Record<Role, readonly Reading[]>> }
+type Part = { readonly from: SourceReadings; readonly readings: Readonly<Record<Role, readonly Reading[]>> }
 const NONE: readonly never[] = []
 const EMPTY: Part['readings'] = { gpu: NONE, mig: NONE, container: NONE, given: NONE, process: NONE }
 
-function readingsOf({ readings }: Told): Part['readings'] {
+function readingsOf({ readings }: SourceReadings): Part['readings'] {
   let found: Record<Role, Reading[]> | undefined
   for (const reading of readings) {
     const role = ROLES.get(reading.series.metric.name)
@@ -72,7 +72,7 @@ function readingsOf({ readings }: Told): Part['readings'] {
   return found ?? EMPTY
 }
 
-/** Whether the same is told of the same things. */
+/** Whether both report the same of the same things. */
 const same = (a: readonly Reading[], b: readonly Reading[]): boolean =>
   a.length === b.length && a.every(({ series, value }, at) => series === b[at]?.series && value === b[at].value)
 
@@ -93,13 +93,13 @@ const migKey = (uuid: string, gi: string, ci: string): string => `${uuid}|${gi}|
 
 /** Who is in these readings, which do not change. */
 export const inventoryOf = (readings: readonly Reading[]): Inventory => {
-  const told = [{ source: '', t: 0, readings }]
-  return createInventory({ groups: () => told, version: () => 0 })
+  const from = [{ source: '', t: 0, readings }]
+  return createInventory({ groups: () => from, version: () => 0 })
 }
 
-/** Asked often and told seldom: a group that came anew is read once, and an index is made anew only when what it is made of has changed. */
-export function createInventory({ groups, version }: Tellers): Inventory {
-  let parts = new Map<Told, Part>()
+/** Asked often and changed seldom: a new group is read once, and an index is rebuilt only when what it is made of has changed. */
+export function createInventory({ groups, version }: InventoryInput): Inventory {
+  let parts = new Map<SourceReadings, Part>()
   let seen = -1
   const stale: Record<Role, boolean> = { gpu: true, mig: true, container: true, given: true, process: true }
   let cards: {
@@ -117,14 +117,14 @@ export function createInventory({ groups, version }: Tellers): Inventory {
     const now = version()
     if (now === seen) return
     seen = now
-    const next = new Map<Told, Part>()
+    const next = new Map<SourceReadings, Part>()
     const came: Part[] = []
-    for (const told of groups()) {
-      let part = parts.get(told)
-      if (part === undefined) came.push((part = { told, readings: readingsOf(told) }))
-      next.set(told, part)
+    for (const from of groups()) {
+      let part = parts.get(from)
+      if (part === undefined) came.push((part = { from, readings: readingsOf(from) }))
+      next.set(from, part)
     }
-    const gone = [...parts.values()].filter(({ told, readings }) => readings !== EMPTY && !next.has(told))
+    const gone = [...parts.values()].filter(({ from, readings }) => readings !== EMPTY && !next.has(from))
     parts = next
     for (const role of ['gpu', 'mig', 'container', 'given', 'process'] as const) {
       // The time of a holding counts too, so processes are always new.
@@ -134,9 +134,9 @@ export function createInventory({ groups, version }: Tellers): Inventory {
     }
   }
   /** Older words first, so that of two about the same thing the newer one stays. */
-  const all = function* (role: Role): Iterable<{ readonly reading: Reading; readonly told: Told }> {
-    const telling = [...parts.values()].filter(({ readings }) => readings[role].length > 0).sort((a, b) => a.told.t - b.told.t)
-    for (const { told, readings } of telling) for (const reading of readings[role]) yield { reading, told }
+  const all = function* (role: Role): Iterable<{ readonly reading: Reading; readonly from: SourceReadings }> {
+    const reporting = [...parts.values()].filter(({ readings }) => readings[role].length > 0).sort((a, b) => a.from.t - b.from.t)
+    for (const { from, readings } of reporting) for (const reading of readings[role]) yield { reading, from }
   }
 
   const gpuIndex = (): typeof cards => {
@@ -158,11 +158,11 @@ export function createInventory({ groups, version }: Tellers): Inventory {
       migByUuid.set(mig.migUuid, mig)
     }
     const byUuid = new Map<string, HostGpu>()
-    for (const { reading, told } of all('gpu')) {
+    for (const { reading, from } of all('gpu')) {
       const gpu = gpuOf(reading.series)
       if (gpu === undefined) continue
       remember(known, gpu.uuid, gpu)
-      byUuid.set(gpu.uuid, { ...gpu, mig: ofGpu.get(gpu.uuid) ?? NONE, source: told.source })
+      byUuid.set(gpu.uuid, { ...gpu, mig: ofGpu.get(gpu.uuid) ?? NONE, source: from.source })
     }
     return (cards = { list: [...byUuid.values()].sort((a, b) => a.index - b.index), byUuid, migs: [...now.values()], migByUuid })
   }
@@ -202,10 +202,10 @@ export function createInventory({ groups, version }: Tellers): Inventory {
     const list: Holding[] = []
     const byUuid = new Map<string, Holding[]>()
     const byPid = new Map<number, Holding[]>()
-    for (const { reading, told } of all('process')) {
+    for (const { reading, from } of all('process')) {
       const process = processOf(reading.series)
       if (process === undefined) continue
-      const holding = { ...process, bytes: reading.value, t: told.t, source: told.source }
+      const holding = { ...process, bytes: reading.value, t: from.t, source: from.source }
       list.push(holding)
       push(byUuid, holding.uuid, holding)
       push(byPid, holding.pid, holding)

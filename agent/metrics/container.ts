@@ -22,6 +22,16 @@ export const containerCpuSecondsTotal = defineMetric({
   labels: CONTAINER_LABELS,
   otel: [{ name: 'container.cpu.time' }],
 })
+export const containerCpuModeSecondsTotal = defineMetric({
+  name: 'warpwatch_container_cpu_mode_seconds_total',
+  subject: 'container',
+  kind: 'counter',
+  unit: 's',
+  help: 'CPU time of the container by mode, user and system, every 10 s (cgroup v2 cpu.stat user_usec and system_usec, v1 cpuacct.stat); the sum is that of container_cpu_seconds_total.',
+  labels: [...CONTAINER_LABELS, 'mode'],
+  otel: [{ name: 'container.cpu.time', labels: { mode: 'cpu.mode' }, partsOf: containerCpuSecondsTotal }],
+  history: false,
+})
 export const containerCpuLimitCores = defineMetric({
   name: 'warpwatch_container_cpu_limit_cores',
   subject: 'container',
@@ -95,6 +105,15 @@ export const containerGpuRequested = defineMetric({
   unit: '1',
   help: '1 for each GPU that the container asked for or was given, whether it uses it or not; `by` says how: device_nodes, cdi, device_request, runtime_env, privileged.',
   labels: [...CONTAINER_LABELS, ...GPU_LABELS, 'by'],
+  history: false,
+})
+export const containerGpuAssigned = defineMetric({
+  name: 'warpwatch_container_gpu_assigned',
+  subject: 'container',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 for each GPU or MIG instance that the kubelet gave to a container of a pod, used or not; `resource` is the name it was asked for by, such as nvidia.com/gpu.',
+  labels: [...MIG_LABELS, 'container', 'namespace', 'pod', 'resource'],
   history: false,
 })
 export const containerGpuAccessible = defineMetric({

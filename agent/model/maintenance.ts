@@ -29,7 +29,7 @@ export type Word = { readonly by?: string; readonly note?: string }
 export type Acknowledgement = Word & { readonly at: number }
 
 /** What was standing when somebody said that it is repaired: the same, unchanged, is no new incident. */
-export type Accepted = {
+export type BaselineEntry = {
   readonly kind: IncidentKind
   /** The GPU's UUID, the container's name, or the host. */
   readonly whose: string

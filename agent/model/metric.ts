@@ -34,6 +34,8 @@ export type OtelName = {
   readonly when?: Readonly<Record<string, string>>
   /** Attributes by label, where the label's own name is not the one (`mode` is `cpu.mode`). */
   readonly labels?: Readonly<Record<string, string>>
+  /** The metric of the sum over `labels`: where these parts are known its series is left out, since a name has either points with an attribute or points without it. */
+  readonly partsOf?: MetricDef
 }
 
 export type MetricDef = {

@@ -69,7 +69,7 @@ export type NotifierRow = {
 }
 
 /** What the receiver was last told of an incident; kept until the incident is long over. */
-export type ToldState = {
+export type LastNotification = {
   readonly event: NotificationEvent
   readonly severity: Severity
   /** When it was last put into the outbox, Unix ms. */

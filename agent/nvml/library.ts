@@ -1,6 +1,6 @@
 // Loads libnvidia-ml through koffi and probes its symbols one by one. The only file that knows koffi.
 import { firstLineOf } from '../text/error.ts'
-import { createLastWords } from './last-words.ts'
+import { createCallMarker } from './in-flight-call.ts'
 import { FUNCTIONS, functionOrdinal } from './names.ts'
 import type { FunctionName } from './names.ts'
 
@@ -14,14 +14,14 @@ export type Library = {
   readonly missing: readonly string[]
   /** undefined: this driver does not have the function. */
   readonly native: (name: FunctionName) => Native | undefined
-  /** Leaves word of the call that comes next, see last-words.ts. */
+  /** Marks the call that comes next, see in-flight-call.ts. */
   readonly say: (gpu: number | undefined, ordinal: number) => void
 }
 
 const TYPES: Readonly<Record<string, string>> = { h: 'void *', s: 'void *', p: 'void *', u: 'uint32', l: 'uint64' }
 
 /**
- * Tries the paths in order; one sentence when none loads. `format` makes the last words out of GPU and ordinal.
+ * Tries the paths in order; one sentence when none loads. `format` makes the marker out of GPU and ordinal.
  * koffi.config comes before the first load, since even a failed load forbids it: async calls would die on the default stack of 128 KiB.
  */
 export async function loadLibrary(paths: readonly string[], format: (gpu: number | undefined, ordinal: number) => string): Promise<Library | string> {
@@ -52,7 +52,7 @@ export async function loadLibrary(paths: readonly string[], format: (gpu: number
           continue
         }
         const missing = FUNCTIONS.flatMap(([name], ordinal) => (functions[ordinal] === undefined ? [name] : []))
-        return { path, missing, native: (name) => functions[functionOrdinal(name)], say: createLastWords(koffi, format) }
+        return { path, missing, native: (name) => functions[functionOrdinal(name)], say: createCallMarker(koffi, format) }
       } catch (error) {
         failed.push(`${path}: ${firstLineOf(error)}`)
       }

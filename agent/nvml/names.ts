@@ -1,4 +1,4 @@
-// The NVML functions that the agent may call, with their parameters. A function's place in the list is its ordinal in the last words; append only.
+// The NVML functions that the agent may call, with their parameters. A function's place in the list is its ordinal in the marker of the call in flight; append only.
 
 /**
  * Parameters by letter: h device handle, s another handle (event set, GPM sample), u 32-bit number, l 64-bit number, p pointer to memory of ours.
@@ -100,5 +100,5 @@ const ordinals = new Map(list.map(([name], ordinal) => [name, ordinal]))
 
 export const functionOrdinal = (name: FunctionName): number => ordinals.get(name) ?? -1
 
-/** The name behind an ordinal of the last words; undefined for one that this version does not know. */
+/** The name behind an ordinal of the marker; undefined for one that this version does not know. */
 export const functionName = (ordinal: number): string | undefined => list[ordinal]?.[0]

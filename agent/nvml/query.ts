@@ -8,7 +8,7 @@ import type { FunctionName } from './names.ts'
 
 const TWO32 = 2 ** 32
 
-/** A call with fixed arguments that leaves its last words first; FUNCTION_NOT_FOUND where the driver lacks it. */
+/** A call with fixed arguments that is marked as in flight first; FUNCTION_NOT_FOUND where the driver lacks it. */
 export function bind(library: Library, gpu: number | undefined, name: FunctionName, args: readonly Argument[]): () => number {
   const native = library.native(name)
   if (native === undefined) return () => FUNCTION_NOT_FOUND

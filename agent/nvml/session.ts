@@ -81,9 +81,9 @@ function computeCapabilityOf(library: Library, gpu: number, handle: bigint): str
   return query.ask() === SUCCESS ? `${query.values[0]}.${query.values[1]}` : undefined
 }
 
-/** Loads the library; one sentence when none of the paths can be used. `lastWords` formats what is left before each call. */
-export async function openSession(paths: readonly string[], lastWords: (gpu: number | undefined, ordinal: number) => string): Promise<Session | string> {
-  const library = await loadLibrary(paths, lastWords)
+/** Loads the library; one sentence when none of the paths can be used. `formatCall` formats what is left before each call. */
+export async function openSession(paths: readonly string[], formatCall: (gpu: number | undefined, ordinal: number) => string): Promise<Session | string> {
+  const library = await loadLibrary(paths, formatCall)
   if (typeof library === 'string') return library
   let scratch = createProcessScratch()
   let driverVersion = ''

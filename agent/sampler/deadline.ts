@@ -1,4 +1,4 @@
-// Notices that a child no longer answers: by its messages while a request is in flight, by its last words while it opens the GPUs.
+// Notices that a child no longer answers: by its messages while a request is in flight, by its call in flight while it opens the GPUs.
 
 export type DeadlineOptions = {
   /** The child's thread name now. */

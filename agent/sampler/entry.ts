@@ -3,4 +3,4 @@ import { join } from 'node:path'
 
 const built = !import.meta.url.endsWith('.ts')
 
-export const CHILD_ENTRY = join(import.meta.dirname, built ? 'sampler-child.js' : 'child.ts')
+export const CHILD_ENTRY = join(import.meta.dirname, built ? 'sampler-child.js' : 'child-main.ts')

@@ -1,10 +1,10 @@
 // Tries left-out GPUs, one at a time, each in a short-lived child that samples nothing else.
 import { secondsText } from '../text/span.ts'
-import type { ChildHandlers, SamplerChild } from './child-process.ts'
+import type { ChildHandlers, SamplerChild } from './child-handle.ts'
 import type { HangPolicy } from './hang-policy.ts'
 import { RATES } from './protocol.ts'
 import type { SupervisorEvents } from './supervisor.ts'
-import { describeEnd } from './words.ts'
+import { childEndText } from './end-text.ts'
 
 export type ProberOptions = {
   readonly policy: HangPolicy
@@ -57,7 +57,7 @@ export function createProber(options: ProberOptions): Prober {
       },
       complain: events.complain,
       end(end) {
-        const { function: name, detail } = describeEnd(end)
+        const { function: name, detail } = childEndText(end)
         const delayMs = policy.probeFailed(gpu, performance.now())
         events.trouble({ index: gpu, function: name, crashed: end.kind === 'crash', detail: `${detail}; ${whenNext(delayMs, options.room())}`, first: false })
         finish()

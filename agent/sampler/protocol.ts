@@ -85,14 +85,14 @@ export type Failed = { readonly type: 'failed'; readonly reason: Gap['reason']; 
 export type FromChild = Hello | SeriesAnnouncement | GpuSample | Done | Failed
 
 /**
- * Last words: before each native call the child writes `nvml:<gpu index or ->:<ordinal of the function>` into its own thread name
+ * The call in flight: before each native call the child writes `nvml:<gpu index or ->:<ordinal of the function>` into its own thread name
  * (prctl PR_SET_NAME, at most 15 bytes, 0.2 µs), so that /proc/PID/comm tells which call hangs when it no longer answers.
  */
-export type LastWords = { readonly gpu: number | undefined; readonly functionOrdinal: number }
-export function formatLastWords(gpu: number | undefined, functionOrdinal: number): string {
+export type InFlightCall = { readonly gpu: number | undefined; readonly functionOrdinal: number }
+export function formatInFlightCall(gpu: number | undefined, functionOrdinal: number): string {
   return `nvml:${gpu ?? '-'}:${functionOrdinal}`
 }
-export function parseLastWords(comm: string): LastWords | undefined {
+export function parseInFlightCall(comm: string): InFlightCall | undefined {
   const match = /^nvml:(\d+|-):(\d+)\s*$/.exec(comm)
   if (!match) return undefined
   return { gpu: match[1] === '-' ? undefined : Number(match[1]), functionOrdinal: Number(match[2]) }

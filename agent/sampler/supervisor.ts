@@ -2,14 +2,14 @@
 import type { MetricDef } from '../model/metric.ts'
 import type { Gap } from '../model/reading.ts'
 import { secondsText } from '../text/span.ts'
-import { createAbandoned } from './abandoned.ts'
+import { createUnkillableChildren } from './unkillable-children.ts'
 import { createBackoff, doubling } from './backoff.ts'
-import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-process.ts'
+import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-handle.ts'
 import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
 import { RATES, type Hello, type Rate } from './protocol.ts'
 import { createSeriesInterner } from './series-table.ts'
-import { describeEnd } from './words.ts'
+import { childEndText } from './end-text.ts'
 
 export type RestartReason = 'hang' | 'crash' | 'stopped' | 'garbage' | 'failed' | 'returned'
 export const RESTART_REASONS: readonly RestartReason[] = ['hang', 'crash', 'stopped', 'garbage', 'failed', 'returned']
@@ -31,7 +31,7 @@ export type SupervisorEvents = {
 }
 
 export type SupervisorOptions = {
-  /** The child's program: dist/sampler-child.js, or agent/sampler/child.ts where Node strips types. */
+  /** The child's program: dist/sampler-child.js, or agent/sampler/child-main.ts where Node strips types. */
   readonly childEntry: string | URL
   /** Paths or sonames of the library, in the order in which they are tried. */
   readonly libraries: readonly string[]
@@ -42,7 +42,7 @@ export type SupervisorOptions = {
   readonly lateMs?: number
   readonly startDeadlineMs?: number
   /** Killed children that may be stuck at a time; then no new one is begun. */
-  readonly maxAbandoned?: number
+  readonly maxUnkillable?: number
   readonly respawnDelaysMs?: readonly number[]
   readonly failedDelaysMs?: readonly number[]
   readonly probeDelaysMs?: readonly number[]
@@ -57,7 +57,7 @@ export type Supervisor = {
   readonly ask: (rates: readonly Rate[], t: number) => boolean
   /** GPUs that are not in the main child, or not in the one that takes its place, because a call on them hangs. */
   readonly leftOut: () => readonly number[]
-  readonly abandoned: () => number
+  readonly unkillable: () => number
   readonly pid: () => number | undefined
   readonly stop: () => Promise<void>
 }
@@ -68,14 +68,14 @@ const GRACE_MS = 500
 const CHILD_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-warnings'] as const
 
 export function createSupervisor(options: SupervisorOptions, events: SupervisorEvents): Supervisor {
-  const { deadlineMs = 2_000, startDeadlineMs = 30_000, maxAbandoned = 4, peakHz = 10, libraries, childEntry } = options
+  const { deadlineMs = 2_000, startDeadlineMs = 30_000, maxUnkillable = 4, peakHz = 10, libraries, childEntry } = options
   const { lateMs = deadlineMs / 4, hangWindowMs = 600_000 } = options
   const now = (): number => performance.now()
   const interner = createSeriesInterner(options.metrics)
   const policy = createHangPolicy({ windowMs: hangWindowMs, probeDelaysMs: options.probeDelaysMs ?? doubling(5_000, 60_000) })
   const respawn = createBackoff({ delaysMs: options.respawnDelaysMs ?? [0, ...doubling(1_000, 60_000)], healthyMs: HEALTHY_MS })
   const retry = createBackoff({ delaysMs: options.failedDelaysMs ?? doubling(5_000, 60_000), healthyMs: HEALTHY_MS })
-  const abandoned = createAbandoned((stuckMs) => {
+  const unkillable = createUnkillableChildren((stuckMs) => {
     if (stopped) return
     // One that was truly stuck has come free: whatever held it may be over.
     if (stuckMs > 1_000) policy.probeSoon(now())
@@ -107,7 +107,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
         lateMs,
         startDeadlineMs,
         interner,
-        abandoned,
+        unkillable,
       },
       handlers,
     )
@@ -124,9 +124,9 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     timer = undefined
     waitingForRoom = false
     if (stopped || starting !== undefined) return
-    if (abandoned.alive() >= maxAbandoned) {
+    if (unkillable.alive() >= maxUnkillable) {
       waitingForRoom = true
-      const detail = `${abandoned.alive()} sampler processes hang in the driver and cannot be ended; none is begun until one of them ends (usually only a reset of the GPU or a reboot helps)`
+      const detail = `${unkillable.alive()} sampler processes hang in the driver and cannot be ended; none is begun until one of them ends (usually only a reset of the GPU or a reboot helps)`
       return active === undefined ? events.down({ reason: 'timeout', detail }) : events.complain(detail)
     }
     const child: SamplerChild = spawn(undefined, {
@@ -175,7 +175,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     } else void child.retire(GRACE_MS) // the one that took its place lacks the GPU that answers after all
     if (active !== undefined && !sameLeftOut(active)) launch()
   }
-  const room = (): boolean => abandoned.alive() < maxAbandoned - 1 // the last place is the main child's
+  const room = (): boolean => unkillable.alive() < maxUnkillable - 1 // the last place is the main child's
   const prober = createProber({
     policy,
     room,
@@ -208,12 +208,12 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     const workedMs = child.ready() ? now() - child.startedAt : 0
     if (active === child) active = undefined
     if (starting === child) starting = undefined
-    events.restarted(end.kind, describeEnd(end).detail)
+    events.restarted(end.kind, childEndText(end).detail)
     if (end.kind === 'failed') {
       if (active === undefined) events.down({ ...end.failed })
       return again(retry.fail(workedMs))
     }
-    const { gpu, function: name, detail } = describeEnd(end)
+    const { gpu, function: name, detail } = childEndText(end)
     if (gpu !== undefined) {
       const next = whenNext(policy.hang(gpu, now()), room())
       events.trouble({ index: gpu, function: name, crashed: end.kind === 'crash', detail: `${detail}; ${next}`, first: true })
@@ -242,7 +242,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     start: launch,
     ask: request,
     leftOut,
-    abandoned: abandoned.alive,
+    unkillable: unkillable.alive,
     pid: () => active?.pid,
     async stop() {
       stopped = true

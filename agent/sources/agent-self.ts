@@ -4,6 +4,7 @@ import type { Signal } from '../lib/signal.ts'
 import { COMMIT, NODE_VERSION, VERSION } from '../lib/version.ts'
 import { agentGapsTotal, agentSourceDurationSeconds, agentSourceUp } from '../metrics/agent-sources.ts'
 import {
+  agentCpuModeSecondsTotal,
   agentEventLoopUtilizationRatio,
   agentEventsTotal,
   buildInfo,
@@ -17,13 +18,13 @@ import type { Reading } from '../model/reading.ts'
 import type { ReloadState } from '../model/reload.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
-import type { Ledger } from '../store/ledger.ts'
+import type { SourceStatistics } from '../store/source-statistics.ts'
 import { reloadFigures, selfMetrics } from './agent-self/figures.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
 import { defineSource } from './definition.ts'
 
 export type AgentSelfOptions = {
-  readonly ledger: Ledger
+  readonly statistics: SourceStatistics
   readonly reports: readonly (() => readonly SelfFigure[])[]
   /** Sources that say only that they are switched off: that is not down. */
   readonly off?: readonly string[]
@@ -41,7 +42,7 @@ const BUILD: Labels = { version: VERSION, commit: COMMIT, node: NODE_VERSION }
 /** Counting descriptors walks a directory, so it is done seldom. */
 const FDS_EVERY_MS = 10_000
 
-export function createAgentSelfSource({ ledger, reports, off = [], reloads }: AgentSelfOptions): Source {
+export function createAgentSelfSource({ statistics, reports, off = [], reloads }: AgentSelfOptions): Source {
   const known = new Map<MetricDef, Map<string, Series>>()
   const reading = (metric: MetricDef, labels: Labels, value: number): Reading => {
     let ofMetric = known.get(metric)
@@ -59,6 +60,7 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
   const ownProcess = (t: number, readings: Reading[]): void => {
     const usage = process.cpuUsage()
     readings.push(reading(processCpuSecondsTotal, {}, (usage.user + usage.system) / 1e6), reading(processStartTimeSeconds, {}, startedAt))
+    for (const mode of ['user', 'system'] as const) readings.push(reading(agentCpuModeSecondsTotal, { mode }, usage[mode] / 1e6))
     try {
       // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
@@ -75,14 +77,14 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
     loop = now
   }
   const books = (t: number, readings: Reading[]): void => {
-    for (const state of ledger.sources()) {
+    for (const state of statistics.sources()) {
       const labels = { source: state.source }
       const up = state.lastReadingAt !== undefined && t - state.lastReadingAt < UP_WITHIN_MS
       if (!off.includes(state.source))
         readings.push(reading(agentSourceUp, labels, up ? 1 : 0), reading(agentSourceDurationSeconds, labels, state.durationMs / 1000))
       for (const [reason, count] of state.gapsByReason) readings.push(reading(agentGapsTotal, { source: state.source, reason }, count))
     }
-    for (const [type, count] of ledger.eventCounts()) readings.push(reading(agentEventsTotal, { type }, count))
+    for (const [type, count] of statistics.eventCounts()) readings.push(reading(agentEventsTotal, { type }, count))
   }
 
   return {
@@ -113,10 +115,10 @@ export function createAgentSelfSource({ ledger, reports, off = [], reloads }: Ag
 export const agentSelf = defineSource({
   id: 'agent',
   metrics: selfMetrics,
-  needs: ['ledger', 'selfReports', 'reloads', 'config'],
-  create: ({ ledger, selfReports, reloads, config }) =>
+  needs: ['statistics', 'selfReports', 'reloads', 'config'],
+  create: ({ statistics, selfReports, reloads, config }) =>
     createAgentSelfSource({
-      ledger,
+      statistics,
       reloads,
       reports: selfReports,
       ...(config.gpu.source === 'off' && config.simulate.scenario === 'off' ? { off: ['gpu'] } : {}),

@@ -11,7 +11,7 @@ import { createFollower, cursorKey } from './container-logs/follower.ts'
 import { createFollowers } from './container-logs/followers.ts'
 import type { Followers } from './container-logs/followers.ts'
 import { isOwnContainer } from './container-logs/own-container.ts'
-import type { ContainerRoster } from './containers/roster.ts'
+import type { ContainerWatchList } from './containers/watch-list.ts'
 import { readFromFile } from './log-files/container-path.ts'
 import { createBudget } from './logs/budget.ts'
 import type { Budget } from './logs/budget.ts'
@@ -20,7 +20,7 @@ import type { Prefilter } from './logs/prefilter.ts'
 import { defineSource } from './definition.ts'
 
 export type ContainerLogsOptions = {
-  readonly roster: ContainerRoster
+  readonly watchList: ContainerWatchList
   readonly directory: ContainerDirectory
   readonly cursors: CursorStore
   readonly interesting: Prefilter
@@ -55,7 +55,7 @@ function createAllowance({ burst, everyMs }: { readonly burst: number; readonly 
 }
 
 export function createContainerLogsSource(options: ContainerLogsOptions): Source {
-  const { roster, directory, cursors, interesting, maxStreams, maxTracked, containerFiles = [] } = options
+  const { watchList, directory, cursors, interesting, maxStreams, maxTracked, containerFiles = [] } = options
   const counters = createLogCounters('container')
   const stopping = new AbortController()
   const stops: (() => void)[] = []
@@ -148,7 +148,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
       emit({ type: 'scrape', t, source: 'container-logs', group: 'all', ttlMs: REPORT.ttlMs, durationMs: performance.now() - began, readings, gaps })
     }
     stops.push(
-      roster.watch({
+      watchList.watch({
         running(socketPath, id) {
           if (!leftOut(id)) reading.run(socketPath, id)
         },
@@ -193,11 +193,11 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
 export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
-  needs: ['config', 'directory', 'cursors', 'interesting', 'roster'],
-  create({ config, directory, cursors, interesting, roster }) {
+  needs: ['config', 'directory', 'cursors', 'interesting', 'watchList'],
+  create({ config, directory, cursors, interesting, watchList }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
-      roster,
+      watchList,
       directory,
       cursors,
       interesting,

@@ -4,43 +4,19 @@ import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
 import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
-import {
-  containerCpuLimitCores,
-  containerCpuSecondsTotal,
-  containerGpuRequested,
-  containerInfo,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerRestartsTotal,
-} from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import { defineSource } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
+import { containerMetrics } from './containers/container-series.ts'
 import { createEngines } from './containers/engines.ts'
 import type { Engines } from './containers/engines.ts'
 import type { EngineContainer } from './containers/engine-container.ts'
 import type { HostGpu } from './containers/gpu-request.ts'
-import type { ContainerRoster } from './containers/roster.ts'
+import type { ContainerWatchList } from './containers/watch-list.ts'
 import { factsOf, trackContainer } from './containers/tracked.ts'
 import type { TrackedContainer } from './containers/tracked.ts'
-
-const containerMetrics = [
-  containerInfo,
-  containerCpuSecondsTotal,
-  containerCpuLimitCores,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerRestartsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerGpuRequested,
-] as const
 
 export type ContainersOptions = {
   /** Sockets of engines. Absent: the usual places, and whichever of them exists; empty: no engine at all. */
@@ -54,7 +30,7 @@ export type ContainersOptions = {
   /** Takes the settings that matter to a fault. */
   readonly settings?: ContainerSettingsBook
   /** Told of what the engines say, for those who read logs. */
-  readonly roster?: ContainerRoster
+  readonly watchList?: ContainerWatchList
   /** Containers whose end is wanted that nobody saw. */
   readonly unconfirmed?: () => readonly string[]
 }
@@ -182,7 +158,7 @@ export function createContainersSource(options: ContainersOptions): Source {
     }
     const onContainer = (socketPath: string, told: EngineContainer): void => {
       const identity = directory.set(told.identity)
-      options.roster?.running(socketPath, identity.id)
+      options.watchList?.running(socketPath, identity.id)
       const container = trackedOf(identity.id, identity)
       container.engine = socketPath
       container.update(identity, factsOf(told), told.gpuWish)
@@ -192,7 +168,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       if (settings !== undefined) options.settings?.set(id, settings)
     }
     const onGone = (socketPath: string, id: string): void => {
-      options.roster?.ended(socketPath, id)
+      options.watchList?.ended(socketPath, id)
       if (tracked.get(id)?.engine !== socketPath) return
       drop(id)
       identityChanged()
@@ -206,7 +182,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       onGone,
       onEvent: context.emit,
       onState,
-      ...tellRoster(options.roster),
+      ...watchListHandlers(options.watchList),
       onInspected,
       ...(options.unconfirmed === undefined ? {} : { unconfirmed: options.unconfirmed }),
     })
@@ -238,8 +214,8 @@ export function createContainersSource(options: ContainersOptions): Source {
   }
 }
 
-function tellRoster(roster: ContainerRoster | undefined) {
-  return roster === undefined ? {} : { onLife: roster.life, onAnswering: roster.answering }
+function watchListHandlers(watchList: ContainerWatchList | undefined) {
+  return watchList === undefined ? {} : { onLife: watchList.life, onAnswering: watchList.answering }
 }
 
 /** A process of the cgroup: 0 when only its children hold some, or it cannot be told; undefined when the cgroup is empty: left behind, or just ending. */
@@ -260,8 +236,8 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
-  needs: ['config', 'directory', 'jobs', 'latest', 'roster', 'settings'],
-  create({ config, directory, jobs, latest, roster, settings }) {
+  needs: ['config', 'directory', 'jobs', 'latest', 'watchList', 'settings'],
+  create({ config, directory, jobs, latest, watchList, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
@@ -269,7 +245,7 @@ export const containers = defineSource({
       procRoot: config.host.proc_root,
       directory,
       gpus: latest.inventory.gpus,
-      roster,
+      watchList,
       settings,
       unconfirmed: jobs.unconfirmed,
       ...(engines.includes('auto') ? {} : { sockets: engines }),

@@ -12,9 +12,9 @@ import type { ReloadState } from '../model/reload.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
-import type { Ledger } from '../store/ledger.ts'
+import type { SourceStatistics } from '../store/source-statistics.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
-import type { ContainerRoster } from './containers/roster.ts'
+import type { ContainerWatchList } from './containers/watch-list.ts'
 import type { Prefilter } from './logs/prefilter.ts'
 
 /** Whether NVML answers; nvidia-smi stands in while it is down. */
@@ -37,13 +37,13 @@ export type Services = {
   /** What came of reading the configuration, the start included. */
   readonly reloads: Signal<ReloadState>
   /** What the engines say of containers' lives, from the source that asks them. */
-  readonly roster: ContainerRoster
+  readonly watchList: ContainerWatchList
   /** How far each log was read. */
   readonly cursors: CursorStore
   /** Which lines of logs are worth telling. */
   readonly interesting: Prefilter
   readonly latest: LatestStore
-  readonly ledger: Ledger
+  readonly statistics: SourceStatistics
   readonly nvml: Signal<NvmlState>
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly SelfFigure[])[]

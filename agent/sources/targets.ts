@@ -24,7 +24,7 @@ const infoOf = ({ name, url, container }: TargetConfig): Reading => ({
   value: 1,
 })
 
-function createTeller({ name }: TargetConfig): (checked: Checked) => { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
+function createFindingDeduper({ name }: TargetConfig): (checked: Checked) => { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
   const labels = { target: name }
   const [up, latency, status] = [makeSeries(targetUp, labels), makeSeries(targetLatencySeconds, labels), makeSeries(targetStatus, labels)]
   const inRow = makeSeries(targetFailedChecks, labels)
@@ -56,7 +56,7 @@ function watchTarget(target: TargetConfig, client: HttpClient, { emit, every, lo
   const ending = new AbortController()
   const { signal } = ending
   const { name, url, interval_ms: intervalMs, timeout_ms: timeoutMs, expect_status: expectStatus, headers } = target
-  const tell = createTeller(target)
+  const tell = createFindingDeduper(target)
   const options = { client, url, timeoutMs, headers, signal, ...(expectStatus === undefined ? {} : { expectStatus }) }
   let before: string | undefined
   let busy = false

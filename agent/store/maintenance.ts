@@ -1,6 +1,6 @@
 // Keeps what people say of incidents: silences until they run out, acknowledgements, what was declared healthy. On disk before it is answered.
 import { randomBytes } from 'node:crypto'
-import type { Accepted, Acknowledgement, NewSilence, Silence } from '../model/maintenance.ts'
+import type { BaselineEntry, Acknowledgement, NewSilence, Silence } from '../model/maintenance.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
 import { listsIn, MAINTENANCE_FILE, MAINTENANCE_SCHEMA, type ListName, type Lists } from './maintenance/file.ts'
@@ -16,8 +16,8 @@ export type MaintenanceStore = {
   readonly acknowledge: (incident: string, said: Acknowledgement) => void
   /** The incident with what people said of it. */
   readonly decorate: <T extends Silenceable>(incident: T, now: number) => T
-  readonly accepted: () => readonly Accepted[]
-  readonly keepAccepted: (all: readonly Accepted[]) => void
+  readonly baseline: () => readonly BaselineEntry[]
+  readonly keepBaseline: (all: readonly BaselineEntry[]) => void
   /** Once a second: the silences that have just run out; writes again what could not be written. */
   readonly maintain: (now: number) => readonly Silence[]
   readonly close: () => void
@@ -33,9 +33,9 @@ const LISTS: readonly ListName[] = ['silences', 'acknowledged', 'accepted']
 export function createMaintenanceStore({ directory, log }: { readonly directory: string; readonly log: Log }): MaintenanceStore {
   const silences = new Map<string, Silence>()
   const acknowledged = new Map<string, Acknowledgement>()
-  let accepted: readonly Accepted[] = []
+  let baseline: readonly BaselineEntry[] = []
   const dirty = new Set<ListName>()
-  const lists = (): Lists => ({ silences: [...silences.values()], acknowledged: [...acknowledged], accepted })
+  const lists = (): Lists => ({ silences: [...silences.values()], acknowledged: [...acknowledged], accepted: baseline })
   /** What stood on disk is in memory. */
   let isLoaded = false
   const durable = openDurable({
@@ -52,7 +52,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
       if (isLoaded) for (const name of LISTS) dirty.add(name)
       else {
         for (const silence of found.silences) if (!silences.has(silence.id)) silences.set(silence.id, silence)
-        if (!dirty.has('accepted')) accepted = found.accepted
+        if (!dirty.has('accepted')) baseline = found.accepted
       }
       for (const [incident, said] of found.acknowledged) if (!acknowledged.has(incident)) acknowledged.set(incident, said)
       isLoaded = true
@@ -90,9 +90,9 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
     },
     decorate: (incident, now) =>
       decorated(incident, silences.size === 0 ? undefined : silenceOf(incident, silences.values(), now), acknowledged.get(incident.id)),
-    accepted: () => accepted,
-    keepAccepted(all) {
-      accepted = all
+    baseline: () => baseline,
+    keepBaseline(all) {
+      baseline = all
       changed('accepted')
     },
     maintain(now) {

@@ -1,14 +1,14 @@
-// Keeps what is to be told to whom until it is delivered: on disk in one transaction with what was told, in memory while the disk cannot be used.
+// Keeps each notification until it is delivered: on disk in one transaction with what each notifier was last sent, in memory while the disk cannot be used.
 import type { Database } from 'better-sqlite3'
 import { codeOf } from '../text/error.ts'
-import type { ToldState } from '../model/notification.ts'
+import type { LastNotification } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
 import { openMemoryDatabase } from './open-database.ts'
 import { copyOutbox, OUTBOX_FILE, OUTBOX_SCHEMA } from './outbox/file.ts'
 import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
 import { messagesIn, type Messages } from './outbox/messages.ts'
-import { toldIn, toldOf, type Told, type ToldOf } from './outbox/told.ts'
+import { lastNotificationsIn, lastOf, type LastNotifications, type LastByIncident } from './outbox/last-notification.ts'
 import { waitingIn, type Waiting } from './outbox/waiting.ts'
 
 export type OutboxOptions = { readonly directory: string; readonly log: Log; readonly now?: () => number; readonly most?: number }
@@ -16,10 +16,10 @@ export type NotifierFigures = StoredFigures & { readonly waiting: number; readon
 export type Outbox = Pick<Waiting, 'put' | 'awaited' | 'freshen'> &
   Omit<Messages, 'aside' | 'delivered'> & {
     readonly delivered: (notifier: string, key: string, t: number, thread: string | undefined) => void
-    readonly told: (notifier: string, incident: string) => ToldState | undefined
-    /** Incidents of which anybody was last told that they fire. */
-    readonly toldFiring: () => ReadonlySet<string>
-    readonly isToldFiring: (incident: string) => boolean
+    readonly lastNotification: (notifier: string, incident: string) => LastNotification | undefined
+    /** Incidents that fire by the last notification of any notifier. */
+    readonly notifiedFiring: () => ReadonlySet<string>
+    readonly isNotifiedFiring: (incident: string) => boolean
     readonly forget: (incident: string) => void
     /** Gives up what could have been sent before then; returns how many items. */
     readonly expire: (notifier: string, before: number) => number
@@ -39,15 +39,27 @@ const MOST_IN_MEMORY = 2_000
 const TRIM_EVERY_MS = 3_600_000
 const TOLD_KEPT_MS = 7 * 24 * 3_600_000
 
-type Parts = { readonly db: Database; readonly waiting: Waiting; readonly messages: Messages; readonly told: Told; readonly figures: Figures }
-const partsOf = (db: Database): Parts => ({ db, waiting: waitingIn(db), messages: messagesIn(db), told: toldIn(db), figures: figuresIn(db) })
+type Parts = {
+  readonly db: Database
+  readonly waiting: Waiting
+  readonly messages: Messages
+  readonly lastNotifications: LastNotifications
+  readonly figures: Figures
+}
+const partsOf = (db: Database): Parts => ({
+  db,
+  waiting: waitingIn(db),
+  messages: messagesIn(db),
+  lastNotifications: lastNotificationsIn(db),
+  figures: figuresIn(db),
+})
 
 /** Not what only a fault of ours can cause. */
 const isOfTheDisk = (error: unknown): boolean => /^SQLITE_(?!ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(codeOf(error) ?? '')
 
 export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS }: OutboxOptions): Outbox {
   let parts: Parts
-  let told = new Map<string, ToldOf>()
+  let last = new Map<string, LastByIncident>()
   /** In which all is kept while the disk is lost. */
   let memory: Database | undefined
   /** Memory began with all that was on disk, so it is what the disk should hold. */
@@ -58,7 +70,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
 
   const goOnWith = (next: Parts): void => {
     // First what can fail: a file that cannot be read is not gone on with.
-    told = next.told.all()
+    last = next.lastNotifications.all()
     parts = next
     atMost.clear()
   }
@@ -72,8 +84,8 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
         isSeeded = true
       }
     } catch {
-      // In one transaction: nothing was copied. Nobody is told again what they were told.
-      toldIn(memory).restore(told)
+      // In one transaction: nothing was copied. No notification is sent twice.
+      lastNotificationsIn(memory).restore(last)
     }
     goOnWith(partsOf(memory))
   }
@@ -122,26 +134,26 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     put(incident, plans, t) {
       run(({ waiting }) => waiting.put(incident, plans, t))
       for (const { notifier, event } of plans) {
-        toldOf(told, notifier).set(incident.id, { event, severity: incident.severity, at: t })
+        lastOf(last, notifier).set(incident.id, { event, severity: incident.severity, at: t })
         bounded(notifier)
       }
     },
-    told: (notifier, incident) => told.get(notifier)?.get(incident),
-    toldFiring() {
+    lastNotification: (notifier, incident) => last.get(notifier)?.get(incident),
+    notifiedFiring() {
       const found = new Set<string>()
-      for (const states of told.values()) for (const [incident, { event }] of states) if (event === 'firing') found.add(incident)
+      for (const states of last.values()) for (const [incident, { event }] of states) if (event === 'firing') found.add(incident)
       return found
     },
-    isToldFiring: (incident) => [...told.values()].some((states) => states.get(incident)?.event === 'firing'),
+    isNotifiedFiring: (incident) => [...last.values()].some((states) => states.get(incident)?.event === 'firing'),
     forget(incident) {
-      run((on) => on.told.forget(incident))
-      for (const states of told.values()) states.delete(incident)
+      run((on) => on.lastNotifications.forget(incident))
+      for (const states of last.values()) states.delete(incident)
     },
     awaited: (incident) => run(({ waiting }) => waiting.awaited(incident)),
     freshen: (incident) => run(({ waiting }) => waiting.freshen(incident)),
     expire(notifier, before) {
       const { count, anew } = run(({ waiting }) => waiting.expire(notifier, before))
-      for (const incident of anew) told.get(notifier)?.delete(incident)
+      for (const incident of anew) last.get(notifier)?.delete(incident)
       return count
     },
     nextDue: (notifier, t) => run(({ messages }) => messages.nextDue(notifier, t)),
@@ -149,7 +161,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     open: (notifier) => run(({ messages }) => messages.open(notifier)),
     load: (key) => run(({ messages }) => messages.load(key)),
     delivered(notifier, key, t, thread) {
-      const states = told.get(notifier)
+      const states = last.get(notifier)
       for (const incident of run(({ messages }) => messages.delivered(key, t, thread))) {
         const state = states?.get(incident)
         if (state !== undefined) states?.set(incident, { ...state, at: t })
@@ -173,7 +185,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       for (const notifier of run(({ waiting }) => waiting.notifiers())) {
         if (notifiers.includes(notifier)) continue
         const waited = run(({ waiting }) => waiting.drop(notifier))
-        told.delete(notifier)
+        last.delete(notifier)
         if (waited > 0) log.warn(`${notifier} is not configured any more: ${waited} notifications that waited for it are dropped`)
       }
     },
@@ -181,7 +193,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
       durable.maintain(t)
       if (Math.abs(t - trimmedAt) < TRIM_EVERY_MS) return
       trimmedAt = t
-      for (const { notifier, incident } of run((on) => on.told.trim(t - TOLD_KEPT_MS))) told.get(notifier)?.delete(incident)
+      for (const { notifier, incident } of run((on) => on.lastNotifications.trim(t - TOLD_KEPT_MS))) last.get(notifier)?.delete(incident)
       run(({ db }) => db.pragma('incremental_vacuum(256)'))
     },
     degraded: durable.degraded,

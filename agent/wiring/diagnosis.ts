@@ -38,7 +38,7 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
     detection,
     hostname: config.host_name,
     settingsOf,
-    onAccepted: stores.maintenance.keepAccepted,
+    onBaseline: stores.maintenance.keepBaseline,
     onEvidenceFull: (max) =>
       log.warn(
         `more than ${max} series of processes and containers: the evidence of incidents lacks those that came last; series of GPUs and host are still kept`,
@@ -46,7 +46,7 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
   })
   return {
     ...diagnosis,
-    restore: () => diagnosis.restore(stores.incidents.unresolved(), stores.maintenance.accepted()),
+    restore: () => diagnosis.restore(stores.incidents.unresolved(), stores.maintenance.baseline()),
     reload: { takes: ['detectors'], prepare: (next) => () => detection.configure(definitionsOf(next), next.detectors.settings) },
   }
 }

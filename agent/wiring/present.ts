@@ -8,11 +8,11 @@ import { createReadiness, type Readiness } from '../http/health.ts'
 import { createViews, type Views } from '../http/views.ts'
 import type { TakesEvents, TakesTicks } from '../model/sink.ts'
 import { createLatestStore, type LatestStore } from '../store/latest.ts'
-import { createLedger, type Ledger } from '../store/ledger.ts'
+import { createSourceStatistics, type SourceStatistics } from '../store/source-statistics.ts'
 
 export type Present = TakesTicks & {
   readonly latest: LatestStore
-  readonly ledger: Ledger
+  readonly statistics: SourceStatistics
   readonly views: Views
   readonly exposition: Exposition
   readonly ready: () => Readiness
@@ -34,7 +34,7 @@ const expositionOf = (latest: LatestStore, { metrics, host_name: hostname }: Con
 
 export function createPresent(config: Config): Present {
   const latest = createLatestStore()
-  const ledger = createLedger()
+  const statistics = createSourceStatistics()
   const views = createViews({ latest, hostname: config.host_name })
   let exposition = expositionOf(latest, config)
   const refresh = (): void => {
@@ -44,7 +44,7 @@ export function createPresent(config: Config): Present {
   return {
     name: 'present',
     latest,
-    ledger,
+    statistics,
     views,
     // Another one after a reload, so each question goes to the one in force.
     exposition: {
@@ -53,10 +53,10 @@ export function createPresent(config: Config): Present {
       renderings: () => exposition.renderings(),
     },
     ready: createReadiness(latest),
-    stores: [{ name: 'latest', ingest: (event) => (event.type === 'scrape' ? latest.apply(event) : undefined) }, ledger, onNewGroup(refresh)],
+    stores: [{ name: 'latest', ingest: (event) => (event.type === 'scrape' ? latest.apply(event) : undefined) }, statistics, onNewGroup(refresh)],
     tick(t) {
       latest.expire(t)
-      ledger.expire(t)
+      statistics.expire(t)
       refresh()
     },
     reload: {

@@ -13,7 +13,7 @@ import type { Pipeline } from '../pipeline.ts'
 import { CHILD_ENTRY } from '../sampler/entry.ts'
 import * as figures from '../sources/agent-self/figures.ts'
 import { historyFigures } from '../sources/agent-self/history-figures.ts'
-import { createContainerRoster } from '../sources/containers/roster.ts'
+import { createContainerWatchList } from '../sources/containers/watch-list.ts'
 import type { NvmlState, ReloadableSource, Services, SourceDefinition } from '../sources/definition.ts'
 import * as registry from '../sources/index.ts'
 import type { IncidentService } from '../store/incident-service.ts'
@@ -56,7 +56,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 
 function servicesOf(options: SourcesOptions): Services {
   const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings } = options
-  const { latest, ledger } = present
+  const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
     config,
@@ -68,11 +68,11 @@ function servicesOf(options: SourcesOptions): Services {
     jobs,
     notifications: alerts.figures,
     reloads: reloads.state,
-    roster: createContainerRoster(),
+    watchList: createContainerWatchList(),
     cursors: stores.cursors,
     interesting: createLineFilter(),
     latest,
-    ledger,
+    statistics,
     nvml: createSignal<NvmlState>('off'),
     selfReports: selfReports(options),
   }

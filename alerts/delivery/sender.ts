@@ -11,7 +11,7 @@ import { attempt, type Attempt, type DeliveryOptions } from './attempt.ts'
 import { backoffMs, createBudget } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import { messageOf } from './message.ts'
-import { createSuspects } from './suspects.ts'
+import { createPoisonMessages } from './poison-messages.ts'
 
 export type DeliveredNotifier = { readonly name: string; readonly type: string; readonly notifier: Notifier; readonly options: DeliveryOptions }
 export type SenderOptions = DeliveredNotifier & {
@@ -51,7 +51,7 @@ export function createSender(options: SenderOptions): Sender {
   const { max_messages_per_minute: perMinute, expire_ms: expireMs } = options.options
   const limited = notifier.refreshMs === undefined
   const budget = createBudget(limited ? perMinute : 0)
-  const suspects = createSuspects()
+  const poison = createPoisonMessages()
   const refreshes = new Map<string, OutgoingIncident>()
   let running = false
   let asleep: (() => void) | undefined
@@ -109,7 +109,7 @@ export function createSender(options: SenderOptions): Sender {
   }
   const setAside = (key: string, why: string, now: number): void => {
     outbox.setAside(key, now, why)
-    suspects.forget(key)
+    poison.forget(key)
     log.error(`${name}: ${notifier.host} does not take a message, which is set aside: ${why}; once that is mended: warpwatch alerts retry ${name}`)
   }
   const arrived = (): void => {
@@ -130,15 +130,15 @@ export function createSender(options: SenderOptions): Sender {
     log.debug?.(`${name}: ${notifier.host}: message ${key} with ${count} ${came.result}${came.result === 'delivered' ? '' : `: ${came.why}`}`)
     if (came.result === 'delivered') {
       outbox.delivered(name, key, now, came.thread)
-      suspects.passed(key)
+      poison.passed(key)
       arrived()
     } else if (came.result === 'retry') {
-      if (came.struck === true && suspects.strike(key)) {
+      if (came.struck === true && poison.strike(key)) {
         lastError = { at: now, text: came.why }
         outbox.failed(name)
         setAside(key, `${came.why}, while it takes others`, now)
       } else {
-        if (came.struck !== true) suspects.silent()
+        if (came.struck !== true) poison.silent()
         failed(came, now)
       }
     } else {
@@ -174,7 +174,7 @@ export function createSender(options: SenderOptions): Sender {
     const incidents = [...refreshes.values()].slice(0, notifier.most)
     for (const { id } of incidents) refreshes.delete(id)
     const items = incidents
-      .filter(({ id }) => outbox.told(name, id)?.event === 'firing')
+      .filter(({ id }) => outbox.lastNotification(name, id)?.event === 'firing')
       .map((incident) => ({ event: 'firing' as const, reason: 'repeat' as const, incident }))
     if (items.length === 0) return
     const came = await tryOne(messageOf({ key: randomUUID(), at: now, items }, host, reach), new Map())
@@ -188,7 +188,7 @@ export function createSender(options: SenderOptions): Sender {
     awake()
     const now = clock.now()
     giveUpOld(now)
-    const key = suspects.choose(outbox.open(name), () => formed(now))
+    const key = poison.choose(outbox.open(name), () => formed(now))
     if (key !== undefined) fly(async () => deliver(key))
     else if (refreshes.size > 0) fly(async () => tellAgain(now))
   }

@@ -3,8 +3,8 @@ import type { Message } from '../../agent/model/notification.ts'
 import { clean } from './clean.ts'
 import { escapeHtml, escapeMarkdown, fitted, linkTarget, markdownBlock } from './escape.ts'
 import type { Link } from './links.ts'
-import type { Story } from './story.ts'
-import { wordsOf, type Extent, type MessageWords } from './words.ts'
+import type { IncidentText } from './incident-text.ts'
+import { messageText, type Extent, type MessageText } from './message-text.ts'
 
 export type Markup = {
   readonly text: (text: string) => string
@@ -35,8 +35,8 @@ export const HTML: Markup = {
 }
 
 /** One paragraph each, what matters most first, so that a short message can end after any of them. */
-export function storyParts(story: Story, { text, strong, block, link }: Markup): readonly string[] {
-  const { resolved, why, when, where, remedies, moreRemedies, log, spark, figures, followed, began, links, directions } = story
+export function incidentParts(incident: IncidentText, { text, strong, block, link }: Markup): readonly string[] {
+  const { resolved, why, when, where, remedies, moreRemedies, log, spark, figures, followed, began, links, directions } = incident
   const line = (label: string, words: string): string => `${strong(`${label}:`)} ${text(words)}`
   return [
     line(resolved ? 'Over' : 'Why', why),
@@ -60,8 +60,8 @@ export function storyParts(story: Story, { text, strong, block, link }: Markup):
   ]
 }
 
-/** What is said of those without a story of their own, one line each. */
-export function otherLines({ others, more }: MessageWords, { text }: Markup): readonly string[] {
+/** What is said of those without a section of their own, one line each. */
+export function otherLines({ others, more }: MessageText, { text }: Markup): readonly string[] {
   const left = more.slice(0, 6)
   const beyond = more.length > left.length ? ` and ${more.length - left.length} other faults` : ''
   return [...others.map((one) => `• ${text(one)}`), ...(left.length === 0 ? [] : [`and ${text(left.join(', '))}${beyond}`])]
@@ -69,17 +69,17 @@ export function otherLines({ others, more }: MessageWords, { text }: Markup): re
 
 /** From all to hardly anything: the first that is short enough is taken. */
 export const EXTENTS: readonly Extent[] = [
-  { stories: 3, others: 20 },
-  { stories: 2, others: 8 },
-  { stories: 1, others: 5 },
-  { stories: 1, others: 0 },
+  { incidents: 3, others: 20 },
+  { incidents: 2, others: 8 },
+  { incidents: 1, others: 5 },
+  { incidents: 1, others: 0 },
 ]
 
-function paragraphs(words: MessageWords, markup: Markup): readonly string[] {
-  const alone = words.stories.length === 1 && words.others.length === 0 && words.more.length === 0
+function paragraphs(words: MessageText, markup: Markup): readonly string[] {
+  const alone = words.incidents.length === 1 && words.others.length === 0 && words.more.length === 0
   const others = otherLines(words, markup)
   return [
-    ...words.stories.flatMap((story) => ['', ...(alone ? [] : [markup.strong(story.headline)]), ...storyParts(story, markup)]),
+    ...words.incidents.flatMap((incident) => ['', ...(alone ? [] : [markup.strong(incident.headline)]), ...incidentParts(incident, markup)]),
     ...(others.length === 0 ? [] : ['', markup.strong('Also:'), ...others]),
     ...words.notes.flatMap((note) => ['', markup.text(note)]),
   ]
@@ -89,13 +89,13 @@ function paragraphs(words: MessageWords, markup: Markup): readonly string[] {
 export function rendered(message: Message, markup: Markup, most: number): string {
   let lines: readonly string[] = []
   for (const extent of EXTENTS) {
-    const words = wordsOf(message, extent)
+    const words = messageText(message, extent)
     lines = [markup.strong(words.headline), ...paragraphs(words, markup)]
     const whole = lines.join('\n')
     if (whole.length <= most) return whole
   }
   const [headline = '', ...rest] = lines
-  let short = headline.length <= most ? headline : fitted(wordsOf(message).headline, most, markup.text)
+  let short = headline.length <= most ? headline : fitted(messageText(message).headline, most, markup.text)
   for (const line of rest) {
     if (short.length + 1 + line.length > most) break
     short += `\n${line}`

@@ -4,7 +4,7 @@ import type { Message, MessageItem } from '../../agent/model/notification.ts'
 import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'
 import { escapeSlack, fitted } from '../messages/escape.ts'
 import { markdownText } from '../messages/render.ts'
-import { wordsOf } from '../messages/words.ts'
+import { messageText } from '../messages/message-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 import { judgePosted, judgeWebhook } from './slack/answers.ts'
 import { headlineText, messageBlocks } from './slack/blocks.ts'
@@ -44,7 +44,7 @@ function problems({ url, token, channel, api, compatible }: Options): readonly O
 
 function bodyOf(message: Message): Body {
   return {
-    text: fitted(headlineText(wordsOf(message)), MOST_FALLBACK, escapeSlack),
+    text: fitted(headlineText(messageText(message)), MOST_FALLBACK, escapeSlack),
     blocks: messageBlocks(message),
     unfurl_links: false,
     unfurl_media: false,

@@ -5,7 +5,7 @@ import { agentHistoryDegraded, processStartTimeSeconds } from '../../agent/metri
 import { incidentActive, incidentsTotal } from '../../agent/metrics/incident.ts'
 import { literal, quoted, type AlertRule, type AlertSeverity, type Links, type RuleGroup } from './rule.ts'
 
-type Told = { readonly comment: string; readonly alert: string; readonly expr: string; readonly for?: string; readonly severity: AlertSeverity }
+type AgentAlert = { readonly comment: string; readonly alert: string; readonly expr: string; readonly for?: string; readonly severity: AlertSeverity }
 type Words = { readonly summary: string; readonly description: string }
 
 const ON = ' on {{ $labels.instance }}'
@@ -13,7 +13,7 @@ const ON = ' on {{ $labels.instance }}'
 export const HEARTBEAT_ALERT = 'WarpwatchHeartbeat'
 export const DOWN_ALERT = 'WarpwatchAgentDown'
 
-const alerts = (job: string): readonly (Told & Words)[] => [
+const alerts = (job: string): readonly (AgentAlert & Words)[] => [
   {
     comment: [
       'Two minutes are eight scrapes: an update of the agent is over before. absent(): a job whose targets are all gone has no up that could be 0.',

@@ -1,6 +1,6 @@
 // What the router decides: who is told of an incident, when, and together with what.
 import type { IncidentSummary } from '../../agent/model/incident.ts'
-import type { NotificationEvent, NotificationReason, ToldState } from '../../agent/model/notification.ts'
+import type { NotificationEvent, NotificationReason, LastNotification } from '../../agent/model/notification.ts'
 
 export { INCIDENT_LABELS, type IncidentLabel, type QuietHours, type Route } from '../../agent/model/alert-settings.ts'
 
@@ -16,8 +16,8 @@ export type Plan = {
 
 /** What the router asks of others. */
 export type Known = {
-  /** What a notifier was told of an incident before. */
-  readonly told: (incident: string, notifier: string) => ToldState | undefined
+  /** What a notifier was last sent about an incident. */
+  readonly lastNotification: (incident: string, notifier: string) => LastNotification | undefined
   /** Another incident of the same story; undefined: not known any more. */
   readonly incident: (id: string) => IncidentSummary | undefined
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { causesOf } from '../../agent/diagnosis/incidents/story.ts'
+import { causesOf } from '../../agent/diagnosis/incidents/correlation.ts'
 import { alertName, INCIDENT_KINDS, type IncidentKind } from '../../agent/model/kinds.ts'
 import type { MessageItem } from '../../agent/model/notification.ts'
 import { alertmanager as notifier } from '../../alerts/notifiers/alertmanager.ts'
@@ -182,14 +182,14 @@ const told = z.object({
   groupLabels: z.record(z.string(), z.string()),
   alerts: z.array(z.object({ status: z.string(), labels: z.record(z.string(), z.string()) })),
 })
-type Told = z.infer<typeof told>
+type Notified = z.infer<typeof told>
 const known = z.array(z.object({ labels: z.record(z.string(), z.string()), status: z.object({ state: z.string() }) }))
 
 describe.skipIf(monitoringMissing !== undefined)(`a real Alertmanager (${monitoringMissing ?? 'as the example says'})`, () => {
   let inbox: Listening
   let monitor: Monitor
-  const messages: Told[] = []
-  const instancesTold = (): readonly string[] =>
+  const messages: Notified[] = []
+  const instancesNotified = (): readonly string[] =>
     messages.filter(({ receiver }) => receiver === 'people').map(({ groupLabels }) => groupLabels['instance'] ?? '')
 
   beforeAll(async () => {
@@ -234,11 +234,11 @@ describe.skipIf(monitoringMissing !== undefined)(`a real Alertmanager (${monitor
     messages.length = 0
     await send(monitor.url, HIT)
     const hosts = [...WANTED.keys()].map(host)
-    await poll(() => hosts.every((each) => instancesTold().includes(each)), {
+    await poll(() => hosts.every((each) => instancesNotified().includes(each)), {
       what: () => `a message for each of ${hosts.join(', ')}, came ${JSON.stringify(messages)}; Alertmanager said ${monitor.said()}`,
       deadlineMs: 30_000,
     })
-    expect(instancesTold().toSorted()).toEqual(hosts)
+    expect(instancesNotified().toSorted()).toEqual(hosts)
     for (const [n, wanted] of WANTED) {
       const message = messages.find(({ groupLabels }) => groupLabels['instance'] === host(n))
       expect(message?.alerts.map(({ labels }) => `${labels['alertname']} ${labels['uuid'] ?? ''}`.trim()).sort()).toEqual(wanted)
@@ -263,10 +263,13 @@ describe.skipIf(monitoringMissing !== undefined)(`a real Alertmanager (${monitor
       { alertname: 'Xid', kind: 'xid', instance: 'gpu-08', uuid: 'GPU-8', severity: 'critical' },
       { alertname: 'WarpwatchHeartbeat', severity: 'none' },
     ])
-    await poll(() => ['gpu-07', 'gpu-08'].every((each) => instancesTold().includes(each)) && messages.some(({ receiver }) => receiver === 'dead-mans-switch'), {
-      what: () => `three messages, came ${JSON.stringify(messages)}`,
-      deadlineMs: 30_000,
-    })
+    await poll(
+      () => ['gpu-07', 'gpu-08'].every((each) => instancesNotified().includes(each)) && messages.some(({ receiver }) => receiver === 'dead-mans-switch'),
+      {
+        what: () => `three messages, came ${JSON.stringify(messages)}`,
+        deadlineMs: 30_000,
+      },
+    )
     const names = (instance: string): readonly string[] =>
       messages.filter(({ groupLabels }) => groupLabels['instance'] === instance).flatMap(({ alerts }) => alerts.map(({ labels }) => labels['alertname'] ?? ''))
     expect(names('gpu-07').toSorted()).toEqual(['DiskBroken', 'WarpwatchAgentDown'])

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
 import { createOutbox } from '../../agent/store/outbox.ts'
 import { summaryOf, type Incident } from '../../agent/model/incident.ts'
-import { createAnnouncer } from '../../alerts/announcer.ts'
+import { createDispatcher } from '../../alerts/dispatcher.ts'
 import { createDelivery } from '../../alerts/delivery/delivery.ts'
 import { createRouter } from '../../alerts/routing/router.ts'
 import type { CrashStage } from './alerts-crash-stages.ts'
@@ -71,7 +71,7 @@ const delivery = createDelivery({
   log,
 })
 const route = { to: ['ops'], match: {}, groupBy: ['container' as const], waitMs: 3, quiet: [], resolved: true }
-const announcer = createAnnouncer({
+const dispatcher = createDispatcher({
   router: createRouter([route], [{ name: 'ops' }]),
   outbox,
   delivery,
@@ -86,7 +86,7 @@ const save = (incident: Incident): void => {
   // From here on no kill may keep it from being told.
   tell(text)
   at('saved')
-  announcer.changed(summaryOf(incident))
+  dispatcher.changed(summaryOf(incident))
 }
 const fire = (n: number): Incident => ({
   id: `i${n}`,
@@ -108,7 +108,7 @@ const fire = (n: number): Incident => ({
 const end = (incident: Incident): Incident => ({ ...incident, status: 'resolved', resolved_at: Date.now() })
 
 const open: Incident[] = [...incidents.unresolved()]
-announcer.recover([...open.map(summaryOf), ...incidents.list({ limit: 50, status: 'resolved' })])
+dispatcher.recover([...open.map(summaryOf), ...incidents.list({ limit: 50, status: 'resolved' })])
 recovering = false
 delivery.start()
 tell('started')

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
 import { summaryOf, type Incident } from '../../agent/model/incident.ts'
 import { createOutbox } from '../../agent/store/outbox.ts'
-import { createAnnouncer } from '../../alerts/announcer.ts'
+import { createDispatcher } from '../../alerts/dispatcher.ts'
 import type { DeliveryOptions } from '../../alerts/delivery/attempt.ts'
 import { createDelivery } from '../../alerts/delivery/delivery.ts'
 import { outgoing } from '../../alerts/messages/outgoing.ts'
@@ -29,7 +29,7 @@ async function scene(options: Partial<DeliveryOptions> = {}, get?: (id: string) 
     clock,
   })
   const route = { to: ['ops'], match: {}, groupBy: ['container' as const], waitMs: 200, repeatMs: 4 * HOUR, quiet: [], resolved: true }
-  const announcer = createAnnouncer({
+  const dispatcher = createDispatcher({
     router: createRouter([route], [{ name: 'ops' }]),
     outbox,
     delivery,
@@ -45,12 +45,12 @@ async function scene(options: Partial<DeliveryOptions> = {}, get?: (id: string) 
     delivery,
     happens(about: Incident) {
       if (get === undefined) store.set(about.id, about)
-      announcer.changed(summaryOf(about))
+      dispatcher.changed(summaryOf(about))
     },
     async pass(ms: number, stepMs = 5_000) {
       for (const until = clock.now() + ms; clock.now() < until;) {
         await clock.runUntil(clock.now() + stepMs, delivery.settled)
-        announcer.maintain(clock.now())
+        dispatcher.maintain(clock.now())
       }
     },
   }

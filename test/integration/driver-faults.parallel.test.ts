@@ -9,7 +9,7 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, fakeUuid, withGpu, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { ALL, allBut, powerOf } from '../setup/agent-scenes.ts'
-import { shortly, watchIncidents, type Told } from '../setup/incident-watch.ts'
+import { shortly, watchIncidents, type WatchedIncident } from '../setup/incident-watch.ts'
 import { poll } from '../setup/poll.ts'
 
 const KINDS = new Set(['gpu_missing', 'driver_hung', 'telemetry_stale', 'nvml_driver_mismatch', 'container_lost_gpu'])
@@ -41,8 +41,10 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
       },
       { what: `readings of GPUs ${gpus.join()}`, deadlineMs: 40_000 },
     ))
-  const fires = (found: readonly Told[], short: string): Told | undefined => found.find((told) => told.status === 'firing' && shortly(told) === short)
-  const told = async (short: string): Promise<Told | undefined> => fires(await incidents.reached(short, (all) => fires(all, short) !== undefined), short)
+  const fires = (found: readonly WatchedIncident[], short: string): WatchedIncident | undefined =>
+    found.find((told) => told.status === 'firing' && shortly(told) === short)
+  const told = async (short: string): Promise<WatchedIncident | undefined> =>
+    fires(await incidents.reached(short, (all) => fires(all, short) !== undefined), short)
   const over = async (short: string): Promise<void> =>
     void (await incidents.reached(`the end of ${short}`, (all) => all.some((one) => shortly(one) === short) && fires(all, short) === undefined))
   const lasts = async (ms: number): Promise<void> => {
@@ -108,7 +110,7 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
 
   test('a GPU that is not there after a restart is missed from memory, over restarts of the agent, until it is back', async () => {
     const seven: FakeScenario = { ...well, gpus: well.gpus.slice(0, 7) }
-    const missed = async (): Promise<readonly Told[]> => (await incidents.all()).filter(({ kind }) => kind === 'gpu_missing')
+    const missed = async (): Promise<readonly WatchedIncident[]> => (await incidents.all()).filter(({ kind }) => kind === 'gpu_missing')
     const before = (await missed()).length
     await agent.terminate()
     await begin(seven)

@@ -7,7 +7,7 @@ import { eightH100, fakeUuid, migH100, scenarioFile, withGpu, type FakeScenario 
 import { runSource, until } from '../unit/sampler/harness.ts'
 
 const HANG_MS = 600_000
-const childEntry = new URL('../../agent/sampler/child.ts', import.meta.url)
+const childEntry = new URL('../../agent/sampler/child-main.ts', import.meta.url)
 const metrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 const POWER = 'warpwatch_gpu_power_watts'
 const others = (gpu: number) => [0, 1, 2, 3, 4, 5, 6, 7].filter((other) => other !== gpu)

@@ -6,7 +6,7 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, fakeUuid, withGpu, type FakeScenario, type Values } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { ALL, powerOf } from '../setup/agent-scenes.ts'
-import { watchIncidents, type Told } from '../setup/incident-watch.ts'
+import { watchIncidents, type WatchedIncident } from '../setup/incident-watch.ts'
 import { poll } from '../setup/poll.ts'
 
 /** What is held for half a minute by default is held for two seconds here. */
@@ -94,7 +94,7 @@ describe.skipIf(compiler === undefined)('hardware faults on the API (needs a C c
   })
   afterAll(async () => agent[Symbol.asyncDispose]())
 
-  const firing = async (): Promise<readonly Told[]> => (await incidents.all()).filter(({ status }) => status === 'firing')
+  const firing = async (): Promise<readonly WatchedIncident[]> => (await incidents.all()).filter(({ status }) => status === 'firing')
 
   test('a host that is well has none', async () => {
     expect(await incidents.all()).toEqual([])

@@ -20,7 +20,7 @@ const HOUR = 3_600_000
 
 const rows = (scenario: FakeScenario, gpu: number, count: number): FakeScenario => withGpu(scenario, gpu, { remap_pending: 1, remap_uncorrected: count })
 const one = rows(eightH100(), 3, 1)
-type Told = z.infer<typeof incidentSummary>
+type Summary = z.infer<typeof incidentSummary>
 
 describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-maintenance-'))
@@ -34,12 +34,12 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  const firing = async (gpu: number): Promise<readonly Told[]> =>
+  const firing = async (gpu: number): Promise<readonly Summary[]> =>
     z
       .array(incidentSummary)
       .parse(await agent.json('/api/v1/incidents?status=firing&kind=row_remap_failure'))
       .filter(({ subject }) => subject.gpu?.index === gpu)
-  const fires = (gpu: number): Promise<Told> => poll(async () => (await firing(gpu))[0], { what: `a bad row of GPU ${gpu}`, deadlineMs: 30_000 })
+  const fires = (gpu: number): Promise<Summary> => poll(async () => (await firing(gpu))[0], { what: `a bad row of GPU ${gpu}`, deadlineMs: 30_000 })
   const send = (method: string, path: string, body?: object): Promise<Response> =>
     fetch(`${agent.url}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) })
   const silenced = async (): Promise<number | undefined> => (await agent.metrics()).value('warpwatch_incidents_silenced')
@@ -47,7 +47,7 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
   test('silenced, it fires on and is told so, also after kill -9', async () => {
     const { id } = await fires(3)
     const stream = new WebSocket(`${agent.url.replace('http', 'ws')}/ws`)
-    const seen: Told[] = []
+    const seen: Summary[] = []
     stream.on('message', (data: Buffer) => {
       const text = data.toString()
       if (text.startsWith('{"type":"incident"')) seen.push(z.object({ incident: incidentSummary }).parse(JSON.parse(text)).incident)

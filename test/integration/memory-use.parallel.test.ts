@@ -8,7 +8,7 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { fakeUuid, h100, type FakeProcess, type FakeScenario, type Values } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { dockerMissing, startDocker, type TestDocker } from '../setup/docker.ts'
-import { watchIncidents, type Told } from '../setup/incident-watch.ts'
+import { watchIncidents, type WatchedIncident } from '../setup/incident-watch.ts'
 import { poll } from '../setup/poll.ts'
 
 const GIB = 1024 ** 3
@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     rmSync(nodes, { recursive: true, force: true })
   })
 
-  const find = async (what: string, holds: (told: Told) => boolean): Promise<Told> => {
+  const find = async (what: string, holds: (told: WatchedIncident) => boolean): Promise<WatchedIncident> => {
     const found = (await incidents.reached(what, (all) => all.some(holds))).find(holds)
     if (found === undefined) throw new Error(`expected ${what}, came none`)
     return found

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Route } from '../../agent/model/alert-settings.ts'
 import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
-import type { ToldState } from '../../agent/model/notification.ts'
+import type { LastNotification } from '../../agent/model/notification.ts'
 import type { Plan } from '../../alerts/routing/definition.ts'
 import { fits } from '../../alerts/routing/match.ts'
 import { quietUntil, rankOf } from '../../alerts/routing/quiet.ts'
@@ -67,9 +67,9 @@ const step: fc.Arbitrary<Step> = fc
     }),
   }))
 
-type Told = ReadonlyMap<string, ToldState | undefined>
+type LastNotifications = ReadonlyMap<string, LastNotification | undefined>
 /** What is wrong with what was planned at a step, and what had been told before; empty when nothing is. */
-type Judge = (what: IncidentSummary, t: number, plans: readonly Plan[], before: Told) => readonly (string | false)[]
+type Judge = (what: IncidentSummary, t: number, plans: readonly Plan[], before: LastNotifications) => readonly (string | false)[]
 
 const routeBy = (routes: readonly Route[], { group }: Plan): Route => {
   const parsed: unknown = JSON.parse(group)
@@ -86,7 +86,7 @@ function holds(judgeUnder: (routes: readonly Route[]) => Judge): void {
     let t = T0
     const wrong = steps.flatMap(({ after, what }) => {
       t += after
-      const before: Told = new Map(NAMES.map((name) => [name, book.known.told(what.id, name)]))
+      const before: LastNotifications = new Map(NAMES.map((name) => [name, book.known.lastNotification(what.id, name)]))
       return judge(what, t, book.tell(router, what, t), before).filter((fault) => fault !== false)
     })
     expect(wrong).toEqual([])

@@ -4,7 +4,7 @@ import type { Event, LogLine } from '../../agent/model/event.ts'
 import type { Source } from '../../agent/model/source.ts'
 import { createContainerLogsSource } from '../../agent/sources/container-logs.ts'
 import { createContainersSource } from '../../agent/sources/containers.ts'
-import { createContainerRoster } from '../../agent/sources/containers/roster.ts'
+import { createContainerWatchList } from '../../agent/sources/containers/watch-list.ts'
 import { createCursorStore } from '../../agent/store/cursors.ts'
 import { runSource, type RunningSource } from './run-source.ts'
 
@@ -22,12 +22,12 @@ export function runContainerLogs(
   options: { readonly maxStreams?: number; readonly maxTracked?: number } = {},
 ): ContainerLogs {
   const { maxStreams = 64, maxTracked = 2_048 } = options
-  const roster = createContainerRoster()
+  const watchList = createContainerWatchList()
   const directory = createContainerDirectory()
   const cursors = createCursorStore({ directory: data, log: quiet })
   const parts = [
-    createContainersSource({ sockets: [socketPath], cgroupRoot: '/sys/fs/cgroup', procRoot: '/proc', directory, gpus: () => [], roster }),
-    createContainerLogsSource({ roster, directory, cursors, interesting, maxStreams, maxTracked }),
+    createContainersSource({ sockets: [socketPath], cgroupRoot: '/sys/fs/cgroup', procRoot: '/proc', directory, gpus: () => [], watchList }),
+    createContainerLogsSource({ watchList, directory, cursors, interesting, maxStreams, maxTracked }),
   ]
   const both: Source = {
     id: 'both',

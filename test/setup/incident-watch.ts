@@ -4,14 +4,15 @@ import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import type { RunningAgent } from './agent.ts'
 import { poll } from './poll.ts'
 
-export type Told = z.infer<typeof incidentSummary>
+export type WatchedIncident = z.infer<typeof incidentSummary>
 const list = z.array(incidentSummary)
 /** The slowest detectors look each ten seconds and wait half a minute; a busy machine takes a multiple. */
 const DEADLINE_MS = 150_000
 
 export function watchIncidents(agent: Pick<RunningAgent, 'json'>, kinds: ReadonlySet<string>) {
-  let last: readonly Told[] = []
-  const all = async (): Promise<readonly Told[]> => (last = list.parse(await agent.json('/api/v1/incidents?limit=1000')).filter(({ kind }) => kinds.has(kind)))
+  let last: readonly WatchedIncident[] = []
+  const all = async (): Promise<readonly WatchedIncident[]> =>
+    (last = list.parse(await agent.json('/api/v1/incidents?limit=1000')).filter(({ kind }) => kinds.has(kind)))
   const words = (): string => last.map(({ kind, status, title, verdict }) => `${kind} ${status}: ${title} (${verdict})`).join('; ')
   return {
     all,
@@ -21,7 +22,7 @@ export function watchIncidents(agent: Pick<RunningAgent, 'json'>, kinds: Readonl
         .filter(({ status }) => status === 'firing')
         .map(shortly)
         .sort(),
-    reached: async (what: string, holds: (found: readonly Told[]) => boolean): Promise<readonly Told[]> =>
+    reached: async (what: string, holds: (found: readonly WatchedIncident[]) => boolean): Promise<readonly WatchedIncident[]> =>
       await poll(
         async () => {
           const found = await all()
@@ -31,7 +32,7 @@ export function watchIncidents(agent: Pick<RunningAgent, 'json'>, kinds: Readonl
       ),
   }
 }
-export function shortly({ kind, subject }: Told): string {
+export function shortly({ kind, subject }: WatchedIncident): string {
   const index = subject.gpu?.index
   return `${kind} ${subject.container?.name ?? (index === undefined ? 'host' : `GPU ${index}`)}`
 }

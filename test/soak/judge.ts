@@ -1,7 +1,7 @@
 // Reads the whole history of a soak over the API and finds holes, and values that nobody ever told.
 import * as z from 'zod'
 import { get } from '../setup/agent.ts'
-import { usedAt, wattsAt, type Told } from './load.ts'
+import { usedAt, wattsAt, type LoadScenes } from './load.ts'
 
 /** A life of the agent, Unix ms: from its first reading of all GPUs to its end. */
 export type Life = { readonly firstReading: number; readonly end: number }
@@ -22,7 +22,7 @@ const series = z.array(
 const WINDOW_MS = 3_600_000
 const SHOULD: Readonly<Record<string, (gpu: number, second: number) => number>> = { gpu_power_watts: wattsAt, gpu_memory_used_bytes: usedAt }
 
-export async function judge(url: string, from: number, to: number, lives: readonly Life[], told: Told): Promise<Verdict> {
+export async function judge(url: string, from: number, to: number, lives: readonly Life[], told: LoadScenes): Promise<Verdict> {
   const invalid: string[] = []
   const holes: Hole[] = []
   let rows = 0

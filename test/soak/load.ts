@@ -26,14 +26,14 @@ export function sceneAt(second: number): FakeScenario {
   return scene
 }
 
-export type Told = {
+export type LoadScenes = {
   /** Seconds whose values the library told at any time from `from` to `to` (Unix ms). */
   readonly during: (from: number, to: number) => readonly number[]
   readonly stop: () => void
 }
 
 /** Writes the scene of each second in the middle of the one before. */
-export function tellScenes(path: string): Told {
+export function tellScenes(path: string): LoadScenes {
   const told: { readonly second: number; readonly at: number }[] = []
   let timer: NodeJS.Timeout
   const tell = (): void => {

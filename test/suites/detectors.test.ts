@@ -13,7 +13,7 @@ import type { Finding } from '../../agent/model/finding.ts'
 import { driverScenes } from '../setup/rule-scenes/driver.ts'
 import { hardwareScenes } from '../setup/rule-scenes/hardware.ts'
 import { memoryScenes } from '../setup/rule-scenes/memory.ts'
-import { told, timeOf, type RuleScene } from '../setup/rule-scenes/scene.ts'
+import { scrapeOf, timeOf, type RuleScene } from '../setup/rule-scenes/scene.ts'
 import { unruledScenes } from '../setup/rule-scenes/unruled.ts'
 import { randomSeconds } from '../setup/random-events.ts'
 
@@ -39,7 +39,7 @@ function listen({ detector, seconds, tell }: RuleScene, until = Infinity, option
   const said: Said[] = []
   for (let second = 0; second < seconds; second++) {
     if (second < until) for (const event of tell(second)) detection.ingest(event)
-    else detection.ingest(told(second, 'someone-else', {}))
+    else detection.ingest(scrapeOf(second, 'someone-else', {}))
     for (const finding of detection.judge(timeOf(second))) said.push({ second, finding })
   }
   if (failures.length > 0) throw new Error(`the detector ${detector.id} threw`, { cause: failures[0] })
@@ -98,7 +98,13 @@ describe('declarations', () => {
 
 describe('no data is neither a fault nor health', () => {
   test.each(each)('%s', (_, definition) => {
-    const said = listen({ name: '', detector: definition, fires: false, seconds: 600, tell: (second) => (second % 2 === 0 ? [] : [told(second, 'gpu', {})]) })
+    const said = listen({
+      name: '',
+      detector: definition,
+      fires: false,
+      seconds: 600,
+      tell: (second) => (second % 2 === 0 ? [] : [scrapeOf(second, 'gpu', {})]),
+    })
     expect(said.filter(({ finding }) => finding.state !== 'unknown')).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { placeFrom, type Place } from './frames.ts'
 import type { AllocatorSettings, ProbeOom, Segment, Snapshot } from './model.ts'
 import { poolsOf, total, type MemoryFigures, type PoolFigures } from './pools.ts'
 import { answerRequest, type RequestAnswer } from './request.ts'
-import { requestVerdict, unknowns } from './request-words.ts'
+import { requestVerdict, unknowns } from './request-text.ts'
 import { roundRequest, rulesOf, type Rules } from './rules.ts'
 import { sitesOf, type Ranked, type Sites } from './sites.ts'
 

@@ -26,7 +26,7 @@ const ABOUT_GPUS = /NVRM|Xid|nvidia|nouveau|AER|pcieport|Out of memory|oom-kill/
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 /** Whatever cannot be had says why in its place: a bundle with a part missing is still of use. */
-async function orWords(make: () => Promise<string>): Promise<string> {
+async function orErrorText(make: () => Promise<string>): Promise<string> {
   try {
     return await make()
   } catch (error) {
@@ -94,7 +94,7 @@ async function filesOf(parts: BundleParts): Promise<readonly TarFile[]> {
     ['nvidia-smi.txt', async () => await nvidiaSmi(around)],
     ['kernel.log', async () => await kernelLines(around)],
   ]
-  return await Promise.all(texts.map(async ([name, make]) => ({ name, text: await orWords(make) })))
+  return await Promise.all(texts.map(async ([name, make]) => ({ name, text: await orErrorText(make) })))
 }
 
 /** One line for the user. The file must not be there yet: nothing is written through what somebody else has laid there. */

@@ -3,7 +3,7 @@ import { incidentReport, subjectText } from '../../diagnosis/incidents/report.ts
 import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../../model/incident.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
-import { toldAbout } from '../../diagnosis/incidents/told-about.ts'
+import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
 import { utcText } from '../../text/time.ts'
 import { callAgent, userOf } from '../change.ts'
 import { UsageError, type Arguments, type Command } from '../command.ts'
@@ -56,7 +56,7 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
       `  ${title}: ${subjectText(incident)}`,
       `  ${verdict}`,
       ...(consequences.length === 0 ? [] : [`  followed by ${kindsOf(consequences)}`]),
-      ...toldAbout(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
+      ...incidentContext(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
       ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
     ]
     return plain(`${lines.join('\n')}\n`)

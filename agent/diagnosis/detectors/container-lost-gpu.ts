@@ -4,7 +4,7 @@ import type { TypedFinding } from '../../model/finding.ts'
 import type { Labels } from '../../model/series.ts'
 import { defineDetector } from './definition.ts'
 import { createHold } from './parts/hold.ts'
-import { createTeller } from './parts/per-gpu.ts'
+import { createFindingDeduper } from './parts/per-gpu.ts'
 
 const ACCESSIBLE = containerGpuAccessible.name
 const NODE = containerGpuNode.name
@@ -19,7 +19,7 @@ type Box = {
   name: string
   readonly hold: ReturnType<typeof createHold>
   readonly ended: ReturnType<typeof createHold>
-  readonly teller: ReturnType<typeof createTeller>
+  readonly deduper: ReturnType<typeof createFindingDeduper>
   lost: string[]
   held: string[]
   nodesGone: boolean
@@ -49,7 +49,7 @@ export const containerLostGpu = defineDetector({
           name: container,
           hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
           ended: createHold({ forMs: GONE_MS, clearMs: 0 }),
-          teller: createTeller({ kind: 'container_lost_gpu', key: id, about: { container, containerId: id } }),
+          deduper: createFindingDeduper({ kind: 'container_lost_gpu', key: id, about: { container, containerId: id } }),
           lost: [],
           held: [],
           nodesGone: false,
@@ -59,13 +59,13 @@ export const containerLostGpu = defineDetector({
       }
       return box
     }
-    const tell = (found: TypedFinding[], { id, name, lost, held, nodesGone, teller }: Box): void => {
+    const tell = (found: TypedFinding[], { id, name, lost, held, nodesGone, deduper }: Box): void => {
       const [one, all] = [lost.length === 1, held.length === 0]
       const which = `GPU${one ? '' : 's'} ${lost.join(', ')}`
       const how = nodesGone
         ? `The device node${one ? '' : 's'} in its /dev ${one ? 'is' : 'are'} gone.`
         : 'The device nodes are there, but its device cgroup no longer allows them: `systemctl daemon-reload` does that when the container toolkit added the devices behind the back of systemd.'
-      teller.faulty(found, {
+      deduper.faulty(found, {
         kind: 'container_lost_gpu',
         key: id,
         about: { container: name, containerId: id },
@@ -116,14 +116,14 @@ export const containerLostGpu = defineDetector({
             // What is not read is not well; but a container that has ended has lost nothing any more.
             const runs = present.of(INFO).some(({ series }) => series.labels['container_id'] === box.id)
             if (box.ended.see(t, fresh ? !runs : undefined) === 'faulty') {
-              box.teller.healthy(found, 'the container has ended')
+              box.deduper.healthy(found, 'the container has ended')
               boxes.delete(box.id)
             } else box.hold.see(t, undefined)
             continue
           }
           box.ended.see(t, false)
           const held = box.hold.see(t, box.lost.length > 0)
-          if (held === 'healthy') box.teller.healthy(found, 'the container can reach its GPUs again')
+          if (held === 'healthy') box.deduper.healthy(found, 'the container can reach its GPUs again')
           else if (held === 'faulty') tell(found, box)
         }
         return found

@@ -7,7 +7,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { isWide, reasonText, troublesOf, unreadAt, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
-import { createTeller } from './parts/per-gpu.ts'
+import { createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const HANGS = agentSamplerHangsTotal.name
@@ -33,7 +33,7 @@ const makeState = (
   index,
   // One of which the number alone is known may be named a moment later.
   hold: createHold({ forMs: uuid === undefined && index !== undefined ? NAMELESS_MS : options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
-  teller: createTeller({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
+  deduper: createFindingDeduper({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
   trouble: undefined as Trouble | undefined,
   /** First seen at: how long it hangs when the age cannot tell. */
   sinceT: 0,
@@ -83,7 +83,7 @@ export const driverHung = defineDetector({
       const call = callOf(uuid)
       const which = call.function === undefined ? 'A call of NVML' : `The NVML call ${call.function}`
       const pick = all ? '' : ` -i ${index}`
-      state.teller.faulty(found, {
+      state.deduper.faulty(found, {
         kind: 'driver_hung',
         key,
         about: uuid === undefined ? {} : { uuid },
@@ -132,7 +132,7 @@ export const driverHung = defineDetector({
         }
         if (anyAnswers) stateOf('driver', { uuid: undefined, index: undefined })
         for (const state of states.values()) {
-          const { uuid, index, trouble, hold, teller } = state
+          const { uuid, index, trouble, hold, deduper } = state
           // While all of it hangs, that one is told: nothing is said of a single card.
           const hidden = allHang !== undefined && trouble !== allHang
           const answers =
@@ -145,7 +145,7 @@ export const driverHung = defineDetector({
           if (trouble !== undefined && state.sinceT === 0) state.sinceT = t
           if (held === 'healthy') {
             state.sinceT = 0
-            teller.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
+            deduper.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
           } else if (held === 'faulty' && trouble !== undefined) tell(found, t, state, trouble)
         }
         return found

@@ -3,7 +3,7 @@ import { gpuEccErrorsTotal, gpuRowRemapFailure, gpuRowRemapPending } from '../..
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const errors = (scope: string) => ({ metric: gpuEccErrorsTotal.name, labels: { type: 'uncorrected', scope } })
@@ -23,7 +23,7 @@ type State = {
   fresh: number
   /** When the counter rose last, or was seen first. */
   quietSince: number
-  readonly teller: ReturnType<typeof createTeller>
+  readonly deduper: ReturnType<typeof createFindingDeduper>
 }
 
 export const eccUncorrected = defineDetector({
@@ -47,7 +47,7 @@ and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]
       last: undefined,
       fresh: 0,
       quietSince: 0,
-      teller: createTeller({ kind: 'ecc_uncorrected', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'ecc_uncorrected', key: uuid, about: { uuid } }),
     }))
     return {
       judge(t) {
@@ -62,7 +62,7 @@ and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]
           if (count === 0) {
             // Of a driver that was loaded anew: what was found before is in the aggregate counter, and no longer in use.
             state.fresh = 0
-            state.teller.healthy(found, last === undefined || last > 0 ? 'the GPU was reset or the driver loaded anew: its counter begins at 0' : undefined)
+            state.deduper.healthy(found, last === undefined || last > 0 ? 'the GPU was reset or the driver loaded anew: its counter begins at 0' : undefined)
             continue
           }
           if (last === undefined || t < state.quietSince) state.quietSince = t
@@ -74,14 +74,14 @@ and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]
           }
           if (t - state.quietSince >= quietMs) {
             state.fresh = 0
-            state.teller.healthy(found, `no further error for ${options.quiet_hours} hours`)
+            state.deduper.healthy(found, `no further error for ${options.quiet_hours} hours`)
           }
           if (state.fresh === 0) continue
           const users = usersOf(tracks, uuid)
           const one = state.fresh === 1
           const ever = now.aggregate === undefined ? '' : ` Over its life the board has counted ${now.aggregate}.`
           const waits = now.pending === 1 ? ' A bad row waits for a reset to be replaced.' : now.failure === 1 ? ' Replacing a bad row has failed.' : ''
-          state.teller.faulty(found, {
+          state.deduper.faulty(found, {
             kind: 'ecc_uncorrected',
             key: uuid,
             about: { uuid },

@@ -8,7 +8,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isKnown, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
@@ -33,7 +33,7 @@ const REMEDIES = [
 type State = ReturnType<typeof makeState>
 const makeState = (key: string, uuid: string | undefined, options: { readonly for_seconds: number; readonly clear_seconds: number }) => ({
   hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
-  teller: createTeller({ kind: 'gpu_missing', key, about: uuid === undefined ? {} : { uuid } }),
+  deduper: createFindingDeduper({ kind: 'gpu_missing', key, about: uuid === undefined ? {} : { uuid } }),
   why: undefined as Trouble | undefined,
 })
 
@@ -61,7 +61,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
     const nameless = new Map<number, State>()
     const count = {
       hold: createHold({ forMs: options.count_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
-      teller: createTeller({ kind: 'gpu_missing', key: 'count', about: {} }),
+      deduper: createFindingDeduper({ kind: 'gpu_missing', key: 'count', about: {} }),
     }
     const figure = (metric: string): number | undefined => present.of(metric)[0]?.value
     const facts = () => {
@@ -74,7 +74,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
       const { why } = state
       const wantsReset = why?.gap.reason === 'reset_required'
       const cause = why === undefined ? 'The driver does not list it; before, this host had it.' : reasonText(why)
-      state.teller.faulty(found, {
+      state.deduper.faulty(found, {
         kind: 'gpu_missing',
         key,
         about: uuid === undefined ? {} : { uuid },
@@ -105,7 +105,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
           if (lost !== undefined) state.why = lost
           if (held === 'healthy') {
             state.why = undefined
-            state.teller.healthy(found, 'the driver has the GPU again')
+            state.deduper.healthy(found, 'the driver has the GPU again')
           } else if (held === 'faulty') tell(found, state, uuid, uuid, index, gpuText({ index, name }))
         }
         for (const trouble of troubles) {
@@ -124,7 +124,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
           for (const [index, state] of nameless) {
             const answers = [...cards.values()].some((card) => card.index === index && card.now.used !== undefined)
             if (answers && state.hold.see(t, false) === 'healthy') {
-              state.teller.healthy(found, 'the driver has the GPU again')
+              state.deduper.healthy(found, 'the driver has the GPU again')
               nameless.delete(index)
             }
           }
@@ -132,9 +132,9 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
         const [here, expected] = [figure(PRESENT), figure(EXPECTED)]
         const short = here === undefined || expected === undefined ? undefined : expected - here
         const held = count.hold.see(t, short === undefined ? undefined : short > named)
-        if (held === 'healthy') count.teller.healthy(found, 'as many GPUs as expected are there')
+        if (held === 'healthy') count.deduper.healthy(found, 'as many GPUs as expected are there')
         else if (held === 'faulty' && short !== undefined && here !== undefined) {
-          count.teller.faulty(found, {
+          count.deduper.faulty(found, {
             kind: 'gpu_missing',
             key: 'count',
             about: {},

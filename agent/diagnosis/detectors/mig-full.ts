@@ -7,7 +7,7 @@ import { percent } from '../../text/figures.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { createRise } from './parts/rise.ts'
 import { processText } from './parts/who.ts'
 
@@ -41,7 +41,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on 
     const cards = createPerGpu(() => new Map<string, Instance>())
     const states = createPerGpu((key) => ({
       hold: createHold({ forMs: 0, clearMs: 60_000 }),
-      teller: createTeller({ kind: 'mig_full', key, about: { uuid: key.split(' ')[0] ?? '' } }),
+      deduper: createFindingDeduper({ kind: 'mig_full', key, about: { uuid: key.split(' ')[0] ?? '' } }),
     }))
     const rises = createPerGpu(() => createRise(WINDOW_MS))
     const instanceOf = (uuid: string, gi: string): Instance => {
@@ -99,10 +99,10 @@ and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on 
             const faulty = full && instance.refusals >= options.refusals && free >= options.free_ratio * card
             const held = state.hold.see(t, faulty)
             if (!faulty) instance.users.clear()
-            if (held === 'healthy') state.teller.healthy(found, 'nobody in it is refused memory any more, or the card has no room either')
+            if (held === 'healthy') state.deduper.healthy(found, 'nobody in it is refused memory any more, or the card has no room either')
             else if (held === 'faulty') {
               const users = [...instance.users].slice(0, 3)
-              state.teller.faulty(found, {
+              state.deduper.faulty(found, {
                 kind: 'mig_full',
                 key,
                 about: { uuid },

@@ -2,11 +2,11 @@
 import { driverLibraryMismatch } from '../../metrics/driver.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { faultKey } from '../incidents/members.ts'
+import { faultKey } from '../incidents/grouped-faults.ts'
 import { defineDetector } from './definition.ts'
 import { isWide, troublesOf } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
-import { createTeller } from './parts/per-gpu.ts'
+import { createFindingDeduper } from './parts/per-gpu.ts'
 
 const DIFFER = driverLibraryMismatch.name
 const USED = gpuMemoryUsedBytes.name
@@ -27,7 +27,7 @@ export const nvmlDriverMismatch = defineDetector({
   expression: { promql: `${driverLibraryMismatch.name} == 1`, for: '10s' },
   create(options, { present }) {
     const hold = createHold({ forMs: options.for_seconds * 1_000, clearMs: 0 })
-    const teller = createTeller({ kind: KIND, key: KEY, about: {} })
+    const deduper = createFindingDeduper({ kind: KIND, key: KEY, about: {} })
     return {
       judge(t) {
         const found: TypedFinding[] = []
@@ -38,7 +38,7 @@ export const nvmlDriverMismatch = defineDetector({
         if (refused !== undefined) hold.settle('faulty')
         const works = present.of(USED).length > 0
         const held = hold.see(t, refused !== undefined || differ ? true : compared !== undefined || works ? false : undefined)
-        if (held === 'healthy') teller.healthy(found, 'libraries and kernel module are of one version')
+        if (held === 'healthy') deduper.healthy(found, 'libraries and kernel module are of one version')
         if (held !== 'faulty') return found
         const { kernel_version: kernel, library_version: library } = compared?.series.labels ?? {}
         const versions =
@@ -47,7 +47,7 @@ export const nvmlDriverMismatch = defineDetector({
           refused === undefined
             ? 'Programs that already run go on; every new one, and each container that starts, will fail with "Driver/library version mismatch".'
             : 'NVML refuses to start: nothing new can use the GPUs, and nothing of them can be read.'
-        teller.faulty(found, {
+        deduper.faulty(found, {
           kind: KIND,
           key: KEY,
           about: {},

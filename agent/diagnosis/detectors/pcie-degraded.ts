@@ -7,7 +7,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createLoad, LOAD_COLUMNS, loadPromql } from './parts/load.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { createRise } from './parts/rise.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
@@ -70,7 +70,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
       readT: undefined as number | undefined,
       atWork: false,
       proofs: 0,
-      teller: createTeller({ kind: 'pcie_degraded', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'pcie_degraded', key: uuid, about: { uuid } }),
     }))
     /** Undefined while the card does not work, or something cannot be read: then nobody can tell. */
     const slow = (t: number, row: Row, state: ReturnType<typeof states.of>): boolean | undefined => {
@@ -147,8 +147,8 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
           const held = state.hold.see(t, isBelow)
           const proven = held === 'faulty' && ((row.now.width ?? 0) < (row.now.widthMax ?? 0) || state.proofs >= PROOFS)
           const isSlow = proven || (held === 'unknown' && state.hold.settled() === 'faulty' && replaying)
-          if (proven || replaying) state.teller.faulty(found, tell(row, isSlow, replays ?? 0, replaying))
-          else if (held === 'healthy' && (replays !== undefined || !state.rise.everSeen())) state.teller.healthy(found)
+          if (proven || replaying) state.deduper.faulty(found, tell(row, isSlow, replays ?? 0, replaying))
+          else if (held === 'healthy' && (replays !== undefined || !state.rise.everSeen())) state.deduper.healthy(found)
         }
         return found
       },

@@ -6,7 +6,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createLoad, LOAD_COLUMNS } from './parts/load.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { createSpeeds, SPEED_COLUMNS } from './parts/speed.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
@@ -38,7 +38,7 @@ export const powerBrake = defineDetector({
     const speeds = createSpeeds()
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
-      teller: createTeller({ kind: 'power_brake', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'power_brake', key: uuid, about: { uuid } }),
       readT: undefined as number | undefined,
     }))
     return {
@@ -53,12 +53,12 @@ export const powerBrake = defineDetector({
           state.readT = row.readT
           const held = state.hold.see(t, now.brake === undefined || again ? undefined : now.brake === 1)
           if (now.brake === 0 && loaded === true) speeds.note(row)
-          if (held === 'healthy') state.teller.healthy(found)
+          if (held === 'healthy') state.deduper.healthy(found)
           if (held !== 'faulty') continue
           const users = usersOf(tracks, uuid)
           const cost = loaded === false ? { facts: {}, text: ' Nothing works on it now.' } : speeds.cost(row)
           const watts = now.power === undefined ? '' : ` It draws ${Math.round(now.power)} W${now.limit === undefined ? '' : ` of ${Math.round(now.limit)} W`}.`
-          state.teller.faulty(found, {
+          state.deduper.faulty(found, {
             kind: 'power_brake',
             key: uuid,
             about: { uuid },

@@ -2,13 +2,13 @@
 // of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
 import { gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
 import type { TypedFinding } from '../../model/finding.ts'
-import { faultKey } from '../incidents/members.ts'
+import { faultKey } from '../incidents/grouped-faults.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { actionsFor } from '../xid/actions.ts'
 import { recoveryNumbered } from '../xid/recovery.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const XID = 154
@@ -28,22 +28,22 @@ export const recoveryAction = defineDetector({
     const rows = createGpuRows(present, COLUMNS)
     const keyOf = (uuid: string): string =>
       faultKey({ kind: 'xid', severity: 'critical', title: '', verdict: '', facts: { xid: XID }, remedies: [], evidence: [] }, { gpu: { uuid } }, undefined)
-    const states = createPerGpu((uuid) => ({ key: keyOf(uuid), teller: createTeller({ kind: 'xid', key: keyOf(uuid), about: { uuid } }) }))
+    const states = createPerGpu((uuid) => ({ key: keyOf(uuid), deduper: createFindingDeduper({ kind: 'xid', key: keyOf(uuid), about: { uuid } }) }))
     return {
       judge() {
         const found: TypedFinding[] = []
         for (const row of rows.read().values()) {
           const { action } = row.now
           if (action === undefined) continue
-          const { key, teller } = states.of(row.uuid)
+          const { key, deduper } = states.of(row.uuid)
           if (action === 0) {
-            teller.healthy(found, 'the driver asks for nothing any more')
+            deduper.healthy(found, 'the driver asks for nothing any more')
             continue
           }
           const { to, severity, remedy } = recoveryNumbered(action)
           const users = usersOf(tracks, row.uuid)
           const at = { gpu_index: row.index }
-          teller.faulty(found, {
+          deduper.faulty(found, {
             kind: 'xid',
             key,
             about: { uuid: row.uuid },

@@ -3,7 +3,7 @@ import { gpuRemappedRows, gpuRetiredPages, gpuRetiredPagesPending, gpuRowRemapFa
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
@@ -65,7 +65,7 @@ export const rowRemapFailure = defineDetector({
     const states = createPerGpu((uuid) => ({
       /** Flags that this GPU has told: one that is not read any more is not well. */
       told: { failure: false, pending: false, pages: false },
-      teller: createTeller({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
     }))
     return {
       judge() {
@@ -79,8 +79,8 @@ export const rowRemapFailure = defineDetector({
             else missing ||= state.told[flag]
             faulty ||= value === 1
           }
-          if (faulty) state.teller.faulty(found, finding(row, usersOf(tracks, row.uuid)))
-          else if (read && !missing) state.teller.healthy(found, 'nothing waits for a reset any more')
+          if (faulty) state.deduper.faulty(found, finding(row, usersOf(tracks, row.uuid)))
+          else if (read && !missing) state.deduper.healthy(found, 'nothing waits for a reset any more')
         }
         return found
       },

@@ -9,7 +9,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, holdersText, type GpuHolders, type Holder } from './parts/holders.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { grantsOf, REQUEST_METRIC, type GpuGrant } from './parts/requests.ts'
 
 const COLUMNS = {
@@ -58,7 +58,7 @@ export const sharedGpu = defineDetector({
     const leastBytes = options.least_gib * 2 ** 30
     const states = createPerGpu((uuid) => ({
       hold: createHold({ forMs: options.for_minutes * 60_000, clearMs: options.clear_seconds * 1_000 }),
-      teller: createTeller({ kind: 'shared_gpu', key: `shared ${uuid}`, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'shared_gpu', key: `shared ${uuid}`, about: { uuid } }),
       sinceT: undefined as number | undefined,
     }))
     /** Of those that stand empty, the ones which a job of the card could use: it was given them, or nobody tells what any was given. */
@@ -102,7 +102,7 @@ export const sharedGpu = defineDetector({
           }
           if (other === undefined) {
             if (state.hold.see(t, false) === 'healthy')
-              state.teller.healthy(found, jobs.length < 2 ? 'no two jobs share it any more' : 'no GPU stands empty for them any more')
+              state.deduper.healthy(found, jobs.length < 2 ? 'no two jobs share it any more' : 'no GPU stands empty for them any more')
             if (state.hold.settled() !== 'faulty') state.sinceT = undefined
             continue
           }
@@ -111,7 +111,7 @@ export const sharedGpu = defineDetector({
           const names = jobs.map(({ ownerText }) => ownerText)
           const idle = gpus.map((each) => String(each.index))
           const span = spanText(Math.max(1, t - state.sinceT))
-          state.teller.faulty(found, {
+          state.deduper.faulty(found, {
             kind: 'shared_gpu',
             key: `shared ${uuid}`,
             about: { uuid },

@@ -4,11 +4,11 @@ import type { TypedFinding } from '../../model/finding.ts'
 import { upperFirst } from '../../text/grammar.ts'
 import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
-import { createTeller, type Teller } from './parts/per-gpu.ts'
+import { createFindingDeduper, type FindingDeduper } from './parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from './parts/target-checks.ts'
-import { reasonWords, targetRemedies, targetText } from './parts/target-words.ts'
+import { checkReasonText, targetRemedies, targetText } from './parts/target-text.ts'
 
-type State = { down: boolean; teller: Teller | undefined }
+type State = { down: boolean; deduper: FindingDeduper | undefined }
 
 export const targetDown = defineDetector({
   id: 'target-down',
@@ -30,7 +30,7 @@ export const targetDown = defineDetector({
     const aboutOf = ({ target, container }: TargetChecks) => ({ named: target, ...(container === undefined ? {} : { container }) })
 
     const tell = (t: number, of: TargetChecks): TypedFinding => {
-      const [title, meaning] = reasonWords(of.reason)
+      const [title, meaning] = checkReasonText(of.reason)
       const { target, reason, detail, status, failed, since, latencySeconds } = of
       return {
         kind: 'target_down',
@@ -57,17 +57,17 @@ export const targetDown = defineDetector({
         const found: TypedFinding[] = []
         for (const of of checks.all()) {
           let state = states.get(of.target)
-          if (state === undefined) states.set(of.target, (state = { down: false, teller: undefined }))
+          if (state === undefined) states.set(of.target, (state = { down: false, deduper: undefined }))
           if (of.failed >= options.failures) state.down = true
           else if (of.well >= options.successes) state.down = false
           else if (!state.down || of.failed === 0) continue // too early to say, or on its way back
-          state.teller ??= createTeller({ kind: 'target_down', key: of.target, about: aboutOf(of) })
-          if (state.down) state.teller.faulty(found, tell(t, of))
-          else state.teller.healthy(found)
+          state.deduper ??= createFindingDeduper({ kind: 'target_down', key: of.target, about: aboutOf(of) })
+          if (state.down) state.deduper.faulty(found, tell(t, of))
+          else state.deduper.healthy(found)
         }
-        for (const [target, { teller }] of states) {
+        for (const [target, { deduper }] of states) {
           if (checks.has(target)) continue
-          teller?.healthy(found, 'removed or changed in the configuration')
+          deduper?.healthy(found, 'removed or changed in the configuration')
           states.delete(target)
         }
         return found

@@ -9,7 +9,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf } from './parts/gpu-rows.ts'
 import { concernsGpu, isWide, reasonText, troublesOf, type Trouble } from './parts/gpu-trouble.ts'
 import { createHold } from './parts/hold.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
@@ -70,18 +70,18 @@ or ${agentSourceUp.name}{source="host"} == 0`,
     const gpuMs = options.intervals * INTERVAL_MS
     const states = createPerGpu((uuid) => ({
       hold: holdOf(gpuMs),
-      teller: createTeller({ kind: 'telemetry_stale', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'telemetry_stale', key: uuid, about: { uuid } }),
       told: false,
       /** Another detector tells why it is silent, until it speaks again. */
       explained: false,
       raw: undefined as boolean | undefined,
       why: undefined as Trouble | undefined,
     }))
-    const all = { hold: holdOf(gpuMs), teller: createTeller({ kind: 'telemetry_stale', key: 'gpu', about: {} }), explained: false }
+    const all = { hold: holdOf(gpuMs), deduper: createFindingDeduper({ kind: 'telemetry_stale', key: 'gpu', about: {} }), explained: false }
     const steady = STEADY.map((source) => ({
       source,
       hold: holdOf(options.source_seconds * 1_000),
-      teller: createTeller({ kind: 'telemetry_stale', key: source, about: {} }),
+      deduper: createFindingDeduper({ kind: 'telemetry_stale', key: source, about: {} }),
       wasWell: false,
     }))
     const hostFinding = (
@@ -104,10 +104,10 @@ or ${agentSourceUp.name}{source="host"} == 0`,
     })
 
     /** It began as silence, and now another detector knows why. */
-    const superseded = (found: TypedFinding[], { hold, teller }: Pick<typeof all, 'hold' | 'teller'>): void => {
+    const superseded = (found: TypedFinding[], { hold, deduper }: Pick<typeof all, 'hold' | 'deduper'>): void => {
       if (hold.settled() !== 'faulty') return
       hold.settle('unknown')
-      teller.healthy(found, 'another incident tells its cause')
+      deduper.healthy(found, 'another incident tells its cause')
     }
 
     const gpus = (t: number, found: TypedFinding[]): void => {
@@ -150,21 +150,24 @@ or ${agentSourceUp.name}{source="host"} == 0`,
       const down = wide !== undefined && silent + explained === told && (told === 0 || silent > 0)
       const nothing = wanted && !all.explained && !hangs && (down || (silent > 1 && silent + explained === told))
       const held = all.hold.see(t, nothing ? true : told > silent + explained ? false : undefined)
-      if (held === 'healthy') all.teller.healthy(found, 'GPUs are read again')
+      if (held === 'healthy') all.deduper.healthy(found, 'GPUs are read again')
       else if (held === 'faulty') {
         const because = wide === undefined ? 'No source of GPU readings has spoken, and none says why.' : reasonText(wide)
         const title = 'No GPU is read any more'
-        all.teller.faulty(found, hostFinding('gpu', 'critical', title, `Nothing is known of any GPU of this host. ${because}`, GPU_REMEDIES, { source: 'gpu' }))
+        all.deduper.faulty(
+          found,
+          hostFinding('gpu', 'critical', title, `Nothing is known of any GPU of this host. ${because}`, GPU_REMEDIES, { source: 'gpu' }),
+        )
       }
       for (const { uuid, index, name } of cards.values()) {
         const state = states.of(uuid)
         // What concerns all is told once.
         const one = state.hold.see(t, nothing || ((all.explained || hangs) && state.raw === true) ? undefined : state.raw)
-        if (one === 'healthy') state.teller.healthy(found, 'the GPU is read again')
+        if (one === 'healthy') state.deduper.healthy(found, 'the GPU is read again')
         if (one !== 'faulty') continue
         const users = usersOf(tracks, uuid)
         const because = state.why === undefined ? '' : ` ${reasonText(state.why)}`
-        state.teller.faulty(found, {
+        state.deduper.faulty(found, {
           kind: 'telemetry_stale',
           key: uuid,
           about: { uuid },
@@ -179,7 +182,7 @@ or ${agentSourceUp.name}{source="host"} == 0`,
     }
     const others = (t: number, found: TypedFinding[]): void => {
       for (const entry of steady) {
-        const { source, hold, teller } = entry
+        const { source, hold, deduper } = entry
         const heard = present.heard(source)
         if (heard === undefined) continue
         const late = Math.abs(t - heard) > LATE_MS
@@ -190,13 +193,13 @@ or ${agentSourceUp.name}{source="host"} == 0`,
         // What never worked is a matter of setting up, not a fault.
         if (!entry.wasWell) continue
         const held = hold.see(t, !well)
-        if (held === 'healthy') teller.healthy(found, 'it tells again')
+        if (held === 'healthy') deduper.healthy(found, 'it tells again')
         if (held !== 'faulty') continue
         const what = source === 'host' ? 'the host' : 'containers'
         const because = gap === undefined ? `Its last word is ${Math.round((t - heard) / 1_000)} s old.` : `${gap.detail ?? gap.reason}.`
         const title = gap === undefined ? `No readings of ${what} any more` : `Readings of ${what} are incomplete`
         const verdict = `The source of ${what} told before and does not any more; what it would tell is not known. ${because}`
-        teller.faulty(found, hostFinding(source, 'warning', title, verdict, [CHECK], { source }))
+        deduper.faulty(found, hostFinding(source, 'warning', title, verdict, [CHECK], { source }))
       }
     }
 

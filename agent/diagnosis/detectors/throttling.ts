@@ -10,7 +10,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
 import { createHold } from './parts/hold.ts'
 import { createLoad, LOAD_COLUMNS, loadPromql } from './parts/load.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { createSpeeds, SPEED_COLUMNS } from './parts/speed.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
@@ -142,7 +142,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
       memoryRead: false,
       readT: undefined as number | undefined,
       restsSince: undefined as number | undefined,
-      teller: createTeller({ kind: 'throttling', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'throttling', key: uuid, about: { uuid } }),
     }))
 
     /** Whether the power cap costs more than is usual under load. */
@@ -208,8 +208,8 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
           const faulty = again ? undefined : (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
           if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
           const held = state.hold.see(t, faulty)
-          if (held === 'faulty') state.teller.faulty(found, tell(row, capped, hot, memoryLimit))
-          else if (held === 'healthy') state.teller.healthy(found, loaded === false ? 'nothing works on it any more' : undefined)
+          if (held === 'faulty') state.deduper.faulty(found, tell(row, capped, hot, memoryLimit))
+          else if (held === 'healthy') state.deduper.healthy(found, loaded === false ? 'nothing works on it any more' : undefined)
         }
         return found
       },

@@ -11,7 +11,7 @@ import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows
 import { createHold } from './parts/hold.ts'
 import { createHolders, HOLDER_METRICS, type GpuHolders, type Holder } from './parts/holders.ts'
 import { createLoad, LOAD_COLUMNS } from './parts/load.ts'
-import { createPerGpu, createTeller } from './parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import type { Track } from './parts/tracks.ts'
 import { processText } from './parts/who.ts'
 import { underWsl, WSL_METRIC } from './parts/wsl.ts'
@@ -35,7 +35,7 @@ const LEFT_SHARE = 0.2
 
 type State = {
   readonly hold: ReturnType<typeof createHold>
-  readonly teller: ReturnType<typeof createTeller>
+  readonly deduper: ReturnType<typeof createFindingDeduper>
   sinceT: number | undefined
   /** Who held it last; kept once it is known. */
   leftBy: { readonly text: string; readonly endedT: number | undefined } | undefined
@@ -100,7 +100,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
     const load = createLoad(0.005)
     const states = createPerGpu((uuid): State => ({
       hold: createHold({ forMs: options.for_minutes * 60_000, clearMs: options.clear_seconds * 1_000 }),
-      teller: createTeller({ kind: 'unattributed_memory', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'unattributed_memory', key: uuid, about: { uuid } }),
       sinceT: undefined,
       leftBy: undefined,
       worked: false,
@@ -202,7 +202,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
               state.leftBy = undefined
               state.worked = false
             }
-            if (held === 'healthy') state.teller.healthy(found, 'the memory was given back, or has a holder again')
+            if (held === 'healthy') state.deduper.healthy(found, 'the memory was given back, or has a holder again')
             continue
           }
           state.sinceT ??= t
@@ -211,7 +211,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
           state.worked ||= works === true && lost.living === 0 && lost.dead.length === 0
           const hidden = state.leftBy === undefined && (blind || state.worked)
           const faulty = hidden && blind && (state.worked || works !== false) ? undefined : true
-          if (state.hold.see(t, faulty) === 'faulty') state.teller.faulty(found, tell(t, row, lost, state, hidden))
+          if (state.hold.see(t, faulty) === 'faulty') state.deduper.faulty(found, tell(t, row, lost, state, hidden))
         }
         return found
       },

@@ -3,11 +3,11 @@ import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { torchFigures } from './cuda-oom/figures.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** What was made smaller decides; the size that fits is known only where the message tells it. */
-function remedies({ facts, situation, message }: Told): readonly Piece[] {
+function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { training, programs } = situation()
   const { batch_to: to } = facts
   if (/til(?:ed|ing|e)\b|VAE/i.test(message))

@@ -1,5 +1,5 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
-import { ruleFamily, type Rule, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -8,7 +8,7 @@ import { around, known } from './parts/window.ts'
 const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '129', '13': '130' }
 const SUPPORTED_FROM = 118
 
-function wanted({ facts, situation }: Told): string | undefined {
+function wanted({ facts, situation }: Matched): string | undefined {
   const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
   const { text } = situation()
   return (
@@ -22,8 +22,8 @@ function wanted({ facts, situation }: Told): string | undefined {
 }
 const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 
-function remedies(told: Told): readonly Piece[] {
-  const situation = told.situation()
+function remedies(matched: Matched): readonly Piece[] {
+  const situation = matched.situation()
   const { text } = situation
   if (situation.system === 'mac')
     return [
@@ -31,7 +31,7 @@ function remedies(told: Told): readonly Piece[] {
         text: 'On a Mac bitsandbytes has no GPU support: load the model without 8-bit or 4-bit quantization, or use one for Metal (MPS): MLX, or llama.cpp with GGUF.',
       },
     ]
-  const cuda = wanted(told)
+  const cuda = wanted(matched)
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
@@ -83,10 +83,10 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   pattern,
   severity,
   title: 'bitsandbytes cannot use the GPU',
-  verdict: (told) => {
-    const cuda = wanted(told)
-    const apple = told.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
-    const rocm = told.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
+  verdict: (matched) => {
+    const cuda = wanted(matched)
+    const apple = matched.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
+    const rocm = matched.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
     if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'
     return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`

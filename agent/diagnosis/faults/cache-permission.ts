@@ -2,7 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -10,7 +10,7 @@ import type { Piece } from './remedies/plan.ts'
 const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b/
 const READ_ONLY = /[Rr]ead-only file system|\[Errno 30\]/
 
-function remedies({ facts, situation, message }: Told): readonly Piece[] {
+function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const path = facts.path
   const root = path?.replace(/(\/\.cache\/huggingface|\/huggingface|\/\.cache\/torch|\/\.triton|\/\.ollama).*$/, '$1')

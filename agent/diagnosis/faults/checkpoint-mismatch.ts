@@ -1,6 +1,6 @@
 // A model or checkpoint file that is incomplete or damaged: safetensors, PyTorch's zip files, pickles, GGUF.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -10,7 +10,7 @@ const fileIn = (seen: Seen): string | undefined => FILE.exec(seen.message)?.[1] 
 const facts = (seen: Seen): Facts => known({ pattern: 'unreadable', path: fileIn(seen) })
 const REPOSITORY = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?:\/|\s|$)/
 
-function remedies({ facts: { path }, situation, message }: Told): readonly Piece[] {
+function remedies({ facts: { path }, situation, message }: Matched): readonly Piece[] {
   const repository = REPOSITORY.exec(`${path ?? ''} ${situation().text}`)
   const name = repository === null ? '<REPOSITORY>' : `${repository[1]}/${repository[2]}`
   const pointer = /invalid load key, 'v'|HeaderTooLarge|invalid magic/.test(message)
@@ -30,7 +30,7 @@ function remedies({ facts: { path }, situation, message }: Told): readonly Piece
     },
   ]
 }
-const verdict = ({ facts: { path }, match }: Told): string =>
+const verdict = ({ facts: { path }, match }: Matched): string =>
   `${path ?? 'A model file'} cannot be read ("${match[0].slice(0, 90)}"): likely an incomplete download or save.`
 const rule = { severity: 'critical', title: 'A model file cannot be read', verdict, remedies } as const
 

@@ -1,7 +1,7 @@
 // A kernel needs more on-chip memory than a multiprocessor of this GPU has: Triton's "out of resource".
 import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -11,7 +11,7 @@ const facts = ({ match }: Seen): Facts =>
     ...(match[1] === 'shared memory' ? { requested_bytes: whole(match[2]), limit_bytes: whole(match[3]) } : {}),
   })
 
-function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Told): readonly Piece[] {
+function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Matched): readonly Piece[] {
   const { programs } = situation()
   const factor = asked === undefined || limit === undefined || limit === 0 ? undefined : asked / limit
   return [

@@ -1,6 +1,6 @@
 // An error of CUDA's mathematical libraries: cuBLAS, cuDNN, cuSPARSE, cuSOLVER, cuFFT, cuRAND and their ROCm kin.
 import { lessMemory } from './cuda-oom/less/index.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -9,10 +9,10 @@ import { known } from './parts/window.ts'
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
 /** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
-type Meaning = { readonly pattern: RegExp; readonly says: string; readonly pieces: (told: Told) => readonly Piece[] }
+type Meaning = { readonly pattern: RegExp; readonly says: string; readonly pieces: (matched: Matched) => readonly Piece[] }
 
-function full(told: Told): readonly Piece[] {
-  const situation = told.situation()
+function full(matched: Matched): readonly Piece[] {
+  const situation = matched.situation()
   const { vendor, programs } = situation
   return [
     vendor === 'amd'
@@ -24,17 +24,17 @@ function full(told: Told): readonly Piece[] {
     lessMemory(situation, {}).slice(0, programs.has('tensorflow') ? 2 : 1),
   ]
 }
-const versions = (told: Told): Piece =>
-  told.situation().vendor === 'amd'
+const versions = (matched: Matched): Piece =>
+  matched.situation().vendor === 'amd'
     ? {
         text: 'See that ROCm and the framework belong to one release, and that it supports this GPU.',
         command: 'rocminfo | grep -i gfx; ls /opt/rocm/lib/rocblas/library | head; pip list | grep -i torch',
       }
     : {
         text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
-        ...(told.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
+        ...(matched.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
       }
-const graphs = ({ situation }: Told): Piece =>
+const graphs = ({ situation }: Matched): Piece =>
   /cuda ?graph|CudaGraph|capture\(/i.test(situation().text) && {
     text: 'It happens while a CUDA graph is captured: run once without graphs to see the real error.',
     ...(situation().programs.has('sglang') ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
@@ -44,10 +44,10 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern: /VERSION_MISMATCH/,
     says: 'parts of two different cuDNN versions were loaded together.',
-    pieces: (told) => [
+    pieces: (matched) => [
       {
         text: 'Find the second cuDNN: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed.',
-        ...(told.situation().system === 'windows'
+        ...(matched.situation().system === 'windows'
           ? { command: 'pip list' }
           : { command: 'ldconfig -p | grep libcudnn; printenv LD_LIBRARY_PATH; pip list | grep -i cudnn' }),
       },
@@ -65,60 +65,60 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern: /ALLOC_FAILED|resource allocation failed/,
     says: 'the library could not allocate GPU memory for its handle or workspace.',
-    pieces: (told) => [full(told), whoHolds(told.situation())],
+    pieces: (matched) => [full(matched), whoHolds(matched.situation())],
   },
   {
     pattern: /insufficient driver version/i,
     says: 'the library could not start, and the text names the driver as the likely cause.',
-    pieces: (told) => [
+    pieces: (matched) => [
       {
-        text: `Update the NVIDIA driver${told.situation().versions.driver === undefined ? '' : ` (now ${told.situation().versions.driver})`}, or install a build for an older CUDA.`,
+        text: `Update the NVIDIA driver${matched.situation().versions.driver === undefined ? '' : ` (now ${matched.situation().versions.driver})`}, or install a build for an older CUDA.`,
       },
-      full(told),
+      full(matched),
     ],
   },
   {
     pattern: /operation not supported/,
     says: 'the driver or the GPU does not support the operation (cudaErrorNotSupported). It is no lack of memory.',
-    pieces: (told) => [
+    pieces: (matched) => [
       {
         text: 'Check that driver, CUDA libraries and framework belong to one CUDA version, and that the GPU (MIG, vGPU) supports the operation.',
         command: 'nvidia-smi; pip list | grep -i nvidia',
       },
-      versions(told),
+      versions(matched),
     ],
   },
   {
     pattern: /NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
     says: 'the library does not support this input: its shape, type or memory layout.',
-    pieces: (told) => [
+    pieces: (matched) => [
       { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
-      synchronous(told.situation()),
-      versions(told),
+      synchronous(matched.situation()),
+      versions(matched),
     ],
   },
   {
     pattern: /EXECUTION_FAILED|EXEC_FAILED|MAPPING_ERROR/,
     says: 'a kernel of the library failed. Likely an earlier error of the process that shows only here, or a version that does not fit the driver.',
-    pieces: (told) => [graphs(told), synchronous(told.situation()), versions(told)],
+    pieces: (matched) => [graphs(matched), synchronous(matched.situation()), versions(matched)],
   },
   {
     pattern:
       /NOT_INITIALIZED|[Cc]reate\w{0,8}\(|create (?:cublas|cudnn|cusolver) handle|failed to initialize|initialization failed|without BLAS support|INTERNAL_ERROR|dnn implementation/,
     says: 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.',
-    pieces: (told) => [full(told), versions(told), synchronous(told.situation())],
+    pieces: (matched) => [full(matched), versions(matched), synchronous(matched.situation())],
   },
 ]
 const UNKNOWN: Meaning = {
   pattern: /^/,
   says: 'a call of a mathematical library failed. The cause is not in the message; it may be an earlier error that shows only here.',
-  pieces: (told) => [synchronous(told.situation()), versions(told), full(told)],
+  pieces: (matched) => [synchronous(matched.situation()), versions(matched), full(matched)],
 }
-const near = ({ message, text, at }: Told): string => `${message} ${text[at + 1] ?? ''}`
-const meaningOf = (told: Told): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(told))) ?? UNKNOWN
-const verdict = (told: Told): string =>
-  `${STATUS.exec(told.message)?.[1] ?? (told.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${meaningOf(told).says}`
-const remedies = (told: Told): readonly Piece[] => meaningOf(told).pieces(told)
+const near = ({ message, text, at }: Matched): string => `${message} ${text[at + 1] ?? ''}`
+const meaningOf = (matched: Matched): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
+const verdict = (matched: Matched): string =>
+  `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${meaningOf(matched).says}`
+const remedies = (matched: Matched): readonly Piece[] => meaningOf(matched).pieces(matched)
 const status = ({ message }: Seen): ReturnType<typeof known> => known({ status: STATUS.exec(message)?.[1] })
 
 export const cublasCudnnError = ruleFamily({

@@ -1,9 +1,9 @@
 // A forked child used CUDA that its parent had started: PyTorch refuses it.
-import { ruleFamily, type Told } from './parts/rules.ts'
+import { ruleFamily, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-function remedies({ situation }: Told): readonly Piece[] {
+function remedies({ situation }: Matched): readonly Piece[] {
   const now = situation()
   const script = now.subject.script
   if (now.programs.has('vllm'))

@@ -141,7 +141,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
 }
 
 const L = `(${CUDA_LIBRARY})`
-// The container toolkit's own refusal is told by gpu-not-visible.
+// The container toolkit's own refusal is found by gpu-not-visible.
 const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || message.includes('detected non-NVML platform')
 
 export const cudaLibraryMissing = ruleFamily({

@@ -1,11 +1,11 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
 import { architectureIn, capabilityText } from './parts/architecture.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { cudaErrorCode, known } from './parts/window.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
-function driverOld({ situation }: Told): readonly Piece[] {
+function driverOld({ situation }: Matched): readonly Piece[] {
   const at = situation()
   const { driverCuda } = at.versions
   const index = wheelFor(undefined, driverCuda)
@@ -25,7 +25,7 @@ function driverOld({ situation }: Told): readonly Piece[] {
   ]
 }
 
-function architecture({ situation, message }: Told): readonly Piece[] {
+function architecture({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   const arch = architectureIn(message) ?? architectureIn(at.text)
   const { programs, vendor } = at
@@ -75,7 +75,7 @@ function architecture({ situation, message }: Told): readonly Piece[] {
   ]
 }
 
-function compatibility({ situation }: Told): readonly Piece[] {
+function compatibility({ situation }: Matched): readonly Piece[] {
   const { programs } = situation()
   return [
     {

@@ -1,7 +1,7 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -30,7 +30,7 @@ function see(path: string | undefined, quota: boolean): Piece {
     : { text: `See how full the file system of ${path} is: space, and inodes.`, command: `df -h ${word(path)}; df -i ${word(path)}` }
 }
 
-function remediesFor({ facts, situation, message }: Told, quota = false): readonly Piece[] {
+function remediesFor({ facts, situation, message }: Matched, quota = false): readonly Piece[] {
   const at = situation()
   const path = existing(facts.path)
   const around = `${message}\n${at.text}`
@@ -136,7 +136,7 @@ export const diskFull = ruleFamily({
         /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|low on resource: ephemeral-storage|\bENOSPC\b[:,]/,
       severity,
       title,
-      remedies: (told) => remediesFor(told),
+      remedies: (matched) => remediesFor(matched),
       verdict: ({ match, message, text, at }) => {
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
@@ -151,7 +151,7 @@ export const diskFull = ruleFamily({
       pattern: /[Dd]isk quota exceeded/,
       severity,
       title: 'Disk quota used up',
-      remedies: (told) => remediesFor(told, true),
+      remedies: (matched) => remediesFor(matched, true),
       verdict: 'A write failed because the quota of this user or directory is used up; the disk itself may have room.',
     },
     {
@@ -166,7 +166,7 @@ export const diskFull = ruleFamily({
       },
       severity: 'warning',
       title,
-      remedies: (told) => remediesFor(told),
+      remedies: (matched) => remediesFor(matched),
       verdict: ({ text, at }) => hubSizes(joinedFrom(text, at, 4)) ?? 'The hub client sees too little free space for the file that it has to download.',
       // On network file systems the free space is misread as none, and the download goes on.
       unless: ({ text, at }) => text.slice(at + 1, at + 12).some((line) => /100%\|/.test(line)),
@@ -175,14 +175,14 @@ export const diskFull = ruleFamily({
       pattern: /PytorchStreamWriter failed writing file[^]{0,80}?file write ?failed/,
       severity,
       title: 'A checkpoint could not be written',
-      remedies: (told) => remediesFor(told),
+      remedies: (matched) => remediesFor(matched),
       verdict: 'torch.save could not write its file. Likely the disk or the quota is full.',
     },
     {
       pattern: /\bnot enough disk space\b/,
       severity: 'warning',
       title,
-      remedies: (told) => remediesFor(told),
+      remedies: (matched) => remediesFor(matched),
       verdict: 'A program refused to write because too little disk space is free.',
     },
   ],

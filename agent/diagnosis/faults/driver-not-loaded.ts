@@ -1,6 +1,6 @@
 // The driver's kernel module could not be built or was refused: DKMS, the installer, Secure Boot, nouveau.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -13,7 +13,7 @@ const kernel = (seen: Seen): string | undefined =>
 const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
 const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 
-function remedies({ situation, facts: { kernel_version: version }, text, at }: Told): readonly Piece[] {
+function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
   const lines = around(text, at, 24, 12)
   const { programs } = situation()
   const release = version ?? '$(uname -r)'
@@ -42,7 +42,7 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: T
   ]
 }
 
-const verdict = (seen: Told): string => {
+const verdict = (seen: Matched): string => {
   const version = seen.facts.kernel_version
   const why = SIGNATURE.test(near(seen)) ? ' The kernel refused it because of its signature (Secure Boot).' : ''
   const what = /Bad return status/.test(seen.match[0]) ? 'could not be built' : 'could not be loaded'

@@ -1,8 +1,8 @@
 // A process reached its limit of open files.
-import { ruleFamily, type Told } from './parts/rules.ts'
+import { ruleFamily, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
-function remedies({ situation, message }: Told): readonly Piece[] {
+function remedies({ situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const torch = programs.has('pytorch') || /ancdata|multiprocessing|DataLoader/.test(`${message} ${situation().text}`)
   return [

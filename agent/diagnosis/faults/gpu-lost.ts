@@ -95,7 +95,7 @@ const lost = (facts: Facts): readonly Remedy[] =>
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
-  // A line with an Xid is told as such (79), and the driver's other line about the same loss is not told twice.
+  // A line with an Xid is reported as that (79), and the driver's other line about the same loss is not reported twice.
   if (/\bXid \(/.test(line)) return undefined
   const message = wrapped(text, at)
   const index = whole(INDEX.exec(message)?.[1])

@@ -1,6 +1,6 @@
 // Page faults that the kernel driver of an AMD or Intel GPU reports.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, pciBusId, whole } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -13,7 +13,7 @@ const facts = (seen: Seen): Facts => {
   return known({ pci_bus_id: pci === undefined ? undefined : pciBusId(pci), process: who?.[1]?.trim(), pid: whole(who?.[2]) })
 }
 
-function remedies({ facts: { process }, situation }: Told): readonly Piece[] {
+function remedies({ facts: { process }, situation }: Matched): readonly Piece[] {
   return [
     {
       text: `Run ${process ?? 'the program'} again with serialized kernels, so that the failing one is named.`,

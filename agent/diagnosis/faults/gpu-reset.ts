@@ -1,6 +1,6 @@
 // AMD and Intel GPUs that hang and are reset by their kernel driver (amdgpu, i915, xe).
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, pciBusId, whole } from './parts/window.ts'
 import { REBOOT } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -18,7 +18,7 @@ const facts = (seen: Seen): Facts => {
   })
 }
 
-function remedies({ facts: { process, pid }, message }: Told): readonly Piece[] {
+function remedies({ facts: { process, pid }, message }: Matched): readonly Piece[] {
   const failed = /reset(?:\(\d{1,6}\))? failed|wedged|GPU recovery failed/i.test(message)
   return [
     {
@@ -35,7 +35,7 @@ function remedies({ facts: { process, pid }, message }: Told): readonly Piece[] 
 const rule = {
   severity: 'critical',
   title: 'GPU hung and was reset',
-  verdict: ({ facts: { pci_bus_id: pci, status, process }, message }: Told) =>
+  verdict: ({ facts: { pci_bus_id: pci, status, process }, message }: Matched) =>
     `The ${pci === undefined ? 'GPU' : `GPU at ${pci}`} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; its driver ${/failed|wedged/i.test(message) ? 'could not reset it' : 'resets it'}. Likely cause: a program or the driver.`,
   remedies,
 } as const

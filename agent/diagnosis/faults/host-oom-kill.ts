@@ -29,7 +29,15 @@ type Victim = {
   readonly lines: readonly number[]
 }
 const GROUP = /oom_memcg=(\/[^,\s]{1,200})|killed as a result of limit of (\/\S{1,200})|task_memcg=(\/[^,\s]{1,200})/
-const ASKED = /(\S{1,16}(?: \S{1,15})?) invoked oom-killer:/
+const ASKED = ' invoked oom-killer:'
+/** A process name has at most 15 characters, and may hold spaces. */
+const ASKER = /(\S{1,16}(?: \S{1,15})?)$/
+
+/** Who asked for the memory that was not there. */
+function askerIn(text: string): string | undefined {
+  const at = text.indexOf(ASKED)
+  return at < 0 ? undefined : ASKER.exec(text.slice(Math.max(0, at - 40), at))?.[1]?.replace(/^.*[\]:] /, '')
+}
 
 /** Everything that the kernel's lines around `at` tell of one kill: they span tens of lines. */
 function victimAround(text: LogText, at: number): Victim {
@@ -57,7 +65,7 @@ function victimAround(text: LogText, at: number): Victim {
     facts,
     cgroup,
     group: groups?.[1] ?? groups?.[2] ?? groups?.[3],
-    asked: ASKED.exec(near)?.[1]?.replace(/^.*[\]:] /, ''),
+    asked: askerIn(near),
     lines: [...new Set(lines)].filter((line) => line !== undefined),
   }
 }

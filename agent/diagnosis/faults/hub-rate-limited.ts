@@ -2,7 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -22,10 +22,10 @@ function download(message: string, situation: Situation): Piece {
 }
 
 /** What was asked too often decides. Limits: huggingface.co/docs/hub/rate-limits, counted in windows of five minutes. */
-function remedies(told: Told): readonly Piece[] {
-  const { text, at, situation } = told
-  const message = `${near(told)} ${text.slice(at, at + 4).join(' ')}`
-  const wait = told.facts.retry_after_s
+function remedies(matched: Matched): readonly Piece[] {
+  const { text, at, situation } = matched
+  const message = `${near(matched)} ${text.slice(at, at + 4).join(' ')}`
+  const wait = matched.facts.retry_after_s
   const pause: Piece = wait !== undefined && { text: `Wait ${wait} s, then ask less often: fewer requests in parallel, and growing pauses between tries.` }
   const login: Piece = {
     text: /your IP|HF account/.test(message)

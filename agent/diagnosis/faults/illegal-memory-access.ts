@@ -1,6 +1,6 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Rule, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
@@ -9,7 +9,7 @@ import { INFERENCE } from '../situation/programs.ts'
 import { xidFacts } from './xid.ts'
 
 /** What helps to find the failing kernel, for the program that runs. */
-function remedies({ situation, facts }: Told): readonly Piece[] {
+function remedies({ situation, facts }: Matched): readonly Piece[] {
   const at = situation()
   const { programs, vendor } = at
   const device = facts.gpu_index === undefined ? '' : ` on GPU ${facts.gpu_index}`
@@ -37,10 +37,10 @@ const CHECKS: readonly (readonly [pattern: RegExp, text: string])[] = [
     'An index is out of range in gather, scatter or indexing: compare its largest value with the size of the dimension.',
   ],
 ]
-function asserted(told: Told): readonly Piece[] {
-  const { message, text, at } = told
+function asserted(matched: Matched): readonly Piece[] {
+  const { message, text, at } = matched
   const known = CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))?.[1]
-  const situation = told.situation()
+  const situation = matched.situation()
   const kernel = /nvfp4|fp8|moe|flash|triton|cutlass|\.cuh/i.test(message)
   return [
     { text: known ?? 'Most often an index is out of range: a label, a token id or a position.' },
@@ -50,7 +50,7 @@ function asserted(told: Told): readonly Piece[] {
   ]
 }
 
-// NCCL passes on what others broke; unless it names an illegal access that is told by its own family.
+// NCCL passes on what others broke; unless it names an illegal access that its own family finds.
 const inNccl = ({ message, match }: Seen): boolean => /NCCL WARN|NCCL error/.test(message.slice(0, match.index))
 
 // Xids that a kernel's fault leaves in the kernel log, where a journal holds both.
@@ -165,7 +165,7 @@ export const illegalMemoryAccess = ruleFamily({
       'The driver ended a kernel because the GPU did not come back in time: a hang, or a long kernel on a GPU that also drives a screen.',
       {
         unless: inNccl,
-        remedies: (told) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, remedies(told)],
+        remedies: (matched) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, remedies(matched)],
       },
     ),
     rule(

@@ -1,7 +1,7 @@
 // A process that ended by SIGKILL, where the text does not say who sent it.
 import type { Facts } from '../../model/facts.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -16,7 +16,7 @@ const facts = (seen: Seen): Facts => {
   })
 }
 
-function remedies({ situation }: Told): readonly Piece[] {
+function remedies({ situation }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   return [
     KERNEL_LOG,

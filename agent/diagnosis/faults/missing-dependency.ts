@@ -1,6 +1,6 @@
 // A compiled Python extension that does not fit the installed PyTorch: the loader misses a name of its C++ interface.
 import { mayBeIgnored } from './parts/optional-libraries.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { SEE_TORCH } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -33,8 +33,8 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   )
 }
 
-function remedies(told: Told): readonly Piece[] {
-  const name = distribution(told)
+function remedies(matched: Matched): readonly Piece[] {
+  const name = distribution(matched)
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
@@ -55,8 +55,8 @@ export const missingDependency = ruleFamily({
       pattern: SYMBOL,
       severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
       title: 'An extension does not fit the installed PyTorch',
-      verdict: (told) =>
-        `${distribution(told) ?? told.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed: the name that it looks for is part of PyTorch's C++ interface.`,
+      verdict: (matched) =>
+        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
     },

@@ -1,7 +1,7 @@
 // The model hub refuses a repository: gated, private, not there, or a token that is missing or not valid.
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -24,7 +24,7 @@ const facts = (seen: Seen): Facts => {
   })
 }
 
-function remedies({ facts: { path: repository }, situation }: Told): readonly Piece[] {
+function remedies({ facts: { path: repository }, situation }: Matched): readonly Piece[] {
   return [
     {
       text: `Accept the terms of ${repository ?? 'the model'} once on its page${repository === undefined ? '' : ` (https://huggingface.co/${repository})`}, with the account whose token is used.`,
@@ -40,7 +40,7 @@ function remedies({ facts: { path: repository }, situation }: Told): readonly Pi
     },
   ]
 }
-const verdict = ({ facts: { path, http_status: status } }: Told): string =>
+const verdict = ({ facts: { path, http_status: status } }: Matched): string =>
   `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: it is gated, private or not there, or the token is missing or not valid.`
 const rule = { severity: 'critical', title: 'No access to the model', verdict, remedies } as const
 

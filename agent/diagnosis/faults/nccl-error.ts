@@ -1,7 +1,7 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
 import type { Facts } from '../../model/facts.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous, xidsBeside } from './remedies/debug.ts'
 import { setVariables } from './remedies/environment.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -10,7 +10,7 @@ import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
 
-function timeout({ facts, situation }: Told): readonly Piece[] {
+function timeout({ facts, situation }: Matched): readonly Piece[] {
   const at = situation()
   const lagging = LAGGING.exec(at.text)
   const limit = facts.timeout_ms
@@ -40,7 +40,7 @@ const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
 /** The path that failed decides: InfiniBand, a peer's socket, or NCCL's own set-up. */
-function system({ text, at, message, situation }: Told): readonly Piece[] {
+function system({ text, at, message, situation }: Matched): readonly Piece[] {
   const near = `${message}\n${around(text, at, 2, 4)}`
   const now = situation()
   const debug: Piece = {
@@ -89,7 +89,7 @@ function system({ text, at, message, situation }: Told): readonly Piece[] {
       },
   ]
 }
-function usage({ text, at, situation }: Told): readonly Piece[] {
+function usage({ text, at, situation }: Matched): readonly Piece[] {
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
   return [
     {
@@ -99,7 +99,7 @@ function usage({ text, at, situation }: Told): readonly Piece[] {
     { text: 'See what else NCCL objects to.', command: setVariables(situation(), { NCCL_DEBUG: 'WARN' }) },
   ]
 }
-function cuda({ text, at, message, situation }: Pick<Told, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
+function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${around(text, at, 3, 5)}`
   if (MEMORY.test(near))
@@ -132,7 +132,7 @@ function facts({ text, at, message }: Seen): Facts {
     cuda_error_code: cudaErrorCode(message) ?? cudaErrorCode(near),
   })
 }
-// An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are told by their families.
+// An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are found by their families.
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||

@@ -170,7 +170,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (line.includes('Volatile Uncorr. ECC')) return eccInTable(text, at, situation())
   const rows = rowsBelow(text, at)
   if (rows.length > 0) return rows.flatMap((row) => fromRow(row, situation()))
-  // A heading, or a field that is well: those below may not be. Lines that were told are not asked again.
+  // A heading, or a field that is well: those below may not be. Lines in which a fault was found are not asked again.
   return fieldOf(line) === undefined && !/Remapped Rows|Retired Pages|Double Bit\s*$|<remapped_rows?>|<double_bit>/.test(line)
     ? undefined
     : fromFields(text, partFrom(text, at), situation())

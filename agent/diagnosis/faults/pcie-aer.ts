@@ -1,7 +1,7 @@
 // An uncorrected error of the PCIe link to a GPU, as the kernel reports it (AER).
 import type { Facts } from '../../model/facts.ts'
 import { linkEvidence } from './parts/pcie.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, pciBusId } from './parts/window.ts'
 import { kernelLines } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -15,7 +15,7 @@ const facts = (seen: Seen): Facts => {
   return known({ pci_bus_id: gpu === undefined ? undefined : pciBusId(gpu) })
 }
 
-function remedies({ facts: about }: Told): readonly Piece[] {
+function remedies({ facts: about }: Matched): readonly Piece[] {
   return [
     {
       text: 'See whether the GPU still answers, and how wide and fast its link is now.',
@@ -36,9 +36,9 @@ export const pcieAer = ruleFamily({
       pattern: /PCIe Bus Error: severity=Uncorrect|AER: (?:Multiple )?Uncorrect|AER: can't recover/,
       severity: 'critical',
       title: 'Uncorrected PCIe error at a GPU',
-      verdict: (told) => {
-        const gpu = told.facts.pci_bus_id
-        const evidence = linkEvidence(near(told))?.replace(/^Before it t/, 'T')
+      verdict: (matched) => {
+        const gpu = matched.facts.pci_bus_id
+        const evidence = linkEvidence(near(matched))?.replace(/^Before it t/, 'T')
         return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, slot, power or the card.'}`
       },
       remedies,

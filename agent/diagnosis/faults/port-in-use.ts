@@ -1,6 +1,6 @@
 // A port that another process holds: a server or the rendezvous of a distributed job cannot listen.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -14,7 +14,7 @@ const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined =>
   )
 const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
 
-function remedies({ facts: { port }, situation, message }: Told): readonly Piece[] {
+function remedies({ facts: { port }, situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const rendezvous = /c10d|TCPStore|server socket|rendezvous|MASTER_PORT|torchrun/i.test(`${message} ${situation().text}`)
   const next = port === undefined ? '<PORT>' : String(port + 1)
@@ -30,7 +30,7 @@ function remedies({ facts: { port }, situation, message }: Told): readonly Piece
         : { text: `Or let the program listen on another port${port === undefined ? '' : ` (such as ${next})`}.` },
   ]
 }
-const verdict = ({ facts: { port } }: Told): string =>
+const verdict = ({ facts: { port } }: Matched): string =>
   `${port === undefined ? 'A port' : `Port ${port}`} is already in use by another process, so this one cannot listen there.`
 const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies } as const
 

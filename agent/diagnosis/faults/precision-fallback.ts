@@ -1,7 +1,7 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
 import type { Facts } from '../../model/facts.ts'
 import { around, known } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/remedies.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -16,7 +16,7 @@ function cutFile(near: string): string | undefined {
 }
 
 /** Why a program looks in vain for a GPU: by the program, and by what the lines around it say. */
-function cpu({ situation, message, text, at }: Told): readonly Piece[] {
+function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${text.slice(Math.max(0, at - 8), at + 4).join('\n')}`
   const { programs, vendor } = now
@@ -88,7 +88,7 @@ function cpu({ situation, message, text, at }: Told): readonly Piece[] {
   return [see, own, requestGpu(now)]
 }
 
-function format({ facts, message, situation }: Told): readonly Piece[] {
+function format({ facts, message, situation }: Matched): readonly Piece[] {
   if (/bitsandbytes[^.\n]{0,40}(?:not (?:found|installed|available)|missing)/i.test(message))
     return [
       { text: 'Install bitsandbytes, then the 4-bit or 8-bit format works again.', command: 'pip install bitsandbytes' },

@@ -1,13 +1,13 @@
-// Shared memory (/dev/shm) is full: in containers 64 MiB unless told otherwise. DataLoader workers and NCCL live in it.
+// Shared memory (/dev/shm) is full: in containers 64 MiB by default. DataLoader workers and NCCL live in it.
 import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
-import { ruleFamily, type Seen, type Told } from './parts/rules.ts'
+import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Docker and Kubernetes give 64 MiB; the host half of its memory. */
-function remedies({ facts, situation, message }: Told): readonly Piece[] {
+function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const nccl = /nccl|posix_fallocate/i.test(message)
   const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`

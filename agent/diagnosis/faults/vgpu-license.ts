@@ -1,12 +1,12 @@
 // An NVIDIA vGPU guest got no licence: its speed is limited, and CUDA may refuse work.
-import { ruleFamily, type Told } from './parts/rules.ts'
+import { ruleFamily, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const SERVER = /(?:from|server:?|at) (?:https?:\/\/)?((?:\d{1,3}\.){3}\d{1,3}|[\w-]{1,60}(?:\.[\w-]{1,60}){1,6})\b/
-const serverIn = ({ message, match }: Pick<Told, 'message' | 'match'>): string | undefined => SERVER.exec(message.slice(match.index))?.[1]
+const serverIn = ({ message, match }: Pick<Matched, 'message' | 'match'>): string | undefined => SERVER.exec(message.slice(match.index))?.[1]
 
-function remedies(told: Told): readonly Piece[] {
-  const server = serverIn(told)
+function remedies(matched: Matched): readonly Piece[] {
+  const server = serverIn(matched)
   return [
     {
       text: 'See the licence state of the vGPU, and what its licence client says.',
@@ -21,8 +21,8 @@ function remedies(told: Told): readonly Piece[] {
       : { text: `Check that ${server} answers from this guest; proxy and clock matter too.`, command: `curl -skI https://${server}` },
   ]
 }
-const verdict = (told: Told): string => {
-  const server = serverIn(told)
+const verdict = (matched: Matched): string => {
+  const server = serverIn(matched)
   return `The vGPU got no licence${server === undefined ? '' : ` from ${server}`}: the driver limits its speed, and CUDA may refuse new work.`
 }
 const rule = { severity: 'critical', title: 'vGPU without a licence', verdict, remedies } as const

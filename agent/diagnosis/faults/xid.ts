@@ -7,7 +7,7 @@ import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
-import { toldXid } from '../xid/told.ts'
+import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
@@ -36,6 +36,7 @@ function process(rest: string): { readonly pid: number | undefined; readonly pro
 /** The driver's own words: what stands behind process, channel and engine mask. */
 function wordsOf(rest: string): string | undefined {
   const words = rest
+    .slice(0, 1_000)
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
     .replace(/^ {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
@@ -139,7 +140,7 @@ function eventXid(at: number, line: string, situation: () => Situation): Recogni
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  return { ...toldXid(xid, situation()), lines: [at] }
+  return { ...faultFromNumber(xid, situation()), lines: [at] }
 }
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {

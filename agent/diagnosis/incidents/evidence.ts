@@ -5,8 +5,8 @@ import type { LogLine } from '../../model/event.ts'
 import type { ContainerSettings, IncidentEvidence, IncidentLogLine, IncidentProcess, IncidentSubject } from '../../model/incident.ts'
 import { redact } from '../../lib/redact.ts'
 import { keptLine, type LogMemory } from './log-memory.ts'
-import { lastValue, type Ring, type Rings } from './rings.ts'
-import type { Witness } from './witness.ts'
+import { lastValue, type RingBuffer, type RecentSeries } from './recent-series.ts'
+import type { HostIdentityIndex } from './host-identity-index.ts'
 
 export const BEFORE_MS = 120_000
 export const AFTER_MS = 30_000
@@ -19,20 +19,20 @@ const MAX_PROCESSES = 64
 const AT_THE_MOMENT_MS = 5_000
 
 export type EvidenceOptions = {
-  readonly rings: Rings
+  readonly recent: RecentSeries
   readonly logs: LogMemory
-  readonly witness: Witness
+  readonly identities: HostIdentityIndex
   readonly settingsOf: (containerId: string) => ContainerSettings | undefined
 }
 export type Scope = { readonly subject: IncidentSubject; readonly gpus: readonly string[] }
-export type Collector = ReturnType<typeof createEvidence>
+export type EvidenceReader = ReturnType<typeof createEvidenceReader>
 
 const sameLine = (a: IncidentLogLine, b: IncidentLogLine): boolean => a.t === b.t && a.text === b.text && a.origin === b.origin
 
-export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOptions) {
+export function createEvidenceReader({ recent, logs, identities, settingsOf }: EvidenceOptions) {
   const concerns =
     ({ subject, gpus }: Scope) =>
-    (ring: Ring): boolean => {
+    (ring: RingBuffer): boolean => {
       const { uuid, container, container_id: id } = ring.labels
       if (uuid !== undefined) return gpus.includes(uuid)
       if (id !== undefined || container !== undefined)
@@ -48,8 +48,8 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
       return recent.map((kept) => (sameLine(kept, own) ? { ...kept, matched: true } : kept))
     },
     after: (line: LogLine): IncidentLogLine => keptLine(line),
-    /** A fault that no log told: its own words stand for the line. */
-    told: (t: number, stream: string, text: string): IncidentLogLine => ({ t, stream, text: redact(text), matched: true }),
+    /** A fault that no log shows: its own text stands for the line. */
+    ownText: (t: number, stream: string, text: string): IncidentLogLine => ({ t, stream, text: redact(text), matched: true }),
     merge(old: readonly IncidentLogLine[], more: readonly IncidentLogLine[]): readonly IncidentLogLine[] {
       const merged = [...old]
       for (const line of more) {
@@ -64,11 +64,11 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
     canTakeMore: (lines: readonly IncidentLogLine[], marked: number): boolean => lines.length < Math.min(MAX_LINES, marked + LINES_AFTER),
     /** Cut from what is in memory now; asked for at once, and again when the time after has passed. */
     series: (scope: Scope, startedAt: number): IncidentEvidence['series'] =>
-      rings.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS).slice(0, MAX_SERIES),
+      recent.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS).slice(0, MAX_SERIES),
     processes(scope: Scope, t: number): readonly IncidentProcess[] {
       const found: IncidentProcess[] = []
-      const seen = new Map<string, Ring>()
-      for (const ring of rings.living(t - AT_THE_MOMENT_MS)) {
+      const seen = new Map<string, RingBuffer>()
+      for (const ring of recent.living(t - AT_THE_MOMENT_MS)) {
         if (ring.metric !== processGpuMemoryBytes.name) continue
         if (scope.gpus.length > 0 && !scope.gpus.includes(ring.labels['uuid'] ?? '')) continue
         const key = `${ring.labels['uuid']} ${ring.labels['pid']} ${ring.labels['gi'] ?? ''}`
@@ -92,9 +92,9 @@ export function createEvidence({ rings, logs, witness, settingsOf }: EvidenceOpt
     container({ subject }: Scope): ContainerSettings | undefined {
       const id = subject.container?.id
       if (id === undefined) return undefined
-      const gpus = witness.requested(id)
+      const gpus = identities.requested(id)
       let limit: number | undefined
-      for (const ring of rings.living(Number.NEGATIVE_INFINITY))
+      for (const ring of recent.living(Number.NEGATIVE_INFINITY))
         if (ring.metric === containerMemoryLimitBytes.name && ring.labels['container_id'] === id) limit = lastValue(ring)
       const settings: ContainerSettings = {
         ...(limit === undefined ? {} : { memory_limit_bytes: limit }),

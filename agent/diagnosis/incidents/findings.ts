@@ -2,8 +2,8 @@
 import type { Fault } from '../../model/fault.ts'
 import { isLogKind, type IncidentKind } from '../../model/kinds.ts'
 import type { Finding } from '../../model/finding.ts'
-import type { AcceptedBook } from './accepted.ts'
-import type { Via } from './members.ts'
+import type { AcknowledgedBaseline } from './acknowledged-baseline.ts'
+import type { Via } from './grouped-faults.ts'
 import type { OpenIncident } from './open-incident.ts'
 import { isHeldLogKind } from './rules.ts'
 import type { Place, Resolved } from './subject.ts'
@@ -12,7 +12,7 @@ import type { Tracker } from './tracker.ts'
 export type FindingsOptions = {
   readonly tracker: Tracker
   readonly resolve: (fault: Fault<IncidentKind>, place: Place) => Resolved
-  readonly accepted: AcceptedBook
+  readonly baseline: AcknowledgedBaseline
   readonly sighted: (fault: Fault<IncidentKind>, via: Via, place: Place, line: undefined, more: { readonly key?: string }) => void
   readonly tell: (open: OpenIncident) => void
 }
@@ -21,12 +21,12 @@ export type FindingsOptions = {
 export const resolutionText = (by: string | undefined, note: string | undefined): string =>
   `set healthy${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`
 
-export function createFindings({ tracker, resolve, accepted, sighted, tell }: FindingsOptions): (finding: Finding, t: number) => void {
+export function createFindings({ tracker, resolve, baseline, sighted, tell }: FindingsOptions): (finding: Finding, t: number) => void {
   return (finding, t) => {
     if (finding.state === 'unknown') return
     const { kind, about } = finding
-    if (finding.state === 'healthy') accepted.forget(finding)
-    else if (accepted.covers(finding)) return
+    if (finding.state === 'healthy') baseline.forget(finding)
+    else if (baseline.covers(finding)) return
     // What a log may tell too is one story with it: it joins, counts and ends as the log's incident does.
     const asLog = !isHeldLogKind(kind) && isLogKind(kind)
     if (asLog && finding.state === 'healthy') return
@@ -45,7 +45,7 @@ export function createFindings({ tracker, resolve, accepted, sighted, tell }: Fi
       sighted({ kind, severity, title, verdict, facts, remedies, evidence: [] }, 'detector', place, undefined, asLog ? {} : { key })
       return
     }
-    if (!tracker.open().some(({ members }) => members.some(({ fault }) => fault.kind === kind))) return
+    if (!tracker.open().some(({ grouped }) => grouped.some(({ fault }) => fault.kind === kind))) return
     const facts = about.pid === undefined ? {} : { pid: about.pid }
     const { subject } = resolve({ kind, severity: 'info', title: '', verdict: '', facts, remedies: [], evidence: [] }, place)
     const { named } = about

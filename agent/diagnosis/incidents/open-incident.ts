@@ -1,4 +1,4 @@
-// One incident while it is open, and how it is told.
+// One incident while it is open, and the form in which it is published.
 import { createHash } from 'node:crypto'
 import { redactDeep } from '../../lib/redact.ts'
 import type { Fault, Remedy } from '../../model/fault.ts'
@@ -14,13 +14,13 @@ import type {
 } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
-import { countOf, toConsequence, type Member } from './members.ts'
+import { countOf, toConsequence, type GroupedFault } from './grouped-faults.ts'
 
 export type OpenIncident = {
   readonly id: string
   status: IncidentStatus
   /** Root first. */
-  members: Member[]
+  grouped: GroupedFault[]
   readonly crashKeys: Set<string>
   readonly gpus: Set<string>
   readonly startedAt: number
@@ -32,8 +32,8 @@ export type OpenIncident = {
   quietFrom: number
   /** A detector says that it holds, and will say when it does not: quiet alone does not resolve it. */
   held: boolean
-  /** On the tracker's clock: when it was last told to anybody. */
-  toldAt: number
+  /** On the tracker's clock: when it was last published. */
+  reportedAt: number
   /** Why it is over, where that is not plain. */
   resolution: string | undefined
   /** GPU time, by its crashes. */
@@ -48,9 +48,9 @@ export type OpenIncident = {
   container: ContainerSettings | undefined
   /** The time after the fault has passed and its readings are in. */
   complete: boolean
-  /** Not yet told to anybody in this form. */
+  /** Not yet published in this form. */
   changed: boolean
-  /** Id of the incident with which its story began, and its neighbours there. */
+  /** Id of the first incident of the causal chain, and the neighbours there. */
   story: string | undefined
   partOf: IncidentLink | undefined
   ledTo: readonly IncidentLink[]
@@ -65,8 +65,8 @@ export function incidentId(kind: IncidentKind, subject: IncidentSubject, started
   return createHash('sha256').update(about.join('|')).digest('hex').slice(0, 16)
 }
 
-export const rootOf = ({ members }: OpenIncident): Member => {
-  const root = members[0]
+export const rootOf = ({ grouped }: OpenIncident): GroupedFault => {
+  const root = grouped[0]
   if (root === undefined) throw new Error('an incident: expected at least one fault, came none')
   return root
 }
@@ -75,7 +75,7 @@ export function subjectOf(open: OpenIncident): IncidentSubject {
   const { subject } = rootOf(open)
   // The root may know the GPU and a consequence the container (an Xid and the program that died of it), where there is only one of them.
   const containers = new Map(
-    open.members.flatMap((member) => (member.subject.container === undefined ? [] : [[member.subject.container.name, member] as const])),
+    open.grouped.flatMap((member) => (member.subject.container === undefined ? [] : [[member.subject.container.name, member] as const])),
   )
   const [only] = containers.size === 1 ? [...containers.values()] : []
   const found = {
@@ -83,7 +83,7 @@ export function subjectOf(open: OpenIncident): IncidentSubject {
     ...(only?.subject.process === undefined ? {} : { process: only.subject.process }),
     ...subject,
   }
-  const gpu = subject.gpu ?? open.members.find((member) => member.subject.gpu?.uuid !== undefined && containers.size <= 1)?.subject.gpu
+  const gpu = subject.gpu ?? open.grouped.find((member) => member.subject.gpu?.uuid !== undefined && containers.size <= 1)?.subject.gpu
   const whole: IncidentSubject = { ...found, ...(gpu === undefined ? {} : { gpu }) }
   if (whole.host === undefined || Object.keys(whole).length === 1) return whole
   const { host: _host, ...named } = whole
@@ -135,7 +135,7 @@ export function toIncident(open: OpenIncident): Incident {
     ...(open.resolution === undefined ? {} : { resolution: open.resolution }),
     last_seen_at: open.lastSeenAt,
     count: open.countBefore === 0 ? countOf(root) : open.countBefore + Math.max(0, ...root.counts.values()),
-    consequences: redactDeep(open.members.slice(1).map(toConsequence)),
+    consequences: redactDeep(open.grouped.slice(1).map(toConsequence)),
     ...(open.story === undefined ? {} : { story: open.story }),
     ...(open.partOf === undefined ? {} : { part_of: open.partOf }),
     ...(open.ledTo.length === 0 ? {} : { led_to: open.ledTo }),

@@ -5,7 +5,7 @@ import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
 import { block, code, prose, table } from '../../text/markdown.ts'
 import { isoText } from '../../text/time.ts'
-import { toldAbout } from './told-about.ts'
+import { incidentContext } from './incident-context.ts'
 
 export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
   const { gpu, container, process, host } = subject
@@ -65,7 +65,7 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Hit', code(subjectText(incident))],
         ['Began', isoText(incident.started_at)],
         ['Seen', count === 1 ? 'once' : `${count} times, last ${isoText(incident.last_seen_at)}`],
-        ...toldAbout(incident).map(([name, text]) => [name, code(text)]),
+        ...incidentContext(incident).map(([name, text]) => [name, code(text)]),
       ],
     ),
   ]

@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { Incident, IncidentSubject } from '../../model/incident.ts'
 import { isLogKind, type IncidentKind } from '../../model/kinds.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
-import { faultKey, type Member } from './members.ts'
+import { faultKey, type GroupedFault } from './grouped-faults.ts'
 import type { OpenIncident } from './open-incident.ts'
 import { crashKeyOf } from './subject.ts'
 
@@ -16,17 +16,17 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
   const { kind, severity, title, verdict, facts, remedies, subject, evidence } = incident
   const fault: Fault<IncidentKind> = { kind, severity, title, verdict, facts, remedies, evidence: [] }
   const crashKey = subject.container === undefined ? undefined : crashKeyOf(subject.container)
-  const member: Member = {
+  const member: GroupedFault = {
     fault,
     subject,
     key: !isLogKind(kind) ? RESTORED : faultKey(fault, subject, crashKey),
     firstT: incident.started_at,
     lastT: incident.last_seen_at,
     counts: new Map(),
-    lastTold: new Map(),
+    lastSighting: new Map(),
     pids: new Set(),
   }
-  const others = incident.consequences.map((consequence): Member => {
+  const others = incident.consequences.map((consequence): GroupedFault => {
     const own: Fault<IncidentKind> = { ...consequence, remedies: [], evidence: [] }
     return {
       fault: own,
@@ -35,14 +35,14 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
       firstT: consequence.first_seen_at,
       lastT: consequence.last_seen_at,
       counts: new Map([['log', consequence.count]]),
-      lastTold: new Map(),
+      lastSighting: new Map(),
       pids: new Set(),
     }
   })
   return {
     id: incident.id,
     status: incident.status,
-    members: [member, ...others],
+    grouped: [member, ...others],
     crashKeys: new Set(crashKey === undefined ? [] : [crashKey]),
     gpus: new Set(subject.gpu?.uuid === undefined ? [] : [subject.gpu.uuid]),
     startedAt: incident.started_at,
@@ -52,7 +52,7 @@ export function restoredIncident(incident: Incident, elapsed: number): OpenIncid
     bornAt: elapsed,
     quietFrom: elapsed,
     held: false,
-    toldAt: elapsed,
+    reportedAt: elapsed,
     resolution: undefined,
     exitCode: facts.exit_code,
     lost: lostBefore(incident),
@@ -83,12 +83,12 @@ export function adoptRestored(
   { gpu, container, process }: IncidentSubject,
   named?: string,
 ): OpenIncident | undefined {
-  const open = incidents.find(({ held, members: [root] }) => {
+  const open = incidents.find(({ held, grouped: [root] }) => {
     if (held || root?.key !== RESTORED || root.fault.kind !== kind || namedBy(root.fault.facts) !== named) return false
     const { subject } = root
     return subject.gpu?.uuid === gpu?.uuid && subject.container?.name === container?.name && subject.process?.pid === process?.pid
   })
-  const root = open?.members[0]
-  if (open !== undefined && root !== undefined) open.members[0] = { ...root, key }
+  const root = open?.grouped[0]
+  if (open !== undefined && root !== undefined) open.grouped[0] = { ...root, key }
   return open
 }

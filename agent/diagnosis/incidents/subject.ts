@@ -2,7 +2,7 @@
 import type { Fault } from '../../model/fault.ts'
 import type { IncidentSubject, ContainerSettings } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
-import type { KnownContainer, KnownGpu, KnownProcess, Witness } from './witness.ts'
+import type { KnownContainer, KnownGpu, KnownProcess, HostIdentityIndex } from './host-identity-index.ts'
 
 export type Place = {
   readonly t: number
@@ -40,23 +40,23 @@ const NO_GPU: ReadonlySet<string> = new Set([
 ])
 
 export type SubjectOptions = {
-  readonly witness: Witness
+  readonly identities: HostIdentityIndex
   readonly hostname: string
   /** What the engine said of a container's settings. */
   readonly settingsOf: (containerId: string) => ContainerSettings | undefined
 }
 
-export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions) {
+export function createSubjects({ identities, hostname, settingsOf }: SubjectOptions) {
   const containerOf = (fault: Fault<IncidentKind>, place: Place, processes: readonly KnownProcess[]): KnownContainer | undefined => {
     if (place.containerId !== undefined) {
-      const known = witness.container(place.containerId)
+      const known = identities.container(place.containerId)
       return { ...known, id: place.containerId.slice(0, 12), name: known?.name ?? place.container ?? place.containerId.slice(0, 12) }
     }
-    if (place.container !== undefined) return witness.containerNamed(place.container) ?? { id: '', name: place.container }
+    if (place.container !== undefined) return identities.containerNamed(place.container) ?? { id: '', name: place.container }
     const { pid } = fault.facts
     if (pid === undefined || place.stream === 'container') return undefined
     const owner = processes.find((process) => process.pid === pid)?.containerId
-    return owner === undefined ? undefined : witness.container(owner)
+    return owner === undefined ? undefined : identities.container(owner)
   }
 
   const processOf = (fault: Fault<IncidentKind>, place: Place, mine: readonly KnownProcess[]): KnownProcess | undefined => {
@@ -69,7 +69,7 @@ export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions
 
   /** GPUs that the program can see, in its own numbering; undefined when nobody said. */
   const visible = (containerId: string): readonly string[] | undefined => {
-    const given = witness.requested(containerId) ?? settingsOf(containerId)?.gpus
+    const given = identities.requested(containerId) ?? settingsOf(containerId)?.gpus
     if (given === undefined || given.length === 0) return undefined
     const filter = settingsOf(containerId)?.env?.['CUDA_VISIBLE_DEVICES']
     if (filter === undefined || !/^\d+(,\d+)*$/.test(filter)) return given
@@ -85,9 +85,9 @@ export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions
     mine: readonly KnownProcess[],
   ): KnownGpu | undefined => {
     const { pci_bus_id: bus, gpu_index: index } = fault.facts
-    const byUuid = (uuid: string | undefined): KnownGpu | undefined => (uuid === undefined ? undefined : (witness.gpuByUuid(uuid) ?? nameless(uuid, mine)))
+    const byUuid = (uuid: string | undefined): KnownGpu | undefined => (uuid === undefined ? undefined : (identities.gpuByUuid(uuid) ?? nameless(uuid, mine)))
     if (place.uuid !== undefined) return byUuid(place.uuid)
-    if (bus !== undefined) return witness.gpuByBus(bus)
+    if (bus !== undefined) return identities.gpuByBus(bus)
     if (NO_GPU.has(fault.kind)) return undefined
     const held = [...new Set((container === undefined ? [] : mine).map(({ uuid }) => uuid))]
     if (container !== undefined) {
@@ -101,7 +101,7 @@ export function createSubjects({ witness, hostname, settingsOf }: SubjectOptions
   }
 
   return (fault: Fault<IncidentKind>, place: Place): Resolved => {
-    const processes = witness.processes(place.t)
+    const processes = identities.processes(place.t)
     const container = containerOf(fault, place, processes)
     const mine = container === undefined ? (place.stream === 'container' ? [] : processes) : processes.filter(({ containerId }) => containerId === container.id)
     const process = processOf(fault, place, mine)

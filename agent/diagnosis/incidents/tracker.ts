@@ -4,7 +4,7 @@ import { namedBy } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { Incident, IncidentSubject } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
-import { countSighting, faultKey, hasWords, mergeFault, mergeSubject, renewedFault, withFacts, type Member, type Via } from './members.ts'
+import { countSighting, faultKey, hasMessage, mergeFault, mergeSubject, renewedFault, withFacts, type GroupedFault, type Via } from './grouped-faults.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
 import {
@@ -65,7 +65,7 @@ const MAX_TICK_MS = 30_000
 const MAX_OPEN = 500
 /** What holds on unchanged is told again after so long, with its newest figures. */
 const TELL_HELD_EVERY_MS = 60_000
-const MAX_MEMBERS = 50
+const MAX_GROUPED = 50
 const HANDLED_RANK = 30
 /** A handled OOM that nobody died of is forgotten after so long. */
 const PENDING_MS = CRASH_WINDOW_MS
@@ -80,17 +80,17 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
   const near = (open: OpenIncident, t: number, windowMs: number): boolean => t >= open.startedAt - windowMs && t <= open.lastSeenAt + windowMs
 
   const known = (sighting: Sighting, key: string): OpenIncident | undefined =>
-    incidents.findLast((open) => open.members.some((member) => member.key === key) && sighting.t >= open.startedAt - CRASH_WINDOW_MS)
+    incidents.findLast((open) => open.grouped.some((member) => member.key === key) && sighting.t >= open.startedAt - CRASH_WINDOW_MS)
 
   /** An open incident that this fault is a part of. */
   const ofSameCrash = ({ fault, t, crashKey, gpus, subject, via }: Sighting): OpenIncident | undefined => {
     const windowMs = joinWindowMs(fault)
     return incidents.findLast((open) => {
-      const kinds = open.members.map((member) => member.fault.kind)
+      const kinds = open.grouped.map((member) => member.fault.kind)
       if (!canJoin(fault.kind, kinds) || !near(open, t, windowMs)) return false
       if (crashKey !== undefined && open.crashKeys.has(crashKey)) return true
       const apart = crashKey !== undefined && open.crashKeys.size > 0
-      // A kill that one teller cannot place is the one that another told of at the same time.
+      // A kill that one deduper cannot place is the one that another told of at the same time.
       if (fault.kind === 'host_oom_kill' && kinds.includes('host_oom_kill') && !apart) return near(open, t, SAME_KILL_MS) || samePid(open, subject)
       if (!apart && via !== 'event' && samePid(open, subject)) return true
       // The versions are the host's: what a detector holds and what a container's log says are one.
@@ -102,7 +102,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     })
   }
   const samePid = (open: OpenIncident, { process }: IncidentSubject): boolean =>
-    process !== undefined && open.members.some((member) => member.subject.process?.pid === process.pid || member.pids.has(process.pid))
+    process !== undefined && open.grouped.some((member) => member.subject.process?.pid === process.pid || member.pids.has(process.pid))
 
   const create = (sighting: Sighting): OpenIncident => {
     const { fault, subject, t } = sighting
@@ -112,7 +112,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     const made: OpenIncident = {
       id,
       status: 'pending',
-      members: [],
+      grouped: [],
       crashKeys: new Set(),
       gpus: new Set(),
       startedAt: t,
@@ -122,7 +122,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       bornAt: elapsed,
       quietFrom: elapsed,
       held: false,
-      toldAt: elapsed,
+      reportedAt: elapsed,
       resolution: undefined,
       exitCode: undefined,
       lost: undefined,
@@ -143,29 +143,29 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
   }
 
   /** An OOM that only the probe saw and after which the program went on with less is a part of that story, not its root. */
-  const rankIn = ({ members }: OpenIncident, member: Member): number => {
-    const handled = member.fault.kind === 'cuda_oom' && !hasWords(member) && members.some(({ fault }) => fault.kind === 'batch_halving')
+  const rankIn = ({ grouped }: OpenIncident, member: GroupedFault): number => {
+    const handled = member.fault.kind === 'cuda_oom' && !hasMessage(member) && grouped.some(({ fault }) => fault.kind === 'batch_halving')
     return handled ? HANDLED_RANK : rank(member.fault)
   }
 
   const add = (open: OpenIncident, { fault, via, t, subject, crashKey, gpus, times = 1 }: Sighting, key: string): void => {
-    const same = open.members.find((member) => member.key === key || (member.fault.kind === fault.kind && fault.kind === 'host_oom_kill'))
+    const same = open.grouped.find((member) => member.key === key || (member.fault.kind === fault.kind && fault.kind === 'host_oom_kill'))
     if (same === undefined) {
       // What comes on top of so many is not listed, it is still the same crash.
-      if (open.members.length >= MAX_MEMBERS) return
-      const member: Member = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), lastTold: new Map(), pids: new Set() }
+      if (open.grouped.length >= MAX_GROUPED) return
+      const member: GroupedFault = { fault, subject, key, firstT: t, lastT: t, counts: new Map(), lastSighting: new Map(), pids: new Set() }
       countSighting(member, via, t, fault.facts.pid, times)
-      open.members.push(member)
+      open.grouped.push(member)
     } else {
-      const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasWords(same)
+      const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasMessage(same)
       const renewed = renewedFault(same, fault, t)
       countSighting(same, via, t, fault.facts.pid, times)
       // A detector has the newest figures, but where a log told the same its words are better.
-      if (via === 'detector') same.fault = hasWords(same) ? withFacts(same.fault, fault.facts) : fault
+      if (via === 'detector') same.fault = hasMessage(same) ? withFacts(same.fault, fault.facts) : fault
       else same.fault = renewed ?? mergeFault(same.fault, fault, first)
       same.subject = mergeSubject(same.subject, subject)
     }
-    open.members.sort((a, b) => rankIn(open, a) - rankIn(open, b) || a.firstT - b.firstT)
+    open.grouped.sort((a, b) => rankIn(open, a) - rankIn(open, b) || a.firstT - b.firstT)
     if (crashKey !== undefined) open.crashKeys.add(crashKey)
     for (const uuid of gpus) open.gpus.add(uuid)
   }
@@ -211,22 +211,22 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject, namedBy(fault.facts)))
       const joins = sighting.key === undefined || findingJoins(fault.kind)
       const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
-      const severity = open.members[0]?.fault.severity
-      const members = open.members.length
+      const severity = open.grouped[0]?.fault.severity
+      const grouped = open.grouped.length
       add(open, sighting, key)
-      open.changed ||= open.members.length !== members
+      open.changed ||= open.grouped.length !== grouped
       open.held = sighting.key !== undefined
       open.lastSeenAt = Math.max(open.lastSeenAt, t)
       open.quietFrom = elapsed
-      open.changed ||= !open.held || severity !== fault.severity || elapsed - open.toldAt >= TELL_HELD_EVERY_MS
-      if (open.status === 'pending' && (sighting.pending !== true || open.members.length > 1)) fire(open, t)
+      open.changed ||= !open.held || severity !== fault.severity || elapsed - open.reportedAt >= TELL_HELD_EVERY_MS
+      if (open.status === 'pending' && (sighting.pending !== true || open.grouped.length > 1)) fire(open, t)
       applyExit(open, crashKey, t)
       return open
     },
     clear({ key, kind, subject, named, why }, t) {
       const open =
         // An Xid of before a restart is known by its own key, and held by nobody until its detector speaks.
-        incidents.find((candidate) => (candidate.held || isHeldLogKind(kind)) && candidate.members.some((member) => member.key === key)) ??
+        incidents.find((candidate) => (candidate.held || isHeldLogKind(kind)) && candidate.grouped.some((member) => member.key === key)) ??
         adoptRestored(incidents, key, kind, subject, named)
       if (open === undefined) return undefined
       open.resolution = why

@@ -2,7 +2,7 @@
 import { gpuXidErrorsTotal } from '../../metrics/xid.ts'
 import type { Scrape } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
-import { toldXid } from '../xid/told.ts'
+import { faultFromNumber } from '../xid/fault-from-number.ts'
 
 export type RisenXid = { readonly uuid: string; readonly xid: number; readonly times: number }
 
@@ -10,7 +10,7 @@ const METRIC = gpuXidErrorsTotal.name
 const MAX_KNOWN = 5_000
 const NONE: readonly RisenXid[] = []
 
-export const xidFault = (xid: number): Fault => ({ ...toldXid(xid), evidence: [] })
+export const xidFault = (xid: number): Fault => ({ ...faultFromNumber(xid), evidence: [] })
 
 /**
  * The source counts from its own start, and a number's series begins with its first event: so a series that comes later than the source is new as a whole.

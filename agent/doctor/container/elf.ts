@@ -27,7 +27,7 @@ async function header(read: ReadAt): Promise<Buffer | undefined> {
 }
 
 async function table(read: ReadAt, offset: number, size: number, count: number): Promise<readonly Buffer[]> {
-  if (size < 56 || size > 256 || count > MAX_HEADERS) throw new Error('expected ELF headers, came something else')
+  if (size < 56 || size > 256 || count > MAX_HEADERS) throw new Error('not valid ELF headers')
   const all = await read(offset, size * count)
   if (all.length < size * count) throw new Error(`expected ${count} ELF headers, the file ends before`)
   return Array.from({ length: count }, (_, at) => all.subarray(at * size, (at + 1) * size))

@@ -45,9 +45,12 @@ const OPTIONS: Readonly<Record<string, Judge>> = {
 /** Of options that the asynchronous backend knows. */
 const EVERYWHERE = new Set(['backend'])
 
+/** There are some 20 options. Beyond this nothing is judged: the text is no setting. */
+const MOST_PARTS = 100
+
 /** `key:value,key:[a:b,c:d]`; spaces do not count. */
 function partsOf(text: string): readonly string[] {
-  return text.replaceAll(' ', '').match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
+  return (text.replaceAll(' ', '').match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []).slice(0, MOST_PARTS)
 }
 
 export function parseAllocConf(text: string): Conf {
@@ -58,7 +61,7 @@ export function parseAllocConf(text: string): Conf {
     const at = part.indexOf(':')
     const [key, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
     if (at < 0 || value === '') {
-      refuse(part.includes('=') ? `"${part}": expected key:value, came "="` : `"${part}": expected key:value`)
+      refuse(part.includes('=') ? `"${part}" must be key:value, not with "="` : `"${part}" must be key:value`)
       continue
     }
     const judge = Object.hasOwn(OPTIONS, key) ? OPTIONS[key] : undefined

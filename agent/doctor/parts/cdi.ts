@@ -1,6 +1,7 @@
 // CDI specifications (github.com/cncf-tags/container-device-interface): how engines learn which files make a GPU, and whether those are still there.
 import { parse } from 'yaml'
 import * as z from 'zod/mini'
+import { deepYaml } from '../../lib/deep-yaml.ts'
 import { firstLineOf } from '../../text/error.ts'
 import type { DoctorContainer } from './containers.ts'
 import type { HostFiles } from './host-files.ts'
@@ -31,6 +32,8 @@ export type CdiSpec = {
 
 export function parseCdiSpec(path: string, text: string): CdiSpec {
   const failed = (problem: string): CdiSpec => ({ path, problem, kind: '', devices: [], hostPaths: [] })
+  const deep = deepYaml(text)
+  if (deep !== undefined) return failed(`line ${deep.line}: ${deep.problem}`)
   let value: unknown
   try {
     // JSON is YAML too.

@@ -1,11 +1,11 @@
 // What the driver says of itself and its GPUs, asked once: NVML in a short-lived child, as the sampler does it, else nvidia-smi.
 import { inventoryOf } from '../../inventory/inventory.ts'
 import { gpuThrottleActive } from '../../metrics/gpu-clocks.ts'
-import { createAbandoned } from '../../sampler/abandoned.ts'
-import { startChild, type ChildEnd } from '../../sampler/child-process.ts'
+import { createUnkillableChildren } from '../../sampler/unkillable-children.ts'
+import { startChild, type ChildEnd } from '../../sampler/child-handle.ts'
 import { RATES, type GpuSummary, type Hello } from '../../sampler/protocol.ts'
 import { createSeriesInterner } from '../../sampler/series-table.ts'
-import { describeEnd } from '../../sampler/words.ts'
+import { childEndText } from '../../sampler/end-text.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Reading } from '../../model/reading.ts'
 import { createReadings } from '../../sources/nvidia-smi/readings.ts'
@@ -93,7 +93,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
       deadlineMs,
       startDeadlineMs,
       interner: createSeriesInterner(metrics),
-      abandoned: createAbandoned(() => undefined),
+      unkillable: createUnkillableChildren(() => undefined),
     },
     {
       hello(said) {
@@ -115,7 +115,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
         })
       },
       complain: () => undefined,
-      end: (end) => reject(new NvmlError(end.kind, describeEnd(end).detail, end.kind === 'failed' ? end.failed.code : undefined)),
+      end: (end) => reject(new NvmlError(end.kind, childEndText(end).detail, end.kind === 'failed' ? end.failed.code : undefined)),
     },
   )
   return promise

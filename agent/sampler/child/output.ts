@@ -1,4 +1,4 @@
-// Takes what the collectors of one GPU and rate say in one pass, and tells whether the gaps are still those of the pass before.
+// Takes what the collectors of one GPU and rate say in one pass, and whether the gaps are still those of the pass before.
 import type { CollectorOutput } from '../../collectors/collector.ts'
 import { isDriverGone, isGpuGone, failureOf } from '../../nvml/codes.ts'
 import type { Failure } from '../../nvml/codes.ts'
@@ -17,7 +17,7 @@ export type Output = CollectorOutput & {
   readonly rows: () => readonly ProcessRow[] | undefined
   /** The GPU is lost or needs a reset: nothing of this pass counts. */
   readonly gone: () => Failure | undefined
-  /** NVML has to start anew. */
+  /** NVML has to be started again. */
   readonly driverGone: () => boolean
   /** Ends the pass; the gaps where they changed, else undefined. `whole` stands for all of them. */
   readonly end: (whole?: { readonly labels: Labels; readonly failure: Failure }) => readonly Gap[] | undefined

@@ -4,9 +4,9 @@ import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
-import type { Sample } from '../../sampler/child-process.ts'
+import type { Sample } from '../../sampler/child-handle.ts'
 import type { Rate } from '../../sampler/protocol.ts'
-import type { KnownGpu } from './roster.ts'
+import type { KnownGpu } from './registry.ts'
 
 export type OwnersOptions = {
   readonly identify: IdentifyProcess

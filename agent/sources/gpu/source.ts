@@ -9,14 +9,14 @@ import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { noGpu, withAdvice } from '../../sampler/advice.ts'
-import type { Sample } from '../../sampler/child-process.ts'
+import type { Sample } from '../../sampler/child-handle.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
 import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
 import { createOwners } from './owners.ts'
-import { createRoster, type KnownGpu } from './roster.ts'
+import { createGpuRegistry, type KnownGpu } from './registry.ts'
 
 /** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
 export const gpuSourceMetrics = [
@@ -60,7 +60,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   // A hang that is not taken for one early (see Hangs in ARCHITECTURE.md) costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that.
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
-  const roster = createRoster(now)
+  const registry = createGpuRegistry(now)
   const owners = createOwners({
     ...options,
     found(gpu, t, rate, readings, gaps, tookMs) {
@@ -95,7 +95,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     // What lies far ahead was told before the clock was set back.
     if (t <= agesT && agesT - t <= CLOCK_SET_BACK_MS) return
     agesT = t
-    emit(t, 'age', 3 * RATE_MS.fast, roster.ages(now()), [])
+    emit(t, 'age', 3 * RATE_MS.fast, registry.ages(now()), [])
   }
   const emitXids = (t: number): void => {
     xidsT = t
@@ -103,7 +103,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
   const emitSelf = (t: number): void => {
     selfT = t
-    emit(t, 'self', 3 * RENEW_MS, counts.readings(supervisor?.abandoned() ?? 0), [])
+    emit(t, 'self', 3 * RENEW_MS, counts.readings(supervisor?.unkillable() ?? 0), [])
   }
   const tellGap = (gpu: KnownGpu, t: number, ttl = ttlMs.fast): void => emit(t, `${gpu.key}/fast`, ttl, [], gpu.gap === undefined ? [] : [gpu.gap])
   /** Takes all back that a GPU said, at once: what is no longer read is no longer true. */
@@ -121,7 +121,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       xidGap === undefined ? [] : [{ metric: gpuXidErrorsTotal.name, labels: { gpu: String(index), uuid }, ...xidGap }],
     )
     emitXids(t)
-    const { vanished, lost } = roster.hello(hello, supervisor?.leftOut() ?? [])
+    const { vanished, lost } = registry.hello(hello, supervisor?.leftOut() ?? [])
     for (const gpu of vanished) {
       gpu.gap = undefined
       // One that told its UUID only now, or that stands at another index now, is not gone.
@@ -143,7 +143,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       silence(gpu, t)
       context?.log.error(`GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`} cannot be opened: ${gpu.gap?.detail}`)
     }
-    const none = [...roster.all()].length === 0
+    const none = [...registry.all()].length === 0
     if (none || downGap !== undefined) {
       downGap = none ? { metric: 'gpu', labels: {}, reason: 'not_supported', detail: noGpu(hello) } : undefined
       emit(t, 'nvml', ttlMs.fast, [], downGap === undefined ? [] : [downGap])
@@ -157,8 +157,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
 
   const onSample = (taken: Sample): void => {
     const { sample, gaps } = taken
-    const before = roster.find(sample.index)
-    const gpu = roster.sampled(sample.index, sample.uuid)
+    const before = registry.find(sample.index)
+    const gpu = registry.sampled(sample.index, sample.uuid)
     if (before !== undefined && before !== gpu) {
       // Seen for the first time by a try of its own: what was said under its index alone, or of another GPU there, is over.
       before.gap = undefined
@@ -204,7 +204,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
 
   const onTrouble = ({ index, function: name, crashed, detail, first }: GpuTrouble): void => {
-    const gpu = roster.at(index)
+    const gpu = registry.at(index)
     const t = Date.now()
     if (gpu.gap === undefined || first) context?.log.warn(detail)
     counts.hang(gpu.labels, name)
@@ -217,7 +217,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const detail = withAdvice(words, code)
     if (downGap?.detail !== detail || downGap.reason !== reason) context?.log.error(`no GPU can be sampled: ${detail}`)
     downGap = { metric: 'gpu', labels: {}, reason, detail, ...(code === undefined ? {} : { code }) }
-    for (const gpu of roster.all()) silence(gpu, t)
+    for (const gpu of registry.all()) silence(gpu, t)
     emit(t, 'nvml', ttlMs.fast, [], [downGap])
     changeState({ kind: 'down', reason, detail, ...(code === undefined ? {} : { code }) })
   }
@@ -229,7 +229,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const asked = supervisor?.ask(due, t) ?? false
     // With an answer to come the ages wait for it, so that a healthy GPU's age is not always one second.
     if (!asked) emitAges(t)
-    for (const gpu of roster.all()) if (gpu.gap !== undefined) tellGap(gpu, t)
+    for (const gpu of registry.all()) if (gpu.gap !== undefined) tellGap(gpu, t)
     if (downGap !== undefined) emit(t, 'nvml', ttlMs.fast, [], [downGap])
     if (Math.abs(t - selfT) >= RENEW_MS) emitSelf(t)
     if (Math.abs(t - xidsT) >= RENEW_MS) emitXids(t)

@@ -18,13 +18,21 @@ export type Csv = {
 /** Columns that may hold commas. */
 const FREE_TEXT = new Set(['process_name', 'name', 'gpu_name'])
 
+/** `memory.used [MiB]`: cut by hand, as a pattern takes quadratic time for a cell full of blanks. */
+function headerCell(text: string): { readonly name: string; readonly unit: string } {
+  const cell = text.trim()
+  const open = cell.lastIndexOf('[')
+  if (open < 1 || !cell.endsWith(']') || cell[open - 1]?.trim() !== '') return { name: cell, unit: '' }
+  return { name: cell.slice(0, open).trimEnd(), unit: cell.slice(open + 1, -1) }
+}
+
 export function readCsv(text: string): Csv {
   const lines = text
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
-  const header = (lines[0] ?? '').split(',').map((cell) => /^\s*(.*?)(?:\s+\[([^\]]*)\])?\s*$/.exec(cell))
-  const columns = header.map((match) => match?.[1] ?? '')
+  const header = (lines[0] ?? '').split(',').map(headerCell)
+  const columns = header.map(({ name }) => name)
   const free = columns.findIndex((name) => FREE_TEXT.has(name))
   const rows: string[][] = []
   const gaps: ParseGap[] = []
@@ -36,7 +44,7 @@ export function readCsv(text: string): Csv {
     if (cells.length === columns.length) rows.push(cells)
     else gaps.push({ reason: 'parse_error', detail: `CSV row with ${cells.length} cells; expected ${columns.length}: ${line.slice(0, 120)}` })
   }
-  return { columns, units: header.map((match) => match?.[2] ?? ''), rows, gaps }
+  return { columns, units: header.map(({ unit }) => unit), rows, gaps }
 }
 
 /** Whether any of the columns is one that `--query-gpu` is read for. */

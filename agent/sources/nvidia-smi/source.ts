@@ -13,8 +13,8 @@ import { INFO, MEASURES, THROTTLE_MASK } from './measures.ts'
 import { parseNvidiaSmi } from './parse.ts'
 import { createReadings } from './readings.ts'
 import type { Parsed, ParseGap } from './result.ts'
-import { createRoster } from './roster.ts'
-import type { KnownGpu } from './roster.ts'
+import { createGpuRegistry } from './registry.ts'
+import type { KnownGpu } from './registry.ts'
 import { createRunner } from './run.ts'
 import type { RunResult } from './run.ts'
 
@@ -48,7 +48,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
   const metrics = options.metrics.filter(({ name }) => needed.has(name))
   const readingsOf = createReadings(metrics)
   const attribution = createGpuMemoryAttribution(identify, options)
-  const roster = createRoster()
+  const registry = createGpuRegistry()
   const runner = createRunner({ deadlineMs })
   const vanished = new Map<string, { readonly gap: Gap; readonly until: number }>()
   let command: string | undefined
@@ -115,7 +115,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     const gaps: Gap[] = []
     const here = new Set<string>()
     for (const gpu of parsed.gpus) {
-      const known = roster.seen(gpu, takenAt)
+      const known = registry.seen(gpu, takenAt)
       if (known === undefined) {
         gaps.push({
           metric: 'gpu',
@@ -130,11 +130,11 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
       readGpu(gpu, known, parsed, readings, gaps)
     }
     for (const gap of parsed.gaps) {
-      gaps.push(gapOf(gap, 'gpu', roster.labelsOf(gap)))
-      const lost = roster.known(gap)
+      gaps.push(gapOf(gap, 'gpu', registry.labelsOf(gap)))
+      const lost = registry.known(gap)
       if (lost !== undefined) here.add(lost.uuid)
     }
-    for (const gone of roster.keep(here)) {
+    for (const gone of registry.keep(here)) {
       attribution.forget(gone.uuid)
       vanished.set(gone.uuid, {
         gap: { metric: 'gpu', labels: gone.labels, reason: 'gpu_lost', detail: `nvidia-smi no longer lists ${gone.uuid}` },
@@ -178,7 +178,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     speaking = false
     nextDue = 0
     vanished.clear()
-    for (const { uuid } of roster.keep(new Set())) attribution.forget(uuid)
+    for (const { uuid } of registry.keep(new Set())) attribution.forget(uuid)
     emit(t, '', 1, [], [], 0)
     emit(t, 'age', 1, [], [], 0)
   }
@@ -188,7 +188,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
       if (speaking) fallSilent(t)
       return
     }
-    const ages = roster.ages(performance.now())
+    const ages = registry.ages(performance.now())
     // With the duration of the last run: it is the source's, whichever group spoke last.
     if (ages.length > 0) emit(t, 'age', 3 * TICK_MS, ages, [], lastDurationMs)
     if (t >= nextDue) await scrape(t)

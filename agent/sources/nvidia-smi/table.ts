@@ -15,6 +15,9 @@ type Draft = ParsedGpu & {
   processes?: ParsedProcess[]
 }
 
+/** Characters; the table is 79 to 131 wide. A longer line is none of it, and would take the patterns below quadratic time. */
+const WIDEST = 512
+
 /** R610 says KMD Version and CUDA UMD Version. */
 const HEADER = /NVIDIA-SMI\s+\S+.*?(?:Driver|KMD) Version:\s*(\S+)(?:.*?CUDA (?:UMD )?Version:\s*(\S+))?/
 const FIRST = /^\|\s*(\d{1,4})\s+(.*?)\s*\|\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s+\S+\s*\|\s*(\S+)\s*\|$/
@@ -43,6 +46,7 @@ export function readTable(text: string): Table {
   let last: Draft | undefined
   let part: 'gpus' | 'migs' | 'processes' = 'gpus'
   for (const raw of text.split('\n')) {
+    if (raw.length > WIDEST) continue
     const line = raw.trim()
     header ??= HEADER.exec(line)
     if (/^\|\s*MIG devices:/.test(line)) part = 'migs'

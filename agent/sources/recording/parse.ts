@@ -25,6 +25,9 @@ export type Parsed = Event | Meta | string | undefined
 /** How long the readings of a recording that does not say so hold: three seconds, as for the agent's own 1 Hz sources. */
 const DEFAULT_TTL_MS = 3_000
 
+/** Characters of the shortest line that says what it is. */
+const SHORTEST = '{"type":""}'.length
+
 const NO_GAPS: readonly Gap[] = []
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -84,6 +87,8 @@ export function createLineParser(seriesOf: SeriesOf): LineParser {
     return { type: 'scrape', t, source, group, ttlMs, durationMs, readings: found, gaps: gapList.length === 0 ? NO_GAPS : gaps(gapList) }
   }
   const parse = (line: string): Parsed => {
+    // Too short for any event: JSON.parse would say so with an exception, which is dear where a file is full of such lines.
+    if (line.length < SHORTEST) return undefined
     const read = quick.read(line)
     if (read !== undefined && read.fields['type'] === 'scrape') return scrape(read.fields['t'], read.fields, read.readings)
     let from: unknown

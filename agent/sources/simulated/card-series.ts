@@ -33,7 +33,7 @@ import type { Labels } from '../../model/series.ts'
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
 import { GIB, MIB } from './allocator.ts'
 import { capacityOf, CARD_NAME, MEMORY_HERTZ, POWER_LIMIT_WATTS, SM_MAX_HERTZ, THROTTLE_REASONS, type Card, type ThrottleReason } from './card.ts'
-import { tellerOf, type Tell } from './teller.ts'
+import { appendTo, type Append } from './append-reading.ts'
 import { instanceUsedBytes, usedBytes, type World } from './world.ts'
 
 export type CardAnswer = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
@@ -41,7 +41,7 @@ export type CardReader = {
   readonly fast: () => CardAnswer
   readonly slow: () => CardAnswer
   readonly rare: () => CardAnswer
-  readonly age: Tell
+  readonly age: Append
   /** At Unix time `t` in milliseconds. */
   readonly xids: (readings: Reading[], t: number) => void
 }
@@ -68,7 +68,7 @@ const gap = ({ name }: MetricDef, labels: Labels, detail: string): Gap => ({ met
 
 export function cardSeries(world: World, card: Card): CardReader {
   const labels = { gpu: String(card.index), uuid: card.uuid }
-  const of = (metric: MetricDef, further: Labels = {}): Tell => tellerOf(metric, { ...labels, ...further })
+  const of = (metric: MetricDef, further: Labels = {}): Append => appendTo(metric, { ...labels, ...further })
   const memory = memorySeries(world, card, of)
   const fast = fastSeries(card, of)
   const slow = slowSeries(world, card, of)
@@ -76,7 +76,7 @@ export function cardSeries(world: World, card: Card): CardReader {
   const utilizationGaps = [gpuUtilizationRatio, gpuMemoryUtilizationRatio].map((metric) => gap(metric, labels, 'not told while MIG is on (simulated)'))
   const slowGaps = [gap(gpuFanSpeedRatio, labels, 'this card has no fan of its own (simulated)')]
   const rareGaps = [gap(gpuRetiredPages, labels, 'this card remaps rows instead (simulated)')]
-  const xids = new Map<number, readonly [total: Tell, last: Tell, recent: Tell]>()
+  const xids = new Map<number, readonly [total: Append, last: Append, recent: Append]>()
   const lastCode = of(gpuXidLastCode)
   return {
     fast() {
@@ -117,7 +117,7 @@ export function cardSeries(world: World, card: Card): CardReader {
   }
 }
 
-type Of = (metric: MetricDef, further?: Labels) => Tell
+type Of = (metric: MetricDef, further?: Labels) => Append
 
 const share = (used: number, all: number): number => Math.round((used / all) * 1e6) / 1e6
 

@@ -14,7 +14,7 @@ import type { Reading } from '../../model/reading.ts'
 import { GIB } from './allocator.ts'
 import { hostReader } from './host-series.ts'
 import type { Random } from './random.ts'
-import { tellerOf } from './teller.ts'
+import { appendTo } from './append-reading.ts'
 import type { Box, World } from './world.ts'
 
 const scrape = (source: string, t: number, readings: readonly Reading[]): Scrape => ({
@@ -40,15 +40,15 @@ function boxReader(world: World, box: Box): (readings: Reading[]) => void {
     pod: identity.pod ?? '',
   }
   const its = world.processes.filter((process) => process.owner === box)
-  const info = tellerOf(containerInfo, {
+  const info = appendTo(containerInfo, {
     ...labels,
     runtime: world.cluster === 'kubernetes' ? 'containerd' : 'docker',
     state: 'running',
   })
-  const [cpu, memory, oomKills] = [containerCpuSecondsTotal, containerMemoryBytes, containerOomKillsTotal].map((metric) => tellerOf(metric, labels))
-  const [limit, restarts, pids] = [containerMemoryLimitBytes, containerRestartsTotal, containerPids].map((metric) => tellerOf(metric, labels))
+  const [cpu, memory, oomKills] = [containerCpuSecondsTotal, containerMemoryBytes, containerOomKillsTotal].map((metric) => appendTo(metric, labels))
+  const [limit, restarts, pids] = [containerMemoryLimitBytes, containerRestartsTotal, containerPids].map((metric) => appendTo(metric, labels))
   const requested = [...new Set(its.map((process) => process.card))].map((card) =>
-    tellerOf(containerGpuRequested, {
+    appendTo(containerGpuRequested, {
       ...labels,
       gpu: String(card.index),
       uuid: card.uuid,

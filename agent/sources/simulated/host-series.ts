@@ -31,7 +31,7 @@ import type { Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { GIB } from './allocator.ts'
 import type { Random } from './random.ts'
-import { tellerOf, type Tell } from './teller.ts'
+import { appendTo, type Append } from './append-reading.ts'
 import type { World } from './world.ts'
 
 const CORES = 128
@@ -58,8 +58,8 @@ function busyCores(world: World): number {
 }
 
 export function hostReader(world: World, random: Random, startT: number, hostname: string): (readings: Reading[]) => void {
-  const host = (metric: MetricDef, labels: Labels = {}): Tell => tellerOf(metric, labels)
-  const fixed: readonly (readonly [Tell, number])[] = [
+  const host = (metric: MetricDef, labels: Labels = {}): Append => appendTo(metric, labels)
+  const fixed: readonly (readonly [Append, number])[] = [
     [host(hostInfo, { hostname, kernel: '6.8.0-simulated', os: 'Simulated Linux', architecture: 'x86_64' }), 1],
     [host(hostCpuCores), CORES],
     [host(hostBootTimeSeconds), Math.floor(startT / 1000) - BOOTED_BEFORE_S],
@@ -68,7 +68,7 @@ export function hostReader(world: World, random: Random, startT: number, hostnam
     [host(hostSwapFreeBytes), 0],
     [host(hostShmTotalBytes), MEMORY_BYTES / 2],
     [host(hostOomKillsTotal), 0],
-    ...DISKS.flatMap(({ labels, totalBytes, usedBytes }): readonly (readonly [Tell, number])[] => [
+    ...DISKS.flatMap(({ labels, totalBytes, usedBytes }): readonly (readonly [Append, number])[] => [
       [host(hostDiskTotalBytes, labels), totalBytes],
       [host(hostDiskFreeBytes, labels), totalBytes - usedBytes],
       [host(hostDiskAvailableBytes, labels), totalBytes - usedBytes],

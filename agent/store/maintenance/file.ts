@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { messageOf } from '../../text/error.ts'
-import type { Accepted, Acknowledgement, Silence } from '../../model/maintenance.ts'
+import type { BaselineEntry, Acknowledgement, Silence } from '../../model/maintenance.ts'
 import { BrokenFileError } from '../database-file.ts'
 import { openReadOnly } from '../open-database.ts'
 import type { Schema } from '../schema.ts'
@@ -19,7 +19,7 @@ export const MAINTENANCE_SCHEMA: Schema = {
 export type Lists = {
   readonly silences: readonly Silence[]
   readonly acknowledged: readonly (readonly [incident: string, said: Acknowledgement])[]
-  readonly accepted: readonly Accepted[]
+  readonly accepted: readonly BaselineEntry[]
 }
 export type ListName = keyof Lists
 export type ListsFile = {

@@ -92,13 +92,13 @@ export function copyOutbox(from: Database, to: Database, { replace }: { readonly
     const seqs = replace ? 0 : highest(to, LAST_SEQ)
     const payloads = highest(to, 'SELECT max(id) FROM payloads')
     const dropWaiting = to.prepare('DELETE FROM items WHERE notifier = :notifier AND incident = :incident AND message IS NULL')
-    const putTold = into(
+    const putLast = into(
       'told',
       'ON CONFLICT (notifier, incident) DO UPDATE SET event = excluded.event, severity = excluded.severity, at = excluded.at, sent = coalesce(excluded.sent, sent), thread = coalesce(thread, excluded.thread)',
     )
     for (const row of all('told')) {
       if (!replace) dropWaiting.run({ notifier: row['notifier'], incident: row['incident'] })
-      putTold({ ...row, sent: row['sent'] == null ? null : Number(row['sent']) + seqs })
+      putLast({ ...row, sent: row['sent'] == null ? null : Number(row['sent']) + seqs })
     }
     const putPayload = into('payloads')
     for (const row of all('payloads')) putPayload({ ...row, id: Number(row['id']) + payloads })

@@ -69,7 +69,7 @@ export function waitingIn(db: Database): Waiting {
   const itemsOf = db.prepare<[string], Gone>('SELECT seq, incident, at FROM items WHERE message = ?')
   const dropMessage = db.prepare<[string]>('DELETE FROM messages WHERE key = ?')
   const lateAside = db.prepare<[string, number], { at: number; count: number }>('DELETE FROM aside WHERE notifier = ? AND at < ? RETURNING at, count')
-  const tellAnew = db.prepare<[string, string]>("DELETE FROM told WHERE notifier = ? AND incident = ? AND event = 'firing' AND sent IS NULL")
+  const forgetUnsent = db.prepare<[string, string]>("DELETE FROM told WHERE notifier = ? AND incident = ? AND event = 'firing' AND sent IS NULL")
   const count = db.prepare<[string], number>('SELECT count(*) FROM items WHERE notifier = ?').pluck()
 
   const oldestDue = db.prepare<[string], number | null>('SELECT min(due_at) FROM items WHERE notifier = ?').pluck()
@@ -129,7 +129,7 @@ export function waitingIn(db: Database): Waiting {
     const aside = lateAside.all(notifier, before).flatMap(({ at, count: items }) => Array.from({ length: items }, () => at))
     giveUp(notifier, gone)
     figures.gaveUp(notifier, aside)
-    return { count: gone.length + aside.length, anew: gone.flatMap(({ incident }) => (tellAnew.run(notifier, incident).changes > 0 ? [incident] : [])) }
+    return { count: gone.length + aside.length, anew: gone.flatMap(({ incident }) => (forgetUnsent.run(notifier, incident).changes > 0 ? [incident] : [])) }
   })
   const drop = db.transaction((notifier: string) => {
     const waited = count.get(notifier) ?? 0

@@ -2,8 +2,8 @@
 import type { Severity } from '../../../agent/model/severity.ts'
 import type { Message } from '../../../agent/model/notification.ts'
 import { escapeSlack, fitted, linkTarget, slackBlock } from '../../messages/escape.ts'
-import { EXTENTS, otherLines, storyParts, type Markup } from '../../messages/render.ts'
-import { wordsOf, type MessageWords } from '../../messages/words.ts'
+import { EXTENTS, otherLines, incidentParts, type Markup } from '../../messages/render.ts'
+import { messageText, type MessageText } from '../../messages/message-text.ts'
 
 /** Without `emoji` a name such as `:fire:` stays text. */
 type PlainText = { readonly type: 'plain_text'; readonly text: string; readonly emoji: boolean }
@@ -45,21 +45,21 @@ const OVER = '✅'
 const entities = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /** What a phone shows of the message, and what stands above it. */
-export function headlineText({ headline, severity }: MessageWords): string {
+export function headlineText({ headline, severity }: MessageText): string {
   return `${severity === undefined ? OVER : MARK[severity]} ${headline}`
 }
 
-function blocksOf(words: MessageWords): readonly Block[] {
-  const { stories, others, more, notes } = words
+function blocksOf(words: MessageText): readonly Block[] {
+  const { incidents, others, more, notes } = words
   const headline = headlineText(words)
-  const alone = stories.length === 1 && others.length === 0 && more.length === 0
+  const alone = incidents.length === 1 && others.length === 0 && more.length === 0
   const whole = entities(headline).length <= MOST_HEADER
   return [
     { type: 'header', text: { type: 'plain_text', text: fitted(headline, MOST_HEADER, entities), emoji: false } },
     ...(whole ? [] : [section(MRKDWN.strong(headline))]),
-    ...stories.flatMap((story, i) => [
+    ...incidents.flatMap((incident, i) => [
       ...(i === 0 ? [] : [{ type: 'divider' } as const]),
-      ...sections([...(alone ? [] : [MRKDWN.strong(story.headline)]), ...storyParts(story, MRKDWN)]),
+      ...sections([...(alone ? [] : [MRKDWN.strong(incident.headline)]), ...incidentParts(incident, MRKDWN)]),
     ]),
     ...(others.length === 0 && more.length === 0 ? [] : [{ type: 'divider' } as const, ...sections([MRKDWN.strong('Also:'), ...otherLines(words, MRKDWN)])]),
     ...sections(notes.map(MRKDWN.text)),
@@ -71,7 +71,7 @@ const size = (blocks: readonly Block[]): number => JSON.stringify(blocks).length
 export function messageBlocks(message: Message): readonly Block[] {
   let blocks: readonly Block[] = []
   for (const extent of EXTENTS) {
-    blocks = blocksOf(wordsOf(message, extent))
+    blocks = blocksOf(messageText(message, extent))
     if (blocks.length <= MOST_BLOCKS && size(blocks) <= MOST_OF_ALL) return blocks
   }
   // The first sections say what and why, and the notes at the end can be read on the host.

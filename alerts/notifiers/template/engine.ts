@@ -63,7 +63,7 @@ const marking =
   }
 
 /** `undefined filter: jsn, line:3, col:7` as line 3, column 7: undefined filter: jsn. */
-function inWords(error: unknown): TemplateError {
+function errorText(error: unknown): TemplateError {
   const text = messageOf(error)
   const [, what = text, line, column] = /^(.*?)(?:, file:[^,]*)?, line:(\d+), col:(\d+)/s.exec(text) ?? []
   return new TemplateError(line === undefined ? what : `line ${line}, column ${column}: ${what}`)
@@ -102,7 +102,7 @@ export function createEngine({ Liquid }: typeof Library, form: Form): { readonly
             try {
               text = liquid.renderSync(parsed, view, { strictVariables: strict })
             } catch (error) {
-              throw inWords(error)
+              throw errorText(error)
             }
             if (typeof text !== 'string' || text.length > MAX_BODY)
               throw new TemplateError(`the result is longer than ${MAX_BODY} characters: shorten the template`)
@@ -110,7 +110,7 @@ export function createEngine({ Liquid }: typeof Library, form: Form): { readonly
           },
         }
       } catch (error) {
-        throw inWords(error)
+        throw errorText(error)
       }
     },
   }

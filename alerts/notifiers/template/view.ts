@@ -3,8 +3,8 @@ import { SEVERITIES, type Severity } from '../../../agent/model/severity.ts'
 import { alertName } from '../../../agent/model/kinds.ts'
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
 import { directionsOf, incidentUrl, runbookUrl } from '../../messages/links.ts'
-import { headline } from '../../messages/story.ts'
-import { wordsOf } from '../../messages/words.ts'
+import { headline } from '../../messages/incident-text.ts'
+import { messageText } from '../../messages/message-text.ts'
 
 const isoTime = (t: number | undefined): string | null => (t === undefined ? null : new Date(t).toISOString())
 
@@ -62,7 +62,7 @@ export function viewOf(message: Message, secrets: Readonly<Record<string, string
     event: items.some(({ event }) => event === 'firing') ? 'firing' : 'resolved',
     test: items.every(({ reason }) => reason === 'test'),
     severity: worst(items),
-    headline: wordsOf(message).headline,
+    headline: messageText(message).headline,
     count,
     expired: expired?.count ?? null,
     items: items.map((item) => itemView(message, item)),

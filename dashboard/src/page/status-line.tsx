@@ -4,7 +4,7 @@ import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow, frame, stale, summary, silence } from '../parts/live/state.ts'
 import { firing } from '../parts/incident/known.ts'
-import { notTold, placedTitle } from '../parts/live/summary.ts'
+import { withoutIncident, placedTitle } from '../parts/live/summary.ts'
 import { hrefOf } from '../parts/route.ts'
 
 const toneOf = ({ severity }: IncidentSummary): string => (severity === 'critical' ? 'critical' : 'warning')
@@ -27,7 +27,7 @@ export function StatusLine() {
   const now = summary.value
   if (now === undefined) return null
   const { gpus, busy } = now
-  const attention = notTold(now.attention, firing.value)
+  const attention = withoutIncident(now.attention, firing.value)
   return (
     <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">

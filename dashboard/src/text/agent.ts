@@ -2,7 +2,7 @@
 import { tookText } from '../../../agent/text/span.ts'
 import { factLabel } from './facts.ts'
 import { DASH } from './format.ts'
-import { gapWords } from './words.ts'
+import { gapText } from './words.ts'
 
 const SOURCES: Readonly<Record<string, string>> = {
   gpu: 'GPUs (NVML)',
@@ -30,7 +30,7 @@ export const metricName = (metric: string): string =>
   metric.startsWith('warpwatch_') ? factLabel(metric.slice('warpwatch_'.length).replace(/_total$/, '')) : sourceName(metric)
 
 /** Here it is not only the driver that answers. */
-export const reasonWords = (reason: string): string => (reason === 'driver_error' ? 'answered with an error' : gapWords(reason))
+export const reasonText = (reason: string): string => (reason === 'driver_error' ? 'answered with an error' : gapText(reason))
 
 export const STATUS_WORDS = { reads: 'reads', partly: 'reads in part', absent: 'nothing to read', silent: 'does not read' } as const
 

@@ -10,7 +10,7 @@ export const poolName = ({ pool, stream, kind, expandable }: PoolWords): string 
 export const STATE_WORDS = ['In use', 'Freed, waits for a stream', 'Free'] as const
 
 /** What a free block is: a hole, cache, or both where whole pages lie within it. */
-export function freeWords(bytes: number, returned: number): string {
+export function freeText(bytes: number, returned: number): string {
   if (returned === 0) return 'Free, in a hole between live blocks: no flush gives it back'
   if (returned >= bytes) return 'Free, cache: a flush gives it back'
   return `Free: a flush gives back ${memory(returned)} of it, the rest is a hole`

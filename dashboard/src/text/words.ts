@@ -48,4 +48,4 @@ const GAP: Readonly<Record<string, string>> = {
 }
 
 /** A gap's reason in words; a detail, where there is one, says more. */
-export const gapWords = (reason: string): string => GAP[reason] ?? reason.replaceAll('_', ' ')
+export const gapText = (reason: string): string => GAP[reason] ?? reason.replaceAll('_', ' ')

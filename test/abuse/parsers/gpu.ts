@@ -1,5 +1,5 @@
 // Readers of what tools of the driver print: nvidia-smi in all its forms, and messages of the sampler child.
-import { parseLastWords } from '../../../agent/sampler/protocol.ts'
+import { parseInFlightCall } from '../../../agent/sampler/protocol.ts'
 import { checkMessage } from '../../../agent/sampler/validate.ts'
 import { readMonitor } from '../../../agent/sources/nvidia-smi/monitor.ts'
 import { parseNvidiaSmi } from '../../../agent/sources/nvidia-smi/parse.ts'
@@ -41,9 +41,15 @@ export const nvidiaSmi = textParser(
   { inputs: 100_000 },
 )
 export const nvidiaSmiMonitor = textParser('nvidia-smi-dmon', 'the table of nvidia-smi dmon', [MONITOR], (text) => void readMonitor(text), { inputs: 300_000 })
-export const lastWords = textParser('sampler-last-words', "the sampler child's thread name", ['nvml:3:17', 'nvml:-:2\n'], (text) => void parseLastWords(text), {
-  mostBytes: 64,
-})
+export const lastWords = textParser(
+  'sampler-last-words',
+  "the sampler child's thread name",
+  ['nvml:3:17', 'nvml:-:2\n'],
+  (text) => void parseInFlightCall(text),
+  {
+    mostBytes: 64,
+  },
+)
 export const samplerMessages = textParser(
   'sampler-messages',
   'messages of the sampler child, which shares its memory with the driver',

@@ -9,7 +9,7 @@ import type { Profile } from './build.ts'
 import { scenarioFile } from './scenario.ts'
 import type { FakeScenario } from './scenario.ts'
 
-const entry = join(import.meta.dirname, '../../../agent/sampler/child.ts')
+const entry = join(import.meta.dirname, '../../../agent/sampler/child-main.ts')
 
 export type Round = {
   readonly hello: Hello | undefined

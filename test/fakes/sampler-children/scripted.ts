@@ -1,7 +1,7 @@
 // A sampler child without NVML: speaks the protocol as a script file says, which the test may change while it runs.
 import { writeFileSync } from 'node:fs'
 import { functionOrdinal } from '../../../agent/nvml/names.ts'
-import { formatLastWords, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
+import { formatInFlightCall, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
 import { readScript, type Script } from './script.ts'
 
 const path = process.env['SCRIPT'] ?? ''
@@ -9,11 +9,11 @@ const script = (): Script => readScript(path)
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const send = (message: unknown): void => void process.send?.(message)
 /** Node passes a title on to prctl(PR_SET_NAME), as the real child does before each native call. */
-const lastWords = (gpu: number | undefined): void => void (process.title = formatLastWords(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
+const lastWords = (gpu: number | undefined): void => void (process.title = formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let start: StartRequest | undefined
-let helloTold = ''
+let lastHello = ''
 /** GPUs and rates whose gaps were told: they hold until they change. */
 const told = new Set<string>()
 const announced = new Map<string, number>()
@@ -43,7 +43,7 @@ const lineUp = (indices: readonly number[]) => ({
 })
 function hello(indices: readonly number[]): void {
   const found = lineUp(indices)
-  helloTold = JSON.stringify(found)
+  lastHello = JSON.stringify(found)
   send({ type: 'hello', driverVersion: '999.1', library: 'fake', ...found })
 }
 function sample(id: number, index: number, rate: Rate): void {
@@ -100,7 +100,7 @@ process.on('message', (message: ToChild) => {
   if (flood) for (let i = 0; i < 50_000; i++) send({ type: 'series', series: [] })
   // Told before its first sample, as the real child enumerates before it reads.
   const indices = present()
-  if (JSON.stringify(lineUp(indices)) !== helloTold) hello(indices)
+  if (JSON.stringify(lineUp(indices)) !== lastHello) hello(indices)
   for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
   const { answered } = script()
   process.send?.({ type: 'done', id: message.id }, () => answered !== undefined && writeFileSync(answered, String(message.id)))

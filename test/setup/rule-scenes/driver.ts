@@ -4,7 +4,7 @@ import type { Event } from '../../../agent/model/event.ts'
 import type { Gap } from '../../../agent/model/reading.ts'
 import { uuid } from '../../unit/incidents/scene.ts'
 import { checked, info } from '../../unit/detectors/target-scene.ts'
-import { told, within, type RuleScene } from './scene.ts'
+import { scrapeOf, within, type RuleScene } from './scene.ts'
 
 const [FROM, TO, END] = [120, 300, 600]
 const faulty = (second: number): boolean => within(second, FROM, TO)
@@ -22,26 +22,26 @@ function gpus(second: number, state: State, hangs: number): readonly Event[] {
     const labels = placeOf(index)
     const away = index === 0 && state !== 'well'
     return [
-      told(second, 'gpu', away ? {} : { gpu_memory_used_bytes: 4e9 }, {
+      scrapeOf(second, 'gpu', away ? {} : { gpu_memory_used_bytes: 4e9 }, {
         group: `${index}/fast`,
         labels,
         gaps: away && (state === 'hung' || state === 'missing') ? [gap] : [],
       }),
-      told(second, 'gpu', away && state === 'missing' ? {} : { gpu_info: 1 }, { group: `${index}/rare`, labels }),
+      scrapeOf(second, 'gpu', away && state === 'missing' ? {} : { gpu_info: 1 }, { group: `${index}/rare`, labels }),
     ]
   })
   const age = state === 'well' ? 0.5 : second - FROM
-  known.push(told(second, 'gpu', { gpu_sample_age_seconds: age }, { group: 'age 0', labels: placeOf(0) }))
-  known.push(told(second, 'gpu', { gpu_sample_age_seconds: 0.5 }, { group: 'age 1', labels: placeOf(1) }))
+  known.push(scrapeOf(second, 'gpu', { gpu_sample_age_seconds: age }, { group: 'age 0', labels: placeOf(0) }))
+  known.push(scrapeOf(second, 'gpu', { gpu_sample_age_seconds: 0.5 }, { group: 'age 1', labels: placeOf(1) }))
   if (hangs > 0) {
     const labels = { ...placeOf(0), function: 'nvmlDeviceGetMemoryInfo' }
-    known.push(told(second, 'gpu', { agent_sampler_hangs_total: hangs }, { group: 'hangs', labels }))
+    known.push(scrapeOf(second, 'gpu', { agent_sampler_hangs_total: hangs }, { group: 'hangs', labels }))
   }
   if (second % 5 === 0) {
     const gone = state === 'missing'
     for (const index of CARDS)
-      known.push(told(second, 'gpu-presence', { gpu_present: gone && index === 0 ? 0 : 1 }, { group: String(index), ttlS: 15, labels: placeOf(index) }))
-    known.push(told(second, 'gpu-presence', { gpus_present: gone ? 1 : 2, gpus_expected: 2 }, { ttlS: 15 }))
+      known.push(scrapeOf(second, 'gpu-presence', { gpu_present: gone && index === 0 ? 0 : 1 }, { group: String(index), ttlS: 15, labels: placeOf(index) }))
+    known.push(scrapeOf(second, 'gpu-presence', { gpus_present: gone ? 1 : 2, gpus_expected: 2 }, { ttlS: 15 }))
   }
   return known
 }
@@ -59,11 +59,11 @@ const oneGpu = (name: string, detector: RuleScene['detector'], fires: boolean, s
     ),
 })
 const host = (second: number, hostSpeaks: boolean): readonly Event[] => [
-  ...(hostSpeaks ? [told(second, 'host', { host_load1: 3 })] : []),
-  told(second, 'agent', { 'agent_source_up source=host': hostSpeaks || second - FROM < 15 ? 1 : 0, 'agent_source_up source=containers': 1 }, { ttlS: 15 }),
+  ...(hostSpeaks ? [scrapeOf(second, 'host', { host_load1: 3 })] : []),
+  scrapeOf(second, 'agent', { 'agent_source_up source=host': hostSpeaks || second - FROM < 15 ? 1 : 0, 'agent_source_up source=containers': 1 }, { ttlS: 15 }),
 ]
 const mismatch = (second: number, differ: boolean): Event =>
-  told(second, 'driver-version', { [`driver_library_mismatch kernel_version=580.1 library_version=${differ ? '580.2' : '580.1'}`]: differ ? 1 : 0 })
+  scrapeOf(second, 'driver-version', { [`driver_library_mismatch kernel_version=580.1 library_version=${differ ? '580.2' : '580.1'}`]: differ ? 1 : 0 })
 const BOX = { container: 'trainer', container_id: '0123456789ab', gpu: '0', uuid: uuid(0) }
 
 export const driverScenes: readonly RuleScene[] = [
@@ -74,7 +74,7 @@ export const driverScenes: readonly RuleScene[] = [
     detector: gpuMissing,
     fires: true,
     seconds: END,
-    tell: (second) => [told(second, 'gpu-presence', { gpus_present: faulty(second) ? 7 : 8, gpus_expected: 8 }, { ttlS: 15 })],
+    tell: (second) => [scrapeOf(second, 'gpu-presence', { gpus_present: faulty(second) ? 7 : 8, gpus_expected: 8 }, { ttlS: 15 })],
   },
   oneGpu('a GPU hangs', driverHung, true, 'hung'),
   oneGpu('a GPU that is silent does not hang', driverHung, false, 'silent'),
@@ -102,8 +102,8 @@ export const driverScenes: readonly RuleScene[] = [
     seconds: END,
     by: 'container',
     tell: (second) => [
-      told(second, 'containers', { container_info: 1 }, { labels: { ...BOX, state: 'running' } }),
-      told(second, 'device-access', { container_gpu_accessible: fires && faulty(second) ? 0 : 1 }, { labels: BOX }),
+      scrapeOf(second, 'containers', { container_info: 1 }, { labels: { ...BOX, state: 'running' } }),
+      scrapeOf(second, 'device-access', { container_gpu_accessible: fires && faulty(second) ? 0 : 1 }, { labels: BOX }),
     ],
   })),
   ...[true, false].map((fires): RuleScene => ({
@@ -119,7 +119,7 @@ export const driverScenes: readonly RuleScene[] = [
       return [
         info(second),
         checked(second, down ? 'refused' : 'well'),
-        told(second, 'target-checks', { target_failed_checks: failed }, { ttlS: 30, labels: { target: 'ui' } }),
+        scrapeOf(second, 'target-checks', { target_failed_checks: failed }, { ttlS: 30, labels: { target: 'ui' } }),
       ]
     },
   })),

@@ -10,7 +10,7 @@ import {
 } from '../../../agent/diagnosis/detectors/index.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import { IDLE, reason, WELL, type Values } from '../../unit/detectors/hardware-scene.ts'
-import { CARD, told, within, type RuleScene } from './scene.ts'
+import { CARD, scrapeOf, within, type RuleScene } from './scene.ts'
 
 const [FROM, TO, END] = [60, 150, 420]
 type Case = readonly [name: string, detector: DetectorDefinition, fires: boolean, during: Values, always?: Values]
@@ -58,5 +58,5 @@ export const hardwareScenes: readonly RuleScene[] = CASES.map(([name, detector, 
   fires,
   seconds: END,
   by: 'uuid',
-  tell: (second) => [told(second, 'gpu', { ...WELL, ...always, ...(within(second, FROM, TO) ? during : {}) }, { labels: CARD })],
+  tell: (second) => [scrapeOf(second, 'gpu', { ...WELL, ...always, ...(within(second, FROM, TO) ? during : {}) }, { labels: CARD })],
 }))

@@ -2,7 +2,7 @@
 import { allocatorRetryStorm, idleGpuHeld, memoryExhaustion, migFull, unattributedMemory } from '../../../agent/diagnosis/detectors/index.ts'
 import { eventsOf, GIB, type Probe } from '../../unit/detectors/memory-scene.ts'
 import type { Event } from '../../../agent/model/event.ts'
-import { CARD, told, within, type RuleScene } from './scene.ts'
+import { CARD, scrapeOf, within, type RuleScene } from './scene.ts'
 
 const MINUTE = 60
 const PID = { ...CARD, pid: '4242', process: 'python3', container: 'trainer', container_id: '747261696e65' }
@@ -11,7 +11,7 @@ const PID = { ...CARD, pid: '4242', process: 'python3', container: 'trainer', co
 function probed(second: number, probe: Probe): readonly Event[] {
   return [
     ...eventsOf(second, { processes: [{ pid: 4242, container: 'trainer', holds: probe.reserved + 0.5, probe }] }),
-    told(second, 'allocator', { allocator_retries_total: probe.retries ?? 0 }, { labels: PID }),
+    scrapeOf(second, 'allocator', { allocator_retries_total: probe.retries ?? 0 }, { labels: PID }),
   ]
 }
 const RATE = 1 / 64
@@ -27,7 +27,7 @@ const storm = (second: number, from: number, to: number, every: number): Probe =
   retries: second < from ? 0 : 1 + Math.floor((Math.min(second, to) - from) / every),
 })
 const card = (second: number, utilization: number, heldGib: number, unattributedGib: number): Event =>
-  told(
+  scrapeOf(
     second,
     'gpu',
     {
@@ -48,8 +48,8 @@ function instances(second: number, used: number, flushes: number): readonly Even
     [`gpu_memory_free_bytes gi=${gi}`]: (40 - taken) * GIB,
   })
   return [
-    told(second, 'gpu', { gpu_memory_total_bytes: 80 * GIB, ...memory('1', used), ...memory('2', 5) }, { labels: CARD }),
-    told(second, 'allocator', { 'allocator_retries_total gi=1': flushes }, { labels: PID }),
+    scrapeOf(second, 'gpu', { gpu_memory_total_bytes: 80 * GIB, ...memory('1', used), ...memory('2', 5) }, { labels: CARD }),
+    scrapeOf(second, 'allocator', { 'allocator_retries_total gi=1': flushes }, { labels: PID }),
   ]
 }
 

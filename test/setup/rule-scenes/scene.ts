@@ -33,13 +33,13 @@ export function seriesOf(key: string, more: Readonly<Record<string, string>> = {
   return series
 }
 
-export type Told = Readonly<Record<string, number | undefined>>
+export type Values = Readonly<Record<string, number | undefined>>
 /** One scrape of a source; what is undefined is not read. */
-export function told(second: number, source: string, values: Told, { group = '', ttlS = 3, labels = {}, gaps = [] }: ToldMore = {}): Scrape {
+export function scrapeOf(second: number, source: string, values: Values, { group = '', ttlS = 3, labels = {}, gaps = [] }: ScrapeOptions = {}): Scrape {
   const readings = Object.entries(values).flatMap(([key, value]): readonly Reading[] => (value === undefined ? [] : [{ series: seriesOf(key, labels), value }]))
   return { type: 'scrape', t: timeOf(second), source, group, ttlMs: ttlS * 1_000, durationMs: 0, readings, gaps }
 }
-type ToldMore = {
+type ScrapeOptions = {
   readonly group?: string
   readonly ttlS?: number
   readonly labels?: Readonly<Record<string, string>>

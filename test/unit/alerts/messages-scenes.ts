@@ -8,7 +8,7 @@ import type { Incident, IncidentSubject } from '../../../agent/model/incident.ts
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
 import { outgoing } from '../../../alerts/messages/outgoing.ts'
 import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
-import { tell } from '../simulated/told.ts'
+import { simulate } from '../simulated/simulate.ts'
 
 export const HOST = 'gpu-node-07'
 export const T = Date.parse('2026-05-01T03:12:07Z')
@@ -22,7 +22,7 @@ export function simulated(scenario: string, seconds: number): readonly Incident[
     hostname: HOST,
     onChange: (incident) => found.set(incident.id, incident),
   })
-  for (const { events } of tell(scenario, seconds)) events.forEach(diagnosis.ingest)
+  for (const { events } of simulate(scenario, seconds)) events.forEach(diagnosis.ingest)
   diagnosis.flush()
   return [...found.values()].toSorted((a, b) => a.started_at - b.started_at)
 }

@@ -1,7 +1,7 @@
 // Incidents and routes for the tests of the router, and a book of what was told.
 import type { Route } from '../../../agent/model/alert-settings.ts'
 import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
-import type { ToldState } from '../../../agent/model/notification.ts'
+import type { LastNotification } from '../../../agent/model/notification.ts'
 import type { Known, Plan, Router } from '../../../alerts/routing/definition.ts'
 import { routeDefaults } from '../../../agent/config/sections/routes.ts'
 
@@ -40,11 +40,11 @@ export function incident(given: Partial<IncidentSummary> = {}): IncidentSummary 
 
 export const route = (given: Partial<Route> = {}): Route => ({ ...routeDefaults, to: ['team'], match: {}, ...given })
 
-/** What was told, kept as the announcer keeps it. */
+/** What was told, kept as the dispatcher keeps it. */
 export function createBook() {
-  const told = new Map<string, ToldState>()
+  const told = new Map<string, LastNotification>()
   const incidents = new Map<string, IncidentSummary>()
-  const known: Known = { told: (id, notifier) => told.get(`${notifier} ${id}`), incident: (id) => incidents.get(id) }
+  const known: Known = { lastNotification: (id, notifier) => told.get(`${notifier} ${id}`), incident: (id) => incidents.get(id) }
   return {
     known,
     /** Plans, and keeps that it was told. */

@@ -61,29 +61,29 @@ describe('snapshot', () => {
 })
 
 describe('what is no snapshot costs one line and exit code 2', () => {
-  const ASKED = 'expected a file of torch.cuda.memory._dump_snapshot'
+  const ASKED = 'not a snapshot: it must be a file of torch.cuda.memory._dump_snapshot'
   test.each([
     ['a file that is not there', () => join(folder, 'nothing'), 'cannot be read: ENOENT'],
     ['a folder', () => folder, 'is a directory'],
     ['a device that never ends', () => '/dev/zero', 'is no regular file'],
-    ['an empty file', () => file(''), `${ASKED} (a pickle), or JSON of the same shape, came an empty file`],
-    ['what torch.save writes', () => file(bytesOf('PK', 3, 4, 'more')), 'came a zip archive, such as torch.save writes'],
+    ['an empty file', () => file(''), `${ASKED} (a pickle), or JSON of the same shape, not empty`],
+    ['what torch.save writes', () => file(bytesOf('PK', 3, 4, 'more')), 'not a zip archive, such as torch.save writes'],
     [
       'what an old torch.save wrote',
       () => file(bytesOf(0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, '.')),
-      'came what torch.save of an old PyTorch writes',
+      'not what torch.save of an old PyTorch writes',
     ],
-    ['a compressed one', () => file(gzipSync(jitPickle(value))), 'came a file compressed by gzip; unpack it first'],
-    ['text', () => file('step 1 loss 2.0\n'), 'came text that begins with "step 1 loss 2.0\\n"'],
-    ['other JSON', () => file('{"a":1}'), 'expected a snapshot of torch.cuda.memory (a dict with "segments"), came a dict with "a"'],
-    ['half of some JSON', () => file(JSON.stringify(value).slice(0, 300)), 'expected whole JSON'],
-    ['half a pickle', () => file(jitPickle(value).subarray(0, 500)), 'came one that ends at byte 500: the file is truncated'],
+    ['a compressed one', () => file(gzipSync(jitPickle(value))), 'not a file compressed by gzip; unpack it first'],
+    ['text', () => file('step 1 loss 2.0\n'), 'not text that begins with "step 1 loss 2.0\\n"'],
+    ['other JSON', () => file('{"a":1}'), 'not a snapshot of torch.cuda.memory: must be a dict with "segments", not a dict with "a"'],
+    ['half of some JSON', () => file(JSON.stringify(value).slice(0, 300)), 'not valid JSON: '],
+    ['half a pickle', () => file(jitPickle(value).subarray(0, 500)), 'the pickle is truncated: the file ends at byte 500'],
     [
       'a pickle that runs code',
       () => file(bytesOf(0x80, 4, 'cos\nsystem\n(X', 2, 0, 0, 0, 'idtR.')),
-      'the opcode GLOBAL at byte 2 (os.system), which runs code when unpickled: refused',
+      'refused: the opcode GLOBAL at byte 2 (os.system) runs code when it is unpickled',
     ],
-    ['a segment without blocks', () => file(jitPickle([{ total_size: 5, segment_type: 'large' }])), 'segment 0: expected blocks as a list'],
+    ['a segment without blocks', () => file(jitPickle([{ total_size: 5, segment_type: 'large' }])), 'segment 0: blocks must be a list'],
   ])('%s', async (_, path, said) => {
     const { code, stdout, stderr } = await runCli(['snapshot', path()])
     expect([code, stdout]).toEqual([2, ''])

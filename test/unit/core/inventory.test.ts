@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { metricNamed } from '../../../agent/catalogue.ts'
 import { busKey } from '../../../agent/inventory/bus.ts'
-import { createInventory, inventoryOf, type Told } from '../../../agent/inventory/inventory.ts'
+import { createInventory, inventoryOf, type SourceReadings } from '../../../agent/inventory/inventory.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../../../agent/model/series.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
@@ -108,7 +108,7 @@ describe('over the latest store', () => {
 test('the same readings are read once, and the same GPUs stay the same objects', () => {
   let asked = 0
   const readings = [gpu(0), gpu(1)]
-  const counted = (t: number): Told => ({
+  const counted = (t: number): SourceReadings => ({
     source: 'gpu',
     t,
     get readings() {

@@ -4,7 +4,7 @@ import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
-import { tell } from '../simulated/told.ts'
+import { simulate } from '../simulated/simulate.ts'
 import { DETECTORS } from './driver-scene.ts'
 
 function incidentsOf(scenario: string, seconds: number, heard: (event: Event) => boolean = () => true): readonly string[] {
@@ -16,7 +16,7 @@ function incidentsOf(scenario: string, seconds: number, heard: (event: Event) =>
     hostname: 'gpu-host',
     onChange: (incident) => found.set(incident.id, incident),
   })
-  for (const { events } of tell(scenario, seconds)) for (const event of events) if (heard(event)) diagnosis.ingest(event)
+  for (const { events } of simulate(scenario, seconds)) for (const event of events) if (heard(event)) diagnosis.ingest(event)
   diagnosis.flush()
   expect(failures).toEqual([])
   const kinds = new Set(DETECTORS.flatMap((detector): readonly string[] => detector.kinds))

@@ -13,7 +13,7 @@ import {
 import type { Event } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
-import { tell } from '../simulated/told.ts'
+import { simulate } from '../simulated/simulate.ts'
 
 const definitions = [eccUncorrected, nvlinkErrors, pcieDegraded, powerBrake, recoveryAction, rowRemapFailure, throttling]
 
@@ -26,7 +26,7 @@ function incidentsOf(scenario: string, seconds: number, heard: (event: Event) =>
     hostname: 'gpu-host',
     onChange: (incident) => found.set(incident.id, incident),
   })
-  for (const { events } of tell(scenario, seconds)) for (const event of events) if (heard(event)) diagnosis.ingest(event)
+  for (const { events } of simulate(scenario, seconds)) for (const event of events) if (heard(event)) diagnosis.ingest(event)
   diagnosis.flush()
   expect(failures).toEqual([])
   return [...found.values()].filter(({ kind }) => kind !== 'host_oom_kill').sort((a, b) => a.started_at - b.started_at)

@@ -1,7 +1,7 @@
 // More processes than there is room for: those that are known keep their past, the others wait until one has ended.
 import { expect, test } from 'vitest'
 import { createTracks, MAX_TRACKS } from '../../../agent/diagnosis/detectors/parts/tracks.ts'
-import { createWitness, MAX_KNOWN } from '../../../agent/diagnosis/incidents/witness.ts'
+import { createHostIdentityIndex, MAX_KNOWN } from '../../../agent/diagnosis/incidents/host-identity-index.ts'
 import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import type { Scrape } from '../../../agent/model/event.ts'
 import { makeSeries, type Series } from '../../../agent/model/series.ts'
@@ -55,7 +55,7 @@ test('a process of a GPU that is no longer read makes room after an hour, and no
 })
 
 test('who is on a GPU stays known beside more than there is room for', () => {
-  const witness = createWitness()
+  const witness = createHostIdentityIndex()
   const all = ofPids(1, MAX_KNOWN + BEYOND)
   for (const second of [0, 1, 2]) witness.ingest(list(T + second * 1_000, all))
   expect(witness.processes(T + 2_000).map(({ pid }) => pid)).toEqual(all.slice(0, MAX_KNOWN).map((_, n) => n + 1))

@@ -43,8 +43,8 @@ describe('compose files', () => {
 
 describe('wrong usage is 2, in one line', () => {
   test.each([
-    [['--only', 'nouveaux'], /--only: expected a check or a group such as nouveau, came "nouveaux"/],
-    [['--skip', 'x,y'], /--skip: expected a check/],
+    [['--only', 'nouveaux'], /--only: "nouveaux" is not a check or a group; did you mean nouveau\?/],
+    [['--skip', 'x,y'], /--skip: "x" is not a check/],
     [['--container', 'none-of-that-name'], /--container: expected a container of the name or id "none-of-that-name"/],
     [['--config', 'none.yaml'], /none\.yaml/],
     [['--compose'], /--compose: its value is missing: give FILE…/],

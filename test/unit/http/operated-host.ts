@@ -31,7 +31,7 @@ export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, dir
   const clock = { now: T }
   const incidents = createIncidentStore({ directory, log: quietLog })
   const maintenance = createMaintenanceStore({ directory, log: quietLog })
-  const diagnosis = createDiagnosis({ judge: createLogJudge(logScanner()).judge, hostname: 'gpu-01', onAccepted: maintenance.keepAccepted })
+  const diagnosis = createDiagnosis({ judge: createLogJudge(logScanner()).judge, hostname: 'gpu-01', onBaseline: maintenance.keepBaseline })
   const now = (): number => clock.now
   const service = createIncidentService({ store: incidents, maintenance, figures: diagnosis.figures, now })
   const outputs = {
@@ -41,7 +41,7 @@ export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, dir
   const pipeline = createPipeline({ stores: [], diagnosis, incidents: service, outputs, ticks: [] }, quietLog)
   const feed = (...events: readonly Event[]): void => events.forEach(pipeline.ingest)
   const operator = createOperator({ incidents: service, maintenance, pipeline, now })
-  diagnosis.restore(incidents.unresolved(), maintenance.accepted())
+  diagnosis.restore(incidents.unresolved(), maintenance.baseline())
   const running = await runServer({
     http: {
       incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'gpu-01') },

@@ -6,13 +6,13 @@ import type { Incident } from '../../../agent/model/incident.ts'
 import { createScene, reading, scrape, secondOf, T, uuid } from './scene.ts'
 
 /** A host whose GPU 0 tells these; undefined = it does not answer. */
-type Told = { readonly errors: number; readonly pending: number } | undefined
+type ErrorCounts = { readonly errors: number; readonly pending: number } | undefined
 function host(restored: readonly Incident[] = []) {
   const scene = createScene({ detection: createDetection({ definitions: [eccUncorrected, rowRemapFailure] }) })
   scene.diagnosis.restore(restored)
   return {
     firing: () => scene.diagnosis.firing(),
-    pass(from: number, seconds: number, told: Told, stepS = 1): void {
+    pass(from: number, seconds: number, told: ErrorCounts, stepS = 1): void {
       const place = { gpu: '0', uuid: uuid(0) }
       for (let second = from; second < from + seconds; second += stepS) {
         const t = T + second * 1_000

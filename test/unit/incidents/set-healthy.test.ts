@@ -7,14 +7,14 @@ import type { Severity } from '../../../agent/model/severity.ts'
 import type { About, Finding } from '../../../agent/model/finding.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { DetectedKind } from '../../../agent/model/kinds.ts'
-import type { Accepted } from '../../../agent/model/maintenance.ts'
+import type { BaselineEntry } from '../../../agent/model/maintenance.ts'
 import { createScene, line, T, uuid, xidText } from './scene.ts'
 
 type Shown = { readonly kind: DetectedKind; readonly facts: Facts; readonly severity?: Severity; readonly about?: About } | 'healthy' | 'unknown'
 const ABOUT: About = { uuid: uuid(0) }
 
 /** A host with one detector that says what the test shows it. */
-function createHost(restored: readonly Incident[] = [], standing: readonly Accepted[] = []) {
+function createHost(restored: readonly Incident[] = [], standing: readonly BaselineEntry[] = []) {
   let shown: Shown = 'unknown'
   let last: { readonly kind: DetectedKind; readonly about: About } = { kind: 'ecc_uncorrected', about: ABOUT }
   const detector = defineDetector({
@@ -36,8 +36,8 @@ function createHost(restored: readonly Incident[] = [], standing: readonly Accep
       },
     }),
   })
-  let accepted: readonly Accepted[] = standing
-  const scene = createScene({ detection: createDetection({ definitions: [detector] }), onAccepted: (all) => (accepted = all) })
+  let accepted: readonly BaselineEntry[] = standing
+  const scene = createScene({ detection: createDetection({ definitions: [detector] }), onBaseline: (all) => (accepted = all) })
   scene.diagnosis.restore(restored, standing)
   let t = T
   return {

@@ -4,7 +4,7 @@ import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
-import { tell } from '../simulated/told.ts'
+import { simulate } from '../simulated/simulate.ts'
 
 function incidentsOf(scenario: string, seconds: number): readonly Incident[] {
   const found = new Map<string, Incident>()
@@ -13,7 +13,7 @@ function incidentsOf(scenario: string, seconds: number): readonly Incident[] {
     hostname: 'gpu-host',
     onChange: (incident) => found.set(incident.id, incident),
   })
-  for (const { events } of tell(scenario, seconds)) events.forEach(diagnosis.ingest)
+  for (const { events } of simulate(scenario, seconds)) events.forEach(diagnosis.ingest)
   diagnosis.flush()
   return [...found.values()].sort((a, b) => a.started_at - b.started_at)
 }

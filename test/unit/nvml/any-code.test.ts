@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { FUNCTIONS } from '../../../agent/nvml/names.ts'
 import { openSession } from '../../../agent/nvml/session.ts'
 import type { Session } from '../../../agent/nvml/session.ts'
-import { createGpus } from '../../../agent/sampler/child/gpus.ts'
+import { createGpuSet } from '../../../agent/sampler/child/gpu-set.ts'
 import type { FromChild, StartRequest } from '../../../agent/sampler/protocol.ts'
 import { fakeLibrary } from '../../fakes/nvml/build.ts'
 import { h100, hostOf, migH100, scenarioFile } from '../../fakes/nvml/scenario.ts'
@@ -23,7 +23,7 @@ describe.skipIf(library === undefined)('any code of any function (needs a C comp
     const broken = { ...healthy, values: { ...healthy.values, [`ret.${name}`]: code } }
     file.write(when === 'before' ? broken : healthy)
     const sent: FromChild[] = []
-    const gpus = createGpus(session, request, (message) => sent.push(message))
+    const gpus = createGpuSet(session, request, (message) => sent.push(message))
     let failed = gpus.start() !== undefined
     for (let id = 1; id <= 3 && !failed; id++) {
       gpus.peak()

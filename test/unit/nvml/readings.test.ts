@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { functionName } from '../../../agent/nvml/names.ts'
-import { parseLastWords } from '../../../agent/sampler/protocol.ts'
+import { parseInFlightCall } from '../../../agent/sampler/protocol.ts'
 import { hasFake, withChild } from '../../fakes/nvml/child.ts'
 import { eightH100, fakeUuid, h100, hostOf, migH100, withGpu } from '../../fakes/nvml/scenario.ts'
 
@@ -213,7 +213,7 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
       child.write(withGpu(scenario, 0, { mem_used: 70 * GIB }))
       // No scrape asks for memory now: only the child's own timer can see the peak. Its last words tell when it has asked, and a round trip that it is done.
       await child.scrape(['rare'])
-      const words = () => parseLastWords(readFileSync(`/proc/${child.process.pid}/comm`, 'utf8'))
+      const words = () => parseInFlightCall(readFileSync(`/proc/${child.process.pid}/comm`, 'utf8'))
       await expect.poll(() => functionName(words()?.functionOrdinal ?? -1), { timeout: 10_000, interval: 1 }).toBe('nvmlDeviceGetMemoryInfo_v2')
       await child.scrape(['rare'])
       child.write(scenario)

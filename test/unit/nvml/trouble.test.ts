@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { functionName } from '../../../agent/nvml/names.ts'
-import { parseLastWords } from '../../../agent/sampler/protocol.ts'
+import { parseInFlightCall } from '../../../agent/sampler/protocol.ts'
 import { hasFake, startChild, withChild } from '../../fakes/nvml/child.ts'
 import { eightH100, fakeUuid, h100, hostOf, withGpu } from '../../fakes/nvml/scenario.ts'
 
@@ -140,7 +140,7 @@ describe.skipIf(!hasFake)('trouble (needs a C compiler)', () => {
         if (message.type === 'gpu') seen.push(message.index ?? -1)
       })
       const pending = child.scrape(['fast'])
-      const words = () => parseLastWords(readFileSync(`/proc/${child.process.pid}/comm`, 'utf8'))
+      const words = () => parseInFlightCall(readFileSync(`/proc/${child.process.pid}/comm`, 'utf8'))
       await expect.poll(() => seen, { timeout: 10_000 }).toEqual([0])
       await expect.poll(() => functionName(words()?.functionOrdinal ?? -1), { timeout: 10_000 }).toBe('nvmlDeviceGetPowerUsage')
       expect(words()?.gpu).toBe(1)

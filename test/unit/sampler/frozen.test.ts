@@ -57,7 +57,7 @@ function createFreezer() {
 describe.skipIf(!writable)('children that cannot be killed (needs root and the cgroup v1 freezer)', () => {
   test('are abandoned and counted; no probe is risked beyond the cap; the GPU returns when they come free', async () => {
     await using freezer = createFreezer()
-    await using running = runScript({ gpus: 3 }, { maxAbandoned: 3 })
+    await using running = runScript({ gpus: 3 }, { maxUnkillable: 3 })
     await until('first readings', () => running.value('warpwatch_gpu_power_watts', { gpu: '2' }) !== undefined)
     freezer.freeze(['nvml:1:'])
     running.script.set({ gpus: 3, hang: [1] })
@@ -73,7 +73,7 @@ describe.skipIf(!writable)('children that cannot be killed (needs root and the c
 
   test('stop new ones at the cap, which says so; the first that ends lets the agent go on', async () => {
     await using freezer = createFreezer()
-    await using running = runScript({ gpus: 1 }, { maxAbandoned: 2, startDeadlineMs: 400 })
+    await using running = runScript({ gpus: 1 }, { maxUnkillable: 2, startDeadlineMs: 400 })
     await until('first readings', () => running.value('warpwatch_gpu_power_watts') !== undefined)
     freezer.freeze(['nvml:-:'])
     running.script.set({ gpus: 1, hang: [-1] })

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createOwners } from '../../../agent/sources/gpu/owners.ts'
-import { createRoster } from '../../../agent/sources/gpu/roster.ts'
-import type { Sample } from '../../../agent/sampler/child-process.ts'
+import { createGpuRegistry } from '../../../agent/sources/gpu/registry.ts'
+import type { Sample } from '../../../agent/sampler/child-handle.ts'
 import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import { runScript, until } from './harness.ts'
 
@@ -50,7 +50,7 @@ test('all GPUs are read and the next request goes out before the owners of a sec
 })
 
 function scene() {
-  const roster = createRoster(() => 0)
+  const registry = createGpuRegistry(() => 0)
   const said: string[] = []
   const owners = createOwners({
     identify: (pid) => {
@@ -60,7 +60,7 @@ function scene() {
     found: ({ index }, t, _rate, readings) => said.push(`GPU ${index} at ${t}: ${readings.flatMap(({ series }) => series.labels['pid'] ?? []).join()}`),
     failed: (error) => said.push(String(error)),
   })
-  const gpu = (index: number) => roster.sampled(index, `GPU-${index}`)
+  const gpu = (index: number) => registry.sampled(index, `GPU-${index}`)
   const list = (index: number, t: number, pids: readonly number[]): void => {
     const base = { type: 'gpu', id: 1, index, uuid: `GPU-${index}`, rate: 'fast', durationMs: 1, series: [], values: [] } as const
     const sample: Sample = { sample: { ...base, processes: pids.map((pid) => ({ pid, type: 'C', bytes: 1 })) }, readings: [], gaps: [], t }

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { createBackoff, doubling } from '../../../agent/sampler/backoff.ts'
 import { createHangPolicy } from '../../../agent/sampler/hang-policy.ts'
-import { isStopped, readComm, readLastWords } from '../../../agent/sampler/last-words.ts'
+import { isStopped, readComm, readInFlightCall } from '../../../agent/sampler/in-flight-call.ts'
 import { createSeriesInterner, createSeriesTable } from '../../../agent/sampler/series-table.ts'
 import { checkMessage } from '../../../agent/sampler/validate.ts'
-import { describeEnd } from '../../../agent/sampler/words.ts'
+import { childEndText } from '../../../agent/sampler/end-text.ts'
 import { power } from './harness.ts'
 
 describe('hang policy', () => {
@@ -118,25 +118,25 @@ describe('messages from the child', () => {
   ])('refused with what is wrong: %j', (message) => expect(checkMessage(message)).toMatch(/^a message (?:is no object but|needs) /))
 })
 
-describe('last words', () => {
-  test('are read from /proc, and are nothing for a process that is gone or says nothing of NVML', () => {
+describe('the call in flight', () => {
+  test('is read from /proc, and is nothing for a process that is gone or says nothing of NVML', () => {
     const title = process.title
     process.title = 'nvml:5:0'
-    const words = readLastWords(process.pid)
+    const call = readInFlightCall(process.pid)
     process.title = title
-    expect(words).toEqual({ gpu: 5, functionOrdinal: 0 })
-    expect(readLastWords(1)).toBeUndefined()
+    expect(call).toEqual({ gpu: 5, functionOrdinal: 0 })
+    expect(readInFlightCall(1)).toBeUndefined()
     expect(readComm(2 ** 22 + 1)).toBe('')
     expect(isStopped(process.pid)).toBe(false)
   })
   test('in words for a person', () => {
-    expect(describeEnd({ kind: 'hang', phase: 'scrape', words: { gpu: 3, functionOrdinal: 0 }, waitedMs: 2_000 })).toMatchObject({
+    expect(childEndText({ kind: 'hang', phase: 'scrape', call: { gpu: 3, functionOrdinal: 0 }, waitedMs: 2_000 })).toMatchObject({
       gpu: 3,
       function: 'nvmlInit_v2',
       detail: 'nvmlInit_v2 on GPU 3 did not return within 2 s',
     })
-    expect(describeEnd({ kind: 'hang', phase: 'start', words: undefined, waitedMs: 30_000 }).detail).toBe('the sampler process did not return within 30 s')
-    expect(describeEnd({ kind: 'crash', words: { gpu: 1, functionOrdinal: 9_999 }, detail: 'died of SIGSEGV' }).detail).toBe(
+    expect(childEndText({ kind: 'hang', phase: 'start', call: undefined, waitedMs: 30_000 }).detail).toBe('the sampler process did not return within 30 s')
+    expect(childEndText({ kind: 'crash', call: { gpu: 1, functionOrdinal: 9_999 }, detail: 'died of SIGSEGV' }).detail).toBe(
       'the sampler process died of SIGSEGV, in NVML function 9999 on GPU 1',
     )
   })

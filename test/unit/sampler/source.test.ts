@@ -1,6 +1,6 @@
 // The GPU source over a real forked child: what it says while all is well, and what while a GPU hangs, crashes, is lost or vanishes.
 import { describe, expect, test } from 'vitest'
-import { readLastWords } from '../../../agent/sampler/last-words.ts'
+import { readInFlightCall } from '../../../agent/sampler/in-flight-call.ts'
 import { runScript, until } from './harness.ts'
 
 const POWER = 'warpwatch_gpu_power_watts'
@@ -90,7 +90,7 @@ describe('a GPU whose call is late', () => {
     expect(running.log.filter((line) => !line.startsWith('sampling '))).toEqual([])
     const last = running.source.samplerPid()
     running.script.set({ gpus: 2, watts: 70, hang: [0] })
-    const words = () => readLastWords(last ?? 0)?.gpu
+    const words = () => readInFlightCall(last ?? 0)?.gpu
     await until('a call that waits', () => words() === 0)
     await new Promise((resolve) => setTimeout(resolve, 3 * PATIENT.lateMs))
     running.script.set({ gpus: 2, watts: 80 })

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { createViews } from '../../../agent/http/views.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
-import { scrapesOf, START, tell } from './told.ts'
+import { scrapesOf, START, simulate } from './simulate.ts'
 
 describe.each(['healthy', 'oom-fragmentation', 'mig'])('%s', (scenario) => {
-  const story = tell(scenario, 240)
+  const story = simulate(scenario, 240)
 
   test('each sample has its row, and the measures follow from it', () => {
     const latest = createLatestStore()
@@ -37,7 +37,7 @@ describe.each(['healthy', 'oom-fragmentation', 'mig'])('%s', (scenario) => {
 })
 
 test('what goes to pieces shows: split memory rises, headroom falls', () => {
-  const story = tell('oom-fragmentation', 200)
+  const story = simulate('oom-fragmentation', 200)
   const of = (name: string, second: number): number | undefined =>
     scrapesOf(story[second + 10] ?? { second: 0, events: [] })
       .filter(({ source }) => source === 'allocator')

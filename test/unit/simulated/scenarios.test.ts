@@ -1,21 +1,21 @@
 // Each scenario shows what its line says, when it says so, and again in the next round.
 import { describe, expect, test } from 'vitest'
 import type { AllocatorOom, AllocatorSample, Event } from '../../../agent/model/event.ts'
-import { deaths, scrapesOf, tell, texts, valuesBy, type Told } from './told.ts'
+import { deaths, scrapesOf, simulate, texts, valuesBy, type SimulatedSecond } from './simulate.ts'
 
 const GIB = 2 ** 30
-const ooms = (story: readonly Told[]): readonly (AllocatorOom & { readonly second: number })[] =>
+const ooms = (story: readonly SimulatedSecond[]): readonly (AllocatorOom & { readonly second: number })[] =>
   story.flatMap(({ second, events }) => events.flatMap((event: Event) => (event.type === 'allocator_oom' ? [{ ...event, second }] : [])))
-const at = (story: readonly Told[], second: number): Told => {
+const at = (story: readonly SimulatedSecond[], second: number): SimulatedSecond => {
   const told = story.find((one) => one.second === second)
   if (told === undefined) throw new Error(`the story has no second ${second}`)
   return told
 }
-const valueOf = (told: Told, metric: string, gpu: string): number | undefined => valuesBy(told, metric, 'gpu').get(gpu)
+const valueOf = (told: SimulatedSecond, metric: string, gpu: string): number | undefined => valuesBy(told, metric, 'gpu').get(gpu)
 
 describe('healthy', () => {
   test('an hour in which nothing dies', () => {
-    const story = tell('healthy', 3_600)
+    const story = simulate('healthy', 3_600)
     expect(deaths(story)).toEqual([])
     expect(texts(story, 'kernel')).toEqual([])
     const retries = story.flatMap(({ events }) =>
@@ -25,7 +25,7 @@ describe('healthy', () => {
   })
 
   test('memory behaves like a caching allocator: reserved stays while allocated comes and goes, and is never below it', () => {
-    const samples = tell('healthy', 300).flatMap(({ events }) =>
+    const samples = simulate('healthy', 300).flatMap(({ events }) =>
       events.filter((event) => event.type === 'allocator' && event.container === 'pretrain-trainer-1'),
     )
     const [first] = samples
@@ -43,7 +43,7 @@ describe.each([
   ['oom-fragmentation', 500],
   ['oom-neighbour', 480],
 ])('%s', (scenario, seconds) => {
-  const story = tell(scenario, seconds)
+  const story = simulate(scenario, seconds)
   const found = ooms(story)
 
   test('finetune-lora runs out of memory, is restarted, and it happens again', () => {
@@ -75,7 +75,7 @@ describe.each([
 })
 
 describe('xid', () => {
-  const story = tell('xid', 300)
+  const story = simulate('xid', 300)
 
   test('the kernel log, the counters and the containers agree', () => {
     expect(texts(story, 'kernel').map(({ second, text }) => `${second} ${/: (\d+), /.exec(text)?.[1] ?? text}`)).toEqual(['45 31', '120 63', '285 31'])
@@ -91,7 +91,7 @@ describe('xid', () => {
 })
 
 describe('throttling', () => {
-  const story = tell('throttling', 200)
+  const story = simulate('throttling', 200)
   const activeAt = (second: number, gpu: string): readonly string[] =>
     scrapesOf(at(story, second)).flatMap(({ readings }) =>
       readings.flatMap(({ series, value }) =>
@@ -115,7 +115,7 @@ describe('throttling', () => {
 })
 
 describe('lost-gpu', () => {
-  const story = tell('lost-gpu', 260)
+  const story = simulate('lost-gpu', 260)
 
   test('its readings are gone, with the reason, until it is back', () => {
     const used = (second: number): boolean => valueOf(at(story, second), 'gpu_memory_used_bytes', '5') !== undefined
@@ -143,7 +143,7 @@ describe('lost-gpu', () => {
 })
 
 describe('hung-driver', () => {
-  const story = tell('hung-driver', 200)
+  const story = simulate('hung-driver', 200)
 
   test('only the hung GPU falls silent, and the age of its sample rises', () => {
     const told = at(story, 100)
@@ -158,7 +158,7 @@ describe('hung-driver', () => {
 
 describe('mig', () => {
   test('the instances have their own memory and processes, and utilization is not told', () => {
-    const told = at(tell('mig', 30), 10)
+    const told = at(simulate('mig', 30), 10)
     const instances = scrapesOf(told).flatMap(({ readings }) =>
       readings.flatMap(({ series, value }) =>
         series.metric.name === 'warpwatch_gpu_memory_used_bytes' && series.labels['gi'] !== undefined

@@ -1,12 +1,12 @@
 // The simulated host holds together: sums agree, counters rise, the seed decides, and every metric is one that the agent has.
 import { describe, expect, test } from 'vitest'
 import { createSimulation, SCENARIOS } from '../../../agent/sources/simulated.ts'
-import { scrapesOf, START, tell, valuesBy } from './told.ts'
+import { scrapesOf, START, simulate, valuesBy } from './simulate.ts'
 
 const names = [...SCENARIOS.keys()]
 
 describe.each(names)('%s', (scenario) => {
-  const story = tell(scenario, 250)
+  const story = simulate(scenario, 250)
 
   test('used, free and reserved memory make the total on every GPU', () => {
     const wrong = story.flatMap((told) => {
@@ -20,7 +20,7 @@ describe.each(names)('%s', (scenario) => {
   })
 
   test('the peak covers a minute by the clock, however fast the story is', () => {
-    const fast = tell(scenario, 100, { speed: 10 })
+    const fast = simulate(scenario, 100, { speed: 10 })
     const wrong: number[] = []
     for (const [at, told] of fast.entries()) {
       const peaks = valuesBy(told, 'gpu_memory_used_peak_bytes', 'gpu')
@@ -69,7 +69,7 @@ describe.each(names)('%s', (scenario) => {
 })
 
 describe('the seed', () => {
-  const text = (seed: number): string => JSON.stringify(tell('oom-leak', 60, { seed }))
+  const text = (seed: number): string => JSON.stringify(simulate('oom-leak', 60, { seed }))
 
   test('the same one tells the same story, another one another', () => {
     expect(text(7)).toBe(text(7))
@@ -79,7 +79,7 @@ describe('the seed', () => {
 
 describe('a host of another size', () => {
   test('has as many GPUs, processes and containers as asked for', () => {
-    const [told] = tell('healthy', 1, { gpus: 16, processes: 40, containers: 20 })
+    const [told] = simulate('healthy', 1, { gpus: 16, processes: 40, containers: 20 })
     if (told === undefined) throw new Error('expected at least one second')
     expect(valuesBy(told, 'gpu_memory_used_bytes', 'uuid').size).toBe(16)
     expect(valuesBy(told, 'process_gpu_memory_bytes', 'pid').size).toBe(40)
@@ -87,17 +87,17 @@ describe('a host of another size', () => {
   })
 
   test.each([1, 2, 4])('every scenario can be told with %i GPUs', (gpus) => {
-    for (const scenario of names) expect(tell(scenario, 200, { gpus })).toHaveLength(210)
+    for (const scenario of names) expect(simulate(scenario, 200, { gpus })).toHaveLength(210)
   })
 
   test('an unknown scenario names those that exist', () => {
-    expect(() => tell('oom', 1)).toThrow(/expected a scenario of .*oom-leak.*, came "oom"/)
+    expect(() => simulate('oom', 1)).toThrow(/expected a scenario of .*oom-leak.*, came "oom"/)
   })
 })
 
 describe('speed', () => {
   test('a story ten times as fast is over in a tenth of the time, while counters keep to the clock', () => {
-    const fast = tell('oom-leak', 30, { speed: 10 })
+    const fast = simulate('oom-leak', 30, { speed: 10 })
     expect(fast.some(({ events }) => events.some((event) => event.type === 'allocator_oom'))).toBe(true)
     const energy = fast.map((told) => valuesBy(told, 'gpu_energy_joules_total', 'gpu').get('0') ?? 0)
     const watts = ((energy.at(-1) ?? 0) - (energy[0] ?? 0)) / (energy.length - 1)

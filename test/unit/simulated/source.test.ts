@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Every, Log } from '../../../agent/model/source.ts'
 import { createSimulatedSource } from '../../../agent/sources/simulated.ts'
-import { START } from './told.ts'
+import { START } from './simulate.ts'
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Incident } from '../../../agent/model/incident.ts'
-import type { Accepted, SilenceScope } from '../../../agent/model/maintenance.ts'
+import type { BaselineEntry, SilenceScope } from '../../../agent/model/maintenance.ts'
 import { createMaintenanceStore, MAX_SILENCES } from '../../../agent/store/maintenance.ts'
 import { MAINTENANCE_FILE } from '../../../agent/store/maintenance/file.ts'
 import { covers, silenceOf } from '../../../agent/store/maintenance/match.ts'
@@ -14,7 +14,7 @@ import { INCIDENT } from '../http/incident-fixture.ts'
 const T = INCIDENT.started_at
 const { silenced: _silenced, acknowledged: _acknowledged, resolved_at: _over, ...rest } = INCIDENT
 const FIRING: Incident = { ...rest, status: 'firing' }
-const ACCEPTED: Accepted = { kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }
+const ACCEPTED: BaselineEntry = { kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }
 
 function place(): string {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-maintenance-'))
@@ -68,12 +68,12 @@ describe('on disk', () => {
     const gone = store.silence({ gpu: '1', until: T + 9_000, reason: 'r' }, T)
     store.remove(gone?.id ?? '')
     store.acknowledge(FIRING.id, { at: T, by: 'kim' })
-    store.keepAccepted([ACCEPTED])
+    store.keepBaseline([ACCEPTED])
     // Not closed: as after kill -9.
     const { store: again } = open(directory)
     expect(again.silences(T)).toEqual([made])
     expect(again.decorate(FIRING, T)).toEqual({ ...FIRING, silenced: { until: T + 1_000, id: made?.id }, acknowledged: { at: T, by: 'kim' } })
-    expect(again.accepted()).toEqual([ACCEPTED])
+    expect(again.baseline()).toEqual([ACCEPTED])
     expect(again.maintain(T + 999)).toEqual([])
     expect(again.maintain(T + 1_000)).toEqual([made])
     expect(again.decorate({ ...FIRING, id: 'f'.repeat(16) }, T)).toEqual({ ...FIRING, id: 'f'.repeat(16) })

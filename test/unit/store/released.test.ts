@@ -59,7 +59,7 @@ test('silences, acknowledgements and what was declared healthy', () => {
     const store = createMaintenanceStore({ directory, log })
     expect(store.silences(T).map(({ reason }) => reason)).toEqual(['maintenance window', 'more'].slice(0, round))
     expect(store.decorate({ ...INCIDENT, id: A }, T).acknowledged).toEqual({ at: T, by: 'kim' })
-    expect(store.accepted()).toEqual([{ kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }])
+    expect(store.baseline()).toEqual([{ kind: 'ecc_uncorrected', whose: 'GPU-1', severity: 'critical', facts: { ecc_uncorrected_volatile: 3 }, at: T }])
     store.silence({ gpu: '1', until: T + 1e12, reason: 'more' }, T - 1)
     store.close()
   }
@@ -83,7 +83,7 @@ test('notifications: what waits, and what each notifier was told', () => {
   for (const round of ROUNDS) {
     const outbox = createOutbox({ directory, log, now: () => T })
     expect(outbox.figures('ops')).toMatchObject({ delivered: round, waiting: 2 - round })
-    expect(outbox.told('ops', A)).toEqual({ event: 'firing', severity: 'critical', at: T })
+    expect(outbox.lastNotification('ops', A)).toEqual({ event: 'firing', severity: 'critical', at: T })
     expect(outbox.form({ notifier: 'ops', key: `k${round + 1}`, now: T, most: 10, anyGroup: true })).toBe(round === 1)
     expect(outbox.load('k2')?.items.map(({ incident }) => incident.id)).toEqual(round === 1 ? [C] : undefined)
     outbox.delivered('ops', 'k2', T, undefined)

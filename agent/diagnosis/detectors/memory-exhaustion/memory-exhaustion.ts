@@ -7,7 +7,7 @@ import { spanText } from '../../../text/span.ts'
 import { defineDetector } from '../definition.ts'
 import { foresee, type Exhaustion, type View } from './exhaustion.ts'
 import { TOO_LITTLE } from '../parts/points.ts'
-import { CHECKPOINT, growerOf, perMinute, REMEDIES, type Grower } from '../parts/growth-words.ts'
+import { CHECKPOINT, growerOf, perMinute, REMEDIES, type Grower } from '../parts/growth-text.ts'
 import { median } from '../parts/trend.ts'
 import { COARSE_MS, FINE_MS } from '../parts/memory-history.ts'
 import { aboutOf, gpuText, processText } from '../parts/who.ts'
@@ -29,7 +29,7 @@ const TO_FALL_SILENT = 4
 /** Newest last; the median of so many is told, so that one window's noise moves nothing. */
 const KEPT_INTERVALS = 5
 
-type Told = {
+type ForecastState = {
   seen: number
   missed: number
   result: Exhaustion | undefined
@@ -52,7 +52,7 @@ function foreseeTrack({ memory, firstT }: Track, now: number, capacity: number):
 }
 
 /** By the driver alone a full card may still hold warm cache, so that only the near end is known. */
-function intervalOf({ earliest, latest }: Told, byDriver: boolean): ForecastInterval {
+function intervalOf({ earliest, latest }: ForecastState, byDriver: boolean): ForecastInterval {
   return { earliestMs: Math.round(median(earliest)), latestMs: byDriver ? null : Math.round(median(latest)) }
 }
 function keep(list: number[], value: number): void {
@@ -87,9 +87,9 @@ export const memoryExhaustion = defineDetector({
   },
   expression: { promql: `${memoryExhaustionEarliestSeconds.name} <= 86400` },
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
-    const states = new WeakMap<Track, Told>()
+    const states = new WeakMap<Track, ForecastState>()
 
-    const faulty = (track: Track, told: Told, found: Exhaustion, t: number): TypedFinding => {
+    const faulty = (track: Track, told: ForecastState, found: Exhaustion, t: number): TypedFinding => {
       const { memory, nvml, sample } = track
       const byDriver = memory.view() === 'driver'
       const forecast = intervalOf(told, byDriver)
@@ -145,7 +145,7 @@ export const memoryExhaustion = defineDetector({
         }
         return faulty(track, told, told.result, t)
       }
-      const state: Told = told ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false, earliest: [], latest: [] }
+      const state: ForecastState = told ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false, earliest: [], latest: [] }
       states.set(track, state)
       state.seen += 1
       state.missed = 0

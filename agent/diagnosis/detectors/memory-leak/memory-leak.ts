@@ -5,7 +5,7 @@ import { percent } from '../../../text/figures.ts'
 import { upperFirst } from '../../../text/grammar.ts'
 import { spanText } from '../../../text/span.ts'
 import { defineDetector } from '../definition.ts'
-import { keptRemedies, perMinute } from '../parts/growth-words.ts'
+import { keptRemedies, perMinute } from '../parts/growth-text.ts'
 import { floorSlope, leakOf, type Leak, type LeakView } from './leak.ts'
 import { COARSE_MS, FINE_MS } from '../parts/memory-history.ts'
 import { TOO_LITTLE } from '../parts/points.ts'
@@ -24,7 +24,7 @@ const STOPPED = 0.25
 const FRESH_MS = 2 * MINUTE_MS
 const TO_SPEAK = 3
 
-type Told = { seen: number; leak: Leak; told: boolean }
+type LeakState = { seen: number; leak: Leak; told: boolean }
 
 export const memoryLeak = defineDetector({
   id: 'memory-leak',
@@ -40,7 +40,7 @@ export const memoryLeak = defineDetector({
     none: 'it lays a line through the lows of its use, over half an hour to two days and without steps; deriv() takes loading and evaluations for growth',
   },
   create: ({ share }, { tracks }) => {
-    const states = new WeakMap<Track, Told>()
+    const states = new WeakMap<Track, LeakState>()
 
     const fault = (track: Track, { slope, grown, since }: Leak, capacity: number, t: number): TypedFinding => {
       const byDriver = track.memory.view() === 'driver'
@@ -81,7 +81,7 @@ export const memoryLeak = defineDetector({
         if (typeof slow !== 'string') leak = slow
       }
       if (typeof leak !== 'string') {
-        const now: Told = { seen: (state?.seen ?? 0) + 1, leak, told: (state?.told ?? false) || (state?.seen ?? 0) + 1 >= TO_SPEAK }
+        const now: LeakState = { seen: (state?.seen ?? 0) + 1, leak, told: (state?.told ?? false) || (state?.seen ?? 0) + 1 >= TO_SPEAK }
         states.set(track, now)
         return now.told ? fault(track, leak, capacity, t) : { ...said, state: 'unknown', why: 'seen for the first time' }
       }

@@ -7,7 +7,7 @@ import { plural } from '../../../text/grammar.ts'
 import { defineDetector } from '../definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from '../parts/gpu-rows.ts'
 import { createNvLinks, fewerThanPeers, NVLINK_ACTIVE, type Links } from './nvlinks.ts'
-import { createPerGpu, createTeller } from '../parts/per-gpu.ts'
+import { createPerGpu, createFindingDeduper } from '../parts/per-gpu.ts'
 import { createRise } from '../parts/rise.ts'
 import { concerns, usersOf } from '../parts/users.ts'
 
@@ -60,7 +60,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       /** Told as faulty since the agent looks, so that health can be judged by what is known of it. */
       told: false,
       hasLinks: false,
-      teller: createTeller({ kind: 'nvlink_errors', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'nvlink_errors', key: uuid, about: { uuid } }),
     }))
     const limit = (name: ErrorType): number => (name === 'replay' || name === 'recovery' ? options.errors : options.crc_errors)
 
@@ -147,8 +147,8 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
               recovery: state.rises.recovery.see(t, now.recovery),
             }
             const rising = TYPES.filter((name) => (risen[name] ?? 0) >= limit(name))
-            state.teller.faulty(found, tell(row, links, gone, risen, rising))
-          } else if (looked && counted && (links === undefined || links.up === links.total || state.told)) state.teller.healthy(found)
+            state.deduper.faulty(found, tell(row, links, gone, risen, rising))
+          } else if (looked && counted && (links === undefined || links.up === links.total || state.told)) state.deduper.healthy(found)
         }
         return found
       },

@@ -1,7 +1,7 @@
 // Lives of a container, or of a program without one, that ended for want of memory. A death has evidence (a log line, the probe's or the engine's word) and an end
 // (the engine's event, or the driver's list without the process); an out of memory that the program survived is none.
 import type { ContainerEvent, Event } from '../../../model/event.ts'
-import { createOomWords } from './oom-words.ts'
+import { createOomText } from './oom-text.ts'
 import type { Track, Tracks } from '../parts/tracks.ts'
 
 export type Death = {
@@ -46,7 +46,7 @@ const MAX_PROGRAMS = 2_000
 
 export function createOomDeaths(tracks: Tracks): OomDeaths {
   const programs = new Map<string, Program>()
-  const saysOom = createOomWords()
+  const saysOom = createOomText()
 
   const programOf = (container: string | undefined, name: string, uuid: string | undefined): Program => {
     const key = container === undefined ? `process ${name} ${uuid ?? ''}` : `container ${container}`

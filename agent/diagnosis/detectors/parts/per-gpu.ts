@@ -20,23 +20,24 @@ export function createPerGpu<State>(make: (uuid: string) => State): PerGpu<State
   }
 }
 
-export type Teller = {
+/** Reports a turn to health once, not in each second. */
+export type FindingDeduper = {
   /** Adds what holds now to the findings: a fault each time, with its newest figures; health when it begins. */
   readonly faulty: (found: TypedFinding[], finding: TypedFinding) => void
   readonly healthy: (found: TypedFinding[], why?: string) => void
 }
 
-/** Health is told also the first time of all: an incident from before a restart of the agent waits for it. */
-export function createTeller(said: Omit<Healthy, 'state' | 'why'>): Teller {
-  let toldHealthy = false
+/** Health is reported the first time too: an incident from before a restart of the agent waits for it. */
+export function createFindingDeduper(said: Omit<Healthy, 'state' | 'why'>): FindingDeduper {
+  let isHealthy = false
   return {
     faulty(found, finding) {
-      toldHealthy = false
+      isHealthy = false
       found.push(finding)
     },
     healthy(found, why) {
-      if (toldHealthy) return
-      toldHealthy = true
+      if (isHealthy) return
+      isHealthy = true
       found.push({ ...said, state: 'healthy', ...(why === undefined ? {} : { why }) })
     },
   }

@@ -10,9 +10,9 @@ import { defineDetector } from '../definition.ts'
 import { CONTAINER_GPU_METRICS, createContainerGpus, type UsedGpu } from './container-gpus.ts'
 import { createFatalXids } from './fatal-xids.ts'
 import { concernsGpu, reasonText, troublesOf } from '../parts/gpu-trouble.ts'
-import { createTeller, type Teller } from '../parts/per-gpu.ts'
+import { createFindingDeduper, type FindingDeduper } from '../parts/per-gpu.ts'
 import { createTargetChecks, type TargetChecks } from '../parts/target-checks.ts'
-import { targetText } from '../parts/target-words.ts'
+import { targetText } from '../parts/target-text.ts'
 import { processText } from '../parts/who.ts'
 
 const AGE = gpuSampleAgeSeconds.name
@@ -22,7 +22,7 @@ const READ_WITHIN_S = 15
 /** How a GPU is dead, in words that follow "GPU 3 ". */
 type Dead = { readonly why: string; readonly text: string; readonly xid?: number }
 type State = {
-  readonly teller: Teller
+  readonly deduper: FindingDeduper
   readonly target: string
   readonly container: string | undefined
   deadSince: number | undefined
@@ -59,7 +59,7 @@ export const serviceDeadGpu = defineDetector({
         states.set(
           key,
           (state = {
-            teller: createTeller({ kind: 'service_dead_gpu', key, about }),
+            deduper: createFindingDeduper({ kind: 'service_dead_gpu', key, about }),
             target,
             container,
             deadSince: undefined,
@@ -137,17 +137,17 @@ export const serviceDeadGpu = defineDetector({
       if (dead === false) {
         state.deadSince = undefined
         state.told = false
-        state.teller.healthy(found)
+        state.deduper.healthy(found)
         return
       }
       state.deadSince ??= t
       if (state.told && of.failed >= options.checks) {
         state.told = false
-        state.teller.healthy(found, 'the service does not say any more that it is well')
+        state.deduper.healthy(found, 'the service does not say any more that it is well')
         return
       }
       state.told ||= state.answered >= options.checks
-      if (state.told) state.teller.faulty(found, tell(of, gpu, dead, state))
+      if (state.told) state.deduper.faulty(found, tell(of, gpu, dead, state))
     }
     const onEnd = (event: Event): void => {
       if (event.type !== 'container' || !(event.action === 'die' || event.action === 'died' || event.action === 'destroy')) return
@@ -158,7 +158,7 @@ export const serviceDeadGpu = defineDetector({
     const endAll = (found: TypedFinding[]): void => {
       for (const key of ended) {
         const state = states.get(key)
-        if (state?.told === true) state.teller.healthy(found, 'the container has ended')
+        if (state?.told === true) state.deduper.healthy(found, 'the container has ended')
         states.delete(key)
       }
       ended.clear()
@@ -173,9 +173,9 @@ export const serviceDeadGpu = defineDetector({
       },
       judge(t) {
         const found: TypedFinding[] = []
-        for (const [key, { target, told, teller }] of states) {
+        for (const [key, { target, told, deduper }] of states) {
           if (checks.has(target)) continue
-          if (told) teller.healthy(found, 'removed or changed in the configuration')
+          if (told) deduper.healthy(found, 'removed or changed in the configuration')
           states.delete(key)
         }
         if (!tied) return found

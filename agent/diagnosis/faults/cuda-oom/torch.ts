@@ -62,8 +62,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): reado
     const one = recogniseOne(joined.slice(start, end), joined.slice(Math.max(0, start - 120), start), situation)
     if (one === undefined) continue
     const message = joined.slice(start, end)
-    const told = 'requested_bytes' in one.facts ? Math.min(end, start + figuresEnd(message)) : start
-    found.push({ ...one, lines: linesCovered(text, at, told) })
+    const last = 'requested_bytes' in one.facts ? Math.min(end, start + figuresEnd(message)) : start
+    found.push({ ...one, lines: linesCovered(text, at, last) })
   }
   return found.length === 0 ? undefined : found
 }

@@ -70,7 +70,7 @@ export const driverRules: readonly Rule[] = [
     title: 'NVML library not found',
     verdict:
       'libnvidia-ml.so.1, which comes with the driver, is not here. In a container it is there only when the GPU was requested through the NVIDIA runtime.',
-    remedies: (told) => [requestGpu(told.situation()), driver(told)],
+    remedies: (matched) => [requestGpu(matched.situation()), driver(matched)],
     facts: () => ({ library: 'libnvidia-ml.so' }),
   },
   {
@@ -102,7 +102,7 @@ export const driverRules: readonly Rule[] = [
     title: 'The driver took no GPU',
     verdict:
       'The NVIDIA kernel module was loaded and could take no GPU: another driver holds it (nouveau, vfio-pci), or this driver version does not support it.',
-    remedies: (told) => [driver(told), { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }],
+    remedies: (matched) => [driver(matched), { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }],
   },
   {
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,
@@ -129,7 +129,7 @@ export const driverRules: readonly Rule[] = [
     severity: 'warning',
     title: 'nvidia-smi is not here',
     verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',
-    remedies: (told) => [requestGpu(told.situation()), driver(told)],
+    remedies: (matched) => [requestGpu(matched.situation()), driver(matched)],
   },
   {
     pattern:
@@ -137,12 +137,12 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'GPU device file cannot be opened',
     verdict: ({ match }) => `${match[1] ?? 'A device file'} is missing or may not be opened, so the GPU cannot be used here.`,
-    remedies: (told) => [
+    remedies: (matched) => [
       {
         text: 'Create the device files; in a container, request the GPU instead of passing files.',
         command: 'sudo nvidia-modprobe -c 0 -u && ls -l /dev/nvidia*',
       },
-      permission(told),
+      permission(matched),
     ],
     facts: ({ match }: Seen) => known({ path: match[1] }),
     unless: (seen) => isListing(seen) || lacksOptionalFile(seen),

@@ -44,7 +44,7 @@ export const engineRules: readonly Rule[] = [
     title: 'Docker has no GPU driver',
     verdict:
       'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
-    remedies: (told) => (/device driver \\?"cdi/.test(told.message) ? cdi(told) : toolkit(told)),
+    remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {
     pattern:
@@ -95,7 +95,7 @@ export const engineRules: readonly Rule[] = [
       /nvidia-container-runtime(?:-hook)?\b[^\n]{0,60}(?:executable file not found|no such file or directory|not found in)|fork\/exec \S{0,80}nvidia-container-runtime\S{0,8} ?: no such file/,
     severity: 'critical',
     title: 'The container toolkit is not installed',
-    verdict: 'The engine is told to use the NVIDIA runtime, and its program is not there.',
+    verdict: 'The engine is configured to use the NVIDIA runtime, and its program is not there.',
     remedies: toolkit,
   },
   {

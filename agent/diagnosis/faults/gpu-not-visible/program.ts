@@ -125,7 +125,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No NVIDIA driver here',
     verdict: 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.',
-    remedies: (told) => [driver(told), program(told)],
+    remedies: (matched) => [driver(matched), program(matched)],
   },
   {
     pattern: /Torch not compiled with CUDA enabled|package was not compiled with CUDA support/,
@@ -139,7 +139,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'A checkpoint needs a GPU that is not seen',
     verdict: 'A file that was saved from a GPU is to be loaded, and PyTorch sees no GPU here.',
-    remedies: (told) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(told)],
+    remedies: (matched) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(matched)],
   },
   {
     pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
@@ -156,15 +156,15 @@ export const programRules: readonly Rule[] = [
     title: 'CUDA cannot start',
     verdict:
       'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, device files missing in the container, a driver that is not loaded.',
-    remedies: (told) => [
-      told.situation().programs.has('docker') || told.situation().programs.has('kubernetes')
+    remedies: (matched) => [
+      matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
         ? undefined
         : {
             text: 'After a suspend the module nvidia_uvm is often broken: reload it (programs on the GPU must be stopped first).',
             command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
             destroys: true,
           },
-      program(told),
+      program(matched),
     ],
     facts: code,
     unless: explained,

@@ -2,7 +2,7 @@
 import type { Situation } from '../../../diagnosis/situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { torchWheel } from '../remedies/packages.ts'
-import type { Told } from '../parts/rules.ts'
+import type { Matched } from '../parts/rules.ts'
 
 const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
@@ -21,7 +21,7 @@ export function requestGpu(situation: Situation): Piece {
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }
 
-export function toolkit({ situation }: Told): readonly Piece[] {
+export function toolkit({ situation }: Matched): readonly Piece[] {
   const { programs, system } = situation()
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
@@ -34,7 +34,7 @@ export function toolkit({ situation }: Told): readonly Piece[] {
   ]
 }
 
-export function cdi({ situation, message }: Told): readonly Piece[] {
+export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const podman = programs.has('podman')
   const driver = /device driver "cdi"/.test(message)
@@ -59,7 +59,7 @@ export function cdi({ situation, message }: Told): readonly Piece[] {
 }
 
 /** The toolkit's program runs on the host. */
-export function hook({ situation, message }: Told): readonly Piece[] {
+export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
   return [
     noLibrary
@@ -76,7 +76,7 @@ const SEE_MODULE: Piece = {
   command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
 }
 /** The module is not there, or refuses: the text may say why. */
-export function driver({ situation }: Told): readonly Piece[] {
+export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
   if (system === 'wsl') return WSL
   if (/Building kernel modules|bad exit status|module build|kernel module was successfully built/i.test(text))
@@ -123,8 +123,8 @@ export const WSL: readonly Piece[] = [
 ]
 
 /** A program sees none: what is there, what it may see, what it was built for. */
-export function program(told: Told): readonly Piece[] {
-  const { vendor, system, programs, text } = told.situation()
+export function program(matched: Matched): readonly Piece[] {
+  const { vendor, system, programs, text } = matched.situation()
   if (vendor === 'amd')
     return [
       { text: 'See whether the machine shows a GPU here at all.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' },
@@ -149,10 +149,10 @@ export function program(told: Told): readonly Piece[] {
       text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
       command: 'nvidia-smi -L',
     },
-    requestGpu(told.situation()),
+    requestGpu(matched.situation()),
   ]
 }
-export function build({ situation }: Told): readonly Piece[] {
+export function build({ situation }: Matched): readonly Piece[] {
   const at = situation()
   return [
     torchWheel(at, at.vendor === 'amd' ? undefined : 'cu126', 'Install the build with CUDA: the one that is installed is for the CPU only.'),
@@ -176,7 +176,7 @@ export const fabric = (): readonly Piece[] => [
     command: 'nvidia-smi -q | grep -A3 -i fabric',
   },
 ]
-export function permission({ situation }: Told): readonly Piece[] {
+export function permission({ situation }: Matched): readonly Piece[] {
   return [
     {
       text: 'See who may open the device files, and join the group that owns them. On hosts with SELinux look for denials too.',
@@ -186,8 +186,8 @@ export function permission({ situation }: Told): readonly Piece[] {
   ]
 }
 /** The job or process asks for a number that it does not have. */
-export const ordinal = (told: Told): readonly Piece[] => {
-  const { text } = told.situation()
+export const ordinal = (matched: Matched): readonly Piece[] => {
+  const { text } = matched.situation()
   const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
   const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
   return [
@@ -196,6 +196,6 @@ export const ordinal = (told: Told): readonly Piece[] => {
     },
     { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
     { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
-    requestGpu(told.situation()),
+    requestGpu(matched.situation()),
   ]
 }

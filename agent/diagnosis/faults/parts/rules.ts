@@ -16,7 +16,7 @@ export type Seen = {
   readonly situation: () => Situation
 }
 /** What a verdict and the remedies of a rule are made from. */
-export type Told = Seen & { readonly facts: Facts }
+export type Matched = Seen & { readonly facts: Facts }
 
 export type Rule = {
   /** Must begin in the line that was hit; may reach into the two lines after it. Linear: no nested quantifiers. */
@@ -24,9 +24,9 @@ export type Rule = {
   /** Another kind where the same words mean something else; the family's first kind by default. */
   readonly kind?: LogKind
   readonly severity: Severity | ((seen: Seen) => Severity)
-  readonly title: string | ((told: Told) => string)
-  readonly verdict: string | ((told: Told) => string)
-  readonly remedies: readonly Piece[] | ((told: Told) => readonly Piece[])
+  readonly title: string | ((matched: Matched) => string)
+  readonly verdict: string | ((matched: Matched) => string)
+  readonly remedies: readonly Piece[] | ((matched: Matched) => readonly Piece[])
   readonly facts?: (seen: Seen) => Facts
   /** True where something else explains the message, so that this family stays quiet. */
   readonly unless?: (seen: Seen) => boolean
@@ -53,14 +53,14 @@ export function ruleFamily(table: RuleTable): FaultFamily {
       const seen: Seen = { match, message, text, at, situation }
       if (rule.unless?.(seen) === true) continue
       const facts: Facts = { ...table.facts?.(seen), ...rule.facts?.(seen) }
-      const told: Told = { ...seen, facts }
+      const matched: Matched = { ...seen, facts }
       return {
         kind: rule.kind ?? kind,
         severity: typeof rule.severity === 'string' ? rule.severity : rule.severity(seen),
-        title: typeof rule.title === 'string' ? rule.title : rule.title(told),
-        verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(told),
+        title: typeof rule.title === 'string' ? rule.title : rule.title(matched),
+        verdict: typeof rule.verdict === 'string' ? rule.verdict : rule.verdict(matched),
         facts,
-        remedies: plan(typeof rule.remedies === 'function' ? rule.remedies(told) : rule.remedies),
+        remedies: plan(typeof rule.remedies === 'function' ? rule.remedies(matched) : rule.remedies),
         lines: [at],
       }
     }

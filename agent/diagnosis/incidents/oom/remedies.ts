@@ -6,7 +6,7 @@ import { roughSpan } from '../../../text/span.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'
 import type { OomState } from './state.ts'
-import { neighbourName } from './words.ts'
+import { neighbourName } from './text.ts'
 
 export type Case = {
   readonly facts: Facts

@@ -13,7 +13,7 @@ import { decide } from './decide.ts'
 import type { MemoryPast, Pasts } from './past.ts'
 import { oomRemedies, type FreeGpu } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
-import { neighbourName, verdictOf } from './words.ts'
+import { neighbourName, verdictOf } from './text.ts'
 
 export type OomVerdictOptions = {
   readonly tracks: Tracks

@@ -9,7 +9,7 @@ import { defineCheck, type Finding } from '../../definition.ts'
 import { readKernelLines } from '../../parts/kernel-lines.ts'
 import { skipped } from '../../parts/nvidia-pci.ts'
 
-type Told = { readonly xid: number; readonly address: string; count: number; last: number }
+type XidCount = { readonly xid: number; readonly address: string; count: number; last: number }
 
 /** Older ones may have been mended by a reset since; they are told, and fail nothing. */
 const RECENT_S = 24 * 3_600
@@ -26,7 +26,7 @@ export const xidSinceBoot = defineCheck({
     const log = await readKernelLines(run)
     if ('problem' in log) return skipped(`${log.problem}; as root it can: sudo warpwatch doctor`)
     const uptime = Number(((await files.readText('/proc/uptime')) ?? '').split(' ')[0])
-    const found = new Map<string, Told>()
+    const found = new Map<string, XidCount>()
     for (const { text, at } of log.lines) {
       if (!xidFamily.literals.some((literal) => text.includes(literal))) continue
       const facts = xidFacts(text)

@@ -2,7 +2,7 @@
 import { countedLarge } from '../../../../agent/text/grammar.ts'
 import { age } from '../../../../agent/text/span.ts'
 import { timeWithSeconds } from '../../../../agent/text/time.ts'
-import { reasonWords, sourceName } from '../../text/agent.ts'
+import { reasonText, sourceName } from '../../text/agent.ts'
 import type { Figures } from './figures.ts'
 import { isAll, isWhole, type GapEntry, type SourceRow } from './source-rows.ts'
 import {
@@ -34,7 +34,7 @@ export type Evidence = {
 /** Below this it is the way of the frame, and nobody notices. */
 const CLOCKS_DIFFER_MS = 5_000
 
-const whyText = ({ detail, reason }: GapEntry): string => detail ?? reasonWords(reason)
+const whyText = ({ detail, reason }: GapEntry): string => detail ?? reasonText(reason)
 
 function ofSources({ sources, now }: Evidence): readonly Doubt[] {
   return sources.flatMap(({ source, status, why, newest }): readonly Doubt[] => {
@@ -63,7 +63,7 @@ function ofGaps({ gaps, simulated }: Evidence): readonly Doubt[] {
           level: 'note',
           text: `${countedLarge(number, 'figure is', 'figures are')} not offered by ${simulated ? 'the simulated hardware' : 'this hardware or driver'}`,
         }
-      : { level: 'warn', text: `${countedLarge(number, 'figure', 'figures')} missing: ${reasonWords(reason)}` },
+      : { level: 'warn', text: `${countedLarge(number, 'figure', 'figures')} missing: ${reasonText(reason)}` },
   )
 }
 

@@ -5,7 +5,7 @@ import { agentNow } from '../../parts/live/state.ts'
 import { gapsPast, GAPS_SPAN_MS } from './state.ts'
 import { gapGroups, newestGap, type ReasonGroup } from './gap-groups.ts'
 import type { GapEntry } from './source-rows.ts'
-import { metricName, reasonWords, sourceName } from '../../text/agent.ts'
+import { metricName, reasonText, sourceName } from '../../text/agent.ts'
 
 /** When the newest of them appeared, as far as history tells. */
 function Since({ reason }: { readonly reason: string }) {
@@ -21,7 +21,7 @@ function Reason({ group: { reason, count, groups } }: { readonly group: ReasonGr
     <li>
       <details open={reason !== 'not_supported'} data-reason={reason}>
         <summary>
-          <b>{reasonWords(reason)}</b> <span class="count">{count}</span>
+          <b>{reasonText(reason)}</b> <span class="count">{count}</span>
           <Since reason={reason} />
         </summary>
         <ul class="gap-rows">

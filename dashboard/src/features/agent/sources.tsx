@@ -3,7 +3,7 @@ import { age } from '../../../../agent/text/span.ts'
 import { agentNow, stale } from '../../parts/live/state.ts'
 import type { Figures } from './figures.ts'
 import type { SourceRow } from './source-rows.ts'
-import { reasonWords, sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
+import { reasonText, sourceName, STATUS_WORDS, took } from '../../text/agent.ts'
 import { DASH } from '../../text/format.ts'
 import { DataTable, type Column } from '../../parts/table/table.tsx'
 import { agentGapsTotal } from '../../text/metric-names.ts'
@@ -33,7 +33,7 @@ const columns = (figures: Figures, asked: number): readonly Column<SourceRow>[] 
     cell: ({ source, why }) => (
       <>
         <span class="name">{sourceName(source)}</span>
-        {why !== undefined && <span class="sub">{why.detail ?? reasonWords(why.reason)}</span>}
+        {why !== undefined && <span class="sub">{why.detail ?? reasonText(why.reason)}</span>}
       </>
     ),
   },

@@ -7,10 +7,10 @@ import { markdownOf } from '../../text/explain.ts'
 import { AlsoFound, Root } from './fault.tsx'
 import { LogPane } from './log-pane.tsx'
 import { NothingFound } from './nothing-found.tsx'
-import type { Answer as Told } from './reader/messages.ts'
+import type { Answer as LogAnswer } from './reader/messages.ts'
 import { anew, draft, type Log } from './state.ts'
 
-type Props = { readonly log: Log; readonly answer: Told; readonly tookMs: number }
+type Props = { readonly log: Log; readonly answer: LogAnswer; readonly tookMs: number }
 
 function Head({ log, answer: { faults, lineCount, notText }, tookMs }: Props) {
   return (

@@ -2,7 +2,7 @@
 import type { GapRow } from '../../../../agent/model/live.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { memory } from '../../text/format.ts'
-import { gapWords } from '../../text/words.ts'
+import { gapText } from '../../text/words.ts'
 
 type Fact = { readonly label: string; readonly measure: string; readonly value: string | undefined; readonly bad?: boolean; readonly why?: string }
 
@@ -57,7 +57,7 @@ export function GpuFacts({ view }: { readonly view: GpuView }) {
   const facts = factsOf(view).flatMap((fact): readonly Fact[] => {
     if (fact.value !== undefined) return [fact]
     const gap = gapOf(gaps, fact.measure)
-    return gap === undefined ? [] : [{ ...fact, value: gapWords(gap.reason), why: gap.detail ?? gap.reason }]
+    return gap === undefined ? [] : [{ ...fact, value: gapText(gap.reason), why: gap.detail ?? gap.reason }]
   })
   return (
     <section class="panel" aria-labelledby="facts-title">

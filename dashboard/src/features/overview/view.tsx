@@ -8,7 +8,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { ChartBar } from '../../parts/range/bar.tsx'
 import { showRange } from '../../parts/range/charted.ts'
 import { ProcessTable } from '../../parts/table/processes.tsx'
-import { gapWords } from '../../text/words.ts'
+import { gapText } from '../../text/words.ts'
 import { ContainerTable } from './containers.tsx'
 import { GpuCard } from './gpu-card.tsx'
 import { IncidentList, SilenceList } from './incidents.tsx'
@@ -66,7 +66,7 @@ function NoGpu() {
       ) : (
         <ul class="tried">
           {gaps.map((gap) => (
-            <li key={`${gap.measure} ${gap.reason} ${gap.detail ?? ''}`}>{gap.detail ?? `${gap.measure}: ${gapWords(gap.reason)}`}</li>
+            <li key={`${gap.measure} ${gap.reason} ${gap.detail ?? ''}`}>{gap.detail ?? `${gap.measure}: ${gapText(gap.reason)}`}</li>
           ))}
         </ul>
       )}

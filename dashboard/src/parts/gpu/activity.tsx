@@ -2,7 +2,7 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals'
 import type { GpuRow } from '../../../../agent/model/live.ts'
 import { DASH } from '../../text/format.ts'
-import { gapWords } from '../../text/words.ts'
+import { gapText } from '../../text/words.ts'
 import { firingOn } from '../incident/known.ts'
 import type { GpuView } from '../live/gpu-view.ts'
 import { stale } from '../live/state.ts'
@@ -11,7 +11,7 @@ import { stale } from '../live/state.ts'
 export function whyMissing({ row }: GpuView, measure: keyof GpuRow): string | undefined {
   if (row[measure] !== undefined) return undefined
   const gap = row.gaps?.find((found) => found.measure === measure)
-  return gap === undefined ? undefined : `not read: ${gap.detail ?? gapWords(gap.reason)}`
+  return gap === undefined ? undefined : `not read: ${gap.detail ?? gapText(gap.reason)}`
 }
 
 /** An older reading may be the last one before the next silence. */

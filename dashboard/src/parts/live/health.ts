@@ -1,6 +1,6 @@
 // Whether a GPU answers, judged from its row alone: a figure that is not fresh must never look alive.
 import type { GapRow, GpuRow } from '../../../../agent/model/live.ts'
-import { gapWords } from '../../text/words.ts'
+import { gapText } from '../../text/words.ts'
 
 export type Trouble = {
   readonly kind: 'hung' | 'lost' | 'reset' | 'stale' | 'silent'
@@ -37,7 +37,7 @@ export function troubleOf(row: GpuRow): Trouble | undefined {
   const gap = decisiveGap(row.gaps ?? [])
   const lost = gap?.reason === 'gpu_lost'
   if (!old && !silent && !lost) return undefined
-  const reason = gap === undefined ? 'no reading came' : gapWords(gap.reason)
+  const reason = gap === undefined ? 'no reading came' : gapText(gap.reason)
   const more = { ...(gap?.detail !== undefined && { detail: gap.detail }), ...(ageSeconds !== undefined && { ageSeconds }) }
   if (lost) return { kind: 'lost', verdict: 'is lost', state: 'Lost', reason, ...more }
   if (gap?.reason === 'reset_required') return { kind: 'reset', verdict: 'needs a reset', state: 'In need of a reset', reason, ...more }

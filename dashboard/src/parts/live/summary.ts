@@ -17,7 +17,7 @@ const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> =
   speed: GPU_SLOWED,
 }
 /** Without what an incident that fires tells of the same GPU: one thing wrong is said once, with one time. */
-export const notTold = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
+export const withoutIncident = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
   attention.filter(({ uuid, about }) => !firing.some(({ kind, subject }) => subject.gpu?.uuid === uuid && TOLD_BY[about].has(kind)))
 
 /** A title of which one sees where: it says so itself, or the GPU, or else the container, stands before it. */

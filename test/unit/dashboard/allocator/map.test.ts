@@ -8,7 +8,7 @@ import { paintMap, type Paints } from '../../../../dashboard/src/features/alloca
 import { layOut, ROW } from '../../../../dashboard/src/features/allocator/snapshot/map/layout.ts'
 import { NO_SITE, pack } from '../../../../dashboard/src/features/allocator/snapshot/packed.ts'
 import { answerTo, openSnapshot, placeOfBlock } from '../../../../dashboard/src/features/allocator/snapshot/report.ts'
-import { freeWords } from '../../../../dashboard/src/text/allocator.ts'
+import { freeText } from '../../../../dashboard/src/text/allocator.ts'
 import { MARKUP, trainingSnapshot } from '../../../setup/snapshot-file.ts'
 import { jitPickle } from '../../allocator/snapshot/pickler.ts'
 import { block, frames, free, GIB, MIB, segment, snapshot } from '../../allocator/snapshot/scene.ts'
@@ -121,7 +121,7 @@ describe('what the page is told', () => {
 })
 
 test('words of free blocks, and shares', () => {
-  expect([freeWords(4, 0), freeWords(4, 4), freeWords(4 * MIB, MIB)].map((words) => words.split(/[,:]/)[1])).toEqual([
+  expect([freeText(4, 0), freeText(4, 4), freeText(4 * MIB, MIB)].map((words) => words.split(/[,:]/)[1])).toEqual([
     ' in a hole between live blocks',
     ' cache',
     ' a flush gives back 1 MiB of it',

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { gpuViews, remember } from '../../../../dashboard/src/parts/live/gpu-view.ts'
 import { troubleOf } from '../../../../dashboard/src/parts/live/health.ts'
-import { notTold, placedTitle, summarise } from '../../../../dashboard/src/parts/live/summary.ts'
+import { withoutIncident, placedTitle, summarise } from '../../../../dashboard/src/parts/live/summary.ts'
 import { summaryOf } from '../../../../agent/model/incident.ts'
 import { INCIDENT } from '../../http/incident-fixture.ts'
 import { frame, gpu, silentGpu } from '../helpers.ts'
@@ -104,7 +104,7 @@ describe('summary', () => {
       kind,
       subject: { gpu: { uuid: rows[index]?.uuid ?? '' } },
     })
-    const left = (...incidents: readonly ReturnType<typeof firing>[]) => notTold(attention, incidents).map(({ index }) => index)
+    const left = (...incidents: readonly ReturnType<typeof firing>[]) => withoutIncident(attention, incidents).map(({ index }) => index)
     expect(left()).toEqual([3, 0, 1])
     expect(left(firing('throttling', 1), firing('driver_hung', 2))).toEqual([0])
     expect(left(firing('driver_hung', 0), firing('throttling', 2))).toEqual([3, 0, 1])

@@ -7,7 +7,7 @@ import { incidents } from '../../../parts/incident/known.ts'
 import { agentNow, drawing, frame } from '../../../parts/live/state.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { setParams } from '../../../parts/route.ts'
-import { gapWords } from '../../../text/words.ts'
+import { gapText } from '../../../text/words.ts'
 import { ProcessChart } from './chart-panel.tsx'
 import { ProcessFigures } from './figures.tsx'
 import { NoProbe } from './no-probe.tsx'
@@ -56,7 +56,7 @@ function Gaps({ of }: { readonly of: Probed }) {
   if (gaps.length === 0) return null
   return (
     <p class="sub">
-      Not read: {[...new Set(gaps.map(({ measure, reason, detail }) => `${measure.replaceAll('_', ' ')} (${detail ?? gapWords(reason)})`))].join(', ')}
+      Not read: {[...new Set(gaps.map(({ measure, reason, detail }) => `${measure.replaceAll('_', ' ')} (${detail ?? gapText(reason)})`))].join(', ')}
     </p>
   )
 }

@@ -1,7 +1,7 @@
 // The block that is looked at: what it is, how large, where, and who allocated it.
 import { lookedAt, pickedBlock, place, report } from './state.ts'
 import { segmentOf } from './packed.ts'
-import { freeWords, poolName, STATE_WORDS } from '../../../text/allocator.ts'
+import { freeText, poolName, STATE_WORDS } from '../../../text/allocator.ts'
 import { memory } from '../../../text/format.ts'
 
 const exact = new Intl.NumberFormat('en-GB')
@@ -38,7 +38,7 @@ export function BlockDetail() {
     // Read out for who walks with the keyboard; under a pointer it would never stop.
     <div class="block-detail" aria-live={pickedBlock.value === block ? 'polite' : 'off'}>
       <h3 id="block-title">
-        {memory(bytes)} <span class="sub">{state === 2 ? freeWords(bytes, returned) : STATE_WORDS[state]}</span>
+        {memory(bytes)} <span class="sub">{state === 2 ? freeText(bytes, returned) : STATE_WORDS[state]}</span>
       </h3>
       {known !== undefined && state !== 2 && (
         <div class="block-place">

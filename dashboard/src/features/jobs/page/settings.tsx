@@ -11,9 +11,9 @@ import { factLabel } from '../../../text/facts.ts'
 import { cores, memory } from '../../../text/format.ts'
 import type { Job } from '../running.ts'
 
-type Told = { readonly [name in keyof ContainerSettings]: unknown }
+type KnownSettings = { readonly [name in keyof ContainerSettings]: unknown }
 /** By container id; undefined while it is asked for or where nothing was told. */
-const told = signal<ReadonlyMap<string, Told>>(new Map())
+const told = signal<ReadonlyMap<string, KnownSettings>>(new Map())
 
 async function askSettings(id: string): Promise<void> {
   if (told.peek().has(id)) return
@@ -37,7 +37,7 @@ const wordOf = (name: string, value: unknown): string => {
 const LABELS: Readonly<Record<string, string>> = { shm_size_bytes: 'Shared memory (/dev/shm)', ipc_mode: 'IPC', gpu_request: 'GPU request' }
 
 /** What is read each second first: it holds even where no engine answers. */
-function settingsOf({ row, requested }: ContainerView, { env, ...engine }: Told, now: number): readonly Setting[] {
+function settingsOf({ row, requested }: ContainerView, { env, ...engine }: KnownSettings, now: number): readonly Setting[] {
   const started = Number(row['started'])
   const cpuLimit = row['cpu_limit_cores']
   const read: readonly (readonly [string, string, string | undefined])[] = [

@@ -1,0 +1,75 @@
+// Faults without a log line: the engine's oom event, the kernel's counter of kills in a container, the allocator's OOM event.
+import { containerOomKillsTotal } from '../../metrics/container.ts'
+import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
+import type { Facts } from '../../model/facts.ts'
+import type { Fault, Remedy } from '../../model/fault.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
+import { gib } from '../../text/bytes.ts'
+import { oomTitle } from '../faults/cuda-oom/causes.ts'
+
+export function oomKillFault(container: string, limitBytes: number | undefined, who: string): Fault<IncidentKind> {
+  const limit = limitBytes === undefined ? '' : ` Its memory limit is ${gib(limitBytes)}.`
+  const remedies: readonly Remedy[] = [
+    {
+      text: 'Give the container more memory, or none of its own limit where the host has enough',
+      command:
+        limitBytes === undefined
+          ? 'docker update --memory <bytes> --memory-swap <bytes> ' + container
+          : `docker update --memory ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g --memory-swap ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g ${container}`,
+    },
+    { text: 'Or use less of it: fewer DataLoader workers, smaller prefetch, memory-mapped data, loading weights with low_cpu_mem_usage' },
+  ]
+  return {
+    kind: 'host_oom_kill',
+    severity: 'critical',
+    title: `Killed for want of host memory: a process of ${container}`,
+    verdict: `The kernel killed a process of container ${container} because it was out of memory (host RAM, not GPU memory); ${who} says so.${limit}`,
+    facts: limitBytes === undefined ? {} : { limit_bytes: limitBytes },
+    remedies,
+    evidence: [],
+  }
+}
+
+export const oomEventText = ({ action, container }: ContainerEvent): string => `container event: ${action} ${container}`
+
+/** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell began anew. */
+export function createKillCounter(): (scrape: Scrape) => readonly { readonly id: string; readonly container: string; readonly kills: number }[] {
+  const known = new Map<string, number>()
+  return ({ readings }) => {
+    const found: { id: string; container: string; kills: number }[] = []
+    for (const { series, value } of readings) {
+      if (series.metric.name !== containerOomKillsTotal.name) continue
+      const id = series.labels['container_id']
+      if (id === undefined) continue
+      const before = known.get(id)
+      known.set(id, value)
+      if (before !== undefined && value > before) found.push({ id, container: series.labels['container'] ?? id, kills: value - before })
+      if (known.size > 5_000) for (const oldest of known.keys()) if (known.delete(oldest)) break
+    }
+    return found
+  }
+}
+
+/** What the probe saw: exact figures, though the program may yet handle it. */
+export function allocatorFault({ request_bytes: requested, limit_bytes: limit, free_bytes: free, stats, pid }: AllocatorOom): Fault<IncidentKind> {
+  const reserved = stats.reserved_bytes
+  const allocated = stats.allocated_bytes
+  const facts: Facts = {
+    requested_bytes: requested,
+    ...(limit === undefined ? {} : { total_bytes: limit }),
+    ...(free === undefined ? {} : { free_bytes: free }),
+    ...(allocated === undefined ? {} : { allocated_bytes: allocated }),
+    ...(reserved === undefined ? {} : { reserved_bytes: reserved }),
+    ...(allocated === undefined || reserved === undefined ? {} : { reserved_unallocated_bytes: Math.max(0, reserved - allocated) }),
+    pid,
+  }
+  return {
+    kind: 'cuda_oom',
+    severity: 'critical',
+    title: oomTitle(undefined),
+    verdict: `PyTorch asked the driver for ${gib(requested)} more GPU memory and got none${free === undefined ? '' : `; ${gib(free)} were free`}${allocated === undefined ? '' : `. The process itself had ${gib(allocated)} in use`}.`,
+    facts,
+    remedies: [{ text: 'Lower the batch size or the sequence length, or use gradient checkpointing' }],
+    evidence: [],
+  }
+}

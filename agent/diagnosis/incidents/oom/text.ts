@@ -1,0 +1,93 @@
+// The verdict of an out-of-memory incident as text: what was asked, why it failed, what grew before, and where the figures come from.
+import { gib } from '../../../text/bytes.ts'
+import { percent } from '../../../text/figures.ts'
+import { upperFirst } from '../../../text/grammar.ts'
+import { roughSpan } from '../../../text/span.ts'
+import { gpuName } from '../../faults/cuda-oom/causes.ts'
+import type { Decision } from './decide.ts'
+import type { Growth, MemoryPast } from './past.ts'
+import type { Neighbour, OomState } from './state.ts'
+
+export const neighbourName = ({ pid, container, process }: Neighbour): string =>
+  [
+    container === undefined ? undefined : `container ${container}`,
+    pid === undefined ? undefined : `process ${pid}`,
+    container === undefined ? process : undefined,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ') || 'a process without a name'
+
+const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : roughSpan(ms)}`
+
+/** What jumped has no rate. */
+const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
+  jumpedInMs === undefined
+    ? `${gib(Math.round(bytes))} in ${roughSpan(overMs)} (${gib(Math.round(perHour))} an hour) before`
+    : `${gib(Math.round(bytes))}, ${lately(jumpedInMs)}`
+
+/** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
+export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
+  const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(gpu)} and ${gib(state.free)} were free.`
+  const source = state.from === 'probe' ? "The figures are PyTorch's own, of that moment." : 'The figures are from the message.'
+  return [asked, reason(state, decision), ...history(decision, past), source].join(' ')
+}
+
+function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hiddenCap, lacking }: Decision): string {
+  const { total, limit, allocated, reserved, stranded, neighbours } = state
+  switch (causes[0]) {
+    case 'oversized_request':
+      return `A single request of this size does not fit ${limit < total ? `the ${gib(limit)} that this process may use` : `a GPU with ${gib(total)}`}, even an empty one: look for a wrong shape or batch size.`
+    case 'fraction_cap':
+      return hiddenCap
+        ? 'That was enough, and the driver saw as much free just before: a memory fraction that the message does not name limits this process.'
+        : `The card had room, but this process may only use ${gib(limit)} and holds ${gib(reserved)}: a memory fraction is set.`
+    case 'fragmentation':
+      return `PyTorch itself holds ${gib(stranded)} (${percent(stranded / Math.max(1, limit))} of what it may use) in pieces between blocks that are in use (fragmentation); without them the request would have fitted with ${gib(spareOf(holds, 'fragmentation'))} to spare.`
+    case 'private_pools':
+      return `${gib(state.pools)} are kept in private pools (CUDA graphs), which nothing else may use.`
+    case 'other_process': {
+      const [biggest] = neighbours ?? []
+      const more = (neighbours?.length ?? 0) > 1 ? `, ${gib(biggest?.bytes ?? 0)} of it ${neighbourName(biggest ?? { bytes: 0 })}` : ''
+      const who = neighbours?.length === 1 && biggest !== undefined ? upperFirst(neighbourName(biggest)) : 'Other processes'
+      return `${who} ${neighbours?.length === 1 ? 'holds' : 'hold'} ${gib(othersBytes)} of the ${gib(total)} on the same GPU${more}; without that the request would have fitted.`
+    }
+    case 'non_pytorch_memory':
+      return `This process holds ${gib(state.outside ?? 0)} outside PyTorch (CUDA context, NCCL, other libraries, a second framework); without what is unusual of it the request would have fitted.`
+    case 'capacity':
+    case undefined:
+      break
+  }
+  if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, stood in the way.'
+  const own = allocated === undefined ? `${gib(reserved)} that PyTorch holds` : `${gib(allocated)} in use`
+  return `The job's own ${own} are what fills the ${gib(limit)} ${limit < total ? 'limit' : 'card'}: ${gib(lacking)} were lacking.`
+}
+
+function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
+  if (past === undefined) return []
+  if (grew !== undefined) {
+    const { what, growth } = grew
+    const wanted = causes[0] === 'capacity' ? causes[1] : causes[0]
+    const also = holds.find(({ cause }) => cause === wanted)
+    const delay =
+      what === 'own' && also !== undefined && Number.isFinite(also.longerMs)
+        ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${roughSpan(also.longerMs)} later.`]
+        : []
+    if (what === 'own') return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} grew by ${grewText(growth)}.`, ...delay]
+    if (what === 'others') return [`The others' memory grew by ${grewText(growth)}.`]
+    return [`What lies outside PyTorch grew by ${grewText(growth)}.`]
+  }
+  if (rose !== undefined)
+    return [
+      `What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${gib(Math.round(rose.bytes))} above its highest of the ${roughSpan(rose.overMs)} before, ${lately(rose.withinMs)}.`,
+    ]
+  if (causes[0] === 'fragmentation' && past.minutes >= 8) return ['What the job has in use did not grow before.']
+  return []
+}
+const NAMES: Readonly<Record<string, string>> = {
+  fragmentation: 'the pieces that lie between its blocks',
+  other_process: 'the other processes',
+  non_pytorch_memory: 'what lies outside PyTorch',
+  private_pools: 'the private pools',
+}
+
+const spareOf = (holds: Decision['holds'], wanted: string): number => holds.find(({ cause }) => cause === wanted)?.spare ?? 0

@@ -1,0 +1,45 @@
+// The sampler child's entry: NVML lives here, so that a hung or crashing driver takes no more than this process along. Forked by the supervisor.
+import { openSession } from '../nvml/session.ts'
+import { createGpuSet } from './child/gpu-set.ts'
+import type { GpuSet } from './child/gpu-set.ts'
+import { formatInFlightCall } from './protocol.ts'
+import type { Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
+
+let gpus: GpuSet | undefined
+
+const send = (message: FromChild): void => {
+  process.send?.(message)
+}
+/** Says why and goes, once the message is on its way. */
+const fail = (failed: Omit<Failed, 'type'>): void => {
+  process.send?.({ type: 'failed', ...failed } satisfies Failed, () => process.exit(1))
+}
+
+async function start(request: StartRequest): Promise<void> {
+  const session = await openSession(request.libraries, formatInFlightCall)
+  if (typeof session === 'string') {
+    fail({ reason: 'not_supported', detail: session })
+    return
+  }
+  const created = createGpuSet(session, request, send)
+  const failure = created.start()
+  if (failure !== undefined) {
+    fail(failure)
+    return
+  }
+  gpus = created
+  if (request.peakHz > 0) setInterval(created.peak, 1000 / request.peakHz)
+}
+
+function scrape(request: ScrapeRequest): void {
+  if (gpus === undefined) return // asked before hello: the supervisor's deadline notices
+  const failure = gpus.scrape(request)
+  if (failure !== undefined) fail(failure)
+}
+
+process.on('message', (message: ToChild) => {
+  if (message.type === 'start') void start(message)
+  else scrape(message)
+})
+// No signal handlers: the parent kills a child that hangs, and one without a parent has nothing to do.
+process.on('disconnect', () => process.exit(0))

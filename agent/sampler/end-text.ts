@@ -1,0 +1,26 @@
+// How a sampler child ended, as text: which GPU and function it was in.
+import { functionName } from '../nvml/names.ts'
+import { secondsText } from '../text/span.ts'
+import type { ChildEnd } from './child-handle.ts'
+
+export type ChildEndText = {
+  /** The GPU to blame, where the call in flight names one. */
+  readonly gpu: number | undefined
+  readonly function: string
+  readonly detail: string
+}
+
+export function childEndText(end: ChildEnd): ChildEndText {
+  const nobody = { gpu: undefined, function: 'unknown' }
+  if (end.kind === 'failed') return { ...nobody, detail: end.failed.detail }
+  if (end.kind === 'stopped') return { ...nobody, detail: 'the sampler process was stopped from outside (SIGSTOP or a debugger)' }
+  if (end.kind === 'garbage') return { ...nobody, detail: `the sampler process spoke garbage: ${end.detail}` }
+  const { call } = end
+  const name = call === undefined ? 'unknown' : (functionName(call.functionOrdinal) ?? `NVML function ${call.functionOrdinal}`)
+  const place = call === undefined ? undefined : `${name}${call.gpu === undefined ? '' : ` on GPU ${call.gpu}`}`
+  const detail =
+    end.kind === 'hang'
+      ? `${place ?? 'the sampler process'} did not return within ${secondsText(end.waitedMs)}`
+      : `the sampler process ${end.detail}${place === undefined ? '' : `, in ${place}`}`
+  return { gpu: call?.gpu, function: name, detail }
+}

@@ -1,0 +1,46 @@
+// The last notification of each incident to each notifier: on disk with what waits, and in memory, as it is asked for at every change of an incident.
+import type { Database } from 'better-sqlite3'
+import type { LastNotification } from '../../model/notification.ts'
+
+/** Of one notifier, by incident. */
+export type LastByIncident = Map<string, LastNotification>
+type Row = LastNotification & { readonly notifier: string; readonly incident: string }
+export type LastNotifications = {
+  readonly all: () => Map<string, LastByIncident>
+  /** Puts all of it where there is nothing. */
+  readonly restore: (last: ReadonlyMap<string, LastByIncident>) => void
+  /** Forgets what is over since before then and waits for nobody. */
+  readonly trim: (before: number) => readonly { readonly notifier: string; readonly incident: string }[]
+  readonly forget: (incident: string) => void
+}
+
+export function lastOf(last: Map<string, LastByIncident>, notifier: string): LastByIncident {
+  const states = last.get(notifier) ?? new Map<string, LastNotification>()
+  last.set(notifier, states)
+  return states
+}
+
+export function lastNotificationsIn(db: Database): LastNotifications {
+  const all = db.prepare<[], Row>('SELECT notifier, incident, event, severity, at FROM told')
+  const put = db.prepare<Row>('INSERT OR IGNORE INTO told (notifier, incident, event, severity, at) VALUES (:notifier, :incident, :event, :severity, :at)')
+  const trim = db.prepare<[number], { notifier: string; incident: string }>(
+    "DELETE FROM told WHERE event = 'resolved' AND at < ? AND NOT EXISTS " +
+      '(SELECT 1 FROM items WHERE items.incident = told.incident AND items.notifier = told.notifier) RETURNING notifier, incident',
+  )
+  const forget = db.prepare<[string]>(
+    'DELETE FROM told WHERE incident = ? AND NOT EXISTS (SELECT 1 FROM items WHERE items.incident = told.incident AND items.notifier = told.notifier)',
+  )
+  return {
+    all() {
+      const found = new Map<string, LastByIncident>()
+      for (const { notifier, incident, ...state } of all.iterate()) lastOf(found, notifier).set(incident, state)
+      return found
+    },
+    restore: (last) =>
+      db.transaction(() => {
+        for (const [notifier, states] of last) for (const [incident, state] of states) put.run({ notifier, incident, ...state })
+      })(),
+    trim: (before) => trim.all(before),
+    forget: (incident) => void forget.run(incident),
+  }
+}
