@@ -18,7 +18,12 @@ export type EndEvidence = {
   readonly aliveAt: number
   readonly lines: number
 }
-export type EndReader = { readonly add: (raw: string, number: number) => void; readonly evidence: () => EndEvidence }
+export type EndReader = {
+  readonly add: (raw: string, number: number) => void
+  /** A traceback is being read: its next lines should come, too. */
+  readonly isOpen: () => boolean
+  readonly evidence: () => EndEvidence
+}
 
 /** The first of them, and the last. */
 const FIRST_SIGNS = 64
@@ -40,6 +45,7 @@ export function createEndReader(): EndReader {
   const last: Sign[] = []
   const texts = new Map<number, string>()
   let count = 0
+  let isOpen = false
 
   const keepText = (number: number, raw: string): void => {
     texts.set(number, raw.slice(0, TEXT_LENGTH))
@@ -64,6 +70,7 @@ export function createEndReader(): EndReader {
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') keepText(number, raw)
       const inside = tracebacks.isOpen(line.writer)
+      isOpen = inside
       if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
         if (token === 'detail' || token === 'blank') {
           // Indented fields of a launcher's table, of a pod's status.
@@ -83,6 +90,7 @@ export function createEndReader(): EndReader {
         life.add(line)
       }
     },
+    isOpen: () => isOpen,
     evidence() {
       const all: Sign[] = [...first, ...last]
       const also = (sign: Sign): void => void all.push(sign)

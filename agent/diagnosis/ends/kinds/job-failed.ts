@@ -5,7 +5,7 @@ export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
   severity: 'critical',
-  claims: ({ name }) => (name === 'message' ? { weight: WEIGHT.words / 4 } : undefined),
+  claims: ({ name }) => (name !== undefined && /^(?:message|shell|library|python)$/.test(name) ? { weight: WEIGHT.words / 4 } : undefined),
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {

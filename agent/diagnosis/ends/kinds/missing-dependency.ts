@@ -91,6 +91,7 @@ export const missingDependency: EndKind = {
       ...module(match),
       pattern: 'program',
     })),
+    says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
     says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
     says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),

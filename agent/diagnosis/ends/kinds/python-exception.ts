@@ -6,7 +6,7 @@ export const pythonException: EndKind = {
   stage: 'cause',
   severity: 'critical',
   // The last resort for whatever has a name.
-  claims: ({ name }) => (name === undefined || /^(?:record|message|shell|usage|library)$/.test(name) ? undefined : { weight: WEIGHT.words / 2 }),
+  claims: ({ name }) => (name === undefined || /^(?:record|message|shell|usage|library|python|r)$/.test(name) ? undefined : { weight: WEIGHT.words / 2 }),
   title: (told) => `Uncaught exception: ${told.error?.name ?? told.facts.exception ?? 'unknown'}${place(told)}`,
   verdict: (told) => `${who(told)} ended with an exception that nothing caught${place(told)}: "${quote(told)}".`,
   remedies: (told) => [

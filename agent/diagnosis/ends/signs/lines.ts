@@ -5,6 +5,11 @@ import type { ErrorSign, Found } from '../evidence.ts'
 type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
+  // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
+  {
+    name: 'record',
+    pattern: /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/,
+  },
   {
     name: 'usage',
     pattern:
@@ -43,6 +48,11 @@ const FORMS: readonly Form[] = [
       /^\S{1,200}: line \d{1,6}: (?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   },
   { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
+  {
+    name: 'message',
+    pattern:
+      /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
+  },
   { name: 'library', pattern: /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/ },
   { name: 'r', pattern: /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/ },
 ]
@@ -52,7 +62,7 @@ const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|not found|o such|ermission|can't |xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error^E\d{4}|override|Is a dir|not in struct/
+  /rror|ERROR|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|not in struct/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
@@ -79,15 +89,14 @@ export function createLineReader(): LineReader {
       if (text.length > 2_000 || !MAY.test(line.raw)) return
       if (NOT.test(text) || NOT.test(line.raw)) return
       for (const { name, pattern } of FORMS) {
-        const message = pattern.exec(text)?.groups?.['message']
+        const message = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups?.['message']
         if (message === undefined) continue
         found(signOf(line, name, message))
         return
       }
       const message = LAST_WORDS.exec(text)?.groups?.['message']
       if (message !== undefined) lastWords = signOf(line, 'message', message)
-      const record =
-        line.level === 'error' || line.raw.startsWith('[E ') || line.raw.includes(']:[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined
+      const record = line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined
       if (record !== undefined) found(signOf(line, 'record', record))
     },
     end(found) {

@@ -51,7 +51,11 @@ const RULES: readonly Rule[] = [
     kind: 'job_killed',
     facts: signalled,
   },
-  { pattern: /\bSignalException: Process \d{1,10} got signal: (\d{1,2})/, kind: 'job_killed', facts: signalled },
+  {
+    pattern: /\bSignalException: Process (?<pid>\d{1,10}) got signal: (?<signal>\d{1,2})/,
+    kind: 'job_killed',
+    facts: ({ groups }) => ({ signal: signalName(groups?.['signal']) ?? 'SIGTERM', pid: Number(groups?.['pid']) }),
+  },
 ]
 const MAY =
   /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|\^C|Aborted!|CANCELLED|SIG/

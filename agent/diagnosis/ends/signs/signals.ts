@@ -53,7 +53,7 @@ const FORMS: readonly Form[] = [
   {
     by: 'itself',
     pattern:
-      /^(?:\[\d{1,10}\] )?signal (?:\()?\d{1,2}(?:\))?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
+      /^(?:\[\d{1,10}\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
   },
   { by: 'itself', pattern: /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=/ },
   { by: 'itself', pattern: /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/ },
