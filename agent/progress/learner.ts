@@ -16,6 +16,11 @@ export type Learned = {
 }
 export type Learner = { readonly learn: (shape: string, fields: readonly Field[]) => Learned | undefined }
 
+/** What counts in other logs: requests, records, packets, and names with a number. */
+const NO_COUNTER =
+  /\b(?:requests?|req|id|pid|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?)\b/
+const NO_LOSS =
+  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth)\b/
 const MAX_SHAPES = 32
 const ROWS = 6
 const ENOUGH = 3
@@ -65,6 +70,7 @@ function judge(rows: readonly Row[], fields: readonly Field[]): Learned {
   const counters = fields.flatMap((field, at) => {
     const values = column(at)
     return free(at) &&
+      !NO_COUNTER.test(field.key) &&
       field.whole &&
       values.every((value) => Number.isInteger(value) && value >= 0) &&
       (rising(values) || restarts(values)) &&
@@ -83,7 +89,9 @@ function judge(rows: readonly Row[], fields: readonly Field[]): Learned {
     else if (next !== undefined && free(at + 1) && next.whole && constant(column(at + 1)) && next.value >= step.value && next.value > 1) out.total = next.value
   }
   // A loss: a broken figure that changes with each line, and not in proportion to the counter as a schedule does.
-  const floats = fields.flatMap((field, each) => (free(each) && !field.whole && field.total === undefined && moves(column(each)) ? [each] : []))
+  const floats = fields.flatMap((field, each) =>
+    free(each) && !NO_LOSS.test(field.key) && !field.whole && field.total === undefined && moves(column(each)) ? [each] : [],
+  )
   const [only] = floats
   if (only !== undefined && floats.length === 1) out.loss = fields[only]?.value ?? Number.NaN
   const times = fields.findIndex((field) => roleOf(field)?.is === 'rate' && /\b(?:time|seconds|sec|secs|took|in)$/.test(field.key))

@@ -6,13 +6,15 @@ import { segmentsOf, stampOf, writtenBy } from './segments.ts'
 import { createWriter, type Progress, type Writer } from './writer.ts'
 
 export type ProgressReader = {
-  /** One line, or what a bar has overwritten; `clock`: when it was read, in seconds, for logs without times of their own. */
-  readonly push: (line: string, clock?: number) => void
-  /** Of the whole job. */
-  readonly progress: () => Progress | undefined
+  /** One line, or what a bar has overwritten; whether it said something of the progress. `clock`: when it was read, in seconds, for logs without times of their own. */
+  readonly push: (line: string, clock?: number) => boolean
+  /** Of the whole job; `judged`: whether it became slower, too. */
+  readonly progress: (judged?: boolean) => Progress | undefined
   /** By rank, where several say their own. */
-  readonly ranks: () => ReadonlyMap<number, Progress>
+  readonly ranks: (judged?: boolean) => ReadonlyMap<number, Progress>
   /** What it was busy with last. */
+  /** How often something was said of the progress. */
+  readonly said: () => number
   readonly phase: () => Phase | undefined
 }
 
@@ -32,6 +34,8 @@ type State = { readonly writer: Writer; readonly rank?: number; readonly formats
 export function createProgressReader(): ProgressReader {
   const writers = new Map<string, State>()
   let turn = 0
+  /** Said by writers that were forgotten. */
+  let gone = 0
   /** Numbers before a colon at the head of lines: ranks come again. */
   const labels = new Map<number, number>()
   const known = (rank: number): boolean => {
@@ -45,7 +49,10 @@ export function createProgressReader(): ProgressReader {
     if (state === undefined) {
       if (writers.size >= MAX_WRITERS) {
         const [oldest] = [...writers].toSorted(([, a], [, b]) => a.at - b.at)
-        if (oldest !== undefined) writers.delete(oldest[0])
+        if (oldest !== undefined) {
+          gone += oldest[1].writer.count()
+          writers.delete(oldest[0])
+        }
       }
       state = { writer: createWriter(), ...(rank === undefined ? {} : { rank }), formats: FORMATS.map(({ create }) => create()), title: '', at: turn }
       writers.set(name, state)
@@ -72,33 +79,33 @@ export function createProgressReader(): ProgressReader {
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
   }
-  const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.progress() !== undefined)
+  const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)
+
+  const said = (): number => gone + [...writers.values()].reduce((sum, { writer }) => sum + writer.count(), 0)
 
   return {
     push(line, clock) {
       turn += 1
+      const before = said()
       for (const segment of segmentsOf(line)) readSegment(segment, clock)
+      return said() > before
     },
-    progress() {
+    said,
+    progress(judged = true) {
       // The writer that says most: of ranks that print the same, the first.
-      const [best] = telling().toSorted((a, b) => weightOf(b) - weightOf(a) || (a.rank ?? -1) - (b.rank ?? -1))
-      return best?.writer.progress()
+      const [best] = telling().toSorted((a, b) => b.writer.weight() - a.writer.weight() || (a.rank ?? -1) - (b.rank ?? -1))
+      return best?.writer.progress(judged)
     },
-    ranks() {
+    ranks(judged = true) {
       const out = new Map<number, Progress>()
       for (const { rank, writer } of writers.values()) {
-        const progress = rank === undefined ? undefined : writer.progress()
+        const progress = rank === undefined ? undefined : writer.progress(judged)
         if (rank !== undefined && progress !== undefined) out.set(rank, progress)
       }
       return out
     },
     phase: () => [...writers.values()].toSorted((a, b) => b.at - a.at)[0]?.writer.phase(),
   }
-}
-
-function weightOf({ writer }: State): number {
-  const progress = writer.progress()
-  return progress === undefined ? 0 : (progress.step === undefined ? 0 : 4) + (progress.total === undefined ? 0 : 2) + (progress.loss === undefined ? 0 : 1)
 }
 
 export type { Progress }

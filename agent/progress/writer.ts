@@ -25,10 +25,12 @@ export type Progress = {
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
   readonly see: (seen: Observation, clock?: number) => void
-  /** Undefined while nothing shows how far the job is. */
-  readonly progress: () => Progress | undefined
+  /** Undefined while nothing shows how far the job is. `judged`: with the slow-down, which costs a look at all steps. */
+  readonly progress: (judged?: boolean) => Progress | undefined
   readonly phase: () => Phase | undefined
-  /** How often it said something new of its progress. */
+  /** How much it says: 0 nothing. */
+  readonly weight: () => number
+  /** How often it said something of its progress. */
   readonly count: () => number
 }
 
@@ -123,7 +125,8 @@ export function createWriter(): Writer {
   }
 
   const strong = ({ step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape }: Observation): boolean => {
-    if (risen !== undefined) return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || rate !== undefined || metrics > 0)
+    if (risen !== undefined && total !== undefined && risen >= 2 && (etaSeconds !== undefined || rate !== undefined)) return true
+    if (risen !== undefined) return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0)
     if (step !== undefined)
       return (
         lossIs !== undefined ||
@@ -211,7 +214,7 @@ export function createWriter(): Writer {
       loss.add(seen.loss, seen.gradNorm, seen.step)
       if (seen.form === 'bar' && seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
     },
-    progress() {
+    progress(judged = true) {
       const track = primary()
       if (track === undefined) return undefined
       const best = record()
@@ -225,7 +228,7 @@ export function createWriter(): Writer {
       const perStep = track.rate?.of === 'step' || track.rate === undefined ? pace : undefined
       const eta = last.etaSeconds ?? (left === undefined || perStep === undefined ? undefined : left * perStep.seconds)
       const range = left === undefined || perStep === undefined ? undefined : ([left * perStep.low, left * perStep.high] as const)
-      const slowdown = track.pace.slowdown(last.total)
+      const slowdown = judged ? track.pace.slowdown(last.total) : undefined
       return {
         ...(last.step === undefined ? {} : { step: last.step }),
         ...(last.total === undefined ? {} : { total: last.total }),
@@ -242,6 +245,13 @@ export function createWriter(): Writer {
         ...(slowdown === undefined ? {} : { slowdown }),
         ...(phase === undefined ? {} : { phase }),
       }
+    },
+    weight() {
+      const track = primary()
+      if (track === undefined) return 0
+      return (
+        1 + (track.last.step === undefined ? 0 : 4) + (track.last.total === undefined ? 0 : 2) + (track.loss === undefined && looseLoss === undefined ? 0 : 1)
+      )
     },
     phase: () => phase,
     count: () => count,
