@@ -7,7 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import * as z from 'zod'
 import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
-import { startAgentProcess, type AgentProcess } from '../test/setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
 
@@ -15,7 +15,7 @@ type State = {
   readonly flags: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Once the pages are there, before they are taken. */
-  readonly befalls?: (agent: AgentProcess, page: Page) => Promise<unknown>
+  readonly befalls?: (agent: RunningAgent, page: Page) => Promise<unknown>
   /** The state has no more than this page. */
   readonly alone?: true
 }
@@ -45,13 +45,13 @@ type Story = { readonly incident?: string | undefined; readonly gpu?: number | u
 const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optional() }))
 
 /** What it is about, the same for every size: the first critical incident, else the first, and its GPU; where nothing fires the one that is divided. */
-async function storyOf(agent: AgentProcess): Promise<Story> {
+async function storyOf(agent: RunningAgent): Promise<Story> {
   const told = z
     .array(incidentSummary)
-    .parse(await agent.json('api/v1/incidents'))
+    .parse(await agent.json('/api/v1/incidents'))
     .toSorted((a, b) => a.started_at - b.started_at)
   const incident = told.find(({ severity }) => severity === 'critical') ?? told[0]
-  const divided = CARDS.parse(await agent.json('api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
+  const divided = CARDS.parse(await agent.json('/api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
   return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index }
 }
 
@@ -62,7 +62,7 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
   await page.setViewportSize({ width, height: Math.max(height, whole) })
 }
 
-type Sitting = { readonly agent: AgentProcess; readonly state: State; readonly story: Story; readonly folder: string }
+type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string }
 
 async function takeAll(
   browser: Browser,
@@ -102,7 +102,7 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
   // What a page alone shows may need the agent's end.
   const rounds = state.alone === true ? Object.entries(SIZES).map((size) => [size]) : [Object.entries(SIZES)]
   for (const sizes of rounds) {
-    const agent = await startAgentProcess(state.flags, { env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env } })
+    const agent = await startAgent({ args: state.flags, ready: true, env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env } })
     try {
       if (state.alone !== true) await delay((STORY_S / SPEED) * 1000)
       const story = state.alone === true ? {} : await storyOf(agent)

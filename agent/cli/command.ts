@@ -31,7 +31,7 @@ export type Command = {
   readonly flags: Readonly<Record<string, FlagSpec>>
   /** Names of the positional arguments, all required. */
   readonly positionals: readonly string[]
-  /** Names of those that may follow and may be left out. */
+  /** Names of those that may follow and may be left out; the last one may be repeated where its name ends with an ellipsis. */
   readonly optionalPositionals?: readonly string[]
   /** The exit code: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input. */
   readonly run: (args: Arguments, io: Io) => Promise<number>

@@ -18,7 +18,7 @@ export function selectChecks(all: readonly CheckDefinition[], only: string | und
   const [wanted, unwanted] = [named(only), named(skip)]
   for (const name of [...(wanted ?? []), ...(unwanted ?? [])]) {
     if (known.includes(name)) continue
-    return { problem: `expected a check or a group such as ${nearest(name, known) ?? 'host'}, came ${JSON.stringify(name.slice(0, 60))}` }
+    return { problem: `${JSON.stringify(name.slice(0, 60))} is not a check or a group; did you mean ${nearest(name, known) ?? 'host'}?` }
   }
   const matches = (names: readonly string[], { id, group }: CheckDefinition): boolean => names.some((name) => (isGroup(name) ? name === group : name === id))
   const checks = all.filter((check) => (wanted === undefined || matches(wanted, check)) && !(unwanted !== undefined && matches(unwanted, check)))

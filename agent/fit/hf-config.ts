@@ -29,7 +29,7 @@ function checked(value: unknown, what: string): HfConfig {
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
   throw new ConfigShapeError(
-    `${what}: ${path === '' ? '' : `${path}: `}expected the config.json of a Hugging Face model, came ${issue?.message.slice(0, 120) ?? 'something else'}`,
+    `${what}: not the config.json of a Hugging Face model${path === '' ? '' : `: ${path}`}${issue === undefined ? '' : `: ${issue.message.slice(0, 120)}`}`,
   )
 }
 

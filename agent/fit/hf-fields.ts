@@ -105,6 +105,6 @@ export function optional(config: HfConfig, ...names: readonly (keyof HfConfig)[]
 }
 export function needed(config: HfConfig, ...names: readonly (keyof HfConfig)[]): number {
   const value = optional(config, ...names)
-  if (value === undefined) throw new ConfigShapeError(`config.json of model_type ${config.model_type}: expected ${names.join(' or ')}, came none`)
+  if (value === undefined) throw new ConfigShapeError(`config.json of model_type ${config.model_type}: ${names.join(' or ')} is missing`)
   return value
 }

@@ -53,10 +53,10 @@ const EMBEDDING = /(?:^|\.)(?:wte|wpe|embed\w*|word_embeddings\w*|position_embed
 
 /** Length of the header, from the first eight bytes of a file. */
 export function headerLength(start: Uint8Array): number {
-  if (start.length < LENGTH_BYTES) throw new SafetensorsError(`expected a length of ${LENGTH_BYTES} bytes, came ${start.length}`)
+  if (start.length < LENGTH_BYTES) throw new SafetensorsError(`truncated: it must begin with a length of ${LENGTH_BYTES} bytes, and has ${start.length}`)
   const length = new DataView(start.buffer, start.byteOffset, start.byteLength).getBigUint64(0, true)
   if (length < 2n || length > BigInt(MAX_HEADER_BYTES))
-    throw new SafetensorsError(`expected a header of 2 to ${MAX_HEADER_BYTES} bytes, came ${length}: this is no safetensors file`)
+    throw new SafetensorsError(`not a safetensors file: the header must have 2 to ${MAX_HEADER_BYTES} bytes, not ${length}`)
   return Number(length)
 }
 
@@ -69,15 +69,13 @@ export function storedWeights(headers: readonly string[]): StoredWeights {
     try {
       header = JSON.parse(text)
     } catch {
-      throw new SafetensorsError('expected a header of JSON, came something else')
+      throw new SafetensorsError('the header is not valid JSON')
     }
-    if (typeof header !== 'object' || header === null || Array.isArray(header))
-      throw new SafetensorsError('expected a header with tensors by name, came something else')
+    if (typeof header !== 'object' || header === null || Array.isArray(header)) throw new SafetensorsError('the header must be an object of tensors by name')
     for (const [name, value] of Object.entries(header)) {
       if (name === '__metadata__') continue
       const parsed = z.safeParse(tensor, value)
-      if (!parsed.success)
-        throw new SafetensorsError(`tensor ${JSON.stringify(name.slice(0, 100))}: expected dtype, shape and data_offsets, came something else`)
+      if (!parsed.success) throw new SafetensorsError(`tensor ${JSON.stringify(name.slice(0, 100))}: must have dtype, shape and data_offsets`)
       const {
         dtype,
         shape,
@@ -86,7 +84,7 @@ export function storedWeights(headers: readonly string[]): StoredWeights {
       const elements = shape.reduce((product, length) => product * length, 1)
       const bits = BITS[dtype]
       if (bits !== undefined && (end - begin) * 8 !== elements * bits) {
-        throw new SafetensorsError(`tensor ${JSON.stringify(name.slice(0, 100))}: expected ${(elements * bits) / 8} bytes of ${dtype}, came ${end - begin}`)
+        throw new SafetensorsError(`tensor ${JSON.stringify(name.slice(0, 100))}: must have ${(elements * bits) / 8} bytes of ${dtype}, not ${end - begin}`)
       }
       tensors++
       bytes += end - begin
@@ -99,7 +97,7 @@ export function storedWeights(headers: readonly string[]): StoredWeights {
       }
     }
   }
-  if (tensors === 0) throw new SafetensorsError('expected tensors, came none')
+  if (tensors === 0) throw new SafetensorsError('the header names no tensors')
   const [dtype] = [...byType].reduce((most, one) => (one[1] > most[1] ? one : most))
   return { tensors, bytes, parameters, linear, largestLinear, dtype, packed }
 }
@@ -112,13 +110,13 @@ export function shardsOf(text: string): readonly string[] {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new SafetensorsError('expected an index of JSON, came something else')
+    throw new SafetensorsError('the index is not valid JSON')
   }
   const parsed = z.safeParse(index, value)
-  if (!parsed.success) throw new SafetensorsError('expected an index with weight_map, came something else')
+  if (!parsed.success) throw new SafetensorsError('the index has no valid weight_map')
   const names = [...new Set(Object.values(parsed.data.weight_map))]
   const wrong = names.find((name) => name.includes('/') || name.includes('\\') || name.startsWith('.'))
-  if (wrong !== undefined) throw new SafetensorsError(`index: expected names of files beside it, came ${JSON.stringify(wrong.slice(0, 100))}`)
-  if (names.length === 0) throw new SafetensorsError('index: expected shards, came none')
+  if (wrong !== undefined) throw new SafetensorsError(`index: must name files beside it, not ${JSON.stringify(wrong.slice(0, 100))}`)
+  if (names.length === 0) throw new SafetensorsError('index: names no shards')
   return names
 }

@@ -29,7 +29,7 @@ const logBetween = (a: number, b: number, share: number): number => a * (b / a) 
 export function architectureOfSize(parameters: number): Architecture {
   const above = ROWS.findIndex((row) => row.parameters >= parameters)
   const [low, high] = above < 0 ? [ROWS.at(-1), ROWS.at(-1)] : [ROWS[Math.max(0, above - 1)], ROWS[above]]
-  if (low === undefined || high === undefined) throw new Error('sizes: expected rows, came none')
+  if (low === undefined || high === undefined) throw new Error('sizes: no rows')
   const share = high.parameters === low.parameters ? 0 : Math.max(0, Math.log(parameters / low.parameters) / Math.log(high.parameters / low.parameters))
   const column = (name: keyof Row): number => Math.round(logBetween(low[name], high[name], share))
   const hidden = column('hidden')

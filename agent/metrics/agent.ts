@@ -37,6 +37,16 @@ export const processCpuSecondsTotal = defineMetric({
   labels: [],
   otel: [{ name: 'process.cpu.time' }],
 })
+export const agentCpuModeSecondsTotal = defineMetric({
+  name: 'warpwatch_agent_cpu_mode_seconds_total',
+  subject: 'agent',
+  kind: 'counter',
+  unit: 's',
+  help: 'CPU time of the main process by mode, user and system; the sum is process_cpu_seconds_total.',
+  labels: ['mode'],
+  otel: [{ name: 'process.cpu.time', labels: { mode: 'cpu.mode' }, partsOf: processCpuSecondsTotal }],
+  history: false,
+})
 export const processResidentMemoryBytes = defineMetric({
   name: 'process_resident_memory_bytes',
   subject: 'agent',

@@ -18,9 +18,19 @@ export const containerCpuSecondsTotal = defineMetric({
   field: 'cpu_seconds_total',
   kind: 'counter',
   unit: 's',
-  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); begins anew when the container restarts.',
+  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); starts over when the container restarts.',
   labels: CONTAINER_LABELS,
   otel: [{ name: 'container.cpu.time' }],
+})
+export const containerCpuModeSecondsTotal = defineMetric({
+  name: 'warpwatch_container_cpu_mode_seconds_total',
+  subject: 'container',
+  kind: 'counter',
+  unit: 's',
+  help: 'CPU time of the container by mode, user and system, every 10 s (cgroup v2 cpu.stat user_usec and system_usec, v1 cpuacct.stat); the sum is that of container_cpu_seconds_total.',
+  labels: [...CONTAINER_LABELS, 'mode'],
+  otel: [{ name: 'container.cpu.time', labels: { mode: 'cpu.mode' }, partsOf: containerCpuSecondsTotal }],
+  history: false,
 })
 export const containerCpuLimitCores = defineMetric({
   name: 'warpwatch_container_cpu_limit_cores',
@@ -56,7 +66,7 @@ export const containerOomKillsTotal = defineMetric({
   field: 'oom_kills_total',
   kind: 'counter',
   unit: '{kill}',
-  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); begins anew when the container restarts.',
+  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); starts over when the container restarts.',
   labels: CONTAINER_LABELS,
 })
 export const containerRestartsTotal = defineMetric({
@@ -95,6 +105,15 @@ export const containerGpuRequested = defineMetric({
   unit: '1',
   help: '1 for each GPU that the container asked for or was given, whether it uses it or not; `by` says how: device_nodes, cdi, device_request, runtime_env, privileged.',
   labels: [...CONTAINER_LABELS, ...GPU_LABELS, 'by'],
+  history: false,
+})
+export const containerGpuAssigned = defineMetric({
+  name: 'warpwatch_container_gpu_assigned',
+  subject: 'container',
+  kind: 'gauge',
+  unit: '1',
+  help: '1 for each GPU or MIG instance that the kubelet gave to a container of a pod, used or not; `resource` is the name it was asked for by, such as nvidia.com/gpu.',
+  labels: [...MIG_LABELS, 'container', 'namespace', 'pod', 'resource'],
   history: false,
 })
 export const containerGpuAccessible = defineMetric({

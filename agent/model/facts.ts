@@ -22,6 +22,8 @@ type FactTypes = {
   readonly process: string
   readonly xid: number
   readonly sxid: number
+  /** The driver itself names this earlier Xid as the cause. */
+  readonly caused_by_xid: number
   readonly pci_bus_id: string
   readonly library: string
   readonly exit_code: number
@@ -147,6 +149,16 @@ type FactTypes = {
   readonly idle_gpus: readonly string[]
   /** The jobs that it is about, in words. */
   readonly jobs: readonly string[]
+  /** The job, as it is named in its metrics. */
+  readonly job: string
+  readonly slow_from_step: number
+  /** How many times as long a step takes as before. */
+  readonly slowdown_factor: number
+  readonly step_seconds: number
+  readonly step_seconds_before: number
+  readonly stalled_at_step: number
+  /** The longest pause of the job before. */
+  readonly usual_gap_seconds: number
   /** Medians of the other GPUs of the same job. */
   readonly sm_clock_peers_hertz: number
   readonly temperature_peers_celsius: number
@@ -188,4 +200,4 @@ export const COMMON_FACTS = [
 ] as const satisfies readonly FactName[]
 
 /** What a fault is about beside GPU, container and process: two faults of a kind that differ in this are two. */
-export const namedBy = ({ target, name, series }: Facts): string | undefined => target ?? (series === undefined ? undefined : `${name} ${series}`)
+export const namedBy = ({ target, job, name, series }: Facts): string | undefined => target ?? job ?? (series === undefined ? undefined : `${name} ${series}`)

@@ -4,9 +4,9 @@ export type MetricKind = 'gauge' | 'counter' | 'info'
 
 /**
  * Whose the reading is. The first six have rows in the API (a reading of `gpu` with the labels of a MIG instance goes to the instance's row,
- * `allocator` is what PyTorch's allocator says in one process on one GPU); what is of the driver, a target, an incident or the agent has none.
+ * `allocator` is what PyTorch's allocator says in one process on one GPU); what is of the driver, a target, a job, an incident or the agent has none.
  */
-export type Subject = 'gpu' | 'mig' | 'container' | 'process' | 'allocator' | 'host' | 'driver' | 'target' | 'incident' | 'agent'
+export type Subject = 'gpu' | 'mig' | 'container' | 'process' | 'allocator' | 'host' | 'driver' | 'target' | 'job' | 'incident' | 'agent'
 
 /** A name of the same quantity in dcgm-exporter: `value * scale` is in that name's unit. */
 export type DcgmName = {
@@ -34,6 +34,8 @@ export type OtelName = {
   readonly when?: Readonly<Record<string, string>>
   /** Attributes by label, where the label's own name is not the one (`mode` is `cpu.mode`). */
   readonly labels?: Readonly<Record<string, string>>
+  /** The metric of the sum over `labels`: where these parts are known its series is left out, since a name has either points with an attribute or points without it. */
+  readonly partsOf?: MetricDef
 }
 
 export type MetricDef = {

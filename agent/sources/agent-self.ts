@@ -4,6 +4,7 @@ import type { Signal } from '../lib/signal.ts'
 import { COMMIT, NODE_VERSION, VERSION } from '../lib/version.ts'
 import { agentGapsTotal, agentSourceDurationSeconds, agentSourceUp } from '../metrics/agent-sources.ts'
 import {
+  agentCpuModeSecondsTotal,
   agentEventLoopUtilizationRatio,
   agentEventsTotal,
   buildInfo,
@@ -59,6 +60,7 @@ export function createAgentSelfSource({ statistics, reports, off = [], reloads }
   const ownProcess = (t: number, readings: Reading[]): void => {
     const usage = process.cpuUsage()
     readings.push(reading(processCpuSecondsTotal, {}, (usage.user + usage.system) / 1e6), reading(processStartTimeSeconds, {}, startedAt))
+    for (const mode of ['user', 'system'] as const) readings.push(reading(agentCpuModeSecondsTotal, { mode }, usage[mode] / 1e6))
     try {
       // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])

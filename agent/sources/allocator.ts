@@ -1,18 +1,6 @@
 // PyTorch's allocator from inside: listens to probes (probe/PROTOCOL.md), finds those that cannot reach it, and tells what they say.
 import { join } from 'node:path'
 import { agentProbeConnections, agentProbeRefusalsTotal } from '../metrics/agent-sources.ts'
-import {
-  allocatorActiveBytes,
-  allocatorAllocatedBytes,
-  allocatorHeadroomBytes,
-  allocatorInactiveSplitBytes,
-  allocatorOomsTotal,
-  allocatorRequestedBytes,
-  allocatorReservedBytes,
-  allocatorRetriesTotal,
-  allocatorStrandedRatio,
-  allocatorUnreleasableBytes,
-} from '../metrics/process.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Gap, Reading } from '../model/reading.ts'
@@ -25,23 +13,11 @@ import { createDriverView } from './allocator/driver-view.ts'
 import { createHub } from './allocator/hub.ts'
 import { createListener, type Trouble } from './allocator/listener.ts'
 import { createOwnership } from './allocator/ownership.ts'
+import { READING_METRICS } from './allocator/readings.ts'
 import { createRefusals } from './allocator/refusals.ts'
 import type { Prefilter } from './logs/prefilter.ts'
 
-const allocatorMetrics = [
-  allocatorAllocatedBytes,
-  allocatorReservedBytes,
-  allocatorActiveBytes,
-  allocatorInactiveSplitBytes,
-  allocatorRequestedBytes,
-  allocatorRetriesTotal,
-  allocatorOomsTotal,
-  allocatorUnreleasableBytes,
-  allocatorHeadroomBytes,
-  allocatorStrandedRatio,
-  agentProbeConnections,
-  agentProbeRefusalsTotal,
-] as const
+const allocatorMetrics = [...READING_METRICS, agentProbeConnections, agentProbeRefusalsTotal] as const
 
 export type AllocatorOptions = {
   /** Path of the socket; undefined: probes are only looked for. */

@@ -4,23 +4,12 @@ import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
 import type { ContainerSettingsBook } from '../attribution/container-settings.ts'
 import type { ContainerDirectory } from '../attribution/directory.ts'
-import {
-  containerCpuLimitCores,
-  containerCpuSecondsTotal,
-  containerGpuRequested,
-  containerInfo,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerRestartsTotal,
-} from '../metrics/container.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import { defineSource } from './definition.ts'
 import { openCgroupHierarchy } from './containers/cgroup-hierarchy.ts'
 import type { CgroupHierarchy } from './containers/cgroup-hierarchy.ts'
+import { containerMetrics } from './containers/container-series.ts'
 import { createEngines } from './containers/engines.ts'
 import type { Engines } from './containers/engines.ts'
 import type { EngineContainer } from './containers/engine-container.ts'
@@ -28,19 +17,6 @@ import type { HostGpu } from './containers/gpu-request.ts'
 import type { ContainerWatchList } from './containers/watch-list.ts'
 import { factsOf, trackContainer } from './containers/tracked.ts'
 import type { TrackedContainer } from './containers/tracked.ts'
-
-const containerMetrics = [
-  containerInfo,
-  containerCpuSecondsTotal,
-  containerCpuLimitCores,
-  containerMemoryBytes,
-  containerMemoryLimitBytes,
-  containerOomKillsTotal,
-  containerRestartsTotal,
-  containerPids,
-  containerPressureWaitingSecondsTotal,
-  containerGpuRequested,
-] as const
 
 export type ContainersOptions = {
   /** Sockets of engines. Absent: the usual places, and whichever of them exists; empty: no engine at all. */
@@ -55,6 +31,8 @@ export type ContainersOptions = {
   readonly settings?: ContainerSettingsBook
   /** Told of what the engines say, for those who read logs. */
   readonly watchList?: ContainerWatchList
+  /** Containers whose end is wanted that nobody saw. */
+  readonly unconfirmed?: () => readonly string[]
 }
 
 const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
@@ -206,6 +184,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       onState,
       ...watchListHandlers(options.watchList),
       onInspected,
+      ...(options.unconfirmed === undefined ? {} : { unconfirmed: options.unconfirmed }),
     })
     const { discover } = engines
     walk()
@@ -257,8 +236,8 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
-  needs: ['config', 'directory', 'latest', 'watchList', 'settings'],
-  create({ config, directory, latest, watchList, settings }) {
+  needs: ['config', 'directory', 'jobs', 'latest', 'watchList', 'settings'],
+  create({ config, directory, jobs, latest, watchList, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
@@ -268,6 +247,7 @@ export const containers = defineSource({
       gpus: latest.inventory.gpus,
       watchList,
       settings,
+      unconfirmed: jobs.unconfirmed,
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },

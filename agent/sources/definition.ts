@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { IncidentFigures } from '../model/incident.ts'
+import type { JobFigures, JobInterest } from '../model/job.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { NotificationFigures } from '../model/notification.ts'
 import type { ReloadState } from '../model/reload.ts'
@@ -15,6 +16,7 @@ import type { SourceStatistics } from '../store/source-statistics.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
 import type { ContainerWatchList } from './containers/watch-list.ts'
 import type { Prefilter } from './logs/prefilter.ts'
+import type { ProgressBook } from './logs/progress-book.ts'
 
 /** Whether NVML answers; nvidia-smi stands in while it is down. */
 export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
@@ -29,6 +31,8 @@ export type Services = {
   /** Filled by the source of containers, asked when something goes wrong. */
   readonly settings: ContainerSettingsBook
   readonly incidents: () => IncidentFigures
+  /** What the jobs used, and what their tracker wants to know of the host. */
+  readonly jobs: JobInterest & { readonly figures: () => JobFigures }
   /** undefined: nobody is notified. */
   readonly notifications: () => NotificationFigures | undefined
   /** What came of reading the configuration, the start included. */
@@ -39,6 +43,8 @@ export type Services = {
   readonly cursors: CursorStore
   /** Which lines of logs are worth telling. */
   readonly interesting: Prefilter
+  /** What jobs say of their progress in the logs that are read. */
+  readonly progress: ProgressBook
   readonly latest: LatestStore
   readonly statistics: SourceStatistics
   readonly nvml: Signal<NvmlState>

@@ -7,12 +7,14 @@ import type { Config } from '../config/schema.ts'
 import { createLineFilter } from '../diagnosis/line-filter.ts'
 import { createSignal } from '../lib/signal.ts'
 import type { Event } from '../model/event.ts'
+import type { JobFigures, JobInterest } from '../model/job.ts'
 import type { Every, Log } from '../model/source.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { CHILD_ENTRY } from '../sampler/entry.ts'
 import * as figures from '../sources/agent-self/figures.ts'
 import { historyFigures } from '../sources/agent-self/history-figures.ts'
 import { createContainerWatchList } from '../sources/containers/watch-list.ts'
+import { createProgressBook } from '../sources/logs/progress-book.ts'
 import type { NvmlState, ReloadableSource, Services, SourceDefinition } from '../sources/definition.ts'
 import * as registry from '../sources/index.ts'
 import type { IncidentService } from '../store/incident-service.ts'
@@ -29,6 +31,7 @@ export type SourcesOptions = {
   readonly outputs: Outputs
   readonly pipeline: Pipeline
   readonly incidents: IncidentService
+  readonly jobs: JobInterest & { readonly figures: () => JobFigures }
   readonly alerts: AlertsOutput
   readonly reloads: Reloads
   readonly containerSettings: ContainerSettingsBook
@@ -53,7 +56,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 }
 
 function servicesOf(options: SourcesOptions): Services {
-  const { config, present, stores, incidents, alerts, reloads, containerSettings } = options
+  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings } = options
   const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
@@ -63,11 +66,13 @@ function servicesOf(options: SourcesOptions): Services {
     directory,
     settings: containerSettings,
     incidents: incidents.figures,
+    jobs,
     notifications: alerts.figures,
     reloads: reloads.state,
     watchList: createContainerWatchList(),
     cursors: stores.cursors,
     interesting: createLineFilter(),
+    progress: createProgressBook(),
     latest,
     statistics,
     nvml: createSignal<NvmlState>('off'),

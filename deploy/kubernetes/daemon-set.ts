@@ -42,6 +42,12 @@ const MOUNTED: readonly Mounted[] = [
     source: host('/var/log/containers'),
     why: "The kubelet's links: their names say which container id is which pod, so no API access is needed.",
   },
+  {
+    name: 'pod-resources',
+    mountPath: '/var/lib/kubelet/pod-resources',
+    source: host('/var/lib/kubelet/pod-resources', 'DirectoryOrCreate'),
+    why: "The kubelet's socket that says which GPUs it gave to which pod; it can only be asked.",
+  },
   { name: 'pod-logs', mountPath: '/var/log/pods', source: host('/var/log/pods'), why: 'Where those links lead.' },
 ]
 

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { analyse } from '../../agent/allocator/snapshot/analyse.ts'
 import { readSnapshot } from '../../agent/allocator/snapshot/file.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 import { MARKUP, trainingSnapshot } from '../setup/snapshot-file.ts'
@@ -18,12 +18,12 @@ const frames = z.looseObject({ type: z.string(), allocators: rows.optional(), ho
 
 describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
   beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate=healthy'])
+    agent = await startAgent({ args: ['--simulate=healthy'], ready: true })
     browser = await launchBrowser()
     // Ready is who has read a GPU; the first lines of the probes may come a moment later.
-    await poll(async () => rows.parse(await agent.json('api/v1/allocators')).length >= 2, { what: 'two processes with a probe', deadlineMs: 30_000 })
+    await poll(async () => rows.parse(await agent.json('/api/v1/allocators')).length >= 2, { what: 'two processes with a probe', deadlineMs: 30_000 })
   })
   afterAll(async () => {
     await browser?.close()
@@ -52,12 +52,12 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     })
 
   test('shows what the API says in the same second, of the process that the address names', async () => {
-    const [first] = rows.parse(await agent.json('api/v1/allocators'))
+    const [first] = rows.parse(await agent.json('/api/v1/allocators'))
     if (first === undefined) throw new Error('expected a process with a probe, came none')
     await using opened = await open(`#/allocator?process=${first.pid}-${first.gpu}`)
     const { page, complaints } = opened
     const same = async (): Promise<boolean> => {
-      const now = rows.parse(await agent.json('api/v1/allocators')).find(({ pid, gpu }) => pid === first.pid && gpu === first.gpu)
+      const now = rows.parse(await agent.json('/api/v1/allocators')).find(({ pid, gpu }) => pid === first.pid && gpu === first.gpu)
       if (now === undefined) throw new Error('expected the process to be there still')
       const shown = await page.locator('.tile .figure').allTextContents()
       const [headroom = '', allocated = '', reserved = ''] = shown.map((text) => text.replace(/\s/g, ' '))
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
   })
 
   test('a process that ends keeps its past, and leads to its successor', async () => {
-    const [first, second] = rows.parse(await agent.json('api/v1/allocators'))
+    const [first, second] = rows.parse(await agent.json('/api/v1/allocators'))
     if (first === undefined || second === undefined) throw new Error('expected two processes with a probe')
     let ended = false
     const twin = { ...second, pid: 999_999, gpu: first.gpu, uuid: first['uuid'], container: first['container'] }
@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     await page.locator('.request-answer', { hasText: of(9000 * 2 ** 30).request?.verdict ?? 'a verdict' }).waitFor()
     await page.getByLabel('A request of').fill('much')
     await page.keyboard.press('Enter')
-    await page.locator('.request-answer', { hasText: 'expected a size such as 2GiB' }).waitFor()
+    await page.locator('.request-answer', { hasText: 'must be a size such as 2GiB' }).waitFor()
 
     await page.focus('.map-box')
     await page.keyboard.press('ArrowDown')
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     const { page, complaints } = opened
     await page.waitForSelector('.drop-notice')
     await withFile(page, 'notes.txt', new TextEncoder().encode('these are my notes'))
-    await page.locator('.bad', { hasText: 'expected a file of torch.cuda.memory._dump_snapshot' }).waitFor()
+    await page.locator('.bad', { hasText: 'not a snapshot: it must be a file of torch.cuda.memory._dump_snapshot' }).waitFor()
     await withFile(page, 'empty.pickle', jitPickle(snapshot([])))
     await page.getByText('PyTorch held no memory').waitFor()
     const pools = [

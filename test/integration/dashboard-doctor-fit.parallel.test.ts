@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { doctorReport } from '../../agent/http/api/doctor-schemas.ts'
 import { report as fitSchema, room } from '../../agent/http/api/fit-schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll as pollFor, type PollOptions } from '../setup/poll.ts'
 import { REPORT } from '../unit/doctor/report-fixture.ts'
@@ -27,10 +27,10 @@ const texts = z.array(z.string())
 
 describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€™s chromium)', () => {
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
 
   beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate'])
+    agent = await startAgent({ args: ['--simulate'], ready: true })
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -124,8 +124,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   })
 
   test('where no GPU is looked for, no library is told to have been tried; the doctor names the host that it looked at', async () => {
-    const bare = await startAgentProcess([], { env: { WARPWATCH_GPU__SOURCE: 'off' } })
-    await using _stop = { [Symbol.asyncDispose]: () => bare.stop() }
+    await using bare = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'off' } })
     await using opened = await openPage(browser, bare.url, DESKTOP, (page) =>
       page.route('**/api/v1/doctor', (route) => route.fulfill({ json: { ...REPORT, host: EVIL } })),
     )
@@ -145,7 +144,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.keyboard.press('g')
     await page.keyboard.press('f')
     await page.waitForSelector('.fit-gpus tbody tr')
-    const rooms = z.array(room).parse(await agent.json('api/v1/fit/gpus'))
+    const rooms = z.array(room).parse(await agent.json('/api/v1/fit/gpus'))
     expect(await textsOf(page, '.fit-gpus [data-label="Usable memory"]')).toEqual(rooms.map(({ capacity_bytes: bytes }) => memory(bytes)))
     await page.getByLabel('Parameters').fill('8b')
     await page.getByRole('radio', { name: 'LoRA', exact: true }).focus()
@@ -171,12 +170,12 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   })
 
   test('a GPU that the agent could not read is named as such, beside what the others have and in the answer', async () => {
-    const rooms = z.array(room).parse(await agent.json('api/v1/fit/gpus'))
+    const rooms = z.array(room).parse(await agent.json('/api/v1/fit/gpus'))
     const lost = rooms.find(({ index }) => index === 3)?.uuid
     await using opened = await open('#/fit', '/api/v1/fit', async (page) => {
       await page.route('**/api/v1/fit/gpus', (route) => route.fulfill({ json: rooms.filter(({ uuid }) => uuid !== lost) }))
       await page.route('**/api/v1/fit?*', async (route) => {
-        const real = fitSchema.parse(await agent.json('api/v1/fit?params=8b'))
+        const real = fitSchema.parse(await agent.json('/api/v1/fit?params=8b'))
         await route.fulfill({ json: { ...real, gpus: real.gpus.filter(({ gpu }) => gpu.uuid !== lost) } })
       })
     })
@@ -228,7 +227,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   test('what the agent refuses stands in the place of an answer, beside its field; cards by name; markup is text', async () => {
     await using opened = await open('#/fit?params=8b&batch=0', '/api/v1/fit', (page) =>
       page.route('**/api/v1/fit?*params=9b*', async (route) => {
-        const real = fitSchema.parse(await agent.json('api/v1/fit?params=100b'))
+        const real = fitSchema.parse(await agent.json('/api/v1/fit?params=100b'))
         const gpus = real.gpus.map((answer) => ({ ...answer, gpu: { ...answer.gpu, name: EVIL }, why: EVIL }))
         await route.fulfill({ json: { ...real, gpus, estimate: { ...real.estimate, notes: [EVIL], unknown: [EVIL] } } })
       }),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { freePort } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
@@ -56,7 +56,7 @@ const ASK = `async ({ url, texts }) => {
 describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Chromium (needs Debian’s chromium)', () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-explain-'))
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
   let receiver: Server
   const received: string[] = []
 
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     const notifier = (name: string, to: number): string => `  - { name: ${name}, type: webhook, url: "http://127.0.0.1:${to}/hidden-part" }\n`
     // On port 1 nobody listens.
     writeFileSync(config, `notifiers:\n${notifier('reached', port)}${notifier('lost', 1)}`)
-    agent = await startAgentProcess(['--simulate=healthy', '--config', config])
+    agent = await startAgent({ args: ['--simulate=healthy', '--config', config], ready: true })
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -158,8 +158,8 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     await page.getByRole('heading', { name: 'No: it is simulated' }).waitFor()
     // Asked again and again by the page: what speaks for the first time after its last question is there after its next.
     const alike = async (): Promise<boolean> => {
-      const told = z.array(z.object({ source: z.string() })).parse(await agent.json('api/v1/sources'))
-      const gaps = z.array(z.object({ reason: z.string() })).parse(await agent.json('api/v1/gaps'))
+      const told = z.array(z.object({ source: z.string() })).parse(await agent.json('/api/v1/sources'))
+      const gaps = z.array(z.object({ reason: z.string() })).parse(await agent.json('/api/v1/gaps'))
       const rows = await page.locator('#sources tbody tr').evaluateAll((all) => all.map((row) => row.getAttribute('data-row') ?? ''))
       const names = new Set(told.map(({ source }) => source))
       return rows.length === names.size && rows.every((row) => names.has(row)) && (await page.textContent('#gaps-title .count')) === String(gaps.length)
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     await poll(alike, { what: 'the sources and gaps of the API on the page', deadlineMs: 90_000, everyMs: 500 })
     expect(await page.locator('#sources [data-status="reads"]').count()).toBe(await page.locator('#sources tbody tr').count())
     expect(await page.locator('[data-reason]').evaluateAll((all) => all.map((each) => each.getAttribute('data-reason')))).toEqual(['not_supported'])
-    const { info } = z.object({ info: z.object({ version: z.string() }) }).parse(await agent.json('api/v1/openapi.json'))
+    const { info } = z.object({ info: z.object({ version: z.string() }) }).parse(await agent.json('/api/v1/openapi.json'))
     await page.locator('dt:text-is("Version") + dd', { hasText: info.version }).waitFor()
     expect(complaints).toEqual([])
   })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { incident as incidentSchema, incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
@@ -20,13 +20,14 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-incident-logs-'))
   let browser: Browser
   /** A host of whom only log files are known. */
-  let logs: AgentProcess
+  let logs: RunningAgent
   /** The simulated host, whose first Xid comes 45 s after its start. */
-  let simulated: AgentProcess
+  let simulated: RunningAgent
 
   beforeAll(async () => {
-    simulated = await startAgentProcess(['--simulate=xid'])
-    logs = await startAgentProcess([], {
+    simulated = await startAgent({ args: ['--simulate=xid'], ready: true })
+    logs = await startAgent({
+      ready: true,
       env: { WARPWATCH_LOGS__FILES: join(directory, '*.log'), WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_GPU__SOURCE: 'off' },
     })
     browser = await launchBrowser()
@@ -39,11 +40,11 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     rmSync(directory, { recursive: true, force: true })
   })
 
-  const open = (agent: AgentProcess, hash: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
+  const open = (agent: RunningAgent, hash: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
     openPage(browser, `${agent.url}${hash}`, { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, prepare)
-  const told = async (agent: AgentProcess, query = '') => z.array(incidentSummary).parse(await agent.json(`api/v1/incidents${query}`))
-  const whole = async (agent: AgentProcess, id: string) => incidentSchema.parse(await agent.json(`api/v1/incidents/${id}`))
-  const first = (agent: AgentProcess, query: string) =>
+  const told = async (agent: RunningAgent, query = '') => z.array(incidentSummary).parse(await agent.json(`/api/v1/incidents${query}`))
+  const whole = async (agent: RunningAgent, id: string) => incidentSchema.parse(await agent.json(`/api/v1/incidents/${id}`))
+  const first = (agent: RunningAgent, query: string) =>
     poll(async () => (await told(agent, query))[0], { what: `an incident of ${query}`, deadlineMs: 90_000, everyMs: 200 })
   const ids = (page: Page): Promise<readonly (string | null)[]> =>
     page.locator('#incidents tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))

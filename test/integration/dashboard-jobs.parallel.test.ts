@@ -6,7 +6,7 @@ import { age } from '../../agent/text/span.ts'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
@@ -19,9 +19,9 @@ const cell = async (page: Page, key: string, column: string): Promise<string> =>
 
 describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
   beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate=oom-leak'], { env: FAST })
+    agent = await startAgent({ args: ['--simulate=oom-leak'], ready: true, env: FAST })
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   const keys = (page: Page): Promise<readonly (string | null)[]> =>
     page.locator('#jobs tr[data-row]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))
   const container = async (name: string) => {
-    const found = z.array(schemas.container).parse(await agent.json('api/v1/containers'))
+    const found = z.array(schemas.container).parse(await agent.json('/api/v1/containers'))
     return found.find((row) => row.container === name)
   }
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
       await poll(same, { what: () => `the figures of ${name}: ${JSON.stringify(last)}`, deadlineMs: 30_000 })
     }
     const session = async (): Promise<boolean> => {
-      const rows = z.array(schemas.process).parse(await agent.json('api/v1/processes'))
+      const rows = z.array(schemas.process).parse(await agent.json('/api/v1/processes'))
       const own = rows.filter((row) => row.unit === 'session-12.scope').reduce((sum, row) => sum + (row.gpu_memory_bytes ?? 0), 0)
       return own > 0 && (await cell(page, 'unit:session-12.scope', 'memory')) === memory(own)
     }
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     for (const chart of ['memory', 'busy', 'cores', 'host']) await page.waitForSelector(`[data-chart="${chart}"] canvas`)
     const most = async (): Promise<string> => {
       const now = Date.now()
-      const path = `api/v1/series?metric=container_gpu_memory_bytes&container=chat-vllm-1&from=${now - HOUR_MS}&to=${now}&points=362`
+      const path = `/api/v1/series?metric=container_gpu_memory_bytes&container=chat-vllm-1&from=${now - HOUR_MS}&to=${now}&points=362`
       const rows = z.array(schemas.series).parse(await agent.json(path))
       return memory(Math.max(...rows.flatMap(({ max }) => max.map((value) => value ?? 0))))
     }
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   test('a job that runs out of memory shows its incident and the GPU time that it lost', async () => {
     const told = await poll(
       async () => {
-        const all = z.array(incidentSummary).parse(await agent.json('api/v1/incidents?kind=cuda_oom'))
+        const all = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents?kind=cuda_oom'))
         return all.find(({ facts, subject }) => subject.container?.name === 'finetune-lora' && facts.gpu_seconds_lost !== undefined)
       },
       { what: 'the OOM of finetune-lora', deadlineMs: 90_000, everyMs: 200 },
@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     await link.waitFor()
     expect(await link.textContent()).toBe(told.title)
     const lost = async (): Promise<string> => {
-      const all = z.array(incidentSummary).parse(await agent.json('api/v1/incidents'))
+      const all = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents'))
       const own = all.filter(({ subject }) => subject.container?.name === 'finetune-lora')
       return `lost to crashes: ${age(own.reduce((sum, { facts }) => sum + Number(facts.gpu_seconds_lost ?? 0), 0))}`
     }
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   test('a container that has gone stays with when it left; markup in its name and in those of others is text', async () => {
     const GONE = `gone ${EVIL}`
     const now = Math.floor(Date.now() / 10_000) * 10_000
-    const [first] = z.array(schemas.gpu).parse(await agent.json('api/v1/gpus'))
+    const [first] = z.array(schemas.gpu).parse(await agent.json('/api/v1/gpus'))
     const labels = { container: GONE, container_id: 'dead', uuid: first?.uuid ?? '', gpu: '0' }
     const t = [now - 600_000, now - 590_000]
     const past = [{ metric: 'warpwatch_container_gpu_memory_bytes', labels, step_ms: 10_000, t, min: [1, 1], mean: [1, 1], max: [2 ** 30, 2 ** 31] }]

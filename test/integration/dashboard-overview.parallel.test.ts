@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -37,10 +37,10 @@ const COLUMNS = `(() => {
 
 describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
 
   beforeAll(async () => {
-    agent = await startAgentProcess(['--simulate'])
+    agent = await startAgent({ args: ['--simulate'], ready: true })
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
   test('the chart of a longer range holds the means of the history under the pointer', async () => {
     await using opened = await open('#/gpus/0?range=6h')
     const { page } = opened
-    const [gpu] = rows.parse(await agent.json('api/v1/gpus'))
+    const [gpu] = rows.parse(await agent.json('/api/v1/gpus'))
     await poll(async () => (await drawn(page)).drawn > 0.02, { what: 'a past', deadlineMs: 30_000 })
     const power = page.locator('[data-chart="power"]')
     const box = await power.locator('.u-over').boundingBox()
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.locator('.chart-moment', { hasText: /means around \d\d:\d\d/ }).waitFor()
     const watts = z.coerce.number().parse(/now (\d+) W/.exec((await power.locator('.legend').textContent()) ?? '')?.[1])
     const now = Date.now()
-    const path = `api/v1/series?metric=warpwatch_gpu_power_watts&uuid=${String(gpu?.['uuid'])}&from=${now - 21_600_000}&to=${now}&points=722`
+    const path = `/api/v1/series?metric=warpwatch_gpu_power_watts&uuid=${String(gpu?.['uuid'])}&from=${now - 21_600_000}&to=${now}&points=722`
     const [past] = series.parse(await agent.json(path))
     expect((past?.mean ?? []).flatMap((mean) => (mean === null ? [] : [Math.round(mean)]))).toContain(watts)
   })
@@ -97,8 +97,8 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     let last = ''
     await poll(
       async () => {
-        const gpu = rows.parse(await agent.json('api/v1/gpus')).find(({ index }) => index === 3)
-        const pids = rows.parse(await agent.json('api/v1/processes')).flatMap(({ uuid, pid }) => (uuid === gpu?.['uuid'] ? [String(pid)] : []))
+        const gpu = rows.parse(await agent.json('/api/v1/gpus')).find(({ index }) => index === 3)
+        const pids = rows.parse(await agent.json('/api/v1/processes')).flatMap(({ uuid, pid }) => (uuid === gpu?.['uuid'] ? [String(pid)] : []))
         const used = `${(Number(gpu?.['memory_used_bytes']) / 2 ** 30).toFixed(1)} GiB`
         const watts = `${Number(gpu?.['power_watts']).toFixed(0)} W`
         const seen = [await shown('memory_used_bytes'), await page.locator('[data-chart="power"] b >> nth=1').textContent()]

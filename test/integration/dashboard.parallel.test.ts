@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAgentProcess, type AgentProcess } from '../setup/agent-process.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -64,11 +64,11 @@ function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): 
 
 describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s chromium)', () => {
   let browser: Browser
-  let agent: AgentProcess
+  let agent: RunningAgent
 
   beforeAll(async () => {
     browser = await launchBrowser()
-    agent = await startAgentProcess(['--simulate'])
+    agent = await startAgent({ args: ['--simulate'], ready: true })
   })
   afterAll(async () => {
     await browser?.close()
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     let last = 'no answer yet'
     await poll(
       async () => {
-        const told = rows.parse(await agent.json('api/v1/gpus'))
+        const told = rows.parse(await agent.json('/api/v1/gpus'))
         const shown = await cards(page)
         expect(told).toHaveLength(8)
         expect(shown.map((card) => card.uuid)).toEqual(told.map((row) => row['uuid']))
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('an agent that goes away is told, its figures are dimmed, and the page comes back by itself with the hole filled', async () => {
-    const first = await startAgentProcess(['--simulate'])
+    await using first = await startAgent({ args: ['--simulate'], ready: true })
     await using opened = await open(first.url)
     const { page } = opened
     await state(page, 'live')
@@ -134,8 +134,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     expect(await page.textContent('#gpu-0 .activity')).toMatch(/^was (busy|idle)$/)
     await state(page, 'waiting')
     expect(await page.textContent('.status')).toMatch(/no news for \d+ s, figures are of \d\d:\d\d:\d\d/)
-    const second = await startAgentProcess(['--simulate'], { listen: first.listen, dataDir: first.dataDir })
-    await using _stop = { [Symbol.asyncDispose]: () => second.stop() }
+    await using _second = await startAgent({ args: ['--simulate'], ready: true, listen: first.listen, dataDir: first.dataDir })
     await state(page, 'live')
     await page.waitForSelector('.content:not(.stale) .gpu')
     // The agent may have gone before the page had what draws charts.
@@ -144,8 +143,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('with a token: asked for in the page, a wrong one is refused, the right one opens API and stream and stays for the session', async () => {
-    const guarded = await startAgentProcess(['--simulate'], { env: { WARPWATCH_HTTP__TOKEN: 'right(token),%41/=' } })
-    await using _stop = { [Symbol.asyncDispose]: () => guarded.stop() }
+    await using guarded = await startAgent({ args: ['--simulate'], ready: true, env: { WARPWATCH_HTTP__TOKEN: 'right(token),%41/=' } })
     await using opened = await open(guarded.url)
     const { page } = opened
     await page.getByLabel('token').fill('wrong')

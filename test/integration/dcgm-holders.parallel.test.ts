@@ -1,11 +1,12 @@
-// Slurm jobs on the DCGM_* series of a real agent: from the cgroups of the processes that the driver lists, and from a prolog's files as dcgm-exporter reads them.
+// Slurm jobs and pods on the DCGM_* series of a real agent: from the cgroups of the processes that the driver lists, a prolog's files, and the kubelet.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
-import { h100, migH100, type FakeScenario } from '../fakes/nvml/scenario.ts'
+import { fakeUuid, h100, migH100, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type AgentOptions, type Page } from '../setup/agent.ts'
+import { startKubelet } from '../setup/kubelet.ts'
 import { poll } from '../setup/poll.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'warpwatch-jobs-'))
@@ -39,11 +40,14 @@ function procRoot(cgroups: Readonly<Record<number, string>>): string {
   }
   return root
 }
-/** `gpu[.instance] job` of each series of the power, sorted. */
+/** `gpu[.instance] job[ pod]` of each series of the power, sorted. */
 const jobs = (page: Page): readonly string[] =>
   page.samples
     .filter(({ name }) => name === 'DCGM_FI_DEV_POWER_USAGE')
-    .map(({ labels }) => `${labels['gpu']}${labels['GPU_I_ID'] === undefined ? '' : `.${labels['GPU_I_ID']}`} ${labels['hpc_job'] ?? '-'}`)
+    .map(
+      ({ labels }) =>
+        `${labels['gpu']}${labels['GPU_I_ID'] === undefined ? '' : `.${labels['GPU_I_ID']}`} ${labels['hpc_job'] ?? '-'}${labels['pod'] === undefined ? '' : ` ${labels['pod']}`}`,
+    )
     .toSorted()
 
 /** What the page says as soon as it is what is wanted; throws with what it says instead. */
@@ -73,6 +77,17 @@ describe.skipIf(compiler === undefined)(`hpc_job (${compiler === undefined ? 'ne
     writeFileSync(join(map, '3.2'), '7003\n')
     const wanted = ['0 -', '1 -', '2 7001', '2 7002', '3.1 -', '3.2 7003']
     expect(await jobsOf({ WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_METRICS__HPC_JOB_MAPPING_DIR: map }, wanted)).toEqual(wanted)
+  })
+  test('stands beside the pod that the kubelet gave a GPU or a MIG instance, with memory or without', async () => {
+    const instance = 'MIG-00000000-0000-4000-9000-000000000032'
+    await using kubelet = await startKubelet([
+      { pod: 'idle-0', ids: [`${fakeUuid(2)}::1`] },
+      { pod: 'slice-0', resource: 'nvidia.com/mig-3g.40gb', ids: [instance] },
+      { pod: 'busy-0', ids: [fakeUuid(0)] },
+    ])
+    const env = { WARPWATCH_HOST__PROC_ROOT: proc, WARPWATCH_CONTAINERS__POD_RESOURCES_SOCKET: kubelet.socketPath }
+    const wanted = ['0 48213 busy-0', '1 48221', '1 48222', '2 - idle-0', '3.1 48300', '3.2 - slice-0']
+    expect(await jobsOf(env, wanted)).toEqual(wanted)
   })
   test('is absent with the option off', async () => {
     const wanted = ['0 -', '1 -', '2 -', '3.1 -', '3.2 -']

@@ -8,7 +8,6 @@ import { createForecastReadings } from '../../agent/sources/incidents/forecasts.
 import { createLatestStore } from '../../agent/store/latest.ts'
 import { fakeUuid, h100, hostOf, withGpu } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { startAgentProcess } from '../setup/agent-process.ts'
 import { otlpReceiver } from '../setup/otlp-receiver.ts'
 import { webServer } from '../setup/web-server.ts'
 import { createClient, helloOf, sampleOf, statsOf } from '../unit/allocator/harness.ts'
@@ -125,7 +124,7 @@ export async function startScene(): Promise<Scene> {
     for (const [scenario, speed] of STORIES) {
       // Without a history of their own, which the real one has, they begin sooner.
       const env = { WARPWATCH_SIMULATE__SPEED: speed, WARPWATCH_HISTORY__ENABLED: 'false' }
-      const { listen, stop } = await startAgentProcess([`--simulate=${scenario}`], { env })
+      const { listen, stop } = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env })
       stack.defer(stop)
       targets.push(listen)
     }

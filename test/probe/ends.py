@@ -1,7 +1,10 @@
 """Ends programs in many ways, with the probe and without: the exit status, stdout and stderr must be the same. By hand: `python3 ends.py 500 --busy 3`.
 
 Runs under the Python that is judged. Progress goes to stderr, one JSON object to stdout:
-{"python": "3.9.18", "torch": "standin", "ends": 500, "ways": 30, "different": [{"way", "flags", "pause_us", "with", "without"}], "seconds": 21.5}
+{"python": "3.9.18", "torch": "standin", "ends": 500, "ways": 30, "different": [{"way", "flags", "pause_us", "with", "without"}], "late": [...], "seconds": 21.5}
+
+An end that takes longer than LATE_S is looked at (standing.py) and goes on. `late` tells of each whether it was "starved", "slow" or "hung": a hang is
+killed after HUNG_S. What hung is different; what was starved all the time could not be compared, and is told apart.
 """
 import argparse
 import itertools
@@ -18,9 +21,13 @@ import textwrap
 import threading
 import time
 
+import standing
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBE = os.path.join(HERE, "..", "..", "probe", "python")
-DEADLINE_S = 120
+LATE_S = 120
+HUNG_S = 600
+AGAIN = 20  # ends without the probe that are looked at before an end with it counts as different: Python's own races have several outcomes
 
 # The same text with and without the probe. The probe's period is short, so that it is at work when the program ends.
 PRELUDE = """
@@ -147,10 +154,12 @@ SETTINGS = [((), {}), ((), {}), (("-X", "dev"), {}), (("-X", "faulthandler"), {}
 
 
 class Runner:
-    """Starts programs; `outcomes` holds what each ended with without the probe."""
+    """Starts programs; `outcomes` holds what each ended with without the probe, `others` what it ended with when it was tried again."""
 
-    def __init__(self, folder, real_torch=False):
+    def __init__(self, folder, real_torch=False, late_s=LATE_S, hung_s=HUNG_S):
         self.folder, self.real_torch, self.outcomes, self.lock = folder, real_torch, {}, threading.Lock()
+        self.late_s, self.hung_s, self.late = late_s, hung_s, []
+        self.numbers, self.others = itertools.count(1), {}
         self.own = os.path.join(folder, "own")
         os.mkdir(self.own)
         self.path = os.path.join(folder, "probe.sock")
@@ -175,17 +184,36 @@ class Runner:
         env["WARPWATCH_PROBE_SOCKET"] = self.path if agent else os.path.join(self.folder, "nothing")
         return env
 
-    def end(self, code, setting, pause_us, probe, agent=False):
-        """[exit status, stdout, stderr]"""
+    def end(self, way, code, setting, pause_us, probe, agent=False):
+        """[exit status, stdout, stderr], or None where it had no processor for most of the time until the limit."""
         flags, more = setting
         command = [sys.executable, *flags, "-c", PRELUDE + textwrap.dedent(code), str(pause_us)]
         pipe = subprocess.PIPE
-        with subprocess.Popen(command, env=self.env(probe, agent, more), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
+        began, late, mark = time.monotonic(), None, "%d.%d" % (os.getpid(), next(self.numbers))
+        with subprocess.Popen(command, env=self.env(probe, agent, dict(more, TEST_END=mark)), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
             try:
-                out, err = process.communicate(timeout=DEADLINE_S)
+                out, err = process.communicate(timeout=self.late_s)
             except subprocess.TimeoutExpired:
-                process.kill()
-                return ["still running after %d s" % DEADLINE_S, "", ""]
+                first = standing.threads(mark)
+                spent = standing.starvation({}, first, time.monotonic() - began)
+                late = dict(spent, verdict="starved" if standing.is_starved(spent) else "slow", threads=first, stacks=standing.stacks(mark))
+                again, before = time.monotonic(), standing.threads(mark)  # a debugger has held it meanwhile
+                try:
+                    out, err = process.communicate(timeout=self.hung_s - self.late_s)
+                except subprocess.TimeoutExpired:
+                    last = standing.threads(mark)
+                    spent = standing.starvation(before, last, time.monotonic() - again)
+                    late.update(spent, verdict="starved" if standing.is_starved(spent) else "hung", threads=last)
+                    standing.kill(mark)
+                    process.communicate()
+                    out = err = None
+        if late is not None:
+            late.update(way=way, probe=probe, ended=out is not None, seconds=round(time.monotonic() - began, 1))
+            with self.lock:
+                self.late.append(late)
+            print("late: %s" % json.dumps(late), file=sys.stderr, flush=True)
+        if out is None:
+            return None if late["verdict"] == "starved" else ["still running after %d s" % self.hung_s, "", ""]
         said = [re.sub("0x[0-9a-f]+", "0x…", text.decode("utf-8", "replace")) for text in (out, err)]  # addresses differ anyhow
         return [process.returncode, *said]
 
@@ -194,16 +222,27 @@ class Runner:
         with self.lock:
             known = self.outcomes.get(key)
         if known is None:
-            known = self.end(code, setting, pause_us, False)
-            with self.lock:
-                self.outcomes[key] = known
+            known = self.end(way, code, setting, pause_us, False)
+            if known is not None:
+                with self.lock:
+                    self.outcomes[key] = known
         return known
+
+    def ends_so_without(self, seen, way, code, setting, pause_us):
+        """Whether the program ends like this without the probe too, as far as a few tries show."""
+        with self.lock:
+            others = self.others.setdefault((way, setting[0], tuple(setting[1])), [])
+        for _ in range(AGAIN):
+            if seen in others:
+                return True
+            others.append(self.end(way, code, setting, pause_us, False))
+        return seen in others
 
     def compare(self, way, code, setting, pause_us, agent):
         """What was different, or None."""
         without = self.without(way, code, setting, pause_us)
-        seen = self.end(code, setting, pause_us, True, agent)
-        if seen == without:
+        seen = self.end(way, code, setting, pause_us, True, agent)
+        if seen is None or without is None or seen == without or self.ends_so_without(seen, way, code, setting, pause_us):
             return None
         return {"way": way, "flags": [*setting[0], *setting[1]], "pause_us": pause_us, "with": seen, "without": without}
 
@@ -273,7 +312,8 @@ def main():
             process.wait()
         shutil.rmtree(folder, True)
     said = {"python": version, "torch": "real" if args.real_torch else "standin", "ends": args.ends, "ways": len(FIRST) + len(WAYS) + len(STANDIN_ONLY) * (not args.real_torch)}
-    print(json.dumps(dict(said, different=different, seconds=round(time.monotonic() - began, 1))))
+    late = [{name: each[name] for name in ("way", "probe", "verdict", "ended", "seconds", "got_s", "waited_s", "disk_s")} for each in runner.late]
+    print(json.dumps(dict(said, different=different, late=late, seconds=round(time.monotonic() - began, 1))))
 
 
 if __name__ == "__main__":

@@ -45,6 +45,10 @@ const example = snapshot(
 const pickled = jitPickle(example, new Set([shared]))
 const json = Buffer.from(JSON.stringify(example))
 
+/** How each refusal of a snapshot says what is wrong. */
+const REFUSED =
+  /\bmust be |\bis (truncated|damaged|no pickle opcode|of an older pickle protocol)\b|^refused: |too (large|deep) to read|at most \d|not valid JSON|must hold/
+
 /** Everything that the command does with a file. */
 function whole(bytes: Uint8Array): string {
   try {
@@ -97,7 +101,7 @@ describe('a snapshot', () => {
         const said = whole(mutate(bytes, changes))
         if (said.startsWith('{')) return
         refused += 1
-        expect(said).toContain('expected')
+        expect(said).toMatch(REFUSED)
         expect(said).toMatch(/^[^\n\u0000-\u001f]+$/)
       }),
       { numRuns: RUNS },
@@ -105,13 +109,13 @@ describe('a snapshot', () => {
     expect(refused).toBeGreaterThan(RUNS / 4)
   })
   test('that was cut anywhere is refused', () => {
-    for (let length = 0; length < pickled.length; length += 7) expect(whole(pickled.subarray(0, length))).toContain('expected')
-    for (let length = 0; length < json.length; length += 7) expect(whole(json.subarray(0, length))).toContain('expected')
+    for (let length = 0; length < pickled.length; length += 7) expect(whole(pickled.subarray(0, length))).toMatch(REFUSED)
+    for (let length = 0; length < json.length; length += 7) expect(whole(json.subarray(0, length))).toMatch(REFUSED)
   })
   test('of random bytes after a pickle’s first two is refused, or is an empty list', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        expect(whole(Uint8Array.from([0x80, 4, ...bytes]))).toMatch(/expected|PyTorch held no memory/)
+        expect(whole(Uint8Array.from([0x80, 4, ...bytes]))).toMatch(new RegExp(`${REFUSED.source}|PyTorch held no memory`))
       }),
       { numRuns: RUNS },
     )

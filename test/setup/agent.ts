@@ -19,6 +19,10 @@ export type AgentOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** Text of a warpwatch.yaml in the agent's working directory. */
   readonly config?: string
+  /** Begins as the successor of another one: its address. Without it a free port. */
+  readonly listen?: string
+  /** Waits until /readyz answers 200, not only until the agent serves. */
+  readonly ready?: boolean
   /** Kept when the agent ends; without it a temporary one is made, and removed. */
   readonly dataDir?: string
   /** Runs as another user (root only). */
@@ -39,6 +43,8 @@ export type Page = {
 export type RunningAgent = {
   /** `http://127.0.0.1:PORT`, as the agent told it. */
   readonly url: string
+  /** Its host and port. */
+  readonly listen: string
   readonly pid: number
   readonly dataDir: string
   readonly stderr: () => string
@@ -52,6 +58,8 @@ export type RunningAgent = {
   readonly closeOutput: () => void
   readonly kill: () => Promise<Ended>
   readonly terminate: () => Promise<Ended>
+  /** Ends it, and removes what was made for it. */
+  readonly stop: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
@@ -123,7 +131,7 @@ function launch(options: AgentOptions): Launched {
   // The host's own engines, kernel log and probes are none of the test's business: what another test wrote there would fire here.
   const aside = { WARPWATCH_CONTAINERS__ENGINES: '', WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_ALLOCATOR__ENABLED: 'false' }
   const env = { ...own, ...aside, ...gpu, ...options.env }
-  const where = ['--listen', '127.0.0.1:0', '--data-dir', dataDir]
+  const where = ['--listen', options.listen ?? '127.0.0.1:0', '--data-dir', dataDir]
   const wanted = options.args ?? ['run']
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
   const args = [main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
@@ -169,16 +177,24 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)
     return ended
   }
-  const dispose = async (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     await end('SIGTERM')
     remove()
   }
   if (url === '') {
-    await dispose()
+    await stop()
     throw new Error(`expected an agent that runs, it ended with ${child.exitCode ?? child.signalCode}: ${stderr()}`)
+  }
+  if (options.ready === true) {
+    await poll(async () => child.exitCode !== null || (await get(`${url}/readyz`)).status === 200, {
+      what: () => `${url}/readyz to answer 200; the agent said: ${stderr()}`,
+      deadlineMs: 90_000,
+      everyMs: 50,
+    })
   }
   return {
     url,
+    listen: new URL(url).host,
     pid: child.pid ?? 0,
     dataDir,
     stderr,
@@ -197,7 +213,8 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
     },
     kill: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
-    [Symbol.asyncDispose]: dispose,
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 

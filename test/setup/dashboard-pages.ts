@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
-import { startAgentProcess, type AgentProcess } from './agent-process.ts'
+import { startAgent, type RunningAgent } from './agent.ts'
 import { launchBrowser } from './browser.ts'
 import { poll } from './poll.ts'
 
@@ -13,14 +13,14 @@ const addresses = z.array(z.string())
 export const FAST = { WARPWATCH_SIMULATE__SPEED: '20' } as const
 
 /** Waits until an incident of this kind fires, and gives its id. */
-export const incidentOf = (agent: AgentProcess, kind: string): Promise<string> =>
-  poll(async () => z.array(incidentSummary).parse(await agent.json(`api/v1/incidents?kind=${kind}`))[0]?.id, {
+export const incidentOf = (agent: RunningAgent, kind: string): Promise<string> =>
+  poll(async () => z.array(incidentSummary).parse(await agent.json(`/api/v1/incidents?kind=${kind}`))[0]?.id, {
     what: `an incident ${kind}`,
     deadlineMs: 60_000,
     everyMs: 200,
   })
 
-export type IncidentScene = { readonly agent: AgentProcess; readonly browser: Browser; readonly incident: string }
+export type IncidentScene = { readonly agent: RunningAgent; readonly browser: Browser; readonly incident: string }
 
 /** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. */
 export function useIncidentScene(scenario: string, kind: string): IncidentScene {
@@ -30,7 +30,7 @@ export function useIncidentScene(scenario: string, kind: string): IncidentScene 
     return scene
   }
   beforeAll(async () => {
-    const agent = await startAgentProcess([`--simulate=${scenario}`], { env: FAST })
+    const agent = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env: FAST })
     const browser = await launchBrowser()
     scene = { agent, browser, incident: await incidentOf(agent, kind) }
   })

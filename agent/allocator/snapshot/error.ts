@@ -1,4 +1,4 @@
-// What every refusal of a snapshot is: one line that says what was expected and what came.
+// The error of a snapshot that is refused: one line that says what is wrong, where, and what was expected.
 
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'

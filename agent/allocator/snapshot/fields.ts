@@ -1,4 +1,4 @@
-// Reads fields of values that came from outside; says what was expected and what came.
+// Reads fields of values from outside; an error says where, what must stand there, and what does.
 import { quoted, SnapshotError } from './error.ts'
 import { DEFAULT_POOL, type PoolKind } from './model.ts'
 
@@ -31,18 +31,18 @@ export function optionalCount(fields: Fields, name: string): number | undefined 
 
 export function count(fields: Fields, name: string, where: string): number {
   const value = optionalCount(fields, name)
-  if (value === undefined) throw new SnapshotError(`${where}: expected ${name} as a whole number from 0 up, came ${shown(fields[name])}`)
+  if (value === undefined) throw new SnapshotError(`${where}: ${name} must be a whole number from 0 up, not ${shown(fields[name])}`)
   return value
 }
 
 export function list(fields: Fields, name: string, where: string): readonly unknown[] {
   const value = fields[name]
-  if (!isList(value)) throw new SnapshotError(`${where}: expected ${name} as a list, came ${shown(value)}`)
+  if (!isList(value)) throw new SnapshotError(`${where}: ${name} must be a list, not ${shown(value)}`)
   return value
 }
 
 export function dict(value: unknown, where: string): Fields {
-  if (!isFields(value)) throw new SnapshotError(`${where}: expected a dict, came ${shown(value)}`)
+  if (!isFields(value)) throw new SnapshotError(`${where}: must be a dict, not ${shown(value)}`)
   return value
 }
 
@@ -52,13 +52,13 @@ export const idText = (value: unknown): string | undefined =>
 
 export function kindOf(value: unknown, where: string): PoolKind {
   if (value === 'small' || value === 'large') return value
-  throw new SnapshotError(`${where}: expected the kind "small" or "large", came ${shown(value)}`)
+  throw new SnapshotError(`${where}: the kind must be "small" or "large", not ${shown(value)}`)
 }
 
 /** `(0, 0)` in Python; missing before PyTorch 2.1, which had private pools but did not tell them. */
 export function poolOf(value: unknown, where: string): string {
   if (value === undefined || value === null) return DEFAULT_POOL
   const [first, second] = isList(value) && value.length === 2 ? [idText(value[0]), idText(value[1])] : []
-  if (first === undefined || second === undefined) throw new SnapshotError(`${where}: expected a pool id of two numbers, came ${shown(value)}`)
+  if (first === undefined || second === undefined) throw new SnapshotError(`${where}: the pool id must be two numbers, not ${shown(value)}`)
   return `${first},${second}`
 }

@@ -8,7 +8,7 @@ import { latin1Text } from './text.ts'
 
 /** What one read of Node gives at most; also what a reader should have to hold. */
 export const MAX_FILE_BYTES = 2 ** 31 - 1
-const ASKED = 'expected a file of torch.cuda.memory._dump_snapshot (a pickle), or JSON of the same shape'
+const ASKED = 'not a snapshot: it must be a file of torch.cuda.memory._dump_snapshot (a pickle), or JSON of the same shape'
 
 const BEGINNINGS: readonly (readonly [beginning: readonly number[], what: string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], 'a zip archive, such as torch.save writes'],
@@ -33,13 +33,13 @@ function strange(bytes: Uint8Array): string {
 const leaveEmpty = (key: string, value: unknown): boolean => key === 'action' && value !== 'oom'
 
 export function readSnapshot(bytes: Uint8Array): Snapshot {
-  if (bytes.length === 0) throw new SnapshotError(`${ASKED}, came an empty file`)
+  if (bytes.length === 0) throw new SnapshotError(`${ASKED}, not empty`)
   const pickled = bytes[0] === 0x80
   const first = bytes.findIndex((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d)
   const json = bytes[first] === 0x7b || bytes[first] === 0x5b
-  if (!pickled && !json) throw new SnapshotError(`${ASKED}, came ${strange(bytes)}`)
+  if (!pickled && !json) throw new SnapshotError(`${ASKED}, not ${strange(bytes)}`)
   if (json) return snapshotFrom(readJson(bytes), 'json')
   const raw = readPickle(bytes, { leaveEmpty })
-  if (raw === LEGACY_SAVE) throw new SnapshotError(`${ASKED}, came what torch.save of an old PyTorch writes`)
+  if (raw === LEGACY_SAVE) throw new SnapshotError(`${ASKED}, not what torch.save of an old PyTorch writes`)
   return snapshotFrom(raw, 'pickle')
 }

@@ -38,7 +38,7 @@ export function fromProbe(message: Fields): Snapshot {
   const { pools, skipped } = message
   if (!isList(pools)) {
     const why = typeof skipped === 'string' ? `none, because ${shown(skipped)}` : shown(pools)
-    throw new SnapshotError(`expected the figures of the pools in the probe's oom message, came ${why}`)
+    throw new SnapshotError(`the probe's oom message must hold the figures of the pools, not ${why}`)
   }
   const [requestBytes, deviceFreeBytes] = [optionalCount(message, 'request_bytes'), optionalCount(message, 'free_bytes')]
   const requestedBytes = current(message['stats'], 'requested_bytes')

@@ -27,10 +27,10 @@ function framesOf(fields: Fields): readonly unknown[] | undefined {
 
 function blockOf(value: unknown, offset: number, segment: number, index: number): Block {
   const where = (): string => `segment ${segment}, block ${index}`
-  if (!isFields(value)) throw new SnapshotError(`${where()}: expected a dict, came ${shown(value)}`)
+  if (!isFields(value)) throw new SnapshotError(`${where()}: must be a dict, not ${shown(value)}`)
   const bytes = optionalCount(value, 'size') ?? count(value, 'size', where())
   const state = STATES.get(value['state'])
-  if (state === undefined) throw new SnapshotError(`${where()}: expected a state such as active_allocated or inactive, came ${shown(value['state'])}`)
+  if (state === undefined) throw new SnapshotError(`${where()}: the state must be one such as active_allocated or inactive, not ${shown(value['state'])}`)
   const requestedBytes = optionalCount(value, 'requested_size')
   const frames = framesOf(value)
   return { offset, bytes, state, ...(requestedBytes === undefined ? {} : { requestedBytes }), ...(frames === undefined ? {} : { frames }) }
@@ -44,11 +44,12 @@ function segmentOf(value: unknown, index: number, gathered: Gathered): Segment {
   const fields = dict(value, where)
   const bytes = count(fields, 'total_size', where)
   const device = fields['device'] === undefined ? 0 : count(fields, 'device', where)
-  if (device > MAX_DEVICE) throw new SnapshotError(`${where}: expected a device up to ${MAX_DEVICE}, came ${device}`)
+  if (device > MAX_DEVICE) throw new SnapshotError(`${where}: the device must be at most ${MAX_DEVICE}, not ${device}`)
   const listed = list(fields, 'blocks', where)
   // A pickle can name one list a million times; what is read here cannot be shared.
   gathered.blocks += listed.length
-  if (gathered.blocks > LIMITS.containers) throw new SnapshotError(`${where}: expected at most ${LIMITS.containers} blocks up to here, came ${gathered.blocks}`)
+  if (gathered.blocks > LIMITS.containers)
+    throw new SnapshotError(`${where}: more than ${LIMITS.containers} blocks up to here, ${gathered.blocks}: too large to read`)
   let offset = 0
   const blocks = listed.map((one, i) => {
     const block = blockOf(one, offset, index, i)
@@ -115,7 +116,7 @@ function traceOf(value: unknown): Trace | undefined {
 export function snapshotFrom(raw: unknown, format: 'pickle' | 'json'): Snapshot {
   if (isFields(raw) && raw['type'] === 'oom' && raw['segments'] === undefined) return fromProbe(raw)
   const segments = isList(raw) ? raw : isFields(raw) ? raw['segments'] : undefined
-  if (!isList(segments)) throw new SnapshotError(`expected a snapshot of torch.cuda.memory (a dict with "segments"), came ${shown(raw)}`)
+  if (!isList(segments)) throw new SnapshotError(`not a snapshot of torch.cuda.memory: must be a dict with "segments", not ${shown(raw)}`)
   const gathered: Gathered = { notes: [], blocks: 0 }
   const checked = segments.map((segment, index) => segmentOf(segment, index, gathered))
   const [settings, trace] = isFields(raw) ? [settingsOf(raw['allocator_settings']), traceOf(raw['device_traces'])] : []

@@ -20,20 +20,20 @@ function assertWithinLimits(bytes: Uint8Array): void {
     else if (byte === 0x5b || byte === 0x7b) {
       containers += 1
       depth += 1
-      if (depth > LIMITS.marks) throw new SnapshotError(`expected at most ${LIMITS.marks} containers inside each other, came more, at byte ${i}`)
+      if (depth > LIMITS.marks) throw new SnapshotError(`more than ${LIMITS.marks} lists and objects inside each other, at byte ${i}: too deep to read`)
     } else if (byte === 0x5d || byte === 0x7d) depth -= 1
   }
   if (containers > LIMITS.containers || commas > LIMITS.values)
-    throw new SnapshotError(`expected at most ${LIMITS.containers} containers with ${LIMITS.values} values, came more`)
+    throw new SnapshotError(`more than ${LIMITS.containers} lists and objects or ${LIMITS.values} values: too large to read`)
 }
 
 export function readJson(bytes: Uint8Array): unknown {
-  if (bytes.length > MAX_JSON_BYTES) throw new SnapshotError(`expected at most ${MAX_JSON_BYTES} bytes of JSON, came ${bytes.length}`)
+  if (bytes.length > MAX_JSON_BYTES) throw new SnapshotError(`${bytes.length} bytes of JSON: too large to read, at most ${MAX_JSON_BYTES}`)
   assertWithinLimits(bytes)
   try {
     return JSON.parse(utf8Text(bytes))
   } catch (error) {
     const said = quoted(messageOf(error), 120)
-    throw new SnapshotError(`expected whole JSON, came ${said}`, { cause: error })
+    throw new SnapshotError(`not valid JSON: ${said}`, { cause: error })
   }
 }

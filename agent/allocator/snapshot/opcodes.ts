@@ -49,9 +49,9 @@ export function refusal(bytes: Uint8Array, at: number, top: readonly unknown[]):
   if (runs !== undefined) {
     const names = runs === 'STACK_GLOBAL' && top.every((one) => typeof one === 'string' && PRINTABLE_LINE.test(one)) ? top.join('.') : undefined
     const what = runs === 'GLOBAL' || runs === 'INST' ? namedAfter(bytes, at + 1) : names
-    return `expected plain data, came the opcode ${runs} at byte ${at}${what === undefined ? '' : ` (${what})`}, which runs code when unpickled: refused`
+    return `refused: the opcode ${runs} at byte ${at}${what === undefined ? '' : ` (${what})`} runs code when it is unpickled; a snapshot holds plain data only`
   }
   const old = OLD.get(opcode)
-  if (old !== undefined) return `expected a pickle of protocol 2 to 5, came the opcode ${old} of an older one at byte ${at}`
-  return `expected a pickle opcode at byte ${at}, came 0x${opcode.toString(16).padStart(2, '0')}: this is no pickle, or a damaged one`
+  if (old !== undefined) return `the opcode ${old} at byte ${at} is of an older pickle protocol; it must be 2 to 5`
+  return `0x${opcode.toString(16).padStart(2, '0')} at byte ${at} is no pickle opcode: not a pickle, or a damaged one`
 }

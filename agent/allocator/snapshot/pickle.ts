@@ -34,7 +34,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   let [at, opcodeAt, height, floor, containers, values] = [0, 0, 0, 0, 0, 0]
 
   const fail = (text: string): SnapshotError => new SnapshotError(`${text}, at byte ${opcodeAt}`)
-  const truncated = (): SnapshotError => new SnapshotError(`expected a whole pickle, came one that ends at byte ${end}: the file is truncated`)
+  const truncated = (): SnapshotError => new SnapshotError(`the pickle is truncated: the file ends at byte ${end}`)
   /** Takes `count` bytes and gives where they begin. */
   const take = (count: number): number => {
     const from = at
@@ -49,7 +49,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   }
   const top = (): Item => {
     const value = height > floor ? stack[height - 1] : undefined
-    if (value === undefined) throw fail('expected a value on the stack, came none: the pickle is damaged')
+    if (value === undefined) throw fail('the pickle is damaged: no value on the stack')
     return value
   }
   const pop = (): Item => {
@@ -60,7 +60,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   /** Where the values since the last mark begin; the mark is gone afterwards. */
   const closeMark = (): number => {
     const from = marks.pop()
-    if (from === undefined) throw fail('expected a mark on the stack, came none: the pickle is damaged')
+    if (from === undefined) throw fail('the pickle is damaged: no mark on the stack')
     floor = marks.at(-1) ?? 0
     return from
   }
@@ -68,7 +68,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
     containers += newContainers
     values += newValues
     if (containers > limits.containers || values > limits.values)
-      throw fail(`expected at most ${limits.containers} containers with ${limits.values} values, came more (dump again with a smaller max_entries)`)
+      throw fail(`more than ${limits.containers} containers or ${limits.values} values: too large to read (dump again with a smaller max_entries)`)
   }
   const listFrom = (from: number): Item[] => {
     grown(1, height - from)
@@ -82,19 +82,19 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   }
   const memoized = (index: number): Item => {
     const value = memo[index]
-    if (value === undefined) throw fail(`expected a value kept under ${index}, came none: the pickle is damaged`)
+    if (value === undefined) throw fail(`the pickle is damaged: no value is kept under ${index}`)
     return value
   }
   const keep = (index: number): void => {
     if (index > memo.length + limits.memoGap || index >= limits.memo)
-      throw fail(`expected values to be kept in order, at most ${limits.memo}, came index ${index} after ${memo.length}`)
+      throw fail(`kept values must be in order, at most ${limits.memo}: index ${index} follows ${memo.length}`)
     memo[index] = top()
   }
   const setAll = (from: number): void => {
     const dict = from > floor ? stack[from - 1] : undefined
-    if (!(dict instanceof Bare)) throw fail('expected a dict to set items in, came something else: the pickle is damaged')
+    if (!(dict instanceof Bare)) throw fail('the pickle is damaged: items are set in something that is no dict')
     const count = height - from
-    if (count % 2 === 1) throw fail('expected keys with values, came a key alone: the pickle is damaged')
+    if (count % 2 === 1) throw fail('the pickle is damaged: a key without a value')
     const first = stack[from]
     if (leaveEmpty === undefined || typeof first !== 'string' || !leaveEmpty(first, stack[from + 1])) {
       grown(0, count)
@@ -108,19 +108,19 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   }
   const addAll = (from: number): void => {
     const list = from > floor ? stack[from - 1] : undefined
-    if (!Array.isArray(list)) throw fail('expected a list to add to, came something else: the pickle is damaged')
+    if (!Array.isArray(list)) throw fail('the pickle is damaged: values are added to something that is no list')
     grown(0, height - from)
     for (let i = from; i < height; i += 1) list.push(stack[i] ?? null)
     height = from
   }
   const text = (length: number): string => {
-    if (length > limits.textBytes && length <= end - at) throw fail(`expected text of at most ${limits.textBytes} bytes, came ${length}`)
+    if (length > limits.textBytes && length <= end - at) throw fail(`a text of ${length} bytes: at most ${limits.textBytes}`)
     const from = take(length)
     return utf8Text(bytes, from, at)
   }
   const length8 = (): number => Number(view.getBigUint64(take(8), true))
   const long = (length: number): number | bigint => {
-    if (length > limits.longBytes) throw fail(`expected an integer of at most ${limits.longBytes} bytes, came one of ${length}`)
+    if (length > limits.longBytes) throw fail(`an integer of ${length} bytes: at most ${limits.longBytes}`)
     const from = take(length)
     if (length === 0) return 0
     if (length <= 6) {
@@ -184,7 +184,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
         keep(view.getUint32(take(4), true))
         break
       case 0x28: // MARK
-        if (marks.length >= limits.marks) throw fail(`expected at most ${limits.marks} containers inside each other, came more`)
+        if (marks.length >= limits.marks) throw fail(`more than ${limits.marks} containers inside each other: too deep to read`)
         floor = height
         marks.push(floor)
         break
@@ -192,7 +192,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
         setAll(closeMark())
         break
       case 0x73: // SETITEM
-        if (height - floor < 3) throw fail('expected a dict, a key and a value on the stack, came less: the pickle is damaged')
+        if (height - floor < 3) throw fail('the pickle is damaged: no dict, key and value on the stack')
         setAll(height - 2)
         break
       case 0x65: // APPENDS
@@ -200,7 +200,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
         addAll(closeMark())
         break
       case 0x61: // APPEND
-        if (height - floor < 2) throw fail('expected a list and a value on the stack, came less: the pickle is damaged')
+        if (height - floor < 2) throw fail('the pickle is damaged: no list and value on the stack')
         addAll(height - 1)
         break
       case 0x8c: // SHORT_BINUNICODE
@@ -215,7 +215,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
       case 0x85: // TUPLE1
       case 0x86: // TUPLE2
       case 0x87: // TUPLE3
-        if (height - floor < opcode - 0x84) throw fail('expected the values of a tuple on the stack, came less: the pickle is damaged')
+        if (height - floor < opcode - 0x84) throw fail('the pickle is damaged: fewer values on the stack than the tuple has')
         push(listFrom(height - (opcode - 0x84)))
         break
       case 0x74: // TUPLE
@@ -255,14 +255,14 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
       case 0x80: {
         // PROTO
         const protocol = bytes[take(1)] ?? 0
-        if (protocol < 2 || protocol > 5) throw fail(`expected a pickle of protocol 2 to 5, came protocol ${protocol}`)
+        if (protocol < 2 || protocol > 5) throw fail(`the pickle protocol must be 2 to 5, not ${protocol}`)
         break
       }
       case 0x95: // FRAME: only a hint for buffering, but one that must fit
         if (length8() > end - at) throw truncated()
         break
       case 0x2e: // STOP
-        if (marks.length > 0) throw fail('expected every mark closed at the end, came an open one: the pickle is damaged')
+        if (marks.length > 0) throw fail('the pickle is damaged: a mark is open at the end')
         return pop()
       default:
         throw new SnapshotError(refusal(bytes, opcodeAt, stack.slice(Math.max(0, height - 2), height)))

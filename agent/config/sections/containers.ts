@@ -10,6 +10,10 @@ export const containers = {
       expected: 'a list of socket paths, or auto',
       description: 'Sockets of container engines; auto = where Docker and Podman put theirs, rootless ones too. An empty list asks no engine.',
     }),
+    pod_resources_socket: text({
+      default: '/var/lib/kubelet/pod-resources/kubelet.sock',
+      description: 'Where the kubelet says which GPUs it gave to which pod; not there = no Kubernetes node. Empty = do not ask.',
+    }),
     cgroup_root: text({ default: '/sys/fs/cgroup', description: "Where the host's cgroups are mounted." }),
   },
 }

@@ -7,7 +7,7 @@ const BLOCK = 512
 const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, '0')}\0`
 
 function header(name: string, size: number, mtimeS: number): Buffer {
-  if (!/^[\x21-\x7e]{1,100}$/.test(name)) throw new Error(`expected a name of up to 100 printable characters, came ${JSON.stringify(name)}`)
+  if (!/^[\x21-\x7e]{1,100}$/.test(name)) throw new Error(`${JSON.stringify(name)}: a name in the archive must be of 1 to 100 printable characters`)
   const block = Buffer.alloc(BLOCK)
   const put = (text: string, at: number): void => void block.write(text, at, 'latin1')
   put(name, 0)

@@ -62,8 +62,8 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
     throw new ComposeSyntax(words, (isNode(node) ? node.range?.[0] : undefined) ?? 0)
   }
   function build(node: unknown, line: number, depth: number): Part {
-    if (++count > MAX_PARTS) return refuse(`expected at most ${MAX_PARTS} values with aliases (*name) put in, came more`, node)
-    if (depth > MAX_DEPTH) return refuse(`expected at most ${MAX_DEPTH} levels, came more: an alias (*name) that holds itself?`, node)
+    if (++count > MAX_PARTS) return refuse(`more than ${MAX_PARTS} values with aliases (*name) put in: too large to read`, node)
+    if (depth > MAX_DEPTH) return refuse(`more than ${MAX_DEPTH} levels: an alias (*name) that holds itself?`, node)
     if (isAlias(node)) {
       const target = targets.get(node)
       return target === undefined
@@ -105,11 +105,11 @@ export function parseComposeFile(path: string, text: string, absolute = path): C
     // Tags such as !reset are kept as they are; unknown ones are no error.
     const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })
     const [error] = document.errors
-    if (error !== undefined) return failed(`expected YAML: ${error.message.replaceAll('\n', ' ')}`, error.pos[0])
+    if (error !== undefined) return failed(`not valid YAML: ${error.message.replaceAll('\n', ' ')}`, error.pos[0])
     return document.contents === null ? { path, absolute } : { path, absolute, root: partsOf(document, counter, path) }
   } catch (error) {
     if (error instanceof ComposeSyntax) return failed(error.message, error.offset)
-    return failed(`expected YAML: ${messageOf(error)}`, 0)
+    return failed(`not valid YAML: ${messageOf(error)}`, 0)
   }
 }
 
@@ -119,7 +119,7 @@ export async function readComposeFile(path: string, files: HostFiles, absolute =
   try {
     const text = await files.readText(absolute, MAX_BYTES + 1)
     if (text === undefined) return failed('expected a file, found none')
-    if (Buffer.byteLength(text) > MAX_BYTES) return failed('expected at most 1 MiB, came more')
+    if (Buffer.byteLength(text) > MAX_BYTES) return failed('larger than 1 MiB: too large to read')
     return parseComposeFile(path, text, absolute)
   } catch (error) {
     return failed(codeOf(error) ?? messageOf(error))

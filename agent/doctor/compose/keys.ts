@@ -50,7 +50,7 @@ export function keyProblems(root: Part): readonly Problem[] {
         status: 'fail',
         file: root.file,
         line: root.line,
-        words: 'expected the services below the key services, came services at the top: the format of Compose files before 2016',
+        words: 'services stand at the top, the format of Compose files before 2016: they must be below the key services',
         remedy: 'Write `services:` as the first line and indent all that follows by two spaces.',
       },
     ]
@@ -59,7 +59,7 @@ export function keyProblems(root: Part): readonly Problem[] {
     status: 'fail',
     file: part.file,
     line: part.line,
-    words: `expected ${expected}, came ${kindOf(part)}`,
+    words: `must be ${expected}, not ${kindOf(part)}`,
     remedy: 'Indent what belongs to it by two more spaces, or take the line out.',
   })
   const isEmpty = services?.kind === 'scalar' && services.value === null

@@ -45,7 +45,7 @@ function open(loading: Loading, path: string, absolute: string): Promise<Compose
   if (known !== undefined) return known
   const reading: Promise<ComposeFile> =
     loading.read.size >= MAX_FILES
-      ? Promise.resolve({ path, absolute, problem: { line: 1, words: `expected at most ${MAX_FILES} files, came more` } })
+      ? Promise.resolve({ path, absolute, problem: { line: 1, words: `more than ${MAX_FILES} files: too many to read` } })
       : readComposeFile(path, loading.files, absolute)
   loading.read.set(absolute, reading)
   return reading
@@ -63,7 +63,7 @@ function filled(loading: Loading, file: ComposeFile, { variables }: Scope): Part
   if (root?.kind !== 'map')
     return fail(
       root?.line ?? 1,
-      `expected a map with services, came ${root === undefined ? 'an empty file' : kindOf(root)}`,
+      `must be a map with services, not ${root === undefined ? 'an empty file' : kindOf(root)}`,
       'Name a compose file, one that holds `services:`.',
     )
   const version = root.entries.get('version')
@@ -100,7 +100,7 @@ async function extended(
   const other = textOf(at(base, 'file'))
   const absolute = other === undefined ? path : resolve(scope.folder, other)
   const way = `${absolute} ${service}`
-  if (from.includes(way) || from.length >= MAX_DEPTH) return fail(`expected a service that does not extend this one in turn, came ${service}`)
+  if (from.includes(way) || from.length >= MAX_DEPTH) return fail(`${service} extends this one in turn: a service must not extend itself`)
   const file = other === undefined ? undefined : await open(loading, join(dirname(base.file), other), absolute)
   const root = file === undefined ? undefined : filled(loading, file, scope)
   if (file !== undefined && root === undefined) return fail(`expected a compose file, see ${file.path}`)
@@ -138,7 +138,7 @@ async function included(loading: Loading, entry: Part, path: string, scope: Scop
       status: 'fail',
       file: entry.file,
       line: entry.line,
-      words: `include: expected at most ${MAX_DEPTH} files in each other, came more`,
+      words: `include: more than ${MAX_DEPTH} files inside each other`,
       remedy: 'Take the circle out: a file may not include one that includes it.',
     })
     return []

@@ -42,11 +42,7 @@ function ofAsk(ask: GpuAsk, service: ComposeService): readonly RequestProblem[] 
   const caption = at(part, 'capabilities')
   if (caption === undefined && !short) tell(part, '"capabilities" is missing: Compose refuses a device without it', 'Name what it is to be able to do.')
   if (caption !== undefined && known(caption) && (caption.kind !== 'list' || itemsOf(caption).some((item) => item.kind !== 'scalar'))) {
-    tell(
-      caption,
-      `capabilities: expected a list of words such as [gpu], came ${caption.kind === 'list' ? 'a list of lists' : kindOf(caption)}`,
-      'Write a list.',
-    )
+    tell(caption, `capabilities must be a list of words such as [gpu], not ${caption.kind === 'list' ? 'a list of lists' : kindOf(caption)}`, 'Write a list.')
   }
   const strange = driver === undefined || driver === 'nvidia' ? capabilities.filter((one) => !['gpu', 'nvidia', ...DRIVER_CAPABILITIES].includes(one)) : []
   if (strange.length > 0) {
@@ -69,7 +65,7 @@ function ofAsk(ask: GpuAsk, service: ComposeService): readonly RequestProblem[] 
     if (!/^(?:all|-1|\d+)$/.test(text))
       tell(
         count,
-        `count: expected a whole number or all, came ${text === '' ? kindOf(count) : JSON.stringify(text.slice(0, 40))}`,
+        `count must be a whole number or all, not ${text === '' ? kindOf(count) : JSON.stringify(text.slice(0, 40))}`,
         'Ask for a number of GPUs, or for all.',
       )
     else if (Number(text) === 0)
@@ -85,13 +81,13 @@ function ofAsk(ask: GpuAsk, service: ComposeService): readonly RequestProblem[] 
   }
   if (ids !== undefined && known(ids)) {
     const numbers = itemsOf(ids).filter((item) => item.kind === 'scalar' && typeof item.value === 'number')
-    if (ids.kind !== 'list') tell(ids, `device_ids: expected a list such as ["0"], came ${kindOf(ids)}`, 'Write a list.')
+    if (ids.kind !== 'list') tell(ids, `device_ids must be a list such as ["0"], not ${kindOf(ids)}`, 'Write a list.')
     else if (numbers.length > 0)
-      tell(numbers[0] ?? ids, 'device_ids: expected texts, came numbers: Compose refuses the file ("must be a string")', 'Put the numbers in quotes.')
+      tell(numbers[0] ?? ids, 'device_ids must be texts, not numbers: Compose refuses the file ("must be a string")', 'Put the numbers in quotes.')
     else if (ids.items.length === 0)
       tell(
         ids,
-        'device_ids: expected at least one GPU, came an empty list',
+        'device_ids must name at least one GPU, not be an empty list',
         'Name one, or ask for all by count: all.',
         reservation(service, 'count: all', caps),
       )
@@ -125,12 +121,12 @@ export function requestProblems(service: ComposeService): readonly RequestProble
   }
   const devices = at(part, 'deploy', 'resources', 'reservations', 'devices')
   if (devices !== undefined && devices.kind !== 'list' && known(devices)) {
-    found.push(problem(devices, `devices: expected a list, came ${kindOf(devices)}`, 'Begin the first device with a dash.', reservation(service, 'count: all')))
+    found.push(problem(devices, `devices must be a list, not ${kindOf(devices)}`, 'Begin the first device with a dash.', reservation(service, 'count: all')))
   }
   const gpus = at(part, 'gpus')
   if (gpus !== undefined && gpus.kind !== 'list' && known(gpus) && textOf(gpus) !== 'all') {
     const number = Number(textOf(gpus))
-    const words = `gpus: expected all or a list, came ${textOf(gpus) === undefined ? kindOf(gpus) : JSON.stringify(textOf(gpus)?.slice(0, 40))}`
+    const words = `gpus must be all or a list, not ${textOf(gpus) === undefined ? kindOf(gpus) : JSON.stringify(textOf(gpus)?.slice(0, 40))}`
     found.push(problem(gpus, words, 'Ask for a number of GPUs like this.', `gpus:\n  - count: ${Number.isInteger(number) && number > 0 ? number : 'all'}`))
   }
   return [...found, ...gpuAsks(service).flatMap((ask) => ofAsk(ask, service))]

@@ -102,7 +102,7 @@ function fillScalar(
     tell({
       ...place,
       status: 'fail',
-      words: 'expected a variable such as ${NAME} behind a dollar, came something else: Compose refuses the file',
+      words: 'a dollar must be followed by a variable such as ${NAME}: Compose refuses the file',
       remedy: 'Write $$ for a dollar that is meant as such, ${NAME} or ${NAME:-default} for a variable.',
     })
     return { value, literal: value, known: false }

@@ -61,7 +61,7 @@ export function parseAllocConf(text: string): Conf {
     const at = part.indexOf(':')
     const [key, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
     if (at < 0 || value === '') {
-      refuse(part.includes('=') ? `"${part}": expected key:value, came "="` : `"${part}": expected key:value`)
+      refuse(part.includes('=') ? `"${part}" must be key:value, not with "="` : `"${part}" must be key:value`)
       continue
     }
     const judge = Object.hasOwn(OPTIONS, key) ? OPTIONS[key] : undefined

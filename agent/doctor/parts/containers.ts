@@ -138,7 +138,7 @@ export async function findContainers(engines: Engines, files: HostFiles, name: s
   if (answering.length === 0 && silent[0] !== undefined) throw silent[0]
   if (name !== undefined) {
     // Names and ids of the engine's own kind only: the text becomes part of a path.
-    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/.test(name)) throw new Error(`expected the name or id of a container, came ${JSON.stringify(name.slice(0, 80))}`)
+    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 80))} is not the name or id of a container`)
     const found = (await Promise.all(answering.map(async (engine) => await inspectAll(engine, [name], files)))).flat()
     if (found.length === 0)
       throw new Error(

@@ -143,7 +143,7 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
     readText: async (path, maxBytes = MAX_TEXT) =>
       await at(path, true, async (entry) => {
         const kind = kindOf(await stat(entry))
-        if (kind !== 'file') throw new Error(`expected a file, came a ${kind}`)
+        if (kind !== 'file') throw new Error(`must be a file, not a ${kind}`)
         const handle = await open(entry, constants.O_RDONLY | constants.O_NONBLOCK)
         try {
           return await readBounded(handle, maxBytes)

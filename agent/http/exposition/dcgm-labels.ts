@@ -3,7 +3,7 @@
 import type { Inventory } from '../../inventory/inventory.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { labelPairs, type Labels, type Series } from '../../model/series.ts'
-import { createHolders, PROCESS_MEMORY, REQUESTED, type HolderOptions } from './holders.ts'
+import { ASSIGNED, createHolders, PROCESS_MEMORY, REQUESTED, type HolderOptions } from './holders.ts'
 
 export type Generation = 'classic' | 'current'
 export type HostnameLabel = 'Hostname' | 'hostname' | 'both'
@@ -132,7 +132,7 @@ export function createDcgmLabels({ inventory, hostnameLabel, hostname, identity,
       if (name === USED) {
         const { uuid, gi } = series.labels
         if (uuid !== undefined && gi !== undefined) learnInstance(uuid, gi)
-      } else if (name === PROCESS_MEMORY || name === REQUESTED) holders.see(series)
+      } else if (name === PROCESS_MEMORY || name === REQUESTED || name === ASSIGNED) holders.see(series)
     },
     learnProcess: (labels) => holders.seeProcess(labels),
     end() {

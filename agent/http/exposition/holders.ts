@@ -1,6 +1,6 @@
 // Who holds each GPU or MIG instance, as labels of the DCGM_* series: the pod, namespace and container of Kubernetes, and the Slurm job.
-// From the series that the agent has anyway: processes with GPU memory, and the GPUs that containers were given.
-import { containerGpuRequested } from '../../metrics/container.ts'
+// From the series that the agent has anyway: processes with GPU memory, the GPUs that containers were given, and what the kubelet says that it gave.
+import { containerGpuAssigned, containerGpuRequested } from '../../metrics/container.ts'
 import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Labels, Series } from '../../model/series.ts'
 
@@ -30,6 +30,7 @@ export type Holders = {
 
 export const PROCESS_MEMORY = processGpuMemoryBytes.name
 export const REQUESTED = containerGpuRequested.name
+export const ASSIGNED = containerGpuAssigned.name
 
 /** Between two steps of a job, or two runs of a pod's process, nobody holds the GPU for a moment; dcgm-exporter's figures are up to 30 s old too. */
 const LINGER_MS = 30_000
@@ -76,11 +77,12 @@ export function createHolders({ mode, jobs: mapping, now }: HolderOptions): Hold
     }
     return found
   }
-  const claim = ({ place, pod, job }: Claim): void => {
+  /** `uses`: it has memory there. */
+  const claim = ({ place, pod, job }: Claim, uses = true): void => {
     const at = roundOf(place)
     if (pod !== undefined) {
       at.pods.set(pod.key, pod)
-      at.holding.add(pod.key)
+      if (uses) at.holding.add(pod.key)
     }
     if (job !== undefined && mapping === undefined) at.jobs.set(job.key, job)
   }
@@ -152,7 +154,8 @@ export function createHolders({ mode, jobs: mapping, now }: HolderOptions): Hold
         found = claimOf(series.labels) ?? null
         claims.set(series, found)
       }
-      if (found !== null) claim(found)
+      // The kubelet's word needs no memory, on MIG cards neither.
+      if (found !== null) claim(found, series.metric.name !== ASSIGNED)
     },
     seeProcess(labels) {
       const found = mode === 'off' ? undefined : claimOf(labels)

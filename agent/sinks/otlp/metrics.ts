@@ -10,6 +10,7 @@ import { createAttributeBook } from './attributes.ts'
 import { containerOf, containerResource, withoutIdentity } from './container-resources.ts'
 import { otlpNameOf, type OtlpName } from './names.ts'
 import { SCOPE, type Resource } from './resource.ts'
+import { wholesOf } from './parts.ts'
 import { createStarts } from './starts.ts'
 
 export type MetricsCollection = {
@@ -46,7 +47,7 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups' | 'inv
   const starts = createStarts()
 
   /** Of two readings of one series the newer one counts, and of equally old ones the later, as on /metrics. */
-  const present = (): Iterable<Reading> => {
+  const present = (): readonly Reading[] => {
     const newest = new Map<string, { readonly reading: Reading; readonly t: number }>()
     for (const { t, readings } of latest.groups())
       for (const reading of readings) {
@@ -70,7 +71,10 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups' | 'inv
       }
       const broken = new Set<string>()
       let points = 0
-      for (const { series, value } of present()) {
+      const readings = present()
+      const wholes = wholesOf(readings)
+      for (const { series, value } of readings) {
+        if (wholes.has(series.key)) continue
         const name = otlpNameOf(series.metric, series.labels)
         if (!Number.isSafeInteger(value)) broken.add(name.name)
         const container = containerOf(series)

@@ -3,6 +3,7 @@ import { agentOtlpRefusedTotal, agentOtlpRequestsTotal, agentSinkDroppedTotal, a
 import { agentGapsTotal, agentSourceDurationSeconds, agentSourceUp } from '../../metrics/agent-sources.ts'
 import {
   agentConsumerFailuresTotal,
+  agentCpuModeSecondsTotal,
   agentEventLoopUtilizationRatio,
   agentEventsTotal,
   agentHistoryBytes,
@@ -57,6 +58,7 @@ export const selfMetrics: readonly MetricDef[] = [
   agentHistoryDegraded,
   agentEventLoopUtilizationRatio,
   processCpuSecondsTotal,
+  agentCpuModeSecondsTotal,
   processResidentMemoryBytes,
   processStartTimeSeconds,
   processOpenFds,

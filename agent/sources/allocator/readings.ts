@@ -27,6 +27,13 @@ const PLAIN = [
   [metrics.allocatorRetriesTotal, 'num_alloc_retries'],
   [metrics.allocatorOomsTotal, 'num_ooms'],
 ] as const satisfies readonly (readonly [unknown, keyof AllocatorStats])[]
+/** All that a process's allocator is read for. */
+export const READING_METRICS = [
+  ...PLAIN.map(([metric]) => metric),
+  metrics.allocatorUnreleasableBytes,
+  metrics.allocatorHeadroomBytes,
+  metrics.allocatorStrandedRatio,
+] as const
 
 type SeriesSet = {
   readonly plain: readonly { readonly key: keyof AllocatorStats; readonly series: Series }[]

@@ -13,6 +13,8 @@ export type Measured = number | Unread
 export type ContainerNumbers = { readonly cpuSeconds: Measured; readonly memoryBytes: Measured; readonly oomKills: Measured }
 /** What changes seldom, or matters little from second to second. */
 export type ContainerBounds = { readonly memoryLimitBytes: Measured | 'unlimited'; readonly pids: Measured }
+/** CPU time in seconds. */
+export type CpuModes = { readonly user: Measured; readonly system: Measured }
 export type ContainerPressure = { readonly resource: string; readonly kind: string; readonly seconds: Measured }
 
 export type CgroupReader = {
@@ -21,6 +23,8 @@ export type CgroupReader = {
   readonly readBounds: () => ContainerBounds | 'gone'
   /** In cores; read seldom, since it seldom changes. Undefined where this cgroup has no such controller. */
   readonly readCpuLimit: () => Measured | 'unlimited' | undefined
+  /** Read seldom: only OTLP asks for them, once a minute. Undefined when the kernel has no such file, and when the cgroup is gone, which the total says too. */
+  readonly readCpuModes: () => CpuModes | undefined
   /** Pressure stall totals; empty with v1, which has none. */
   readonly readPressure: () => readonly ContainerPressure[] | 'gone'
   readonly close: () => void
@@ -29,6 +33,8 @@ export type CgroupReader = {
 /** Files kept open in all readers together; above it they are opened for each read, so that thousands of containers do not use up the descriptors. */
 const MAX_OPEN = 600
 let openFiles = 0
+/** USER_HZ, the unit of cpuacct.stat: 100 on every architecture that Linux still has but Alpha and IA-64 (include/asm-generic/param.h). */
+const TICKS_PER_SECOND = 100
 
 /** Names of the files; undefined where the version has no such file. */
 const FILES = {
@@ -74,6 +80,8 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     return slot
   }
   const cpu = slotOf(cgroup.cpu, names.cpu)
+  // With v2 a second look at the same open file; v1 has both modes in one file of ticks, and totals in nanoseconds in another.
+  const modes = cgroup.version === 2 ? cpu : slotOf(cgroup.cpu, 'cpuacct.stat')
   const quota = cgroup.version === 2 ? slotOf(cgroup.cpuLimit, 'cpu.max') : slotOf(cgroup.cpuLimit, 'cpu.cfs_quota_us')
   const period = cgroup.version === 2 ? undefined : slotOf(cgroup.cpuLimit, 'cpu.cfs_period_us')
   const usage = slotOf(cgroup.memory, names.usage)
@@ -142,6 +150,15 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       const us = measure(period, 'cpu.cfs_period_us', parseNumber)
       return typeof us === 'number' && us > 0 ? limit / us : us
     },
+    readCpuModes() {
+      const read = measure(
+        modes,
+        'CPU time by mode',
+        cgroup.version === 2 ? modesOf('user_usec', 'system_usec', 1e6) : modesOf('user', 'system', TICKS_PER_SECOND),
+      )
+      if (!('reason' in read)) return read
+      return read.reason === 'not_supported' || isGone() ? undefined : { user: read, system: read }
+    },
     readPressure() {
       const found: ContainerPressure[] = []
       for (const { resource, slot } of pressures) {
@@ -159,6 +176,13 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     close,
   }
 }
+
+const modesOf =
+  (userKey: string, systemKey: string, unitsPerSecond: number) =>
+  (text: string): { readonly user: number; readonly system: number } | undefined => {
+    const [user, system] = [parseKeyed(text, userKey), parseKeyed(text, systemKey)]
+    return user === undefined || system === undefined ? undefined : { user: user / unitsPerSecond, system: system / unitsPerSecond }
+  }
 
 function scaled(value: number | undefined, unitsPerSecond: number): number | undefined {
   return value === undefined ? undefined : value / unitsPerSecond

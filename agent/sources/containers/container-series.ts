@@ -1,6 +1,7 @@
 // The series of one container, made once and used in every tick, and how its numbers become readings and gaps.
 import {
   containerCpuLimitCores,
+  containerCpuModeSecondsTotal,
   containerCpuSecondsTotal,
   containerGpuRequested,
   containerInfo,
@@ -16,8 +17,23 @@ import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Labels, Series } from '../../model/series.ts'
-import type { ContainerBounds, ContainerNumbers, ContainerPressure, Measured, Unread } from './cgroup-reader.ts'
+import type { ContainerBounds, ContainerNumbers, ContainerPressure, CpuModes, Measured, Unread } from './cgroup-reader.ts'
 import type { GpuRequest } from './gpu-request.ts'
+
+/** All that a container is read for. */
+export const containerMetrics = [
+  containerInfo,
+  containerCpuSecondsTotal,
+  containerCpuModeSecondsTotal,
+  containerCpuLimitCores,
+  containerMemoryBytes,
+  containerMemoryLimitBytes,
+  containerOomKillsTotal,
+  containerRestartsTotal,
+  containerPids,
+  containerPressureWaitingSecondsTotal,
+  containerGpuRequested,
+] as const
 
 export type Output = { readonly readings: Reading[]; readonly gaps: Gap[] }
 
@@ -35,6 +51,7 @@ export type ContainerSeries = {
   /** All numbers are unknown for one reason. */
   readonly noNumbers: (why: Unread, out: Output) => void
   readonly pressure: (pressure: readonly ContainerPressure[], out: Output) => void
+  readonly cpuModes: (modes: CpuModes, out: Output) => void
   readonly cpuLimit: (cores: Measured | 'unlimited', out: Output) => void
   readonly facts: (facts: ContainerFacts, out: Output) => void
   readonly gpus: (request: GpuRequest, out: Output) => void
@@ -97,6 +114,9 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
     pressure(pressure, out) {
       for (const { resource, kind, seconds } of pressure) put(seriesOf(containerPressureWaitingSecondsTotal, { resource, kind }), seconds, out)
     },
+    cpuModes(modes, out) {
+      for (const mode of ['user', 'system'] as const) put(seriesOf(containerCpuModeSecondsTotal, { mode }), modes[mode], out)
+    },
     cpuLimit(cores, out) {
       if (cores !== 'unlimited') put(cpuLimit, cores, out)
     },
@@ -106,7 +126,7 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       if (facts.pid !== undefined) own['pid'] = String(facts.pid)
       if (facts.state !== undefined) own['state'] = facts.state
       if (facts.started !== undefined) own['started'] = facts.started
-      // Made anew each time: it is written every ten seconds, and its labels change with every restart.
+      // Made again each time: it is written every ten seconds, and its labels change with every restart.
       out.readings.push({ series: makeSeries(containerInfo, { ...labels, ...own }), value: 1 })
       if (facts.restartCount !== undefined) out.readings.push({ series: restarts, value: facts.restartCount })
     },

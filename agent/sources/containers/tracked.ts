@@ -109,6 +109,8 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
       series.facts(facts, out)
       const cores = reader?.readCpuLimit()
       if (cores !== undefined) series.cpuLimit(cores, out)
+      const modes = reader?.readCpuModes()
+      if (modes !== undefined) series.cpuModes(modes, out)
       const bounds = reader?.readBounds()
       if (bounds !== undefined && bounds !== 'gone') series.bounds(bounds, out)
       // Without a list of GPUs nothing can be said of any; it comes with the first scrape of the gpu source.

@@ -20,6 +20,7 @@ const reports = z.object({
   torch: z.enum(['standin', 'real']),
   ends: z.int().positive(),
   different: z.array(z.looseObject({ way: z.string() })),
+  late: z.array(z.looseObject({ verdict: z.enum(['starved', 'slow', 'hung']), ended: z.boolean() })),
 })
 type Report = z.infer<typeof reports>
 
@@ -51,10 +52,17 @@ export const probeEnds: AbuseCase = {
     for (const path of real) found.push(await endsOf(path, [String(realEnds), '--busy', busy, '--real-torch'], short))
     const total = found.reduce((sum, { ends }) => sum + ends, 0)
     const different = found.flatMap((report) => report.different.map(({ way }) => `${way} (Python ${report.python}, torch: ${report.torch})`))
+    const late = found.flatMap((report) => report.late)
+    const starved = late.filter(({ verdict }) => verdict === 'starved')
+    const notCompared = starved.filter(({ ended }) => !ended).length
+    const slow =
+      late.length === 0
+        ? ''
+        : `; ${late.length} took longer than 2 min, ${starved.length} of them because they got no processor${notCompared === 0 ? '' : `, ${notCompared} not ended after 10 min and not compared`}`
     const over = found.map(({ python, torch }) => (torch === 'real' ? `${python} with PyTorch` : python)).join(', ')
     return {
       held: different.length === 0,
-      observed: `${different.length} of ${total} ends were different, over Python ${over}${different.length > 0 ? `: ${different.slice(0, 5).join('; ')}` : ''}`,
+      observed: `${different.length} of ${total} ends were different, over Python ${over}${slow}${different.length > 0 ? `: ${different.slice(0, 5).join('; ')}` : ''}`,
     }
   },
 }

@@ -28,7 +28,7 @@ export const V1_FILES: Readonly<Record<string, CgroupFiles>> = {
     'memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 3\n',
   },
   cpu: { 'cgroup.procs': '4242\n', 'cpu.cfs_quota_us': '150000\n', 'cpu.cfs_period_us': '100000\n' },
-  cpuacct: { 'cgroup.procs': '4242\n', 'cpuacct.usage': '2500000000\n' },
+  cpuacct: { 'cgroup.procs': '4242\n', 'cpuacct.usage': '2500000000\n', 'cpuacct.stat': 'user 200\nsystem 50\n' },
   pids: { 'cgroup.procs': '4242\n', 'pids.current': '2\n' },
 }
 

@@ -34,10 +34,11 @@ describe('numbers', () => {
     reader = createCgroupReader(cgroup)
     expect(reader.read()).toEqual({ cpuSeconds: 2.5, memoryBytes: 7_000, oomKills: 3 })
     expect(reader.readBounds()).toEqual({ memoryLimitBytes: limit, pids: 2 })
+    expect(reader.readCpuModes()).toEqual({ user: 2, system: 0.5 })
     expect(reader.readCpuLimit()).toBe(cores)
     writeFileSync(join(cgroup.cpuLimit ?? '', version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us'), version === 2 ? 'max 100000\n' : '-1\n')
     expect(reader.readCpuLimit()).toBe('unlimited')
-    // Read anew each time, also through files kept open.
+    // Read again each time, also through files kept open.
     writeFileSync(join(cgroup.pids ?? '', 'pids.current'), '11\n')
     expect(reader.readBounds()).toMatchObject({ pids: 11 })
     expect(reader.readPressure()).toEqual(
@@ -63,6 +64,7 @@ describe('numbers', () => {
       memoryBytes: { reason: 'not_supported' },
       oomKills: 3,
     })
+    expect(reader.readCpuModes()).toMatchObject({ user: { reason: 'parse_error' }, system: { reason: 'parse_error' } })
     expect(reader.readBounds()).toMatchObject({
       memoryLimitBytes: 'unlimited',
       pids: { reason: 'not_supported', detail: expect.stringContaining('pids.current') },
@@ -77,6 +79,7 @@ describe('numbers', () => {
     reader = createCgroupReader(cgroup)
     expect(reader.read()).toBe('gone')
     expect(reader.readPressure()).toBe('gone')
+    expect(reader.readCpuModes()).toBeUndefined()
     expect(reader.readBounds()).toBe('gone')
   })
 
@@ -87,6 +90,7 @@ describe('numbers', () => {
     tree.write(`memory/docker/${A}`, { 'cgroup.procs': '7\n', 'memory.usage_in_bytes': '5\n' })
     reader = createCgroupReader(hierarchy.at(`/docker/${A}`))
     expect(reader.read()).toMatchObject({ cpuSeconds: { reason: 'not_supported' } })
+    expect(reader.readCpuModes()).toBeUndefined()
     expect(reader.readBounds()).toMatchObject({ pids: { reason: 'not_supported' } })
   })
 })

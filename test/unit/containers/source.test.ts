@@ -58,6 +58,8 @@ describe('containers source', () => {
     await poll(() => run.value('warpwatch_container_pids', LABELS), { what: 'the numbers' })
     expect(run.value('warpwatch_container_memory_bytes', LABELS)).toBe(7_000)
     expect(run.value('warpwatch_container_cpu_seconds_total', LABELS)).toBe(2.5)
+    expect(run.value('warpwatch_container_cpu_mode_seconds_total', { ...LABELS, mode: 'user' })).toBe(2)
+    expect(run.value('warpwatch_container_cpu_mode_seconds_total', { ...LABELS, mode: 'system' })).toBe(0.5)
     expect(run.value('warpwatch_container_memory_limit_bytes', LABELS)).toBe(65_536)
     expect(run.value('warpwatch_container_oom_kills_total', LABELS)).toBe(3)
     expect(run.value('warpwatch_container_pids', LABELS)).toBe(2)

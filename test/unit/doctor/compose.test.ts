@@ -140,7 +140,7 @@ describe('who reads of them', () => {
       writeFileSync(join(folder, 'bad.yml'), dedent('services:\n  train:\n    image: pytorch/pytorch\n    gpus: 1\n    shm_size: 8gb\n'))
       const { code, stdout } = await runCli(['doctor', '--only', 'compose', '--compose', 'bad.yml'], { cwd: folder, env })
       expect(stdout).toMatch(
-        /^FAIL {2}bad\.yml:4 train: gpus: expected all or a list.*change `gpus:` of `train`.*docker compose -f bad\.yml up -d train\n +gpus:\n +- count: 1\n/s,
+        /^FAIL {2}bad\.yml:4 train: gpus must be all or a list.*change `gpus:` of `train`.*docker compose -f bad\.yml up -d train\n +gpus:\n +- count: 1\n/s,
       )
       expect(code).toBe(1)
     },

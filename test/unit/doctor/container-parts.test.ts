@@ -22,7 +22,7 @@ describe("the allocator's settings", () => {
   ])('%s is fine', (text) => expect(parseAllocConf(text).problems).toEqual([]))
 
   test.each([
-    ['expandable_segments=True', 'refused', /came "="/],
+    ['expandable_segments=True', 'refused', /not with "="/],
     ['max_split_size_mb:16', 'refused', /at least 20/],
     ['max_split_size_mb:128MB', 'refused', /without a unit/],
     ['garbage_collection_threshold:80', 'refused', /between 0 and 1/],

@@ -133,7 +133,7 @@ describe('containers', () => {
     const engines = await find()
     expect((await findContainers(engines, files, 'plain')).map(({ name }) => name)).toEqual(['plain'])
     await expect(findContainers(engines, files, 'none')).rejects.toThrow(/expected a container of the name or id "none"/)
-    await expect(findContainers(engines, files, '../info')).rejects.toThrow(/came "\.\.\/info"/)
+    await expect(findContainers(engines, files, '../info')).rejects.toThrow(/"\.\.\/info" is not the name/)
     engines.close()
   })
   test('of Docker Desktop live in a machine whose files are not here', async () => {

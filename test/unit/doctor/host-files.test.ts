@@ -60,9 +60,9 @@ describe('links', () => {
 
 describe('what is no file', () => {
   test('is not read: nobody waits for a pipe', async () => {
-    await expect(files.readText('/pipe')).rejects.toThrow(/expected a file, came a pipe/)
-    await expect(files.readText('/socket')).rejects.toThrow(/came a socket/)
-    await expect(files.readText('/etc')).rejects.toThrow(/came a directory/)
+    await expect(files.readText('/pipe')).rejects.toThrow(/must be a file, not a pipe/)
+    await expect(files.readText('/socket')).rejects.toThrow(/not a socket/)
+    await expect(files.readText('/etc')).rejects.toThrow(/not a directory/)
     expect((await files.stat('/pipe'))?.kind).toBe('pipe')
   })
   test('is absent where it is absent', async () => {

@@ -115,7 +115,7 @@ describe('the choice', () => {
     expect(ids('host', 'a-two')).toEqual(['a-one'])
   })
   test('of what is not there, or of nothing, is refused', () => {
-    expect(ids('a-onne')).toBe('expected a check or a group such as a-one, came "a-onne"')
+    expect(ids('a-onne')).toBe('"a-onne" is not a check or a group; did you mean a-one?')
     expect(ids('b', 'wsl2')).toMatch(/none is left/)
   })
 })

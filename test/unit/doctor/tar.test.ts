@@ -24,5 +24,5 @@ test('tar gives back what was put in', () => {
 })
 
 test('a name that no header holds is refused', () => {
-  expect(() => tarGz([{ name: 'n'.repeat(101), text: '' }], 0)).toThrow(/up to 100/)
+  expect(() => tarGz([{ name: 'n'.repeat(101), text: '' }], 0)).toThrow(/must be of 1 to 100/)
 })

@@ -45,14 +45,14 @@ describe('config.json', () => {
   })
 
   test.each([
-    [[], /expected the config\.json/],
-    ['text', /expected the config\.json/],
+    [[], /not the config\.json/],
+    ['text', /not the config\.json/],
     [{ hidden_size: 5 }, /model_type/],
-    [{ model_type: 'llama' }, /expected num_hidden_layers, came none/],
+    [{ model_type: 'llama' }, /num_hidden_layers is missing/],
     [{ ...CONFIGS['Llama 2 7B'], hidden_size: -1 }, /hidden_size/],
     [{ ...CONFIGS['Llama 2 7B'], hidden_size: 1e300 }, /hidden_size/],
     [{ ...CONFIGS['Llama 2 7B'], num_hidden_layers: 'many' }, /num_hidden_layers/],
-    [{ model_type: 'clip', text_config: 5 }, /clip_text_model|clip_vision_model|expected/],
+    [{ model_type: 'clip', text_config: 5 }, /clip_text_model|clip_vision_model|not the config\.json/],
   ])('%j is refused in words', (value, words) => {
     expect(() => readConfig(value)).toThrow(words)
   })

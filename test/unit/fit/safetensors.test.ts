@@ -80,16 +80,16 @@ describe('safetensors headers', () => {
   })
 
   test.each([
-    ['a file of nothing', () => raw('empty.safetensors'), /expected a length of 8 bytes, came 0/],
-    ['a pickle', () => raw('pickle.safetensors', Buffer.from('80027d71002e80027d71002e', 'hex')), /no safetensors file/],
+    ['a file of nothing', () => raw('empty.safetensors'), /must begin with a length of 8 bytes, and has 0/],
+    ['a pickle', () => raw('pickle.safetensors', Buffer.from('80027d71002e80027d71002e', 'hex')), /not a safetensors file/],
     ['a header that is longer than the file', () => raw('cut.safetensors', lengthOf(1_000), Buffer.from('{}')), /cut off/],
-    ['a header of no JSON', () => raw('text.safetensors', lengthOf(4), Buffer.from('{{{{')), /expected a header of JSON/],
-    ['no tensors', () => write('none.safetensors', []), /expected tensors, came none/],
+    ['a header of no JSON', () => raw('text.safetensors', lengthOf(4), Buffer.from('{{{{')), /the header is not valid JSON/],
+    ['no tensors', () => write('none.safetensors', []), /names no tensors/],
     ['a list', () => raw('list.safetensors', lengthOf(2), Buffer.from('[]')), /tensors by name/],
     ['a tensor without a shape', () => raw('shape.safetensors', lengthOf(17), Buffer.from('{"a":{"dtype":1}}')), /tensor "a"/],
-    ['fewer bytes than the shape needs', () => write('less.safetensors', [['a.weight', 'F32', [4, 4], 60]]), /expected 64 bytes of F32, came 60/],
-    ['an index that leads elsewhere', () => raw('up.json', Buffer.from('{"weight_map":{"a":"../../etc/passwd"}}')), /names of files beside it/],
-    ['an index of nothing', () => raw('zero.json', Buffer.from('{"weight_map":{}}')), /expected shards/],
+    ['fewer bytes than the shape needs', () => write('less.safetensors', [['a.weight', 'F32', [4, 4], 60]]), /must have 64 bytes of F32, not 60/],
+    ['an index that leads elsewhere', () => raw('up.json', Buffer.from('{"weight_map":{"a":"../../etc/passwd"}}')), /must name files beside it/],
+    ['an index of nothing', () => raw('zero.json', Buffer.from('{"weight_map":{}}')), /names no shards/],
     ['a file that is not there', () => join(folder, 'nowhere.safetensors'), /ENOENT/],
   ])('%s is refused in words', (_, file, words) => {
     expect(() => readWeights(file())).toThrow(words)

@@ -1,6 +1,7 @@
 // The DCGM_* series say who holds a GPU as dcgm-exporter does: pods and jobs, one or several, given or used; and they do not flap.
 import { describe, expect, test } from 'vitest'
 import { createExposition, type ExpositionOptions } from '../../../agent/http/exposition.ts'
+import { containerGpuAssigned } from '../../../agent/metrics/container.ts'
 import { defineMetric } from '../../../agent/model/metric.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../../../agent/model/series.ts'
@@ -33,6 +34,10 @@ const TRAINER: Labels = { pod: 'train-0', namespace: 'ml', container: 'trainer' 
 const SERVER: Labels = { pod: 'serve-0', namespace: 'web', container: 'server' }
 const holds = (gpu: Labels, who: Labels, pid = '1'): Reading => ({ series: makeSeries(processMemory, { ...gpu, pid, ...who }), value: 1 })
 const given = (gpu: Labels, who: Labels, by = 'device_nodes'): Reading => ({ series: makeSeries(requested, { ...who, ...gpu, by }), value: 1 })
+const assigned = (gpu: Labels, { pod = '', namespace = '', container = '' }: Labels): Reading => ({
+  series: makeSeries(containerGpuAssigned, { ...gpu, pod, namespace, container, resource: 'nvidia.com/gpu' }),
+  value: 1,
+})
 
 function host(options: Partial<ExpositionOptions> = {}) {
   const store = createLatestStore()
@@ -124,6 +129,24 @@ describe('a pod that was given a GPU', () => {
   })
 })
 
+describe('a pod that the kubelet gave a GPU', () => {
+  test('holds it before it has memory, every GPU of the host too', () => {
+    const { holders } = host()
+    const all = [assigned(GPU0, TRAINER), assigned(GPU1, TRAINER)]
+    expect(holders(all)).toEqual(['ml/train-0/trainer/'])
+    expect(holders(all, [], 1, GPU1)).toEqual(['ml/train-0/trainer/'])
+  })
+  test('is one holder, however it is known', () => {
+    const known = [assigned(GPU0, TRAINER), given(GPU0, TRAINER), holds(GPU0, TRAINER)]
+    expect(host({ holders: 'shared' }).holders(known)).toEqual(['ml/train-0/trainer/'])
+  })
+  test('comes after one that has memory there; shared: both', () => {
+    const known = [assigned(GPU0, SERVER), assigned(GPU0, TRAINER), holds(GPU0, TRAINER)]
+    expect(host().holders([assigned(GPU0, TRAINER), holds(GPU0, SERVER), assigned(GPU0, SERVER)])).toEqual(['web/serve-0/server/'])
+    expect(host({ holders: 'shared' }).holders(known)).toEqual(['ml/train-0/trainer/', 'web/serve-0/server/'])
+  })
+})
+
 describe('a holder that is gone', () => {
   test('is still named for half a minute, then no longer', () => {
     const { holders } = host()
@@ -175,7 +198,10 @@ describe('a card that is cut into MIG instances', () => {
     const readings = [...cut, holds({ ...GPU0, gi: '11' }, TRAINER), given(GPU0, SERVER)]
     expect(of('DCGM_FI_DEV_GPU_TEMP', readings)).toEqual(['7 1g.10gb  50', '11 1g.10gb train-0 50'])
   })
-  test('is whole again when the instances are gone, and they are new when it is cut anew', () => {
+  test('names the pod that the kubelet gave an instance, before it has memory', () => {
+    expect(of('DCGM_FI_DEV_GPU_TEMP', [...cut, assigned({ ...GPU0, gi: '7' }, TRAINER)])).toEqual(['7 1g.10gb train-0 50', '11 1g.10gb  50'])
+  })
+  test('is whole again when the instances are gone, and they are new when it is repartitioned', () => {
     const { page } = host()
     const ids = (readings: readonly Reading[]): readonly string[] =>
       (page(readings).get('DCGM_FI_DEV_FB_USED')?.samples ?? [])

@@ -62,8 +62,12 @@ const OURS: readonly (readonly [name: string, only: Readonly<Record<string, stri
   ['system.disk.io_time', {}, 'warpwatch_host_disk_busy_seconds_total', {}],
   ['system.network.io', { 'network.io.direction': 'receive' }, 'warpwatch_host_network_receive_bytes_total', {}],
   ['system.network.io', { 'network.io.direction': 'transmit' }, 'warpwatch_host_network_transmit_bytes_total', {}],
+  ['container.cpu.time', { 'cpu.mode': 'user' }, 'warpwatch_container_cpu_mode_seconds_total', { mode: 'user' }],
+  ['container.cpu.time', { 'cpu.mode': 'system' }, 'warpwatch_container_cpu_mode_seconds_total', { mode: 'system' }],
   ['container.cpu.time', {}, 'warpwatch_container_cpu_seconds_total', {}],
   ['container.memory.working_set', {}, 'warpwatch_container_memory_bytes', {}],
+  ['process.cpu.time', { 'cpu.mode': 'user' }, 'warpwatch_agent_cpu_mode_seconds_total', { mode: 'user' }],
+  ['process.cpu.time', { 'cpu.mode': 'system' }, 'warpwatch_agent_cpu_mode_seconds_total', { mode: 'system' }],
   ['process.cpu.time', {}, 'process_cpu_seconds_total', {}],
   ['process.memory.usage', {}, 'process_resident_memory_bytes', {}],
   ['process.unix.file_descriptor.count', {}, 'process_open_fds', {}],
@@ -134,6 +138,22 @@ export function sentSeries(sent: SentMetrics): ReadonlyMap<string, number> {
   return found
 }
 
+/** A total whose modes are there is not sent: the sum of these is. */
+const TOTALS: readonly (readonly [total: string, modes: string])[] = [
+  ['process_cpu_seconds_total', 'warpwatch_agent_cpu_mode_seconds_total'],
+  ['warpwatch_container_cpu_seconds_total', 'warpwatch_container_cpu_mode_seconds_total'],
+]
+
 export function toldSeries(page: ReadonlyMap<string, ParsedFamily>): ReadonlyMap<string, number> {
+  const told = allSeries(page)
+  for (const key of told.keys())
+    for (const [total, modes] of TOTALS) {
+      const [labels] = key.startsWith(`${modes}[`) ? [JSON.parse(key.slice(modes.length))] : []
+      if (Array.isArray(labels)) told.delete(`${total}${JSON.stringify(labels.filter(([label]) => label !== 'mode'))}`)
+    }
+  return told
+}
+
+function allSeries(page: ReadonlyMap<string, ParsedFamily>): Map<string, number> {
   return new Map([...page.values()].flatMap(({ samples }) => samples.map(({ name, labels, value }) => [keyOf(name, labels), value] as const)))
 }

@@ -214,6 +214,37 @@ describe('containers', () => {
     expect(metricOf(sent, 'warpwatch.process.gpu_memory')?.points[0]?.attributes).toMatchObject({ 'container.name': 'job', 'k8s.pod.name': 'job-0' })
   })
 
+  test('CPU time comes by mode or as a total, never both; of a store that adds up it is the same', () => {
+    const { scrape, collect } = host()
+    const whole = { container: 'whole', container_id: 'ba9876543210' }
+    scrape(T0, [
+      ['warpwatch_container_cpu_seconds_total', JOB, 12.5],
+      ['warpwatch_container_cpu_mode_seconds_total', { ...JOB, mode: 'user' }, 10],
+      ['warpwatch_container_cpu_mode_seconds_total', { ...JOB, mode: 'system' }, 2.5],
+      ['warpwatch_container_cpu_seconds_total', whole, 3],
+      ['process_cpu_seconds_total', {}, 1.5],
+      ['warpwatch_agent_cpu_mode_seconds_total', { mode: 'user' }, 1],
+      ['warpwatch_agent_cpu_mode_seconds_total', { mode: 'system' }, 0.5],
+    ])
+    const sent = collect(T0)
+    const pointsOf = (metrics: typeof sent.metrics) =>
+      metrics.flatMap(({ name, points }) => points.map(({ attributes, value }) => [name, attributes['cpu.mode'], value]))
+    expect(pointsOf(sent.metrics)).toEqual([
+      ['process.cpu.time', 'user', 1],
+      ['process.cpu.time', 'system', 0.5],
+    ])
+    expect(sent.containers.map(({ metrics }) => pointsOf(metrics))).toEqual([
+      [
+        ['container.cpu.time', 'user', 10],
+        ['container.cpu.time', 'system', 2.5],
+      ],
+      [['container.cpu.time', undefined, 3]],
+    ])
+    // The modes are gone: the total is sent again.
+    scrape(T0 + 6_000, [['warpwatch_container_cpu_seconds_total', JOB, 14]], 60_000)
+    expect(pointsOf(collect(T0 + 6_000).containers[0]?.metrics ?? [])).toEqual([['container.cpu.time', undefined, 14]])
+  })
+
   test('that are gone have no resource any more', () => {
     const { scrape, collect } = host()
     scrape(T0, [['warpwatch_container_memory_bytes', JOB, 7]], 2_000)
@@ -231,7 +262,7 @@ describe('containers', () => {
 describe('since when sums count', () => {
   const startOf = (sent: SentMetrics): number => Number(only(sent, 'hw.energy').start / MS) - T0
 
-  test('from the first delivered time; a value that fell begins anew', () => {
+  test('from the first delivered time; a value that fell starts over', () => {
     const { scrape, collect } = host()
     const at = (t: number, value: number): number => {
       scrape(T0 + t, [[ENERGY, GPU, value]])
@@ -252,7 +283,7 @@ describe('since when sums count', () => {
     expect(startOf(collect(T0 + 3_000))).toBe(2_000)
   })
 
-  test('what was away goes on, after more than an hour it begins anew', () => {
+  test('what was away goes on, after more than an hour it starts over', () => {
     const { scrape, collect } = host()
     scrape(T0, [[ENERGY, GPU, 100]])
     collect(T0)
@@ -268,7 +299,7 @@ describe('since when sums count', () => {
     expect(startOf(collect(T0 + 6_000_000))).toBe(6_000_000)
   })
 
-  test('a clock that was set back begins anew; a sum that may fall does not', () => {
+  test('a clock that was set back starts over; a sum that may fall does not', () => {
     const { scrape, collect } = host()
     scrape(T0, [[ENERGY, GPU, 100]])
     collect(T0)

@@ -37,7 +37,7 @@ export const composeDriverCapabilities = defineCheck({
       const names = text.split(',').map((one) => one.trim())
       const unknown = names.filter((one) => !DRIVER_CAPABILITIES.includes(one))
       if (unknown.length > 0) {
-        const words = `${NAME}: expected some of ${DRIVER_CAPABILITIES.join(', ')}, came "${unknown.join(',').slice(0, 60)}": the container does not start`
+        const words = `${NAME} must be some of ${DRIVER_CAPABILITIES.join(', ')}, not "${unknown.join(',').slice(0, 60)}": the container does not start`
         return [complainOf('fail', service, place, words, [remedy('Name those that there are.')])]
       }
       const has = (one: string): boolean => names.includes('all') || names.includes(one)

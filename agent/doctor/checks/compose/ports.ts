@@ -61,7 +61,7 @@ export const composePorts = defineCheck({
         for (const port of ports) {
           if ('wrong' in port) {
             found.push(
-              complainOf('fail', service, port, `ports: expected [ADDRESS:]HOST:CONTAINER with ports of 1 to 65535, came ${port.wrong}`, [
+              complainOf('fail', service, port, `ports must be [ADDRESS:]HOST:CONTAINER with ports of 1 to 65535, not ${port.wrong}`, [
                 write(service, project, 'Write address, port of the host, port of the container.', 'ports:\n  - "127.0.0.1:8000:8000"', port),
               ]),
             )

@@ -70,13 +70,9 @@ const restart: Judge = (service, project) => {
   if (valid) return []
   const yaml = written.kind === 'scalar' && written.value === false ? 'restart: "no"' : 'restart: unless-stopped'
   return [
-    complainOf(
-      'fail',
-      service,
-      written,
-      'restart: expected no (in quotes), always, unless-stopped or on-failure:N, came something else: Compose refuses the file',
-      [write(service, project, 'Write one of those.', yaml)],
-    ),
+    complainOf('fail', service, written, 'restart must be no (in quotes), always, unless-stopped or on-failure:N: Compose refuses the file', [
+      write(service, project, 'Write one of those.', yaml),
+    ]),
   ]
 }
 
@@ -85,7 +81,7 @@ const limits: Judge = (service, project) => {
   const wrong = [old, own].find((part) => sizeOf(part) === 'invalid')
   if (wrong !== undefined) {
     return [
-      complainOf('fail', service, wrong, 'expected a size such as 16g or 512m as its memory limit, came something else: Compose refuses the file', [
+      complainOf('fail', service, wrong, 'the memory limit must be a size such as 16g or 512m: Compose refuses the file', [
         write(service, project, 'Write a number with b, k, m or g.', 'mem_limit: 16g'),
       ]),
     ]

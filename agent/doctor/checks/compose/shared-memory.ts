@@ -35,7 +35,7 @@ export const composeSharedMemory = defineCheck({
       const enough = bounded && limit < 16 * LEAST ? `shm_size: ${Math.max(1, Math.floor(limit / LEAST / 2))}gb` : 'shm_size: 8gb'
       if (size === 'invalid') {
         return [
-          complainOf('fail', service, written, 'shm_size: expected a size such as 8gb or 512m, came something else: Compose refuses the file', [
+          complainOf('fail', service, written, 'shm_size must be a size such as 8gb or 512m: Compose refuses the file', [
             write(service, project, 'Write a number with b, k, m or g.', enough),
           ]),
         ]

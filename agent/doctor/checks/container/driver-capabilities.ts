@@ -31,7 +31,7 @@ export const containerDriverCapabilities = defineCheck({
       const unknown = given.filter((one) => !KNOWN.includes(one))
       const set = recreate(container, `-e ${NAME}=compute,utility`, `environment: {${NAME}: "compute,utility"}`)
       if (unknown.length > 0)
-        return [complain('fail', `${NAME}: expected some of ${KNOWN.join(', ')}, came "${unknown.join(',')}": such a container does not start`, [set])]
+        return [complain('fail', `${NAME} must be some of ${KNOWN.join(', ')}, not "${unknown.join(',')}": such a container does not start`, [set])]
       const has = (one: string): boolean => given.includes('all') || given.includes(one)
       if (!has('compute')) {
         // Monitors want NVML alone.

@@ -24,7 +24,7 @@ export const containerVisibleDevices = defineCheck({
         return [complain('warn', `${NAME}="${text}" hides every GPU from its programs, though it was given some`, [drop])]
       }
       const odd = names.find((name) => !/^(\d+|GPU-[0-9a-fA-F-]+|MIG-\S+)$/.test(name))
-      if (odd !== undefined) return [complain('fail', `${NAME}="${text}": expected numbers or UUIDs with commas between, came "${odd}"`, [drop])]
+      if (odd !== undefined) return [complain('fail', `${NAME}="${text}" must be numbers or UUIDs with commas between, not "${odd}"`, [drop])]
       if (new Set(names).size < names.length) return [complain('fail', `${NAME}="${text}" names one GPU twice: CUDA then shows none`, [drop])]
       if (nvml === undefined || nvml.gpus.length === 0) return [skipped(`${NAME}=${text}; the GPUs of this host are not known`)]
       const given = wsl

@@ -47,7 +47,7 @@ export const devNodes = defineCheck({
         findings.push({
           status: 'fail',
           subject: `/dev/${name}`,
-          summary: `expected a device file, came a ${node.kind}`,
+          summary: `must be a device file, not a ${node.kind}`,
           remedies: [
             {
               text: 'Take it away, and let the driver make the right one.',

@@ -41,7 +41,7 @@ export const toolkitRuntime = defineCheck({
     const config = engine.rootless ? parseDaemonConfig(undefined) : parseDaemonConfig(await around.files.readText(DAEMON_CONFIG))
     if (config.kind === 'broken') {
       const text = 'Mend the JSON (a missing or trailing comma, mostly); Docker does not start again with this file. See what is wrong with:'
-      return say('fail', `${DAEMON_CONFIG}: expected JSON, came something else: ${config.why}`, { text, command: `python3 -m json.tool ${DAEMON_CONFIG}` })
+      return say('fail', `${DAEMON_CONFIG} is not valid JSON: ${config.why}`, { text, command: `python3 -m json.tool ${DAEMON_CONFIG}` })
     }
     if (config.hasRuntime) {
       const text = 'Restart Docker, so that it reads its configuration (containers without a restart policy stop and must be started again).'

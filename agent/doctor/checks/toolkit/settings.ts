@@ -25,7 +25,7 @@ export const toolkitSettings = defineCheck({
 
     const mode = config.get('nvidia-container-runtime.mode') ?? 'auto'
     if (!MODES.includes(mode)) {
-      complain('fail', `mode: expected one of ${MODES.join(', ')}, came "${mode}"`, 'Let the toolkit choose.', setting('nvidia-container-runtime.mode', 'auto'))
+      complain('fail', `mode must be one of ${MODES.join(', ')}, not "${mode}"`, 'Let the toolkit choose.', setting('nvidia-container-runtime.mode', 'auto'))
     }
     // From 1.18 on `auto` is CDI made on the spot, which leaves cgroups to the engine.
     const legacy = mode === 'legacy' || (mode === 'auto' && (version === undefined || olderThan(version, [1, 18, 0])))

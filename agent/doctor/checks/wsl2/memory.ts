@@ -44,7 +44,7 @@ function fileFindings({ settings, misnamed }: WslConfig, total: number): readonl
     return [
       complain(
         'warn',
-        `${FILE}: expected memory such as 16GB (no space, no fraction, capitals), came ${text}: WSL goes by its default`,
+        `${FILE}: memory must be a size such as 16GB (no space, no fraction, capitals), not ${text}: WSL uses its default`,
         edit(`memory=${better}GB`),
       ),
     ]

@@ -10,7 +10,7 @@ const isNotifier = (value: unknown): value is NotifierRow =>
 const isTest = (value: unknown): value is NotifierTest => isObject(value) && typeof value['result'] === 'string' && typeof value['took_ms'] === 'number'
 
 export function parseNotifiers(value: unknown): readonly NotifierRow[] {
-  if (!Array.isArray(value) || !value.every(isNotifier)) throw new Error(`notifiers: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(value) || !value.every(isNotifier)) throw new Error(`notifiers must be a list of notifiers, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 
@@ -45,7 +45,7 @@ const pathOf = (name: string, what: 'test' | 'retry'): string => `api/v1/notifie
 export const sendTest = (name: string): Promise<void> =>
   attempt(name, async () => {
     const told = await send('POST', pathOf(name, 'test'), storedToken(), {})
-    if (!isTest(told)) throw new Error(`${pathOf(name, 'test')}: expected what came of it, came ${JSON.stringify(told)?.slice(0, 80)}`)
+    if (!isTest(told)) throw new Error(`${pathOf(name, 'test')}: must be the result of a test message, not ${JSON.stringify(told)?.slice(0, 80)}`)
     return testText(told)
   })
 export const retrySetAside = (name: string): Promise<void> =>

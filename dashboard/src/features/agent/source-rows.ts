@@ -36,7 +36,7 @@ const isGap = (value: unknown): value is GapEntry =>
   isObject(value) && ['source', 'metric', 'reason'].every((key) => typeof value[key] === 'string') && isObject(value['labels'])
 
 function listOf<Row>(what: string, value: unknown, is: (each: unknown) => each is Row): readonly Row[] {
-  if (!Array.isArray(value) || !value.every(is)) throw new Error(`${what}: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(value) || !value.every(is)) throw new Error(`${what} must be a list of ${what}, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 export const parseGroups = (value: unknown): readonly GroupRow[] => listOf('sources', value, isGroup)

@@ -17,7 +17,7 @@ const isReport = (value: unknown): value is DoctorReport =>
   value['checks'].every(isCheck)
 
 export function parseReport(value: unknown): DoctorReport {
-  if (!isReport(value)) throw new Error(`doctor: expected its report, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!isReport(value)) throw new Error(`doctor: must be a report, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 

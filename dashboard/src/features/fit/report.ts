@@ -20,11 +20,11 @@ const isFit = (value: unknown): value is FitReport =>
   value['gpus'].every(isAnswer)
 
 export function parseFit(value: unknown): FitReport {
-  if (!isFit(value)) throw new Error(`fit: expected its answer, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!isFit(value)) throw new Error(`fit: must be an answer, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 export function parseRooms(value: unknown): readonly GpuRoom[] {
-  if (!Array.isArray(value) || !value.every(isRoom)) throw new Error(`fit: expected what each GPU has, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(value) || !value.every(isRoom)) throw new Error(`fit: must be a list of GPUs, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 

@@ -91,7 +91,7 @@ export function takeConfig(text: string): string | undefined {
   } catch (error) {
     return `That is no JSON: ${messageOf(error)}`
   }
-  if (!compact.startsWith('{')) return `Expected the config.json of a model, came ${compact.slice(0, 30)}`
+  if (!compact.startsWith('{')) return `Not the config.json of a model: it begins with ${compact.slice(0, 30)}`
   if (new Blob([compact]).size > MAX_CONFIG_BYTES) return 'Expected at most 1 MiB; the config.json of a model has some kilobytes'
   const long = compact.length > MAX_LINKED
   held.value = long ? compact : undefined

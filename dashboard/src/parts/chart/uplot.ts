@@ -26,6 +26,6 @@ effect(() => {
 /** A chart in this element. Throws before `chartsReady`. */
 export function newChart(options: uPlot.Options, data: uPlot.AlignedData, host: HTMLElement): uPlot {
   const Chart = found.peek()
-  if (Chart === undefined) throw new Error('expected uPlot to be loaded before a chart is made')
+  if (Chart === undefined) throw new Error('a chart is made before uPlot is loaded')
   return new Chart(options, data, host)
 }

@@ -30,7 +30,7 @@ export type ApiFailure = { readonly status: number; readonly code: string; reado
 export class ApiError extends Error {
   readonly failure: ApiFailure
   constructor(path: string, failure: ApiFailure) {
-    super(`${path}: expected 200, came ${failure.status} (${failure.code}): ${failure.message}`)
+    super(`${path}: the agent answered ${failure.status} (${failure.code}): ${failure.message}`)
     this.name = 'ApiError'
     this.failure = failure
   }

@@ -27,13 +27,13 @@ const isWhole = (value: unknown): value is Incident =>
 
 /** The incidents of an API answer. */
 export function parseIncidents(value: unknown): readonly IncidentSummary[] {
-  if (!Array.isArray(value) || !value.every(isIncident)) throw new Error(`incidents: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(value) || !value.every(isIncident)) throw new Error(`incidents must be a list of incidents, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 
 /** One incident with all its evidence. */
 export function parseIncident(value: unknown): Incident {
-  if (!isWhole(value)) throw new Error(`incident: expected one with its evidence, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!isWhole(value)) throw new Error(`incident must be one with its evidence, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 
@@ -42,14 +42,14 @@ const isSilence = (value: unknown): value is Silence =>
 
 /** The silences of an API answer. */
 export function parseSilences(value: unknown): readonly Silence[] {
-  if (!Array.isArray(value) || !value.every(isSilence)) throw new Error(`silences: expected a list of them, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(value) || !value.every(isSilence)) throw new Error(`silences must be a list of silences, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return value
 }
 
 /** A hello, a frame or an incident; undefined for messages of later versions. Throws when the text is no JSON object. */
 export function parseLiveMessage(text: string): LiveMessage | undefined {
   const value: unknown = JSON.parse(text)
-  if (!isObject(value)) throw new Error(`live stream: expected a JSON object, came ${text.slice(0, 80)}`)
+  if (!isObject(value)) throw new Error(`live stream: a message must be a JSON object, not ${text.slice(0, 80)}`)
   return isHello(value) || isFrame(value) || isIncidentMessage(value) ? value : undefined
 }
 
@@ -59,6 +59,6 @@ const isSeries = (value: unknown): value is SeriesRow =>
 /** The rows of a history answer, whether they come bare or under `series`. */
 export function parseSeries(value: unknown): readonly SeriesRow[] {
   const rows: unknown = isObject(value) ? value['series'] : value
-  if (!Array.isArray(rows) || !rows.every(isSeries)) throw new Error(`history: expected a list of series, came ${JSON.stringify(value)?.slice(0, 80)}`)
+  if (!Array.isArray(rows) || !rows.every(isSeries)) throw new Error(`history must be a list of series, not ${JSON.stringify(value)?.slice(0, 80)}`)
   return rows
 }

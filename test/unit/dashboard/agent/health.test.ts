@@ -91,8 +91,8 @@ describe('sources', () => {
     expect(of('host')?.newest).toBeUndefined()
   })
   test('an answer of another shape is refused', () => {
-    expect(() => parseGroups([{ source: 'gpu' }])).toThrow('sources: expected a list')
-    expect(() => parseGaps({})).toThrow('gaps: expected a list')
+    expect(() => parseGroups([{ source: 'gpu' }])).toThrow('sources must be a list')
+    expect(() => parseGaps({})).toThrow('gaps must be a list')
   })
 })
 

@@ -19,7 +19,7 @@ test('a report is looked at before it is believed', () => {
   expect(parseReport(REPORT)).toBe(REPORT)
   const [first] = REPORT.checks
   const wrong = [undefined, [], { ...REPORT, version: 2 }, { ...REPORT, checks: [{ ...first, findings: [{}] }] }, { ...REPORT, counts: undefined }]
-  for (const value of wrong) expect(() => parseReport(value)).toThrow(/expected its report/)
+  for (const value of wrong) expect(() => parseReport(value)).toThrow(/must be a report, not/)
 })
 
 describe('what is to be mended', () => {

@@ -30,9 +30,9 @@ test('answers are looked at before they are believed', () => {
   const answer = report({}, [room(40)])
   expect(parseFit(structuredClone(answer))).toEqual(answer)
   for (const wrong of [undefined, {}, { ...answer, version: 2 }, { ...answer, gpus: [{}] }, { ...answer, estimate: { ...answer.estimate, parts: [{}] } }])
-    expect(() => parseFit(wrong)).toThrow(/expected its answer/)
+    expect(() => parseFit(wrong)).toThrow(/must be an answer, not/)
   expect(parseRooms([room(1)])).toHaveLength(1)
-  expect(() => parseRooms([{ name: 'x' }])).toThrow(/expected what each GPU has/)
+  expect(() => parseRooms([{ name: 'x' }])).toThrow(/must be a list of GPUs, not/)
 })
 
 describe('the bar of a card', () => {

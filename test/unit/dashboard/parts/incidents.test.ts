@@ -50,5 +50,5 @@ test('comes through the border only in its form', () => {
   expect(parseLiveMessage(JSON.stringify(message))).toEqual(message)
   expect(parseLiveMessage('{"type":"incident","incident":{"id":"x"}}')).toBeUndefined()
   expect(parseIncidents([summaryOf(INCIDENT)])).toHaveLength(1)
-  expect(() => parseIncidents({ error: 'x' })).toThrow(/expected a list of them, came/)
+  expect(() => parseIncidents({ error: 'x' })).toThrow(/must be a list of incidents, not/)
 })

@@ -6,7 +6,7 @@ import { INCIDENT, SILENCE } from '../../http/incident-fixture.ts'
 
 test('silences are looked at before they are believed', () => {
   expect(parseSilences([SILENCE])).toEqual([SILENCE])
-  for (const wrong of [undefined, {}, [{}], [{ ...SILENCE, until: 'soon' }]]) expect(() => parseSilences(wrong)).toThrow(/expected a list/)
+  for (const wrong of [undefined, {}, [{}], [{ ...SILENCE, until: 'soon' }]]) expect(() => parseSilences(wrong)).toThrow(/must be a list of silences, not/)
 })
 
 test('a silence covers kind, GPU and container as far as the incident has them', () => {

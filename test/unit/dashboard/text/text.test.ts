@@ -46,13 +46,13 @@ describe('borders', () => {
     expect(parseLiveMessage(JSON.stringify(frame(1, [gpu(0)])))?.type).toBe('frame')
     expect(parseLiveMessage('{"type":"incident","incident":{}}')).toBeUndefined()
     expect(parseLiveMessage('{"type":"frame","t":"soon","gpus":[]}')).toBeUndefined()
-    expect(() => parseLiveMessage('[1]')).toThrow(/expected a JSON object, came \[1\]/)
+    expect(() => parseLiveMessage('[1]')).toThrow(/must be a JSON object, not \[1\]/)
   })
 
   test('a history answer that is none is refused', () => {
     expect(parseSeries([{ metric: 'm', labels: {}, step_ms: 1, t: [], mean: [] }])).toHaveLength(1)
-    expect(() => parseSeries([{ labels: {} }])).toThrow(/expected a list of series/)
-    expect(() => parseSeries({ error: 'x' })).toThrow(/expected a list of series/)
+    expect(() => parseSeries([{ labels: {} }])).toThrow(/must be a list of series, not/)
+    expect(() => parseSeries({ error: 'x' })).toThrow(/must be a list of series, not/)
   })
 
   test('a token of any characters becomes a legal subprotocol that decodes to it', () => {

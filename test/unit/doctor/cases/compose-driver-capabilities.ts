@@ -20,7 +20,7 @@ export const cases: readonly CheckCase[] = [
   },
   { about: 'no utility for PyTorch', scene: written(runtime(`${NAME}: compute`, 'pytorch/pytorch')), status: 'fail', says: /compute,utility/ },
   { about: 'no compute for PyTorch', scene: written(runtime(`${NAME}: utility`, 'pytorch/pytorch')), status: 'fail', says: /not compute/ },
-  { about: 'one that there is not', scene: written(runtime(`${NAME}: 'compute,utilities'`)), status: 'fail', says: /came \\"utilities\\"/ },
+  { about: 'one that there is not', scene: written(runtime(`${NAME}: 'compute,utilities'`)), status: 'fail', says: /not \\"utilities\\"/ },
   { about: 'under WSL2', scene: written(asking('capabilities: [gpu, compute]'), { files: WSL }), status: 'skipped', says: /WSL2/ },
   { about: 'a variable that is not set here', scene: written(runtime(`${NAME}: '\${CAPS}'`)), status: 'skipped' },
   { about: 'nobody asks', scene: written('services: {a: {image: x}}'), status: 'skipped' },

@@ -43,7 +43,7 @@ export const cases: readonly CheckCase[] = [
   },
   { about: 'tcp and udp', scene: written(ports('"53:53", "53:53/udp"')), status: 'pass' },
   { about: 'no port', scene: written(ports('"99999:80"')), status: 'fail', says: /ports of 1 to 65535/ },
-  { about: 'a word', scene: written(ports('http')), status: 'fail', says: /came \\"http\\"/ },
+  { about: 'a word', scene: written(ports('http')), status: 'fail', says: /not \\"http\\"/ },
   { about: 'a map without a target', scene: written(ports('{published: 80}')), status: 'fail', says: /without a valid target/ },
   { about: 'a variable that is not set here', scene: written(ports("'${PORT}:11434'")), status: 'skipped' },
   { about: 'none', scene: written('services: {a: {image: x}}'), status: 'skipped' },

@@ -11,7 +11,7 @@ export const cases: readonly CheckCase[] = [
     about: 'an allocator setting with an equals sign',
     scene: written(env('PYTORCH_CUDA_ALLOC_CONF: expandable_segments=True')),
     status: 'fail',
-    says: /expected key:value.*PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True/,
+    says: /must be key:value.*PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True/,
   },
   {
     about: 'one that has no effect',
@@ -44,7 +44,7 @@ export const cases: readonly CheckCase[] = [
   },
   { about: 'restart as a flag', scene: written('services: {a: {image: x, restart: false}}'), status: 'fail', says: /restart: \\"no\\"/ },
   { about: 'restart that there is not', scene: written('services: {a: {image: x, restart: sometimes}}'), status: 'fail', says: /unless-stopped/ },
-  { about: 'no memory limit', scene: written('services: {a: {image: x, mem_limit: lots}}'), status: 'fail', says: /expected a size/ },
+  { about: 'no memory limit', scene: written('services: {a: {image: x, mem_limit: lots}}'), status: 'fail', says: /must be a size/ },
   {
     about: 'two memory limits',
     scene: written('services: {a: {image: x, mem_limit: 8g, deploy: {resources: {limits: {memory: 16g}}}}}'),

@@ -25,7 +25,7 @@ export const cases: readonly CheckCase[] = [
     status: 'warn',
     says: /memory: 24g.*shm_size: 4gb/,
   },
-  { about: 'no size', scene: written(service('shm_size: 8 gigs')), status: 'fail', says: /expected a size/ },
+  { about: 'no size', scene: written(service('shm_size: 8 gigs')), status: 'fail', says: /must be a size/ },
   { about: 'a variable that is not set here', scene: written(service("shm_size: '${SHM}'")), status: 'skipped' },
   { about: 'a service that needs little', scene: written(service('gpus: all', 'my/app')), status: 'skipped' },
   { about: 'no file was named', scene: {}, status: 'skipped' },

@@ -18,6 +18,6 @@ export const cases: readonly CheckCase[] = [
   },
   { about: 'none', scene: { engine, nvml, containers: shows('') }, status: 'warn', says: /hides every GPU/ },
   { about: 'one twice', scene: { engine, nvml, containers: shows('0,0') }, status: 'fail', says: /twice/ },
-  { about: 'a word', scene: { engine, nvml, containers: shows('all') }, status: 'fail', says: /expected numbers or UUIDs/ },
+  { about: 'a word', scene: { engine, nvml, containers: shows('all') }, status: 'fail', says: /must be numbers or UUIDs/ },
   { about: 'the GPUs are not known', scene: { engine, containers: shows('0') }, status: 'skipped', says: /not known/ },
 ]

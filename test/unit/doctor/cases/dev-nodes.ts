@@ -14,7 +14,7 @@ export const cases: readonly CheckCase[] = [
     about: 'a file in its place (touched in a container, say)',
     scene: { files: { ...healthy(), ...without, '/dev/nvidia0': '' } },
     status: 'fail',
-    says: /expected a device file, came a file/,
+    says: /must be a device file, not a file/,
   },
   {
     about: 'no memory module',

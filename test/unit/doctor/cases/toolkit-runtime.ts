@@ -23,7 +23,7 @@ export const cases: readonly CheckCase[] = [
     status: 'fail',
     says: /systemctl restart docker/,
   },
-  { about: 'a broken file', scene: { engine: bare, files: daemon('{"runtimes": {},}') }, status: 'fail', says: /expected JSON/ },
+  { about: 'a broken file', scene: { engine: bare, files: daemon('{"runtimes": {},}') }, status: 'fail', says: /is not valid JSON/ },
   {
     about: 'the hook alone serves --gpus',
     scene: { engine: bare, files: DRIVER, programs: { 'nvidia-container-runtime-hook': { prints: '' } } },

@@ -47,7 +47,7 @@ export const cases: readonly CheckCase[] = [
     status: 'fail',
     says: /ldconfig=@\/sbin\/ldconfig/,
   },
-  { about: 'a mode that there is not', scene: { engine, files: config({ mode: 'leagcy' }), programs: TOOLKIT }, status: 'fail', says: /came .*leagcy/ },
+  { about: 'a mode that there is not', scene: { engine, files: config({ mode: 'leagcy' }), programs: TOOLKIT }, status: 'fail', says: /not .*leagcy/ },
   {
     about: 'the variable is ignored',
     scene: { engine, files: config({ head: 'accept-nvidia-visible-devices-envvar-when-unprivileged = false' }), programs: TOOLKIT, containers: [byVariable] },

@@ -11,7 +11,7 @@ async function open(file: File): Promise<void> {
   if (file.size > MOST_BYTES) {
     say({
       type: 'refused',
-      why: `expected a file of at most ${MOST_BYTES / 2 ** 20} MiB, came ${Math.ceil(file.size / 2 ** 20)} MiB: warpwatch snapshot FILE reads up to 2 GiB, or dump again with a smaller max_entries of _record_memory_history`,
+      why: `too large: ${Math.ceil(file.size / 2 ** 20)} MiB, and the browser reads at most ${MOST_BYTES / 2 ** 20} MiB: warpwatch snapshot FILE reads up to 2 GiB, or dump again with a smaller max_entries of _record_memory_history`,
     })
     return
   }
@@ -20,8 +20,7 @@ async function open(file: File): Promise<void> {
     say({ type: 'opened', report: { ...opened.report, tookMs: performance.now() - began } })
   } catch (error) {
     if (isRefusal(error)) say({ type: 'refused', why: error.message })
-    else
-      say({ type: 'refused', why: `expected a file that this browser can read and hold, came: ${error instanceof Error ? error.message : 'an unknown error'}` })
+    else say({ type: 'refused', why: `this browser cannot read or hold the file: ${error instanceof Error ? error.message : 'an unknown error'}` })
   }
 }
 
@@ -29,7 +28,7 @@ function ask(id: number, { request, free, device }: Question): void {
   const read = (field: 'request' | 'free', text: string, least: number): number | undefined => {
     const bytes = parseBytes(text)
     if (bytes !== undefined && bytes >= least) return bytes
-    say({ type: 'unclear', id, field, why: `expected a size such as 2GiB, 500MB or 1048576, came ${JSON.stringify(text.slice(0, 40))}` })
+    say({ type: 'unclear', id, field, why: `must be a size such as 2GiB, 500MB or 1048576, not ${JSON.stringify(text.slice(0, 40))}` })
     return undefined
   }
   if (opened === undefined) return
