@@ -11,6 +11,7 @@ import type { LatestStore } from './store/latest.ts'
 import { createOperator } from './store/operator.ts'
 import { createAlertsOutput } from './wiring/alerts.ts'
 import { createHostDiagnosis } from './wiring/diagnosis.ts'
+import { createJobs } from './wiring/jobs.ts'
 import { openOutputs } from './wiring/outputs.ts'
 import { createPresent } from './wiring/present.ts'
 import { createReloads } from './wiring/reloads.ts'
@@ -40,26 +41,29 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const containerSettings = createContainerSettingsBook()
   const diagnosis = createHostDiagnosis({ config, stores, settingsOf: containerSettings.get, log: log('agent') })
   const incidents = createIncidentService({ store: stores.incidents, maintenance: stores.maintenance, figures: diagnosis.figures })
-  const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, log })
+  const jobs = createJobs(config, log('jobs'))
+  const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
   const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, log: log('alerts') })
   const pipeline = createPipeline(
     {
       stores: [...present.stores, ...stores.events],
       diagnosis,
       incidents,
-      outputs: { events: outputs.events, incidents: [...outputs.incidents, alerts] },
-      ticks: [present, ...outputs.ticks, ...stores.ticks, alerts],
+      outputs: { events: [jobs, ...outputs.events], incidents: [jobs, ...outputs.incidents, alerts] },
+      ticks: [present, ...outputs.ticks, ...stores.ticks, jobs, alerts],
     },
     log('agent'),
   )
   const operator = createOperator({ incidents, maintenance: stores.maintenance, pipeline })
-  const sources = createSources({ config, present, stores, outputs, pipeline, incidents, alerts, reloads, containerSettings })
+  const sources = createSources({ config, present, stores, outputs, pipeline, incidents, jobs: jobs.interest, alerts, reloads, containerSettings })
   const server = createAgentServer({
     config,
     present,
     stores,
     incidents,
     operator,
+    jobs,
+    pipeline,
     alerts,
     containerSettings,
     live: outputs.live,
@@ -74,6 +78,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const url = await server.listen()
   await alerts.open(url)
   diagnosis.restore()
+  jobs.restore()
   alerts.start()
   await sources.start({ emit: pipeline.ingest, every: scrapes.every, log })
   ticks.every(1_000, pipeline.tick)
@@ -95,6 +100,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
       pipeline.flush()
       // What the last events said is in its outbox now; the store is asked until the last message is put together.
       await alerts.stop()
+      jobs.close()
       stores.close()
     },
   }

@@ -24,3 +24,11 @@ export function parseStatus(text: string): { readonly uid?: number; readonly inn
   const inner = pids !== undefined && pids.length > 1 ? pids.at(-1) : undefined
   return { ...(uid === undefined ? {} : { uid: Number(uid) }), ...(inner === undefined ? {} : { innerPid: Number(inner) }) }
 }
+
+export type Family = { readonly comm: string; readonly parent: number; readonly session: number; readonly tty: number; readonly startTicks: number }
+/** Of /proc/PID/stat: who started it, the session that it is in and its terminal (0: none). */
+export function parseFamily(text: string): Family | undefined {
+  const stat = parseStat(text)
+  const [, parent, , session, tty] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return stat === undefined ? undefined : { ...stat, parent: Number(parent), session: Number(session), tty: Number(tty) }
+}

@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   help: async () => (await import('./help/help.ts')).help,
   incidents: async () => (await import('./incidents/incidents.ts')).incidents,
   progress: async () => (await import('./progress/progress.ts')).progress,
+  jobs: async () => (await import('./jobs/jobs.ts')).jobs,
   replay: async () => (await import('./replay/replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
   silence: async () => (await import('./silence.ts')).silence,

@@ -240,6 +240,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       case 'operator':
         return repaired(event)
       case 'allocator':
+      case 'process':
+      case 'exec':
         return
     }
   }

@@ -29,6 +29,7 @@ const needsToken = (path: string): boolean => path === '/metrics' || path === '/
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
   if (
     path === '/api/v1/silences' ||
+    path === '/api/v1/jobs/exec' ||
     path === RELOAD_PATH ||
     isQuestion(path) ||
     /^\/api\/v1\/(?:incidents\/[^/]+\/(?:ack|resolve)|notifiers\/[^/]+\/(?:test|retry))$/.test(path)

@@ -13,7 +13,17 @@ export type Readiness = {
 const STALE_AFTER_MS = 5_000
 
 /** Sources that tell of the agent and its findings, not of what it watches: they go on speaking when nothing is sampled any more. */
-const OWN_SOURCES: ReadonlySet<string> = new Set(['agent', 'incidents', 'notifications', 'container-logs', 'kernel-log', 'log-files', 'journald', 'targets'])
+const OWN_SOURCES: ReadonlySet<string> = new Set([
+  'agent',
+  'incidents',
+  'jobs',
+  'notifications',
+  'container-logs',
+  'kernel-log',
+  'log-files',
+  'journald',
+  'targets',
+])
 
 /** More than a scrape is ahead of the clock that it was timed by. */
 const AHEAD_MS = 2_000

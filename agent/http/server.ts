@@ -107,12 +107,13 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   checkBind(options)
   let access = createAccess(options)
   let { token } = options
-  const { views, history, incidents, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
+  const { views, history, incidents, jobs, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
   const onError = (error: unknown): void => log.error(`a request failed: ${stackOf(error)}`)
   const app = createApp({
     views,
     history,
     incidents,
+    jobs,
     maintenance,
     notifiers,
     containerSettings,

@@ -1,77 +1,39 @@
-// Jobs: how far each is, how fast, and how long it will take, as its own log says it.
+// Jobs: what runs, how runs ended, and what each job used since the agent started.
 import { defineMetric } from '../model/metric.ts'
 
-const LABELS = ['job', 'rank'] as const
-
-export const jobProgressRatio = defineMetric({
-  name: 'warpwatch_job_progress_ratio',
+export const jobInfo = defineMetric({
+  name: 'warpwatch_job_info',
   subject: 'job',
-  kind: 'gauge',
+  kind: 'info',
   unit: '1',
-  help: 'Step by steps, of the epoch where the job counts so; absent when it does not say how many there are. `rank` where several ranks say their own.',
-  labels: LABELS,
+  help: 'A running job: its id over all runs, the number of this run, who runs it, what it is (container, pod, slurm, unit, exec, session), and the GPUs that it holds.',
+  labels: ['job', 'job_id', 'run', 'kind', 'user', 'namespace', 'container', 'slurm_job', 'unit', 'gpus'],
+  history: false,
 })
-export const jobStep = defineMetric({
-  name: 'warpwatch_job_step',
+export const jobRunsTotal = defineMetric({
+  name: 'warpwatch_job_runs_total',
   subject: 'job',
-  kind: 'gauge',
-  unit: '{step}',
-  help: 'The last step that the job printed; of the epoch where it counts so.',
-  labels: LABELS,
+  kind: 'counter',
+  unit: '{run}',
+  help: 'Runs that ended since the agent started, by outcome; counted ten seconds after the end, when late log lines have been read.',
+  labels: ['job', 'outcome'],
+  history: false,
 })
-export const jobSteps = defineMetric({
-  name: 'warpwatch_job_steps',
+export const jobGpuSecondsTotal = defineMetric({
+  name: 'warpwatch_job_gpu_seconds_total',
   subject: 'job',
-  kind: 'gauge',
-  unit: '{step}',
-  help: 'The number of steps that the job counts to; absent when it does not say.',
-  labels: LABELS,
-})
-export const jobStepRate = defineMetric({
-  name: 'warpwatch_job_step_rate',
-  subject: 'job',
-  kind: 'gauge',
-  unit: '{step}/s',
-  help: 'Steps a second: as printed, else from the times of the lines.',
-  labels: LABELS,
-})
-export const jobSamplesRate = defineMetric({
-  name: 'warpwatch_job_samples_rate',
-  subject: 'job',
-  kind: 'gauge',
-  unit: '{sample}/s',
-  help: 'Samples a second, where the job prints them.',
-  labels: LABELS,
-})
-export const jobTokensRate = defineMetric({
-  name: 'warpwatch_job_tokens_rate',
-  subject: 'job',
-  kind: 'gauge',
-  unit: '{token}/s',
-  help: 'Tokens a second, where the job prints them; those generated for a server.',
-  labels: LABELS,
-})
-export const jobLoss = defineMetric({
-  name: 'warpwatch_job_loss',
-  subject: 'job',
-  kind: 'gauge',
-  unit: '1',
-  help: 'The last training loss that the job printed; absent while it is not a number.',
-  labels: LABELS,
-})
-export const jobEtaSeconds = defineMetric({
-  name: 'warpwatch_job_eta_seconds',
-  subject: 'job',
-  kind: 'gauge',
+  kind: 'counter',
   unit: 's',
-  help: 'Time left of the steps that the job counts to: as printed, else from the usual time of a step.',
-  labels: LABELS,
+  help: "GPU time of the job since the agent started: its share of the time in which a kernel ran (active) or none did (idle) while it held GPU memory; lost: the part of both that bad ends threw away, since the last state that was saved or the run's start.",
+  labels: ['job', 'state'],
+  history: false,
 })
-export const jobLastProgressTimestampSeconds = defineMetric({
-  name: 'warpwatch_job_last_progress_timestamp_seconds',
+export const jobEnergyJoulesTotal = defineMetric({
+  name: 'warpwatch_job_energy_joules_total',
   subject: 'job',
-  kind: 'gauge',
-  unit: 's',
-  help: 'When the step changed last, Unix seconds.',
-  labels: LABELS,
+  kind: 'counter',
+  unit: 'J',
+  help: 'Energy of the GPUs while the job held their memory, split evenly between jobs on one GPU; absent where the power cannot be read.',
+  labels: ['job'],
+  history: false,
 })

@@ -38,6 +38,43 @@ export type ContainerEvent = {
   readonly container_id: string
   readonly image?: string
   readonly exit_code?: number
+  /** Number of the signal that somebody sent through the engine; of `kill`. */
+  readonly signal?: number
+  /** Why the engine could not start it; of `die`. */
+  readonly error?: string
+}
+
+/** A process outside of containers that holds GPU memory, with the process that a person started it by: it was first seen, or that one has ended. */
+export type ProcessEvent = {
+  readonly type: 'process'
+  readonly t: number
+  readonly action: 'seen' | 'exit'
+  readonly pid: number
+  /** The process by which its job began, itself or an ancestor: `start_ticks` as in /proc/PID/stat tells two of one pid apart. */
+  readonly root: { readonly pid: number; readonly start_ticks: number; readonly started_at?: number; readonly command: string }
+  /** Pids from its parent up. */
+  readonly ancestors: readonly number[]
+  readonly user?: string
+  readonly slurm_job?: string
+  readonly slurm_name?: string
+  readonly unit?: string
+}
+
+/** `warpwatch exec` says that a command began or ended. */
+export type ExecEvent = {
+  readonly type: 'exec'
+  readonly t: number
+  readonly action: 'start' | 'end'
+  /** Of this run, made by `exec`. */
+  readonly id: string
+  readonly pid: number
+  /** As in /proc/PID/stat. */
+  readonly start_ticks?: number
+  readonly name?: string
+  readonly command: string
+  readonly user?: string
+  readonly exit_code?: number
+  readonly signal?: string
 }
 
 export type AllocatorStats = {
@@ -111,4 +148,4 @@ export type OperatorEvent = {
   readonly note?: string
 }
 
-export type Event = Scrape | LogLine | ContainerEvent | AllocatorSample | AllocatorOom | OperatorEvent
+export type Event = Scrape | LogLine | ContainerEvent | ProcessEvent | ExecEvent | AllocatorSample | AllocatorOom | OperatorEvent

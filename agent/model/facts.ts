@@ -45,6 +45,17 @@ type FactTypes = {
   readonly module: string
   /** SIGKILL and its like. */
   readonly signal: string
+  /** What was raised, without its module. */
+  readonly exception: string
+  /** The deepest of the user's own code: `train.py:188`. */
+  readonly frame: string
+  /** Of the scheduler. */
+  readonly job_id: number
+  /** Two types that do not fit, in the program's words. */
+  readonly expected: string
+  readonly found: string
+  /** The first step with the fault. */
+  readonly step: number
   readonly retry_after_s: number
   readonly from: string
   readonly to: string
@@ -172,8 +183,21 @@ export type FactName = keyof FactTypes
 /** What the text or the numbers state; what they do not state is absent. */
 export type Facts = { readonly [Name in FactName]?: FactTypes[Name] }
 
-/** Facts of any kind: who was hit, and what the agent itself adds to an incident. */
-export const COMMON_FACTS = ['gpu_index', 'pid', 'process', 'exit_code', 'gpu_seconds_lost', 'affected'] as const satisfies readonly FactName[]
+/** Facts of any kind: who was hit, how its process ended, and what the agent itself adds to an incident. */
+export const COMMON_FACTS = [
+  'gpu_index',
+  'pid',
+  'process',
+  'exit_code',
+  'signal',
+  'exception',
+  'frame',
+  'rank',
+  'job_id',
+  'errno',
+  'gpu_seconds_lost',
+  'affected',
+] as const satisfies readonly FactName[]
 
 /** What a fault is about beside GPU, container and process: two faults of a kind that differ in this are two. */
 export const namedBy = ({ target, job, name, series }: Facts): string | undefined => target ?? job ?? (series === undefined ? undefined : `${name} ${series}`)

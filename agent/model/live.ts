@@ -3,6 +3,7 @@
 // a metric with further labels is an object by the value of that label (`clock_hertz: { sm, memory }`).
 
 import type { IncidentMessage } from './incident.ts'
+import type { Run } from './job.ts'
 
 export type GapRow = { readonly measure: string; readonly reason: string; readonly code?: number; readonly detail?: string }
 
@@ -128,6 +129,8 @@ export type FrameMessage = {
   readonly processes: readonly ProcessRow[]
   readonly allocators: readonly AllocatorRow[]
   readonly host: HostRow
+  /** Runs that go on, and those that ended within the last minute. */
+  readonly jobs: readonly Run[]
 }
 export type LiveMessage = HelloMessage | FrameMessage | IncidentMessage
 

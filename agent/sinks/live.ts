@@ -5,6 +5,7 @@ import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
 import { readSubprotocol, type Access } from '../http/auth.ts'
 import type { Views } from '../http/views.ts'
 import type { IncidentMessage, IncidentSummary } from '../model/incident.ts'
+import type { Run } from '../model/job.ts'
 import type { FrameMessage, HelloMessage } from '../model/live.ts'
 import type { Sink, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import { AUTH_WITHIN_MS, awaitToken, CLOSE_REFUSED, judge, refuseUpgrade } from './live/handshake.ts'
@@ -21,6 +22,8 @@ export type LiveSinkOptions = {
   readonly maxBufferedBytes?: number
   /** What fires now, told to each reader after the hello. */
   readonly firing?: () => readonly IncidentSummary[]
+  /** Jobs that run now or have just ended. */
+  readonly jobs?: () => readonly Run[]
 }
 
 /** Of an incident every reader is told, those too that are behind with their frames. */
@@ -75,7 +78,7 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   let present: number | undefined
   const frameAt = (t: number): Buffer => {
     const { gpus, containers, processes, allocators, host } = views.rows()
-    const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, host }
+    const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, host, jobs: options.jobs?.() ?? [] }
     return Buffer.from(JSON.stringify(frame))
   }
 

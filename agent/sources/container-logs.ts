@@ -40,7 +40,7 @@ const FIRST_LOOK_MS = 600_000
 const ALIVE_KEY = 'alive:container-logs'
 const ALIVE_MARGIN_MS = 15_000
 
-/** Streams that are opened anew because lines may be missing, over all containers. */
+/** Streams that are reopened because lines may be missing, over all containers. */
 const LOOKS_AGAIN = { burst: 6, everyMs: 5_000 } as const
 
 function createAllowance({ burst, everyMs }: { readonly burst: number; readonly everyMs: number }): () => boolean {
@@ -121,7 +121,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     }))
     const onSilent = (id: string): void => {
       if (!warned.has('silent'))
-        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed anew; further ones are not told of`)
+        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed again; further ones are not told of`)
       warned.add('silent')
     }
     const backfill = async (socketPath: string): Promise<void> => {

@@ -31,6 +31,8 @@ export type ContainersOptions = {
   readonly settings?: ContainerSettingsBook
   /** Told of what the engines say, for those who read logs. */
   readonly watchList?: ContainerWatchList
+  /** Containers whose end is wanted that nobody saw. */
+  readonly unconfirmed?: () => readonly string[]
 }
 
 const NUMBERS = { group: 'numbers', everyMs: 1_000, ttlMs: 5_000 } as const
@@ -182,6 +184,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       onState,
       ...watchListHandlers(options.watchList),
       onInspected,
+      ...(options.unconfirmed === undefined ? {} : { unconfirmed: options.unconfirmed }),
     })
     const { discover } = engines
     walk()
@@ -233,8 +236,8 @@ function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefi
 export const containers = defineSource({
   id: 'containers',
   metrics: containerMetrics,
-  needs: ['config', 'directory', 'latest', 'watchList', 'settings'],
-  create({ config, directory, latest, watchList, settings }) {
+  needs: ['config', 'directory', 'jobs', 'latest', 'watchList', 'settings'],
+  create({ config, directory, jobs, latest, watchList, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     const { engines, cgroup_root: cgroupRoot } = config.containers
     return createContainersSource({
@@ -244,6 +247,7 @@ export const containers = defineSource({
       gpus: latest.inventory.gpus,
       watchList,
       settings,
+      unconfirmed: jobs.unconfirmed,
       ...(engines.includes('auto') ? {} : { sockets: engines }),
     })
   },

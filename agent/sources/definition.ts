@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import type { Signal } from '../lib/signal.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { IncidentFigures } from '../model/incident.ts'
+import type { JobFigures, JobInterest } from '../model/job.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { NotificationFigures } from '../model/notification.ts'
 import type { ReloadState } from '../model/reload.ts'
@@ -30,6 +31,8 @@ export type Services = {
   /** Filled by the source of containers, asked when something goes wrong. */
   readonly settings: ContainerSettingsBook
   readonly incidents: () => IncidentFigures
+  /** What the jobs used, and what their tracker wants to know of the host. */
+  readonly jobs: JobInterest & { readonly figures: () => JobFigures }
   /** undefined: nobody is notified. */
   readonly notifications: () => NotificationFigures | undefined
   /** What came of reading the configuration, the start included. */

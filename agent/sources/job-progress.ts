@@ -1,5 +1,5 @@
 // What jobs say of their progress in the logs that the other sources read: one scrape for all of them.
-import * as metrics from '../metrics/job.ts'
+import * as metrics from '../metrics/job-progress.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries } from '../model/series.ts'

@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts'
 import { proxyRules } from '../lib/proxy.ts'
 import type { IncidentSummary } from '../model/incident.ts'
+import type { Run } from '../model/job.ts'
 import type { Sink, TakesEvents, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { createLiveSink, type LiveSink } from '../sinks/live.ts'
@@ -18,6 +19,8 @@ export type OutputsOptions = {
   readonly stores: Stores
   /** What fires now, for who begins to listen. */
   readonly firing: () => readonly IncidentSummary[]
+  /** Jobs that run now. */
+  readonly jobs: () => readonly Run[]
   readonly log: (part: string) => Log
 }
 export type Outputs = {
@@ -48,13 +51,14 @@ async function otlpSink({ config, present, stores, log }: OutputsOptions): Promi
 
 /** Throws when the recording cannot be opened, or the settings of OTLP cannot be used. */
 export async function openOutputs(options: OutputsOptions): Promise<Outputs> {
-  const { config, record, present, firing, log } = options
+  const { config, record, present, firing, jobs, log } = options
   const live = createLiveSink({
     views: present.views,
     hostname: config.host_name,
     simulated: config.simulate.scenario !== 'off',
     maxReaders: config.http.max_readers,
     firing,
+    jobs,
   })
   const recording = record === undefined ? [] : [createRecordingSink({ path: record, host: config.host_name, log: log('recording') })]
   const otlp = await otlpSink(options)

@@ -12,6 +12,9 @@ import type { LiveSink } from '../sinks/live.ts'
 import type { IncidentService } from '../store/incident-service.ts'
 import type { Operator } from '../store/operator.ts'
 import type { AlertsOutput } from './alerts.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { jobReport } from '../jobs/report.ts'
+import type { Jobs } from './jobs.ts'
 import type { Present } from './present.ts'
 import type { Reloads } from './reloads.ts'
 import type { Stores } from './stores.ts'
@@ -22,6 +25,8 @@ export type AgentServerOptions = {
   readonly stores: Pick<Stores, 'history'>
   readonly incidents: IncidentService
   readonly operator: Operator
+  readonly jobs: Pick<Jobs, 'view'>
+  readonly pipeline: Pick<Pipeline, 'ingest'>
   readonly alerts: Pick<AlertsOutput, 'api'>
   readonly containerSettings: ContainerSettingsBook
   readonly live: LiveSink
@@ -36,7 +41,7 @@ const here = import.meta.dirname
 const DASHBOARD_DIR = join(here, built ? 'dashboard' : '../../dist/dashboard')
 const RUNBOOKS_DIR = join(here, built ? 'runbooks' : '../../alerts/runbooks')
 
-/** Loaded when somebody asks; made anew after a reload. */
+/** Loaded when somebody asks; made again after a reload. */
 function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
   let doctor: Promise<() => Promise<DoctorReport>> | undefined
   let of: Config | undefined
@@ -52,11 +57,12 @@ function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
 
 /** Throws when the configuration would open the port to other hosts without a token. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const { config, present, stores, incidents, operator, alerts, containerSettings, live, reloads, log } = options
+  const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, reloads, log } = options
   const server = createHttpServer({
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
+    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), tell: pipeline.ingest },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

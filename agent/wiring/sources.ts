@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts'
 import { createLineFilter } from '../diagnosis/line-filter.ts'
 import { createSignal } from '../lib/signal.ts'
 import type { Event } from '../model/event.ts'
+import type { JobFigures, JobInterest } from '../model/job.ts'
 import type { Every, Log } from '../model/source.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { CHILD_ENTRY } from '../sampler/entry.ts'
@@ -30,6 +31,7 @@ export type SourcesOptions = {
   readonly outputs: Outputs
   readonly pipeline: Pipeline
   readonly incidents: IncidentService
+  readonly jobs: JobInterest & { readonly figures: () => JobFigures }
   readonly alerts: AlertsOutput
   readonly reloads: Reloads
   readonly containerSettings: ContainerSettingsBook
@@ -54,7 +56,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 }
 
 function servicesOf(options: SourcesOptions): Services {
-  const { config, present, stores, incidents, alerts, reloads, containerSettings } = options
+  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings } = options
   const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
@@ -64,6 +66,7 @@ function servicesOf(options: SourcesOptions): Services {
     directory,
     settings: containerSettings,
     incidents: incidents.figures,
+    jobs,
     notifications: alerts.figures,
     reloads: reloads.state,
     watchList: createContainerWatchList(),

@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   fit: ['lib'],
   progress: [],
   hang: ['allocator', 'lib'],
+  jobs: ['metrics', 'diagnosis'],
   store: ['inventory', 'lib', 'diagnosis'],
   sinks: ['metrics', 'inventory', 'lib', 'store', 'http'],
   http: ['metrics', 'inventory', 'lib', 'store', 'config', 'fit', 'catalogue.ts'],

@@ -31,7 +31,7 @@ export function oomKillFault(container: string, limitBytes: number | undefined, 
 
 export const oomEventText = ({ action, container }: ContainerEvent): string => `container event: ${action} ${container}`
 
-/** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell began anew. */
+/** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell started over. */
 export function createKillCounter(): (scrape: Scrape) => readonly { readonly id: string; readonly container: string; readonly kills: number }[] {
   const known = new Map<string, number>()
   return ({ readings }) => {

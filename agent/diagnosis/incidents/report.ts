@@ -4,24 +4,9 @@ import type { Incident, IncidentProcess, IncidentSeries } from '../../model/inci
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
+import { block, code, prose, table } from '../../text/markdown.ts'
 import { isoText } from '../../text/time.ts'
 import { incidentContext } from './incident-context.ts'
-
-/** Inline code around any text: a fence longer than the longest one inside. */
-export function code(text: string): string {
-  const flat = text.replace(/[\r\n]+/g, ' ')
-  const fence = '`'.repeat(Math.max(0, ...[...flat.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
-  return fence.length > 1 || flat.startsWith('`') ? `${fence} ${flat} ${fence}` : `\`${flat}\``
-}
-function block(text: string, language = ''): string {
-  const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)))
-  return `${fence}${language}\n${text}\n${fence}`
-}
-const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/[\r\n]+/g, ' ')
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
-/** Our own words, with names from outside in them. */
-const prose = (text: string): string => text.replace(/[\\`*_[\]<>#|]/g, (char) => `\\${char}`)
 
 export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
   const { gpu, container, process, host } = subject
@@ -66,6 +51,7 @@ const processRow = (row: IncidentProcess): readonly string[] => [
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
+  const { started_at: startedAt, occurred_at: occurredAt = startedAt, occurrences = [] } = incident
   const seconds = incident.resolved_at === undefined ? '' : `, resolved ${isoText(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
@@ -125,10 +111,20 @@ export function incidentReport(incident: Incident, host: string): string {
     parts.push('## Processes on the GPU', table(['Pid', 'Process', 'Container', 'GPU', 'GPU memory'], evidence.processes.map(processRow)))
   if (evidence.series.length > 0)
     parts.push(
-      `## Readings, ${isoText(incident.started_at - 120_000)} to 30 s after`,
+      `## Readings, ${isoText(occurredAt - 120_000)} to 30 s after`,
       table(
         ['Metric', 'Of', 'First', 'At the fault', 'Last', 'Highest'],
-        evidence.series.map((series) => seriesRow(series, incident.started_at)),
+        evidence.series.map((series) => seriesRow(series, occurredAt)),
+      ),
+    )
+  if (occurrences.length > 0)
+    parts.push(
+      '## Earlier occurrences, newest first',
+      ...occurrences.map(({ at, pid, verdict: said, log_lines: lines }) =>
+        [
+          `**${isoText(at)}**${pid === undefined ? '' : `, process ${pid}`}: ${prose(said)}`,
+          ...(lines.length === 0 ? [] : [block(lines.map(({ text }) => text).join('\n'))]),
+        ].join('\n\n'),
       ),
     )
   if (evidence.container !== undefined) {

@@ -72,6 +72,10 @@ export const settings = z
   })
   .meta({ id: 'ContainerSettings' })
 
+const occurrence = z
+  .object({ at: time, pid: z.int().optional(), title: z.string(), verdict: z.string(), facts, log_lines: z.array(logLine), series: z.array(series) })
+  .meta({ id: 'Occurrence', description: 'An earlier time that the same fault was seen, with its own process, figures, log lines and memory.' })
+
 const common = {
   id: z.string().regex(/^[0-9a-f]{16}$/),
   kind,
@@ -90,6 +94,7 @@ const common = {
   fired_at: time.optional(),
   resolved_at: time.optional(),
   last_seen_at: time,
+  occurred_at: time.describe('When the newest occurrence began, which verdict, figures and evidence are of; absent where it is the first.').optional(),
   count: z.int().min(1),
   resolution: z.string().describe('Why it is over, where that is not plain.').optional(),
   consequences: z.array(consequence),
@@ -102,6 +107,7 @@ const common = {
 export const incident = z
   .object({
     ...common,
+    occurrences: z.array(occurrence).describe('Earlier occurrences, newest first.').optional(),
     evidence: z.object({ log_lines: z.array(logLine), series: z.array(series), processes: z.array(processRow), container: settings.optional() }),
   })
   .meta({ id: 'Incident' })

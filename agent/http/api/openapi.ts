@@ -1,6 +1,7 @@
 // The description of the API (OpenAPI 3.1), made from the schemas that the answers are tested against.
 import * as z from 'zod'
 import { VERSION } from '../../lib/version.ts'
+import { JOB_GROUPS } from '../../model/job.ts'
 import { INCIDENT_STATUSES } from '../../model/incident.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { fitPath } from './fit-openapi.ts'
@@ -8,6 +9,8 @@ import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
+import { execTaken, execTold, jobsAnswer, run } from './job-schemas.ts'
+import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
@@ -42,6 +45,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/series', operationId: 'querySeries', summary: 'History of a metric', schema: schemas.series, list: true },
   { path: '/api/v1/incidents', operationId: 'listIncidents', summary: 'Incidents, newest first', schema: incidentSummary, list: true },
   { path: '/api/v1/incidents/{id}', operationId: 'getIncident', summary: 'One incident with its evidence', schema: incident },
+  {
+    path: '/api/v1/jobs',
+    operationId: 'listJobs',
+    summary: 'Jobs with the sums of their runs: running ones first, then the newest',
+    schema: jobsAnswer,
+    list: true,
+  },
+  { path: '/api/v1/jobs/{id}', operationId: 'listJobRuns', summary: 'The runs of one job, newest first', schema: run, list: true },
   { path: '/api/v1/silences', operationId: 'listSilences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
   { path: '/api/v1/notifiers', operationId: 'listNotifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
   {
@@ -100,9 +111,17 @@ function incidentParameters(): readonly unknown[] {
     { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } },
   ]
 }
+function jobParameters(): readonly unknown[] {
+  return [
+    { name: 'since', in: 'query', description: 'Only runs that ran at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_JOBS, default: DEFAULT_JOBS } },
+    { name: 'by', in: 'query', description: 'Sums by this instead of jobs.', schema: { type: 'string', enum: JOB_GROUPS } },
+  ]
+}
 function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/series') return seriesParameters()
   if (path === '/api/v1/incidents') return incidentParameters()
+  if (path === '/api/v1/jobs') return jobParameters()
   if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
   return path.includes('{id}') ? [ID] : undefined
 }
@@ -168,6 +187,14 @@ function addWrites(paths: Record<string, unknown>): void {
       responses: { '200': json(refTo(notifierTest), 'What came of it, well or not'), ...refused(bad, none) },
     },
   }
+  paths['/api/v1/jobs/exec'] = {
+    post: {
+      operationId: 'createExecEvent',
+      summary: 'A command under `warpwatch exec` began or ended',
+      requestBody: body(execTold),
+      responses: { '200': json(refTo(execTaken), 'It was taken'), ...refused(bad) },
+    },
+  }
   paths[RELOAD_PATH] = {
     post: {
       operationId: 'reloadConfig',
@@ -195,7 +222,7 @@ export function createOpenApi(): unknown {
     const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
-    if (path === '/api/v1/series' || path === '/api/v1/incidents') responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs'].includes(path)) responses['400'] = json(refTo(schemas.error), 'The query is wrong')
     if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)
@@ -210,6 +237,18 @@ export function createOpenApi(): unknown {
         '200': { description: 'The report', content: { 'text/markdown': { schema: { type: 'string' } } } },
         '401': json(refTo(schemas.error), 'A token is needed'),
         '404': json(refTo(schemas.error), 'There is no such incident'),
+      },
+    },
+  }
+  paths['/api/v1/jobs/{id}/report'] = {
+    get: {
+      operationId: 'getJobReport',
+      summary: 'The newest run of one job as Markdown, to paste into a ticket',
+      parameters: [ID],
+      responses: {
+        '200': { description: 'The report', content: { 'text/markdown': { schema: { type: 'string' } } } },
+        '401': json(refTo(schemas.error), 'A token is needed'),
+        '404': json(refTo(schemas.error), 'There is no such job'),
       },
     },
   }

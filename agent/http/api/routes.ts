@@ -6,6 +6,7 @@ import type { Views } from '../views.ts'
 import { addContainerSettings, type ContainerSettingsOf } from './container-settings.ts'
 import { addDoctor, type DoctorApi } from './doctor.ts'
 import { addFit } from './fit.ts'
+import { addJobs, type JobApi } from './jobs.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
 import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
 import { addNotifiers, type NotifierApi } from './notifiers.ts'
@@ -19,6 +20,8 @@ export type ApiOptions = {
   readonly incidents?: IncidentApiOptions | undefined
   /** undefined: nothing can be silenced, acknowledged or declared healthy. */
   readonly maintenance?: MaintenanceApi | undefined
+  /** undefined: nobody follows jobs. */
+  readonly jobs?: JobApi | undefined
   /** undefined: nobody is notified; the list is empty then. */
   readonly notifiers?: NotifierApi | undefined
   /** undefined: no engine is asked. */
@@ -54,7 +57,7 @@ const NO_NOTIFIERS: NotifierApi = {
 }
 
 export function addApi(app: Hono, options: ApiOptions): void {
-  const { views, history, incidents, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, reload, now } = options
+  const { views, history, incidents, jobs, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, reload, now } = options
   app.get('/api/v1/host', (c) => answerRows(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answerRows(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answerRows(c, views.rows().containers))
@@ -84,6 +87,7 @@ export function addApi(app: Hono, options: ApiOptions): void {
   })
   if (incidents !== undefined) addIncidents(app, incidents, { answer, refuse })
   if (incidents !== undefined && maintenance !== undefined) addMaintenance(app, maintenance, incidents.incidents, { answer, refuse }, now)
+  if (jobs !== undefined) addJobs(app, jobs, { answer, refuse })
   addNotifiers(app, notifiers, { answer, refuse })
   addContainerSettings(app, containerSettings ?? (() => undefined), () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })

@@ -81,6 +81,7 @@ export function createTables(hostname: string): Tables {
       case 'target':
       case 'job':
       case 'incident':
+      case 'job':
       case 'agent':
         break
     }

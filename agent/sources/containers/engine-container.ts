@@ -100,6 +100,7 @@ export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined
   const exit = attributes['exitCode'] ?? (event.Action.startsWith('die') ? attributes['containerExitCode'] : undefined)
   const exitCode = exit === undefined || !/^\d+$/.test(exit) ? undefined : Number(exit)
   const image = attributes['image']
+  const signal = event.Action === 'kill' ? Number(attributes['signal']) : Number.NaN
   return {
     type: 'container',
     t: eventTime(event),
@@ -108,8 +109,27 @@ export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined
     container_id: id.slice(0, 12),
     ...(image === undefined || image === '' ? {} : { image }),
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    ...(Number.isInteger(signal) ? { signal } : {}),
   }
 }
+
+/** How a container ended of whose end no event told; undefined while it runs. */
+export function endOf({ Id: id, Name: name, Config: config, State: state }: InspectedContainer): ContainerEvent | undefined {
+  const t = Date.parse(state.FinishedAt ?? '')
+  if (state.Running === true || !(t > 0)) return undefined
+  const image = config?.Image ?? ''
+  return {
+    type: 'container',
+    t,
+    action: 'die',
+    container: identify(id, name, image, config?.Labels).name,
+    container_id: id.slice(0, 12),
+    ...(image === '' ? {} : { image }),
+    ...(typeof state.ExitCode === 'number' ? { exit_code: state.ExitCode } : {}),
+    ...(typeof state.Error === 'string' && state.Error !== '' ? { error: state.Error.slice(0, MAX_ERROR) } : {}),
+  }
+}
+const MAX_ERROR = 300
 
 /** Unix ms. */
 export function eventTime(event: EngineEvent): number {

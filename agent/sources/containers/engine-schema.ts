@@ -13,7 +13,16 @@ export const inspectSchema = z.object({
   Id: id,
   Name: text,
   RestartCount: z.nullish(z.number()),
-  State: z.object({ Status: text, Running: z.nullish(z.boolean()), Pid: z.nullish(z.number()), StartedAt: text }),
+  State: z.object({
+    Status: text,
+    Running: z.nullish(z.boolean()),
+    Pid: z.nullish(z.number()),
+    StartedAt: text,
+    FinishedAt: text,
+    ExitCode: z.nullish(z.number()),
+    OOMKilled: z.nullish(z.boolean()),
+    Error: text,
+  }),
   Config: z.nullish(z.object({ Image: text, Env: texts, Labels: labels })),
   HostConfig: z.nullish(
     z.object({

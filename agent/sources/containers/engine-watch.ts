@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerEvent } from '../../model/event.ts'
 import type { Log } from '../../model/source.ts'
 import type { EngineContainer } from './engine-container.ts'
-import { eventTime, fromInspect, fromList, toContainerEvent } from './engine-container.ts'
+import { endOf, eventTime, fromInspect, fromList, toContainerEvent } from './engine-container.ts'
 import { EngineError, toEngineError } from './engine-error.ts'
 import type { EngineClient } from './engine.ts'
 import type { EngineEvent, ListedContainer } from './engine-schema.ts'
@@ -25,6 +25,8 @@ export type EngineWatchOptions = {
   readonly onLife?: (id: string, event: ContainerEvent) => void
   /** It answers for the first time, or again after a failure. */
   readonly onAnswering?: () => void
+  /** Ids of containers of which somebody must know how they ended, as they ran when nobody watched. */
+  readonly unconfirmed?: () => readonly string[]
   /** The engine began or ceased to answer; look at `failure`. */
   readonly onState: () => void
 }
@@ -38,6 +40,7 @@ export type EngineWatch = {
   readonly stop: () => Promise<void>
 }
 
+const SIGKILLED = 137
 const REFRESHING = new Set(['start', 'pause', 'unpause', 'rename', 'update'])
 const ENDING = new Set(['die', 'died', 'destroy', 'remove'])
 /** Without an event stream (a socket proxy that refuses it) the list is all there is. */
@@ -55,7 +58,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   const inspecting = new Map<string, { cancelled: boolean }>()
   /** Containers that an event was about and that wait to be inspected; each once, however many events there are. */
   const due = new Set<string>()
-  /** Ends the session; made anew for each. */
+  /** Ends the session; made again for each. */
   let broken: (error: unknown) => void = () => {}
   let failure: EngineError | undefined
   let settled = false
@@ -64,6 +67,8 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   let lastEvent = { ms: Date.now(), nano: 0 }
   let malformed = 0
   let answering = false
+  /** The container that was last said to have lost a process to the kernel. */
+  let oomTold: string | undefined
 
   const gone = (id: string): void => {
     const current = inspecting.get(id)
@@ -123,6 +128,20 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     }
     await Promise.all(Array.from({ length: PARALLEL_INSPECTIONS }, worker))
   }
+  /** The kernel's killing is told by an event of its own, which may be missing: then the engine's state says it. */
+  const askForOom = async (id: string, died: ContainerEvent): Promise<void> => {
+    const inspected = await client.inspect(id).catch(() => undefined)
+    if (inspected?.State.OOMKilled === true && inspected.State.Running !== true) options.onEvent({ ...died, action: 'oom' })
+  }
+  const askForEnds = async (): Promise<void> => {
+    for (const id of options.unconfirmed?.() ?? []) {
+      const inspected = await client.inspect(id)
+      const end = inspected === undefined ? undefined : endOf(inspected)
+      if (end === undefined) continue
+      if (inspected?.State.OOMKilled === true && end.exit_code === SIGKILLED) options.onEvent({ ...end, action: 'oom' })
+      options.onEvent(end)
+    }
+  }
   const onEvent = (event: EngineEvent): void => {
     // `since` is good to the millisecond only, so the last events before a reconnect come again.
     if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
@@ -131,6 +150,8 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     if (told !== undefined) {
       options.onEvent(told)
       options.onLife?.(event.Actor.ID, told)
+      if (told.action === 'oom') oomTold = told.container_id
+      else if (told.action.startsWith('die') && told.exit_code === SIGKILLED && oomTold !== told.container_id) void askForOom(event.Actor.ID, told)
     }
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
     else if (REFRESHING.has(event.Action)) refreshSoon(event.Actor.ID)
@@ -185,6 +206,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     const lists = async (): Promise<never> => {
       for (;;) {
         await sync(first || listOnly)
+        if (first) await askForEnds()
         first = false
         retryMs = firstRetryMs
         up()
@@ -229,7 +251,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   }
 }
 
-/** What of a list's entry tells that the container must be inspected anew. */
+/** What of a list's entry tells that the container must be inspected again. */
 function fingerprint(listed: ListedContainer | undefined): string | undefined {
   return listed === undefined ? undefined : `${listed.State ?? ''} ${listed.Names?.join(',') ?? ''}`
 }

@@ -19,6 +19,7 @@ export type EnginesOptions = {
   readonly onLife?: (socketPath: string, id: string, event: ContainerEvent) => void
   readonly onAnswering?: (socketPath: string) => void
   readonly onState: () => void
+  readonly unconfirmed?: () => readonly string[]
 }
 
 export type Engines = {
@@ -52,6 +53,7 @@ export function createEngines(options: EnginesOptions): Engines {
       onLife: (id, event) => options.onLife?.(socketPath, id, event),
       onAnswering: () => options.onAnswering?.(socketPath),
       onState: options.onState,
+      ...(options.unconfirmed === undefined ? {} : { unconfirmed: options.unconfirmed }),
     })
     watches.set(socketPath, started)
   }

@@ -1,5 +1,17 @@
 // One line of a recording to an event. Input from outside, checked by hand: an hour of a host is a hundred megabytes.
-import type { AllocatorOom, AllocatorPool, AllocatorSample, AllocatorStats, ContainerEvent, Event, LogLine, OperatorEvent, Scrape } from '../../model/event.ts'
+import type {
+  AllocatorOom,
+  AllocatorPool,
+  AllocatorSample,
+  AllocatorStats,
+  ContainerEvent,
+  Event,
+  ExecEvent,
+  LogLine,
+  OperatorEvent,
+  ProcessEvent,
+  Scrape,
+} from '../../model/event.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { createQuickReader } from './scrape-line.ts'
@@ -118,7 +130,7 @@ function logLine(t: number, from: Fields): LogLine | undefined {
 }
 
 function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
-  const { action, container, container_id: id, image, exit_code: exitCode } = from
+  const { action, container, container_id: id, image, exit_code: exitCode, signal, error } = from
   if (!isText(action) || !isText(container) || !isText(id)) return undefined
   return {
     type: 'container',
@@ -128,7 +140,27 @@ function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
     container_id: id,
     ...(isText(image) ? { image } : {}),
     ...(isNumber(exitCode) ? { exit_code: exitCode } : {}),
+    ...(isNumber(signal) ? { signal } : {}),
+    ...(isText(error) ? { error } : {}),
   }
+}
+
+function processEvent(t: number, from: Fields): ProcessEvent | undefined {
+  const { action, pid, root, ancestors } = from
+  if ((action !== 'seen' && action !== 'exit') || !isNumber(pid) || !isFields(root) || !Array.isArray(ancestors)) return undefined
+  const { pid: rootPid, start_ticks: ticks, started_at: startedAt, command } = root
+  const known = optional(from, ['user', 'slurm_job', 'slurm_name', 'unit'], isText)
+  if (!isNumber(rootPid) || !isNumber(ticks) || !isText(command) || known === undefined) return undefined
+  const first = { pid: rootPid, start_ticks: ticks, command, ...(isNumber(startedAt) ? { started_at: startedAt } : {}) }
+  return { type: 'process', t, action, pid, root: first, ancestors: ancestors.filter(isNumber), ...known }
+}
+
+function execEvent(t: number, from: Fields): ExecEvent | undefined {
+  const { action, id, pid, command } = from
+  const texts = optional(from, ['name', 'user', 'signal'], isText)
+  const numbers = optional(from, ['start_ticks', 'exit_code'], isNumber)
+  if ((action !== 'start' && action !== 'end') || !isText(id) || !isNumber(pid) || !isText(command)) return undefined
+  return texts && numbers && { type: 'exec', t, action, id, pid, command, ...texts, ...numbers }
 }
 
 const STATS = [
@@ -223,6 +255,8 @@ function poolsOf(from: unknown): { readonly pools?: readonly AllocatorPool[] } {
 const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefined> = new Map<string, (t: number, from: Fields) => Event | undefined>([
   ['log', logLine],
   ['container', containerEvent],
+  ['process', processEvent],
+  ['exec', execEvent],
   ['allocator', allocatorSample],
   ['allocator_oom', allocatorOom],
   ['operator', operatorEvent],

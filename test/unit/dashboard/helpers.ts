@@ -39,5 +39,6 @@ export const frame = (t: number, gpus: readonly GpuRow[], containers: readonly C
   containers,
   processes,
   allocators: [],
+  jobs: [],
   host: { hostname: 'host' },
 })

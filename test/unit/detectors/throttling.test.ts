@@ -96,7 +96,7 @@ describe('throttling', () => {
     expect(story(turns)).toEqual(['1 faulty warning'])
   })
 
-  test('a reading that is missing now and then does not start the clock anew', () => {
+  test('a reading that is missing now and then does not start the clock again', () => {
     const turns = watch(throttling, 60, (second) => [second % 4 === 1 ? 'gone' : { [reason('sw_thermal_slowdown')]: 1 }])
     expect(story(turns)).toEqual(['3 faulty warning'])
   })

@@ -12,8 +12,10 @@ import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { REPORT } from '../doctor/report-fixture.ts'
+import { jobReport } from '../../../agent/jobs/report.ts'
 import { fillStore, T } from './fixture.ts'
 import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
+import { JOB, RUN } from './job-fixture.ts'
 
 export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
 
@@ -68,6 +70,11 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     incidents: {
       incidents: { list: () => [summaryOf(INCIDENT)], get: (id) => (id === INCIDENT.id ? INCIDENT : undefined) },
       report: (incident) => incidentReport(incident, 'gpu-01'),
+    },
+    jobs: {
+      view: { list: () => [JOB], groups: () => [], runs: (id) => (id === INCIDENT.id ? [RUN] : []) },
+      report: (runs) => jobReport(runs, 'gpu-01'),
+      tell: () => {},
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
     containerSettings: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? INCIDENT.evidence.container : undefined),

@@ -1,6 +1,7 @@
 // The report that is pasted into a ticket: whole, and nothing from outside becomes markup.
 import { expect, test } from 'vitest'
-import { code, incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
+import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
+import { code } from '../../../agent/text/markdown.ts'
 import { alertName, INCIDENT_KINDS } from '../../../agent/model/kinds.ts'
 import { box, createScene, happened, line, ncclText, oomText, only, T, uuid } from './scene.ts'
 

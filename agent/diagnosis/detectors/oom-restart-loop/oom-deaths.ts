@@ -140,6 +140,8 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
         case 'allocator':
         case 'scrape':
         case 'operator':
+        case 'process':
+        case 'exec':
           return
       }
     },

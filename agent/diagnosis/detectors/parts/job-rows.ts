@@ -1,5 +1,5 @@
 // What each job says of its progress now, one row a job: of several ranks the first.
-import { jobLastProgressTimestampSeconds, jobProgressRatio, jobStep } from '../../../metrics/job.ts'
+import { jobLastProgressTimestampSeconds, jobProgressRatio, jobStep } from '../../../metrics/job-progress.ts'
 import type { Present } from './present.ts'
 import type { Tracks } from './tracks.ts'
 

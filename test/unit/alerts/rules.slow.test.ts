@@ -125,7 +125,7 @@ describe('warpwatch rules', () => {
     const groups = await printed('--job', 'gpus', '--runbooks', 'https://wiki.example.com/gpu/', '--dashboard', 'https://{{ $labels.instance }}.example.com/')
     expect(groups.get('warpwatch-agent')?.rules[0]?.expr).toContain('up{job="gpus"} == 0')
     expect(groups.get('warpwatch-incidents')?.rules[0]?.annotations).toMatchObject({
-      runbook_url: 'https://wiki.example.com/gpu/allocator_internal',
+      runbook_url: 'https://wiki.example.com/gpu/aborted',
       dashboard: 'https://{{ $labels.instance }}.example.com/',
     })
     expect([...(await printed('--no-incidents')).keys()]).toEqual(['warpwatch-agent', 'warpwatch-recording'])
@@ -142,7 +142,7 @@ describe('warpwatch rules', () => {
     expect(readKindPage('nvlink5_errors', '# `nvlink5_errors`: Title\n\nWhat it is.\n')).toEqual({ title: 'Title', lead: 'What it is.' })
   })
   test('says which runbook is not there, or is none', () => {
-    expect(() => kindPages('/nonexistent')).toThrow(/the runbooks cannot be read: ENOENT.*allocator_internal\.md/)
+    expect(() => kindPages('/nonexistent')).toThrow(/the runbooks cannot be read: ENOENT.*aborted\.md/)
     expect(() => readKindPage('xid', '# `xid`: Title\n\n## What it means\n')).toThrow(/runbook of xid: must begin with #/)
   })
 })

@@ -48,7 +48,7 @@ test('what can be reloaded holds at once, a wrong configuration changes nothing,
   })
   await once(stream, 'message')
   const page = async (): Promise<string> => (await agent.get('/metrics')).text
-  expect(await page()).toContain('DCGM_FI_DEV_FB_USED')
+  await poll(async () => (await page()).includes('DCGM_FI_DEV_FB_USED'), { what: 'the first readings under the names of DCGM' })
 
   const hook = `{name: ops, type: webhook, url: "${receiver.url}/hook"}`
   const hot = '{name: warm, metric: gpu_temperature_celsius, comparison: ">", value: 1, for: 0s, severity: warning}'

@@ -20,12 +20,21 @@ function incidentsOf(scenario: string, seconds: number): readonly Incident[] {
 const inShort = ({ kind, subject, status, count }: Incident) => ({ kind, container: subject.container?.name, gpu: subject.gpu?.index, status, count })
 
 test('oom-leak: one incident, counting up with each restart', () => {
-  const [first, ...others] = incidentsOf('oom-leak', 400)
+  const [first, ...others] = incidentsOf('oom-leak', 430)
   expect(others).toEqual([])
   if (first === undefined) throw new Error('expected an incident, came none')
   expect(inShort(first)).toMatchObject({ kind: 'cuda_oom', container: 'finetune-lora', gpu: 6, status: 'firing' })
   expect(first.count).toBeGreaterThan(1)
   expect(first.facts.causes?.[0]).toBe('capacity')
+  // At the second crash as at the first: what grew, who, and no batch that would have fitted.
+  const said = [first, ...(first.occurrences ?? [])]
+  expect(said).toHaveLength(2)
+  expect(new Set(said.map(({ facts }) => facts.pid)).size).toBe(2)
+  for (const { title, verdict } of said) {
+    expect(title).toMatch(/^finetune-lora ran out of memory on GPU \d: its memory grew by \d+\.\d GiB/)
+    expect(verdict).toContain('What the job has in use grew by')
+  }
+  expect(first.remedies.map(({ text }) => text).join(' ')).not.toContain('would have fitted')
   expect(first.facts.exit_code).toBe(1)
   const used = first.evidence.series.find(({ metric, labels }) => metric === 'warpwatch_gpu_memory_used_bytes' && labels['gpu'] === '6')
   expect(used?.t.length).toBe(151)

@@ -52,7 +52,7 @@ describe.each(names)('%s', (scenario) => {
         for (const { series, value } of readings) {
           const name = series.metric.name
           if (!(value >= 0 && value < Infinity) || (name.endsWith('_ratio') && value > 1)) wrong.push(`${told.second}: ${series.key} ${value}`)
-          // What the processes of a container used begins anew with it, as on a real host.
+          // What the processes of a container used starts over with it, as on a real host.
           if (name.endsWith('_total') && value < (last.get(series.key) ?? 0)) wrong.push(`${told.second}: ${series.key} fell to ${value}`)
           last.set(series.key, value)
         }

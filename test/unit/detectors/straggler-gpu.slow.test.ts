@@ -39,7 +39,7 @@ describe('a straggler', () => {
   })
 
   test.each<[name: string, more: Partial<Card>, says: RegExp]>([
-    ['clocks that somebody locked', { smMhz: 1_305 }, /somebody may have locked its clocks/],
+    ['clocks that somebody locked', { smMhz: 1_305 }, /its clocks may be locked/],
     ['a power limit that only this one has', { smMhz: 1_305, throttle: ['sw_power_cap'], powerLimit: 400 }, /power limit is 400 W, that of the others 700 W/],
   ])('%s', (_, more, says) => {
     expect(firstFault(watch(stragglerGpu, 500, (second) => eight(second, more))).verdict).toMatch(says)

@@ -1,0 +1,82 @@
+// Where `warpwatch jobs` reads: the running agent, or its store when none runs.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { localUrl } from '../../config/listen.ts'
+import type { Config } from '../../config/schema.ts'
+import type { JobFilter, JobGroup, JobGroupRow, JobRow, Run } from '../../model/job.ts'
+import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
+import { messageOf } from '../../text/error.ts'
+import { callAgent } from '../change.ts'
+import { UsageError } from '../command.ts'
+
+export type JobReader = {
+  /** Who answers, for a person. */
+  readonly from: string
+  readonly list: (filter: JobFilter) => Promise<readonly JobRow[]>
+  readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => Promise<readonly JobGroupRow[]>
+  /** By the id of a job, else the newest of that name; the newest run first. */
+  readonly runs: (job: string) => Promise<readonly Run[]>
+  readonly close: () => void
+}
+
+const MAX_LISTED = 1_000
+const MAX_RUNS = 100
+const has = (value: unknown, field: string): boolean => typeof value === 'object' && value !== null && field in value
+const isJob = (value: unknown): value is JobRow => has(value, 'job_id') && has(value, 'last') && has(value, 'gpu_seconds')
+const isGroup = (value: unknown): value is JobGroupRow => has(value, 'by') && has(value, 'gpu_seconds')
+const isRun = (value: unknown): value is Run => has(value, 'job_id') && has(value, 'run') && has(value, 'gpus')
+
+function overHttp(config: Config): JobReader {
+  const base = localUrl(config.http.listen)
+  const listOf = async <T>(path: string, is: (value: unknown) => value is T): Promise<readonly T[]> => {
+    const body = await callAgent(config, 'jobs', 'GET', path)
+    if (!Array.isArray(body) || !body.every(is))
+      throw new UsageError(`jobs: ${base}${path} did not answer with a list of jobs; is the agent of another version? See: warpwatch version`)
+    return body
+  }
+  const query = (filter: Readonly<Record<string, string | number | undefined>>): string => {
+    const given = new URLSearchParams()
+    for (const [name, value] of Object.entries(filter)) if (value !== undefined) given.set(name, String(value))
+    return given.toString()
+  }
+  const list = (filter: JobFilter) => listOf(`/api/v1/jobs?${query(filter)}`, isJob)
+  return {
+    from: `the agent at ${base}`,
+    list,
+    groups: (by, { since }) => listOf(`/api/v1/jobs?${query({ by, since })}`, isGroup),
+    async runs(job) {
+      const id = /^[0-9a-f]{16}$/.test(job) ? job : (await list({ limit: MAX_LISTED })).find((row) => row.job === job)?.job_id
+      return id === undefined ? [] : listOf(`/api/v1/jobs/${id}`, isRun).catch(() => [])
+    },
+    close: () => {},
+  }
+}
+
+function overFile(directory: string): JobReader {
+  const path = join(directory, JOBS_FILE)
+  if (!existsSync(path))
+    return { from: `${path}, which does not exist; no agent runs`, list: async () => [], groups: async () => [], runs: async () => [], close: () => {} }
+  try {
+    const file = openJobFile(directory)
+    return {
+      from: `${path} (no agent runs)`,
+      list: async (filter) => file.list(filter),
+      groups: async (by, filter) => file.groups(by, filter),
+      runs: async (job) => file.runs(job, MAX_RUNS),
+      close: file.close,
+    }
+  } catch (error) {
+    throw new UsageError(`jobs: ${path}: the jobs cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+export async function openJobs(config: Config): Promise<JobReader> {
+  const { http, data_dir: directory } = config
+  const isAlive =
+    !http.listen.endsWith(':0') &&
+    (await fetch(`${localUrl(http.listen)}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
+      () => true,
+      () => false,
+    ))
+  return isAlive ? overHttp(config) : overFile(directory)
+}

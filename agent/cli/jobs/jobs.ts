@@ -1,0 +1,85 @@
+// `warpwatch jobs [JOB]`: the jobs of this host, now and in the past, or the report of one.
+import { jobReport } from '../../jobs/report.ts'
+import { JOB_GROUPS, type JobGroup } from '../../model/job.ts'
+import { nearest } from '../../lib/nearest.ts'
+import { parseDuration } from '../../text/duration.ts'
+import { UsageError, type Arguments, type Command } from '../command.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
+import { plain } from '../plain.ts'
+import { openJobs } from './from.ts'
+import { groupsCsv, groupsText, jobsCsv, jobsText } from './tables.ts'
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 1_000
+const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
+
+type Wanted = { readonly since?: number; readonly limit: number; readonly by?: JobGroup }
+function wantedOf({ flags }: Arguments): Wanted {
+  const [since, by, limit] = [flags.get('since'), flags.get('by'), flags.get('limit')]
+  const span = typeof since === 'string' ? parseDuration(since) : undefined
+  if (typeof since === 'string' && (span === undefined || span <= 0))
+    throw new UsageError(`jobs: --since: must be a time span such as 7d or 12h, not ${JSON.stringify(since)}`)
+  if (typeof by === 'string' && !isGroup(by))
+    throw new UsageError(
+      `jobs: --by: must be one of ${JOB_GROUPS.join(', ')}${nearest(by, JOB_GROUPS) === undefined ? '' : ` (${nearest(by, JOB_GROUPS)}?)`}, not ${JSON.stringify(by)}`,
+    )
+  if (typeof limit === 'string' && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT))
+    throw new UsageError(`jobs: --limit: must be a whole number from 1 to ${MAX_LIMIT}, not ${JSON.stringify(limit)}`)
+  return {
+    ...(span === undefined ? {} : { since: Date.now() - span }),
+    ...(typeof by === 'string' && isGroup(by) ? { by } : {}),
+    limit: typeof limit === 'string' ? Number(limit) : DEFAULT_LIMIT,
+  }
+}
+
+export const jobs: Command = {
+  name: 'jobs',
+  summary: 'the jobs of this host: how each ended, what it used and lost, or the report of one',
+  positionals: [],
+  optionalPositionals: ['JOB'],
+  flags: {
+    ...CONFIG_FLAG,
+    listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
+    'data-dir': { kind: 'value', value: 'DIR', help: 'where its jobs are stored, for when it does not run' },
+    since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
+    by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
+    limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },
+    csv: { kind: 'switch', help: 'print CSV' },
+    json: { kind: 'switch', help: 'print JSON' },
+    markdown: { kind: 'switch', help: 'print the report of JOB to paste into a ticket (also without this flag)' },
+  },
+  async run(args, io) {
+    const { by, since, limit } = wantedOf(args)
+    const [job] = args.positionals
+    const [asCsv, asJson] = [args.flags.has('csv'), args.flags.has('json')]
+    if (asCsv && asJson) throw new UsageError('jobs: give --csv or --json, not both')
+    if (job === undefined && args.flags.has('markdown')) throw new UsageError('jobs: --markdown: the job is missing. List them: warpwatch jobs')
+    if (job !== undefined && (by !== undefined || asCsv))
+      throw new UsageError(`jobs: --${by === undefined ? 'csv' : 'by'} is for the list: leave out ${JSON.stringify(job)}`)
+    const loaded = await settingsFor(args, io)
+    if (!isLoaded(loaded)) {
+      io.err(problemLines(loaded))
+      return 2
+    }
+    const reader = await openJobs(loaded.config)
+    try {
+      if (job !== undefined) {
+        const [newest, ...before] = await reader.runs(job)
+        if (newest === undefined) throw new UsageError(`No job ${JSON.stringify(job.slice(0, 80))} in ${reader.from}. List them: warpwatch jobs`)
+        io.out(asJson ? `${JSON.stringify([newest, ...before])}\n` : plain(jobReport([newest, ...before], loaded.config.host_name)))
+        return 0
+      }
+      const span = since === undefined ? {} : { since }
+      if (by !== undefined) {
+        const groups = await reader.groups(by, span)
+        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups) : groupsText(groups, reader.from))
+        return 0
+      }
+      const found = await reader.list({ ...span, limit })
+      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from))
+      return 0
+    } finally {
+      reader.close()
+    }
+  },
+}

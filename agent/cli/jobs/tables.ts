@@ -1,0 +1,125 @@
+// What `warpwatch jobs` prints: jobs, or groups of them, as a table for people and as CSV.
+import { energyText, outcomeText } from '../../jobs/text.ts'
+import { OUTCOMES, type JobGroupRow, type JobRow, type Run } from '../../model/job.ts'
+import { bytesText } from '../../text/bytes.ts'
+import { twoUnitSpan } from '../../text/span.ts'
+import { utcMinuteText } from '../../text/time.ts'
+import { plain } from '../plain.ts'
+
+type Cells = readonly (readonly string[])[]
+
+function aligned(rows: Cells): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => text.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+/** RFC 4180; a spreadsheet must not take a name for a formula. */
+const csvCell = (text: string): string => {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+const csv = (rows: Cells): string => rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
+
+const hours = (seconds: number): string => (seconds === 0 ? '0' : (seconds / 3_600).toFixed(seconds < 36_000 ? 2 : 1))
+const resultOf = ({ outcome, exit_code: code, signal }: Run): string =>
+  outcome === undefined
+    ? 'running'
+    : `${outcomeText(outcome)}${outcome === 'failed' && signal === undefined && code !== undefined ? ` (${code})` : ''}${signal === undefined || outcome === 'out_of_memory' ? '' : ` (${signal})`}`
+const endsText = (outcomes: JobRow['outcomes']): string =>
+  OUTCOMES.flatMap((outcome) => (outcomes[outcome] === undefined ? [] : [`${outcomes[outcome]} ${outcomeText(outcome)}`])).join(', ')
+
+export function jobsText(jobs: readonly JobRow[], from: string): string {
+  if (jobs.length === 0) return `No jobs (asked: ${from})\n`
+  const head = ['JOB', 'ID', 'RUN', 'LAST STARTED', 'LASTED', 'LAST OUTCOME', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'GPU MEMORY', 'USER']
+  const rows = jobs.map(({ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }) => [
+    job.length > 40 ? `${job.slice(0, 39)}…` : job,
+    job_id,
+    String(last.run),
+    utcMinuteText(last.started_at),
+    twoUnitSpan((last.ended_at ?? last.seen_at) - last.started_at),
+    resultOf(last),
+    hours(seconds.active + seconds.idle),
+    hours(seconds.idle),
+    hours(seconds.lost),
+    joules === undefined ? '' : energyText(joules),
+    peak === undefined ? '' : bytesText(peak),
+    user ?? '',
+  ])
+  return `${plain(aligned([head, ...rows]))}\n${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
+}
+export function groupsText(groups: readonly JobGroupRow[], from: string): string {
+  if (groups.length === 0) return `No jobs (asked: ${from})\n`
+  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'OUTCOMES']
+  const rows = groups.map(({ key, runs, running, gpu_seconds: seconds, energy_joules: joules, outcomes }) => [
+    key ?? '(not known)',
+    String(runs),
+    String(running),
+    hours(seconds.active + seconds.idle),
+    hours(seconds.idle),
+    hours(seconds.lost),
+    joules === undefined ? '' : energyText(joules),
+    endsText(outcomes),
+  ])
+  return plain(aligned([head, ...rows]))
+}
+
+const time = (ms: number | undefined): string => (ms === undefined ? '' : new Date(ms).toISOString())
+const figure = (value: number | undefined): string => (value === undefined ? '' : String(Math.round(value * 1_000) / 1_000))
+const SUMS = ['runs', 'running', ...OUTCOMES, 'gpu_seconds_active', 'gpu_seconds_idle', 'gpu_seconds_lost', 'energy_joules']
+const sums = ({
+  runs,
+  running,
+  outcomes,
+  gpu_seconds: seconds,
+  energy_joules: joules,
+}: Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'>) => [
+  String(runs),
+  String(running),
+  ...OUTCOMES.map((outcome) => String(outcomes[outcome] ?? 0)),
+  figure(seconds.active),
+  figure(seconds.idle),
+  figure(seconds.lost),
+  figure(joules),
+]
+export const jobsCsv = (jobs: readonly JobRow[]): string =>
+  csv([
+    [
+      'job',
+      'job_id',
+      'kind',
+      'user',
+      'namespace',
+      'last_started',
+      'last_ended',
+      'last_outcome',
+      'last_exit_code',
+      'last_signal',
+      'memory_peak_bytes',
+      'gpu_memory_peak_bytes',
+      ...SUMS,
+    ],
+    ...jobs.map((row) => [
+      row.job,
+      row.job_id,
+      row.kind,
+      row.user ?? '',
+      row.namespace ?? '',
+      time(row.last.started_at),
+      time(row.last.ended_at),
+      row.last.outcome ?? '',
+      figure(row.last.exit_code),
+      row.last.signal ?? '',
+      figure(row.memory_peak_bytes),
+      figure(row.gpu_memory_peak_bytes),
+      ...sums(row),
+    ]),
+  ])
+export const groupsCsv = (groups: readonly JobGroupRow[]): string =>
+  csv([[groups[0]?.by ?? 'key', ...SUMS], ...groups.map((row) => [row.key ?? '', ...sums(row)])])

@@ -1,0 +1,112 @@
+// Jobs as zod schemas: for the OpenAPI description, the tests, and what `warpwatch exec` sends.
+import * as z from 'zod'
+import type { ExecEvent } from '../../model/event.ts'
+import { JOB_GROUPS, JOB_KINDS, OUTCOMES } from '../../model/job.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
+
+const time = z.int().min(0).describe('Unix ms.')
+const amount = z.number().min(0)
+const jobId = z.string().regex(/^[0-9a-f]{16}$/)
+const outcome = z.enum(OUTCOMES)
+
+const gpuSeconds = z
+  .object({ active: amount, idle: amount, lost: amount.describe('Part of the two others that a bad end threw away.') })
+  .meta({ id: 'GpuSeconds', description: 'Share of the time in which a kernel ran on the GPUs that were held, or none did.' })
+const runGpu = z
+  .object({
+    uuid: z.string(),
+    gpu: z.string(),
+    gi: z.string().optional(),
+    ci: z.string().optional(),
+    share: amount.max(1).describe("Mean share of the GPU's time: 0.5 where two jobs held it all along."),
+    held_seconds: amount,
+    active_seconds: amount.optional(),
+    idle_seconds: amount.optional(),
+    energy_joules: amount.optional(),
+    memory_peak_bytes: amount.optional(),
+  })
+  .meta({ id: 'RunGpu' })
+
+const identity = { job_id: jobId, job: z.string(), kind: z.enum(JOB_KINDS), user: z.string().optional(), namespace: z.string().optional() }
+const used = { gpu_seconds: gpuSeconds, energy_joules: amount.optional(), memory_peak_bytes: amount.optional(), gpu_memory_peak_bytes: amount.optional() }
+
+export const run = z
+  .object({
+    ...identity,
+    container: z.string().optional(),
+    container_id: z.string().optional(),
+    image: z.string().optional(),
+    slurm_job: z.string().optional(),
+    unit: z.string().optional(),
+    pid: z.int().optional(),
+    command: z.string().optional(),
+    run: z.int().min(1).describe('Number of this run of the job, from 1.'),
+    started_at: time,
+    started_before: z.literal(true).describe('It ran already when the agent first saw it.').optional(),
+    ended_at: time.optional(),
+    seen_at: time,
+    outcome: outcome.optional(),
+    reason: z.string().optional(),
+    exit_code: z.int().optional(),
+    signal: z.string().optional(),
+    sent_by: z.string().describe('Who sent the signal, where that is known.').optional(),
+    gpus: z.array(runGpu),
+    ...used,
+    incidents: z.array(z.object({ id: z.string(), kind: z.enum(INCIDENT_KINDS), title: z.string() })).describe('The cause first.'),
+  })
+  .meta({ id: 'JobRun', description: 'One run of a job; without an outcome it still runs.' })
+
+const sums = {
+  runs: z.int().min(1),
+  running: z.int().min(0),
+  outcomes: z.partialRecord(outcome, z.int().min(1)),
+}
+export const job = z
+  .object({ ...identity, ...sums, ...used, last: run.describe('The newest run.') })
+  .meta({ id: 'Job', description: 'A job with the sums of its runs.' })
+export const jobGroup = z
+  .object({
+    by: z.enum(JOB_GROUPS),
+    key: z.string().describe('Absent for runs of which it is not known.').optional(),
+    ...sums,
+    gpu_seconds: gpuSeconds,
+    energy_joules: amount.optional(),
+  })
+  .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
+export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
+
+export const execTold = z
+  .strictObject({
+    action: z.enum(['start', 'end']),
+    id: z.string().regex(/^[0-9a-f]{16}$/),
+    pid: z
+      .int()
+      .min(1)
+      .max(2 ** 31),
+    start_ticks: z.int().min(0).optional(),
+    name: z.string().trim().min(1).max(120).optional(),
+    command: z.string().min(1).max(200),
+    user: z.string().max(100).optional(),
+    exit_code: z.int().min(0).max(255).optional(),
+    signal: z
+      .string()
+      .regex(/^SIG[A-Z0-9]{2,8}$/)
+      .optional(),
+  })
+  .meta({ id: 'ExecTold', description: 'A command under `warpwatch exec` began or ended.' })
+export const execTaken = z.object({ id: z.string() }).meta({ id: 'ExecTaken' })
+
+/** `t`: when it is said. */
+export function parseExec(text: string, t: number): { readonly value: ExecEvent } | { readonly problem: string } {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return { problem: 'body: this is no JSON' }
+  }
+  const result = execTold.safeParse(body)
+  if (!result.success) return { problem: result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`.slice(0, 300)).join('; ') }
+  const { action, id, pid, command, start_ticks: ticks, name, user, exit_code: code, signal } = result.data
+  const optional = Object.fromEntries(Object.entries({ start_ticks: ticks, name, user, exit_code: code, signal }).filter(([, value]) => value !== undefined))
+  return { value: { type: 'exec', t, action, id, pid, command, ...optional } }
+}

@@ -1,0 +1,62 @@
+// The jobs of the API: a bounded list, what groups of them used, the runs of one, and its report in Markdown. `exec` tells of its command here.
+import type { Context, Hono } from 'hono'
+import type { ExecEvent } from '../../model/event.ts'
+import { JOB_GROUPS, type JobFilter, type JobGroup, type JobsView, type Run } from '../../model/job.ts'
+import type { Answers } from './incidents.ts'
+
+export type JobApi = {
+  readonly view: JobsView
+  readonly report: (runs: readonly [Run, ...Run[]]) => string
+  /** `warpwatch exec` says that its command began or ended. */
+  readonly tell: (event: ExecEvent) => void
+}
+
+export const DEFAULT_JOBS = 100
+export const MAX_JOBS = 1_000
+const RUNS = 100
+const NAMES = ['since', 'limit', 'by'] as const
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
+const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
+
+export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFilter; readonly by?: JobGroup } | { readonly problem: string } {
+  for (const name of search.keys()) {
+    if (!NAMES.some((known) => known === name)) return { problem: `${name.slice(0, 50)}: unknown parameter; there are ${NAMES.join(', ')}` }
+    if (search.getAll(name).length > 1) return { problem: `${name}: is given ${search.getAll(name).length} times: give it once` }
+  }
+  const [since, limit, by] = [search.get('since'), search.get('limit'), search.get('by')]
+  if (since !== null && !/^\d{1,15}$/.test(since)) return { problem: `since: must be a time in Unix milliseconds, not ${quoted(since)}` }
+  if (limit !== null && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_JOBS))
+    return { problem: `limit: must be a whole number from 1 to ${MAX_JOBS}, not ${quoted(limit)}` }
+  if (by !== null && !isGroup(by)) return { problem: `by: must be one of ${JOB_GROUPS.join(', ')}, not ${quoted(by)}` }
+  return {
+    filter: { ...(since === null ? {} : { since: Number(since) }), limit: limit === null ? DEFAULT_JOBS : Number(limit) },
+    ...(by !== null && isGroup(by) ? { by } : {}),
+  }
+}
+
+export function addJobs(app: Hono, { view, report, tell }: JobApi, { answer, refuse }: Answers): void {
+  const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Response): Response => {
+    const id = c.req.param('id') ?? ''
+    const [newest, ...before] = /^[0-9a-f]{16}$/.test(id) ? view.runs(id, RUNS) : []
+    return newest === undefined ? refuse(c, { code: 'not_found', message: `no job ${quoted(id)}; /api/v1/jobs lists them` }) : use([newest, ...before])
+  }
+  app.get('/api/v1/jobs', (c) => {
+    const parsed = parseJobQuery(new URL(c.req.url).searchParams)
+    if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
+    const { filter, by } = parsed
+    return answer(c, by === undefined ? view.list(filter) : view.groups(by, filter))
+  })
+  app.get('/api/v1/jobs/:id', (c) => withRuns(c, (runs) => answer(c, runs)))
+  app.get('/api/v1/jobs/:id/report', (c) =>
+    withRuns(c, (runs) =>
+      c.body(report(runs), 200, { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }),
+    ),
+  )
+  app.post('/api/v1/jobs/exec', async (c) => {
+    const { parseExec } = await import('./job-schemas.ts')
+    const parsed = parseExec(await c.req.text(), Date.now())
+    if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
+    tell(parsed.value)
+    return answer(c, { id: parsed.value.id })
+  })
+}

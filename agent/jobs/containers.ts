@@ -1,0 +1,109 @@
+// Runs of containers: by the events of their engine, and where no engine says anything by the list of those that run.
+import type { ContainerEvent } from '../model/event.ts'
+import type { Labels, Series } from '../model/series.ts'
+import { containerJob } from './identity.ts'
+import { endRun, signalSent, type LiveRun } from './live-run.ts'
+import type { Runs } from './runs.ts'
+
+export type ContainerRuns = {
+  readonly event: (event: ContainerEvent) => void
+  /** It is listed as running. */
+  readonly listed: (series: Series, key: string, t: number) => void
+  /** All that run were listed at `t`. */
+  readonly allListed: (t: number) => void
+  /** Of a process in it; its engine has not said anything of it yet, or there is none. */
+  readonly byProcess: (series: Series, key: string, t: number) => LiveRun | undefined
+  readonly tick: (t: number) => void
+}
+
+/** Not listed for so long: it has gone, and no engine said how. */
+const ABSENT_MS = 3_000
+const SAME_END_MS = 1_000
+
+export const containerKey = (id: string): string => `c:${id.slice(0, 12)}`
+const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
+/** When it was last there, of one that ended while no agent ran. */
+const lastSeen = (run: LiveRun, t: number): number => (run.isRestored ? run.seenAt : t)
+const labelsOf = ({ container, container_id: id, image }: ContainerEvent): Labels => ({
+  container,
+  container_id: id.slice(0, 12),
+  ...(image === undefined ? {} : { image }),
+})
+
+export function createContainerRuns(runs: Runs): ContainerRuns {
+  const { running } = runs
+  const started = (event: ContainerEvent, key: string): LiveRun | undefined => {
+    // Compose labels and pods are told with the first list; until then it goes by its name.
+    const identity = runs.endedLately(key)?.identity ?? containerJob(labelsOf(event))
+    return identity === undefined ? undefined : runs.open(key, identity, { at: event.t, before: false }, event.t)
+  }
+  return {
+    event(event) {
+      const { t, action, exit_code: exitCode, signal } = event
+      const key = containerKey(event.container_id)
+      const run = running.get(key)
+      switch (action) {
+        case 'start':
+          if (run !== undefined) runs.close(run, { t: lastSeen(run, t) })
+          started(event, key)
+          return
+        case 'kill':
+          if (run !== undefined && signal !== undefined) signalSent(run, { t, signal })
+          return
+        case 'oom': {
+          const hit = run ?? runs.endedLately(key)
+          if (hit === undefined) return
+          hit.oomKilledAt = t
+          if (hit.end !== undefined) endRun(hit, hit.end)
+          return
+        }
+        case 'die':
+        case 'died': {
+          // The same end may be told twice; one that could not be started dies without a start.
+          if (run === undefined && Math.abs((runs.endedLately(key)?.end?.t ?? Number.NEGATIVE_INFINITY) - t) < SAME_END_MS) return
+          const dead = run ?? started(event, key)
+          if (dead !== undefined) runs.close(dead, { t, exitCode, startError: event.error })
+          return
+        }
+        case 'destroy':
+        case 'remove':
+          if (run !== undefined) runs.close(run, { t: lastSeen(run, t) })
+          return
+        default:
+      }
+    },
+    listed({ labels }, key, t) {
+      const identity = containerJob(labels)
+      if (identity === undefined) return
+      const startedAt = labels['started'] === undefined ? undefined : Number(labels['started']) * 1_000
+      let run = running.get(key)
+      if (run?.isRestored === true && startedAt !== undefined && startedAt > run.seenAt) {
+        // It ended and was started again while no agent ran.
+        runs.close(run, { t: run.seenAt })
+        run = undefined
+      }
+      if (run === undefined) {
+        const last = runs.endedLately(key)
+        // A list that was made before its end came.
+        if (last?.end !== undefined && (startedAt ?? 0) <= last.end.t) return
+        run = runs.open(key, identity, { at: startedAt ?? t, before: startedAt === undefined }, t)
+        if (run === undefined) return
+      }
+      run.identity = identity
+      run.isRestored = false
+      run.seenAt = t
+      run.absentSince = undefined
+    },
+    allListed(t) {
+      for (const run of running.values()) if (isContainer(run) && !run.isRestored && run.seenAt < t) run.absentSince ??= t
+    },
+    byProcess({ labels }, key, t) {
+      const identity = containerJob(labels)
+      return identity === undefined || runs.endedLately(key) !== undefined ? undefined : runs.open(key, identity, { at: t, before: true }, t)
+    },
+    tick(t) {
+      for (const run of running.values())
+        if (run.absentSince !== undefined && Math.abs(t - run.absentSince) > ABSENT_MS) runs.close(run, { t: run.absentSince })
+    },
+  }
+}

@@ -1,0 +1,97 @@
+// Runs outside of containers: sessions, Slurm jobs, units, and commands under `warpwatch exec`. They end with the processes that began them.
+import type { ExecEvent, ProcessEvent } from '../model/event.ts'
+import type { Root } from '../model/job.ts'
+import type { Series } from '../model/series.ts'
+import { execJob, processJob } from './identity.ts'
+import { rootKey, type LiveRun } from './live-run.ts'
+import { KEPT_MS, type Runs } from './runs.ts'
+
+export type HostRuns = {
+  readonly process: (event: ProcessEvent) => void
+  readonly exec: (event: ExecEvent) => void
+  /** Of a process; undefined until somebody has looked who started it. */
+  readonly ofProcess: (series: Series) => LiveRun | undefined
+  readonly strangers: () => readonly number[]
+  readonly tick: (t: number) => void
+}
+
+/** `exec` says how its command ended; when its process has gone without a word, so long later. */
+const EXEC_SILENT_MS = 3_000
+const MAX_STRANGERS = 1_000
+
+export function createHostRuns(runs: Runs): HostRuns {
+  const { running, pids, roots } = runs
+  let strangers = new Set<number>()
+  const asked = new Map<number, number>()
+  let now = 0
+  const addRoot = (run: LiveRun, root: Root): void => {
+    run.roots.set(rootKey(root), root)
+    roots.set(rootKey(root), run.key)
+  }
+  const execOf = (pid: number): LiveRun | undefined => {
+    for (const run of running.values()) if (run.identity.kind === 'exec' && run.identity.pid === pid) return run
+    return undefined
+  }
+  const keyOf = ({ slurm_job: slurm, unit, root }: ProcessEvent): string =>
+    slurm !== undefined ? `s:${slurm}` : unit !== undefined ? `u:${unit}` : `p:${root.pid}:${root.start_ticks}`
+  const seen = (event: ProcessEvent, root: Root): void => {
+    const { t, pid, ancestors } = event
+    const byExec = [pid, ...ancestors].map(execOf).find((run) => run !== undefined)
+    const key = byExec?.key ?? keyOf(event)
+    const { started_at: startedAt } = event.root
+    const run = byExec ?? running.get(key) ?? runs.open(key, processJob(event), { at: startedAt ?? t, before: startedAt === undefined }, t)
+    if (run === undefined) return
+    run.isRestored = false
+    pids.set(pid, key)
+    if (byExec === undefined) addRoot(run, root)
+  }
+  const gone = (root: Root, t: number): void => {
+    const run = runs.ofRoot(rootKey(root))
+    if (run === undefined) return
+    run.roots.delete(rootKey(root))
+    roots.delete(rootKey(root))
+    if (run.roots.size > 0) return
+    if (run.identity.kind === 'exec') run.lastRootAt = t
+    else runs.close(run, { t: run.isRestored ? run.seenAt : t })
+  }
+  return {
+    process(event) {
+      const root = { pid: event.root.pid, startTicks: event.root.start_ticks }
+      if (event.action === 'exit') gone(root, event.t)
+      else seen(event, root)
+    },
+    exec(event) {
+      const { t, action, id, pid, start_ticks: startTicks, exit_code: exitCode, signal } = event
+      const key = `x:${id}`
+      const known = running.get(key)
+      if (action === 'end') {
+        if (known !== undefined) runs.close(known, { t, exitCode, signal })
+        return
+      }
+      const run = known ?? runs.open(key, execJob(event), { at: t, before: false }, t)
+      if (run !== undefined && startTicks !== undefined) addRoot(run, { pid, startTicks })
+    },
+    ofProcess({ labels }) {
+      const pid = Number(labels['pid'])
+      const key = pids.get(pid)
+      if (key !== undefined) return running.get(key)
+      if (!asked.has(pid) && strangers.size < MAX_STRANGERS) strangers.add(pid)
+      return undefined
+    },
+    strangers() {
+      if (strangers.size === 0) return []
+      const found = [...strangers]
+      strangers = new Set()
+      for (const pid of found) asked.set(pid, now)
+      return found
+    },
+    tick(t) {
+      now = t
+      for (const [pid, at] of asked) if (Math.abs(t - at) > KEPT_MS) asked.delete(pid)
+      for (const run of running.values()) {
+        const { lastRootAt, isRestored, seenAt } = run
+        if (lastRootAt !== undefined && Math.abs(t - lastRootAt) > EXEC_SILENT_MS) runs.close(run, { t: isRestored ? seenAt : lastRootAt })
+      }
+    },
+  }
+}

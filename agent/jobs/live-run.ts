@@ -1,0 +1,157 @@
+// A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
+import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredRun } from '../model/job.ts'
+import { outcomeOf, type EndVerdict, type SentSignal } from './outcome.ts'
+import { createUsage, type Usage } from './usage.ts'
+
+export type LiveRun = {
+  /** One life: a container's id, the first process, the id of an `exec`. */
+  readonly key: string
+  identity: JobIdentity
+  readonly run: number
+  readonly startedAt: number
+  readonly startedBefore: boolean
+  readonly usage: Usage
+  seenAt: number
+  /** It was open when the agent ended, and nobody has seen it since. */
+  isRestored: boolean
+  memoryPeak: number | undefined
+  /** When its engine did not list it any more. */
+  absentSince: number | undefined
+  oomKills: number | undefined
+  oomKilledAt: number | undefined
+  readonly sent: SentSignal[]
+  savedAt: number | undefined
+  readonly incidents: Map<string, SeenIncident>
+  /** Outside of containers: the processes with whose end it ends, by pid and start. */
+  readonly roots: Map<string, Root>
+  /** The process of `warpwatch exec` has gone, which has not said how the command ended. */
+  lastRootAt: number | undefined
+  end: RunEnd | undefined
+  verdict: EndVerdict | undefined
+  isDirty: boolean
+}
+export type SeenIncident = RunIncident & {
+  readonly startedAt: number
+  readonly lastSeenAt: number
+  /** It followed from another one. */
+  readonly isEffect: boolean
+  /** Programs end of it. */
+  readonly isFatal: boolean
+  readonly signal?: string
+}
+export type RunEnd = {
+  readonly t: number
+  readonly exitCode?: number | undefined
+  readonly signal?: string | undefined
+  readonly told?: { readonly outcome: Outcome; readonly by: string } | undefined
+  readonly startError?: string | undefined
+}
+
+/** A container whose engine sends a hundred signals is asked to reload, not to end. */
+const MAX_SENT = 16
+const MAX_INCIDENTS = 16
+/** Ranks wait for a dead one until a time-out of NCCL, 10 minutes by default; what was longer ago the run has survived. */
+const CAUSE_WITHIN_MS = 11 * 60_000
+
+export function openRun(key: string, identity: JobIdentity, run: number, startedAt: number, startedBefore: boolean, t: number): LiveRun {
+  return { ...blank(), key, identity, run, startedAt, startedBefore, usage: createUsage(), seenAt: t, isRestored: false }
+}
+export const rootKey = ({ pid, startTicks }: Root): string => `${pid}:${startTicks}`
+
+/** One that was open when the agent ended. */
+export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
+  const { run: number, started_at: startedAt, seen_at: seenAt, gpus, incidents } = run
+  const live: LiveRun = {
+    ...blank(),
+    key,
+    identity: identityOf(run),
+    run: number,
+    startedAt,
+    startedBefore: run.started_before === true,
+    usage: createUsage(gpus, run.gpu_memory_peak_bytes),
+    seenAt,
+    isRestored: true,
+    isDirty: false,
+    memoryPeak: run.memory_peak_bytes,
+  }
+  for (const root of roots) live.roots.set(rootKey(root), root)
+  for (const incident of incidents) live.incidents.set(incident.id, { ...incident, startedAt, lastSeenAt: seenAt, isEffect: false, isFatal: true })
+  return live
+}
+const blank = () => ({
+  memoryPeak: undefined,
+  absentSince: undefined,
+  oomKills: undefined,
+  oomKilledAt: undefined,
+  sent: [],
+  savedAt: undefined,
+  incidents: new Map(),
+  roots: new Map(),
+  lastRootAt: undefined,
+  end: undefined,
+  verdict: undefined,
+  isDirty: true,
+})
+
+function identityOf(run: Run): JobIdentity {
+  const { job_id, job, kind, user, namespace, container, container_id, image, slurm_job, unit, pid, command } = run
+  const optional = { user, namespace, container, container_id, image, slurm_job, unit, pid, command }
+  return { job_id, job, kind, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) }
+}
+
+export function signalSent(run: LiveRun, sent: SentSignal): void {
+  if (run.sent.length >= MAX_SENT) run.sent.shift()
+  run.sent.push(sent)
+}
+export function addIncident(run: LiveRun, incident: SeenIncident): void {
+  if (!run.incidents.has(incident.id) && run.incidents.size >= MAX_INCIDENTS) return
+  run.incidents.set(incident.id, incident)
+  run.isDirty = true
+  if (run.end !== undefined) evaluate(run)
+}
+export function endRun(run: LiveRun, end: RunEnd): void {
+  run.end = end
+  run.seenAt = Math.max(run.seenAt, end.t)
+  evaluate(run)
+}
+
+/** The cause first: what led to others, then what began first. */
+const ordered = (run: LiveRun) => [...run.incidents.values()].sort((a, b) => Number(a.isEffect) - Number(b.isEffect) || a.startedAt - b.startedAt)
+
+function evaluate(run: LiveRun): void {
+  if (run.end === undefined) return
+  const { end } = run
+  const causes = ordered(run).filter(({ isFatal, lastSeenAt }) => isFatal && end.t - lastSeenAt <= CAUSE_WITHIN_MS)
+  const signal = end.signal ?? (end.exitCode === undefined ? causes.find((one) => one.signal !== undefined)?.signal : undefined)
+  run.verdict = outcomeOf({ ...end, signal, sent: run.sent, oomKilledAt: run.oomKilledAt, kinds: causes.map(({ kind }) => kind) })
+  run.isDirty = true
+}
+
+/** What ended so has done its work, or was ended by whoever knew what that costs. */
+const KEPT: ReadonlySet<Outcome> = new Set(['completed', 'cancelled', 'unknown'])
+
+export function rowOf(run: LiveRun): Run {
+  const { identity, end, verdict, usage, memoryPeak, startedAt } = run
+  const { active, idle, joules } = usage.totals()
+  const lost = end === undefined || verdict === undefined || KEPT.has(verdict.outcome) ? 0 : usage.since(run.savedAt ?? startedAt, end.t)
+  const gpuPeak = usage.memoryPeak()
+  const thousandth = (value: number): number => Math.round(value * 1_000) / 1_000
+  return {
+    ...identity,
+    run: run.run,
+    started_at: startedAt,
+    ...(run.startedBefore ? { started_before: true as const } : {}),
+    ...(end === undefined ? {} : { ended_at: end.t }),
+    seen_at: run.seenAt,
+    ...(verdict === undefined ? {} : { outcome: verdict.outcome, reason: verdict.reason }),
+    ...(end?.exitCode === undefined ? {} : { exit_code: end.exitCode }),
+    ...(verdict?.signal === undefined ? {} : { signal: verdict.signal }),
+    ...(verdict?.sentBy === undefined ? {} : { sent_by: verdict.sentBy }),
+    gpus: usage.rows(),
+    gpu_seconds: { active: thousandth(active), idle: thousandth(idle), lost: thousandth(lost) },
+    ...(joules === undefined ? {} : { energy_joules: Math.round(joules) }),
+    ...(memoryPeak === undefined ? {} : { memory_peak_bytes: memoryPeak }),
+    ...(gpuPeak === undefined ? {} : { gpu_memory_peak_bytes: gpuPeak }),
+    incidents: ordered(run).map(({ id, kind, title }) => ({ id, kind, title })),
+  }
+}

@@ -1,0 +1,97 @@
+// What the readings of each second say of runs: which containers run, who holds which GPU, how busy that is, host memory. Looks at no other readings.
+import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../metrics/container.ts'
+import { gpuUtilizationRatio } from '../metrics/gpu-load.ts'
+import { gpuPowerWatts } from '../metrics/gpu-power.ts'
+import { processGpuMemoryBytes } from '../metrics/process.ts'
+import type { Scrape } from '../model/event.ts'
+import type { Series } from '../model/series.ts'
+import { containerKey, type ContainerRuns } from './containers.ts'
+import type { HostRuns } from './host-processes.ts'
+import type { LiveRun } from './live-run.ts'
+import type { Runs } from './runs.ts'
+import { seatKey, type GpuNow, type Seat } from './usage.ts'
+
+type Role = 'process' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts'
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  [processGpuMemoryBytes.name, 'process'],
+  [containerMemoryBytes.name, 'memory'],
+  [containerOomKillsTotal.name, 'oom'],
+  [containerInfo.name, 'info'],
+  [gpuUtilizationRatio.name, 'ratio'],
+  [gpuPowerWatts.name, 'watts'],
+])
+/** Their readings are never about a run; they are most of all readings. */
+const OTHER_SOURCES = new Set(['agent', 'host', 'incidents', 'jobs', 'notifications', 'targets', 'driver_version'])
+/** A power or a utilization that is older says nothing of now. */
+const READ_WITHIN_MS = 5_000
+
+/** `key` of its container; empty outside of containers. */
+type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
+type Held = { readonly run: LiveRun; readonly seat: Seat; bytes: number }
+
+export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns): (scrape: Scrape) => void {
+  const { running } = runs
+  const gpus = new Map<string, GpuNow & { readonly t: number }>()
+  /** Sources tell the same Series each time: each is looked at once. */
+  const known = new WeakMap<Series, Known | null>()
+  const recognise = (series: Series): Known | null => {
+    let entry = known.get(series)
+    if (entry !== undefined) return entry
+    const role = ROLES.get(series.metric.name)
+    const { container_id: id = '', uuid = '', gpu = '', gi, ci } = series.labels
+    const seat = { uuid, gpu, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) }
+    entry = role === undefined ? null : { role, key: id === '' ? '' : containerKey(id), seat }
+    known.set(series, entry)
+    return entry
+  }
+  const memory = (run: LiveRun, bytes: number): void => {
+    // A peak is worth a write when it is noticeably higher.
+    if (run.memoryPeak === undefined || bytes > run.memoryPeak * 1.01) run.isDirty = true
+    run.memoryPeak = Math.max(run.memoryPeak ?? 0, bytes)
+  }
+  const oomKills = (run: LiveRun, count: number, t: number): void => {
+    if (run.oomKills !== undefined && count > run.oomKills) run.oomKilledAt = t
+    run.oomKills = count
+  }
+  const charge = (held: readonly Held[], t: number): void => {
+    const holders = new Map<string, number>()
+    for (const { seat } of held) holders.set(seatKey(seat), (holders.get(seatKey(seat)) ?? 0) + 1)
+    for (const { run, seat, bytes } of held) {
+      const now = gpus.get(seat.uuid)
+      const key = seatKey(seat)
+      run.usage.held(key, seat, t, bytes, holders.get(key) ?? 1, now === undefined || Math.abs(t - now.t) > READ_WITHIN_MS ? undefined : now)
+      run.seenAt = Math.max(run.seenAt, t)
+      run.isRestored = false
+      run.isDirty = true
+    }
+  }
+  return ({ t, source, group, readings }) => {
+    if (OTHER_SOURCES.has(source)) return
+    let holding: Map<string, Held> | undefined
+    for (const { series, value } of readings) {
+      const entry = recognise(series)
+      if (entry === null) continue
+      const { role, key, seat } = entry
+      if (role === 'process') {
+        const run = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
+        if (run === undefined) continue
+        const place = `${run.key} ${seatKey(seat)}`
+        holding ??= new Map<string, Held>()
+        const held = holding.get(place)
+        if (held === undefined) holding.set(place, { run, seat, bytes: value })
+        else held.bytes += value
+      } else if (role === 'ratio' || role === 'watts') {
+        const before = gpus.get(seat.uuid)
+        gpus.set(seat.uuid, before?.t === t ? { ...before, [role]: value } : { t, [role]: value })
+      } else if (role === 'info') containers.listed(series, key, t)
+      else {
+        const run = running.get(key)
+        if (run === undefined) continue
+        if (role === 'memory') memory(run, value)
+        else oomKills(run, value, t)
+      }
+    }
+    if (source === 'containers' && group === 'identity') containers.allListed(t)
+    if (holding !== undefined) charge([...holding.values()], t)
+  }
+}

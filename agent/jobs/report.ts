@@ -1,0 +1,91 @@
+// The runs of one job as Markdown, to paste into a ticket: what came of the newest run and why, what it used and what was lost, and the runs before it.
+import type { Run } from '../model/job.ts'
+import { bytesText } from '../text/bytes.ts'
+import { counted } from '../text/grammar.ts'
+import { code, prose, table } from '../text/markdown.ts'
+import { gpuTimeText, twoUnitSpan } from '../text/span.ts'
+import { isoText } from '../text/time.ts'
+import { energyText, outcomeText } from './text.ts'
+
+const MAX_RUNS = 20
+
+function facts(run: Run, host: string): readonly (readonly [string, string])[] {
+  const { job_id: id, kind, user, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
+  const row = (name: string, value: string | undefined): readonly (readonly [string, string])[] => (value === undefined ? [] : [[name, value]])
+  return [
+    ['Job', `${code(id)} (${kind}), run ${run.run}`],
+    ['Outcome', run.outcome === undefined ? 'still running' : outcomeText(run.outcome)],
+    ...row('Why', run.reason === undefined ? undefined : prose(run.reason)),
+    ...row('Signal sent by', run.sent_by),
+    ['Host', code(host)],
+    ...row('User', user === undefined ? undefined : code(user)),
+    ...row('Container', container === undefined ? undefined : code(container) + (image === undefined ? '' : ` of ${code(image)}`)),
+    ...row('Namespace', namespace === undefined ? undefined : code(namespace)),
+    ...row('Slurm job', slurm === undefined ? undefined : code(slurm)),
+    ...row('Unit', unit === undefined ? undefined : code(unit)),
+    ...row('Command', command === undefined ? undefined : `${code(command)}${pid === undefined ? '' : `, pid ${pid}`}`),
+    ['Started', run.started_before === true ? `before ${isoText(startedAt)}` : isoText(startedAt)],
+    ...row('Ended', endedAt === undefined ? undefined : `${isoText(endedAt)}, after ${twoUnitSpan(endedAt - startedAt)}`),
+  ]
+}
+
+function used(run: Run): readonly (readonly [string, string])[] {
+  const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus } = run
+  return [
+    ...(gpus.length === 0
+      ? []
+      : [
+          ['GPU time with work', gpuTimeText(seconds.active)] as const,
+          ['GPU time held without work', gpuTimeText(seconds.idle)] as const,
+          ...(seconds.lost === 0 ? [] : [['Lost: since the last saved state, or the start', gpuTimeText(seconds.lost)] as const]),
+        ]),
+    ...(joules === undefined ? [] : [['Energy', energyText(joules)] as const]),
+    ...(gpuMemory === undefined ? [] : [['Highest GPU memory', bytesText(gpuMemory)] as const]),
+    ...(memory === undefined ? [] : [['Highest host memory', bytesText(memory)] as const]),
+  ]
+}
+
+/** `runs`: the newest first; there is at least one. */
+export function jobReport(runs: readonly [Run, ...Run[]], host: string): string {
+  const [run, ...before] = runs
+  const parts = [
+    `# ${prose(run.job)}: ${run.outcome === undefined ? 'running' : outcomeText(run.outcome)}`,
+    prose(run.reason ?? `Running for ${twoUnitSpan(run.seen_at - run.started_at)}.`),
+    table(['', ''], facts(run, host)),
+  ]
+  const figures = used(run)
+  if (figures.length > 0) parts.push('## What it used', table(['', ''], figures))
+  if (run.gpus.length > 0)
+    parts.push(
+      table(
+        ['GPU', 'Held', 'Share', 'With work', 'Highest memory'],
+        run.gpus.map(({ gpu, uuid, gi, share, held_seconds: held, active_seconds: active, memory_peak_bytes: peak }) => [
+          `${gpu}${gi === undefined ? '' : `, MIG ${gi}`} (${code(uuid)})`,
+          twoUnitSpan(held * 1_000),
+          `${Math.round(share * 100)} %`,
+          active === undefined ? 'not known' : twoUnitSpan(active * 1_000),
+          peak === undefined ? 'not known' : bytesText(peak),
+        ]),
+      ),
+    )
+  if (run.incidents.length > 0)
+    parts.push('## Incidents', run.incidents.map(({ id, kind, title }) => `- ${prose(title)} (${kind}): ${code(`warpwatch incidents ${id}`)}`).join('\n'))
+  if (before.length > 0)
+    parts.push(
+      `## ${counted(before.length, 'earlier run')}`,
+      table(
+        ['Run', 'Started', 'Lasted', 'Outcome', 'Why', 'GPU time lost'],
+        before
+          .slice(0, MAX_RUNS)
+          .map((one) => [
+            String(one.run),
+            isoText(one.started_at),
+            twoUnitSpan((one.ended_at ?? one.seen_at) - one.started_at),
+            one.outcome === undefined ? 'running' : outcomeText(one.outcome),
+            prose(one.reason ?? ''),
+            one.gpu_seconds.lost === 0 ? '' : gpuTimeText(one.gpu_seconds.lost),
+          ]),
+      ),
+    )
+  return `${parts.join('\n\n')}\n`
+}

@@ -1,0 +1,114 @@
+// Follows every job of the host by the pipeline's events: opens a run when something starts, counts what it uses, closes it with its outcome.
+// Pure: time comes with the events and ticks.
+import { isProgressMark } from '../diagnosis/progress-marks.ts'
+import type { Event, LogLine } from '../model/event.ts'
+import type { IncidentSummary } from '../model/incident.ts'
+import type { JobFigures, JobInterest, StoredRun } from '../model/job.ts'
+import { isLogKind, kindOf, type IncidentKind } from '../model/kinds.ts'
+import { containerKey, createContainerRuns } from './containers.ts'
+import { createHostRuns } from './host-processes.ts'
+import { addIncident, restoredRun, rowOf, type LiveRun } from './live-run.ts'
+import { createJobReadings } from './readings.ts'
+import { createRuns, KEPT_MS } from './runs.ts'
+
+export type JobTracker = JobInterest & {
+  readonly ingest: (event: Event) => void
+  readonly incident: (incident: IncidentSummary) => void
+  readonly tick: (t: number) => void
+  /** Those that have changed since the last call, as they are to be stored. */
+  readonly changed: () => readonly StoredRun[]
+  readonly figures: () => JobFigures
+  /** Running, and those that ended within the last minute. */
+  readonly live: () => readonly LiveRun[]
+  readonly restore: (runs: readonly StoredRun[]) => void
+}
+export type JobTrackerOptions = {
+  /** The number of the next run of a job. */
+  readonly nextRun: (jobId: string) => number
+}
+
+/** After a start of the agent: who was not seen again by then has gone. */
+const RESTORE_MS = 60_000
+const LATE_INCIDENT_MS = 15_000
+
+/** Losing the GPU ends a program, though numbers show it. */
+const ENDS_RUNS: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['gpu_missing', 'container_lost_gpu', 'gpu_lost'])
+const isFatal = (kind: IncidentKind): boolean => ENDS_RUNS.has(kind) || (isLogKind(kind) && kindOf(kind).crash?.fatal !== false)
+
+export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
+  const runs = createRuns(nextRun)
+  const containers = createContainerRuns(runs)
+  const host = createHostRuns(runs)
+  const readings = createJobReadings(runs, containers, host)
+  const { running } = runs
+  let beganAt: number | undefined
+
+  const onLog = ({ t, origin: { container_id: id }, text }: LogLine): void => {
+    const run = id === undefined ? undefined : running.get(containerKey(id))
+    if (run !== undefined && !run.usage.isEmpty() && isProgressMark(text)) run.savedAt = t
+  }
+  const hitBy = ({ subject: { container, process, gpu }, started_at: from, last_seen_at: to }: IncidentSummary): readonly LiveRun[] => {
+    const key = container?.id !== undefined ? containerKey(container.id) : process === undefined ? undefined : runs.ofPid(process.pid)
+    if (key !== undefined) return [...new Set([runs.at(key, from), runs.at(key, to)])].filter((run) => run !== undefined)
+    if (container !== undefined || process !== undefined || gpu?.uuid === undefined) return []
+    const { uuid } = gpu
+    return runs.all().filter(({ usage, startedAt, seenAt }) => startedAt <= to && Math.abs(to - seenAt) <= KEPT_MS && usage.holds(uuid))
+  }
+
+  return {
+    ingest(event) {
+      switch (event.type) {
+        case 'scrape':
+          return readings(event)
+        case 'log':
+          return onLog(event)
+        case 'container':
+          return containers.event(event)
+        case 'process':
+          return host.process(event)
+        case 'exec':
+          return host.exec(event)
+        case 'allocator':
+        case 'allocator_oom':
+        case 'operator':
+          return
+      }
+    },
+    incident(incident) {
+      const { id, kind, title, started_at: startedAt, last_seen_at: lastSeenAt, part_of: partOf, facts } = incident
+      const signal = typeof facts.signal === 'string' && /^SIG[A-Z0-9]+$/.test(facts.signal) ? { signal: facts.signal } : {}
+      for (const run of hitBy(incident))
+        if (run.end === undefined || startedAt <= run.end.t + LATE_INCIDENT_MS)
+          addIncident(run, { id, kind, title, startedAt, lastSeenAt, isEffect: partOf !== undefined, isFatal: isFatal(kind), ...signal })
+    },
+    tick(t) {
+      beganAt ??= t
+      containers.tick(t)
+      host.tick(t)
+      if (Math.abs(t - beganAt) > RESTORE_MS) for (const run of running.values()) if (run.isRestored) runs.close(run, { t: run.seenAt })
+      runs.tick(t)
+    },
+    changed() {
+      const found: StoredRun[] = []
+      for (const run of runs.all()) {
+        if (!run.isDirty) continue
+        run.isDirty = false
+        found.push({ key: run.key, roots: [...run.roots.values()], row: rowOf(run) })
+      }
+      return found
+    },
+    figures: () => runs.figures(running.values()),
+    live: runs.all,
+    strangers: host.strangers,
+    roots: () => [...running.values()].flatMap(({ roots }) => [...roots.values()]),
+    unconfirmed: () =>
+      [...running.values()].flatMap(({ isRestored, identity }) => (isRestored && identity.container_id !== undefined ? [identity.container_id] : [])),
+    restore(stored) {
+      for (const one of stored) {
+        const run = restoredRun(one)
+        running.set(run.key, run)
+        for (const root of run.roots.keys()) runs.roots.set(root, run.key)
+      }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+// What a job is: what a person started, with every run of it, how each run ended, and what it used. Plain JSON rows, as the API and the stream send them.
+import type { IncidentKind } from './kinds.ts'
+
+export const JOB_KINDS = ['container', 'pod', 'slurm', 'unit', 'exec', 'session'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
+
+export const OUTCOMES = ['completed', 'failed', 'killed', 'cancelled', 'out_of_memory', 'time_limit', 'preempted', 'lost_gpu', 'unknown'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** Which job something belongs to. */
+export type JobIdentity = {
+  /** 16 hex digits, the same for every run of the job. */
+  readonly job_id: string
+  /** The person's name for it: compose service, pod, Slurm job name, unit, `--name`, else the command. */
+  readonly job: string
+  readonly kind: JobKind
+  readonly user?: string
+  readonly namespace?: string
+  readonly container?: string
+  readonly container_id?: string
+  readonly image?: string
+  readonly slurm_job?: string
+  readonly unit?: string
+  /** Host pid of the process with which it began. */
+  readonly pid?: number
+  readonly command?: string
+}
+
+/** One GPU, or MIG instance, that a run held. */
+export type RunGpu = {
+  readonly uuid: string
+  /** The host's number. */
+  readonly gpu: string
+  readonly gi?: string
+  readonly ci?: string
+  /** Mean of its share of the GPU's time: 0.5 where two jobs held it all along. */
+  readonly share: number
+  /** How long it was held. */
+  readonly held_seconds: number
+  /** Its share of the time in which a kernel ran, and in which none did; absent where the driver does not say (MIG). */
+  readonly active_seconds?: number
+  readonly idle_seconds?: number
+  readonly energy_joules?: number
+  readonly memory_peak_bytes?: number
+}
+
+export type RunIncident = { readonly id: string; readonly kind: IncidentKind; readonly title: string }
+
+export type GpuSeconds = {
+  readonly active: number
+  readonly idle: number
+  /** Part of the two above that a bad end threw away: since the last state that the job saved, or since its start. */
+  readonly lost: number
+}
+
+export type Run = JobIdentity & {
+  readonly run: number
+  /** Unix ms. `started_before`: it ran already when the agent first saw it, and nobody says since when. */
+  readonly started_at: number
+  readonly started_before?: true
+  /** Absent while it runs. */
+  readonly ended_at?: number
+  /** When it was last seen running. */
+  readonly seen_at: number
+  readonly outcome?: Outcome
+  /** One sentence: why this outcome. */
+  readonly reason?: string
+  readonly exit_code?: number
+  /** `SIGKILL` and its like. */
+  readonly signal?: string
+  /** Who sent the signal, where that is known. */
+  readonly sent_by?: string
+  readonly gpus: readonly RunGpu[]
+  readonly gpu_seconds: GpuSeconds
+  readonly energy_joules?: number
+  /** Host memory. */
+  readonly memory_peak_bytes?: number
+  /** On all its GPUs together. */
+  readonly gpu_memory_peak_bytes?: number
+  /** The cause first. */
+  readonly incidents: readonly RunIncident[]
+}
+
+/** Outside of containers: a process with whose end a run ends. `startTicks` as in /proc/PID/stat. */
+export type Root = { readonly pid: number; readonly startTicks: number }
+/** A run as the store keeps it, with what tells it from others after a restart of the agent. */
+export type StoredRun = { readonly key: string; readonly roots: readonly Root[]; readonly row: Run }
+
+/** One job with the sums of its runs. */
+export type JobRow = {
+  readonly job_id: string
+  readonly job: string
+  readonly kind: JobKind
+  readonly user?: string
+  readonly namespace?: string
+  readonly runs: number
+  readonly running: number
+  readonly outcomes: Readonly<Partial<Record<Outcome, number>>>
+  readonly gpu_seconds: GpuSeconds
+  readonly energy_joules?: number
+  readonly memory_peak_bytes?: number
+  readonly gpu_memory_peak_bytes?: number
+  /** The newest run. */
+  readonly last: Run
+}
+
+export const JOB_GROUPS = ['user', 'job', 'gpu', 'namespace', 'account'] as const
+export type JobGroup = (typeof JOB_GROUPS)[number]
+/** What all runs of one user, namespace, … used; `key` is absent for runs of which that is not known. */
+export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'> & { readonly by: JobGroup; readonly key?: string }
+
+export type JobFilter = {
+  /** Runs that ran at or after, Unix ms. */
+  readonly since?: number
+  readonly limit: number
+}
+/** How readers ask for jobs. */
+export type JobsView = {
+  /** Running ones first, then the newest. */
+  readonly list: (filter: JobFilter) => readonly JobRow[]
+  readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => readonly JobGroupRow[]
+  /** By its id, else the newest of that name; the newest runs first. */
+  readonly runs: (job: string, limit: number) => readonly Run[]
+}
+
+/** What the tracker of jobs wants to know of the host; the sources answer by events. */
+export type JobInterest = {
+  /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
+  readonly strangers: () => readonly number[]
+  /** Processes whose end is to be told. */
+  readonly roots: () => readonly Root[]
+  /** Ids of containers whose runs were open when the agent ended, and that nobody has seen since. */
+  readonly unconfirmed: () => readonly string[]
+}
+
+/** What the metrics say; only jobs that ran since the agent started. */
+export type JobFigures = {
+  readonly running: readonly Run[]
+  /** By the name of the job. */
+  readonly totals: ReadonlyMap<string, JobTotals>
+}
+export type JobTotals = {
+  readonly runs: ReadonlyMap<Outcome, number>
+  readonly gpuSeconds: GpuSeconds
+  readonly hasGpu: boolean
+  readonly energyJoules?: number
+}

@@ -1,0 +1,245 @@
+// The jobs' database: one row for each run, its figures as columns for sums over thousands of runs, the whole of it as text.
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { type JobFilter, type JobGroup, type JobGroupRow, type JobRow, type JobsView, type Outcome, type Run, type StoredRun } from '../../model/job.ts'
+import { openReadOnly } from '../open-database.ts'
+import type { Schema } from '../schema.ts'
+
+export const JOBS_FILE = 'jobs.db'
+export const JOBS_SCHEMA: Schema = {
+  what: 'jobs',
+  // WwJo
+  applicationId: 0x57_77_4a_6f,
+  steps: [
+    `
+CREATE TABLE runs (
+  job_id TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  job TEXT NOT NULL,
+  user TEXT,
+  namespace TEXT,
+  started_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  outcome TEXT,
+  active REAL NOT NULL,
+  idle REAL NOT NULL,
+  lost REAL NOT NULL,
+  energy REAL,
+  memory_peak INTEGER,
+  gpu_memory_peak INTEGER,
+  PRIMARY KEY (job_id, run)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE run_rows (
+  job_id TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  roots TEXT NOT NULL,
+  row TEXT NOT NULL,
+  PRIMARY KEY (job_id, run)
+) STRICT;
+CREATE INDEX runs_by_start ON runs (started_at);
+CREATE INDEX runs_by_name ON runs (job, started_at);
+CREATE INDEX runs_open ON runs (started_at) WHERE outcome IS NULL;
+`,
+  ],
+}
+
+/** Of the runs of one job, user, … with one outcome; null: running. */
+type Sums = {
+  readonly grouped: string | null
+  readonly outcome: Outcome | null
+  readonly runs: number
+  readonly newest: number
+  readonly last: number
+  readonly active: number
+  readonly idle: number
+  readonly lost: number
+  readonly energy: number | null
+  readonly memory_peak: number | null
+  readonly gpu_memory_peak: number | null
+}
+type WholeRow = { readonly [column: string]: string | number | null }
+
+export type JobFile = JobsView & {
+  readonly put: (runs: readonly StoredRun[]) => void
+  readonly nextRun: (jobId: string) => number
+  readonly open: () => readonly StoredRun[]
+  readonly rows: () => IterableIterator<WholeRow>
+  /** Adds what another file holds, as far as it can be read; returns how many runs. */
+  readonly takeOver: (from: JobFile) => number
+  /** Deletes the oldest runs that have ended. */
+  readonly trim: (maxCount: number) => void
+}
+
+// Only we write this file; what a broken disk makes of it fails in JSON.parse.
+const runIn = (text: string): Run => JSON.parse(text)
+const rootsIn = (text: string): StoredRun['roots'] => JSON.parse(text)
+
+/** For readers, beside the agent or without one. Throws when it cannot be read. */
+export function openJobFile(directory: string): JobsView & { readonly close: () => void } {
+  const db = openReadOnly(join(directory, JOBS_FILE))
+  try {
+    return { ...jobsIn(db), close: () => void db.close() }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+type Totals = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules' | 'memory_peak_bytes' | 'gpu_memory_peak_bytes'> & {
+  readonly newest: number
+  readonly last: number
+}
+const most = (a: number | undefined, b: number | null): number | undefined => (b === null ? a : Math.max(a ?? 0, b))
+
+/** SQLite adds up for each outcome in one pass, as nine sums for each row would cost three times that. */
+function totalsOf(sums: readonly Sums[]): ReadonlyMap<string | null, Totals> {
+  const totals = new Map<string | null, Totals>()
+  for (const { grouped, outcome, runs, newest, last, active, idle, lost, energy, memory_peak: memory, gpu_memory_peak: gpuMemory } of sums) {
+    const before = totals.get(grouped)
+    const seconds = before?.gpu_seconds ?? { active: 0, idle: 0, lost: 0 }
+    const energySum = energy === null ? before?.energy_joules : (before?.energy_joules ?? 0) + energy
+    const [memoryPeak, gpuMemoryPeak] = [most(before?.memory_peak_bytes, memory), most(before?.gpu_memory_peak_bytes, gpuMemory)]
+    totals.set(grouped, {
+      runs: (before?.runs ?? 0) + runs,
+      running: (before?.running ?? 0) + (outcome === null ? runs : 0),
+      outcomes: outcome === null ? (before?.outcomes ?? {}) : { ...before?.outcomes, [outcome]: runs },
+      gpu_seconds: { active: seconds.active + active, idle: seconds.idle + idle, lost: seconds.lost + lost },
+      newest: Math.max(before?.newest ?? 0, newest),
+      last: Math.max(before?.last ?? 0, last),
+      ...(energySum === undefined ? {} : { energy_joules: energySum }),
+      ...(memoryPeak === undefined ? {} : { memory_peak_bytes: memoryPeak }),
+      ...(gpuMemoryPeak === undefined ? {} : { gpu_memory_peak_bytes: gpuMemoryPeak }),
+    })
+  }
+  return totals
+}
+const SUMS = 'count(*) AS runs, max(started_at) AS newest, max(run) AS last'
+const FIGURES =
+  'sum(active) AS active, sum(idle) AS idle, sum(lost) AS lost, sum(energy) AS energy, max(memory_peak) AS memory_peak, max(gpu_memory_peak) AS gpu_memory_peak'
+const COLUMN: Readonly<Record<Exclude<JobGroup, 'gpu'>, string>> = { user: 'user', job: 'job', namespace: 'namespace', account: 'NULL' }
+const MAX_GROUPS = 1_000
+
+export function jobsIn(db: Database): JobFile {
+  const upsert = db.prepare(
+    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak) ' +
+      'ON CONFLICT (job_id, run) DO UPDATE SET job = excluded.job, user = excluded.user, namespace = excluded.namespace, seen_at = excluded.seen_at, outcome = excluded.outcome, ' +
+      'active = excluded.active, idle = excluded.idle, lost = excluded.lost, energy = excluded.energy, memory_peak = excluded.memory_peak, gpu_memory_peak = excluded.gpu_memory_peak',
+  )
+  const upsertRow = db.prepare(
+    'INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row',
+  )
+  const sumsBy = (column: string) =>
+    db.prepare<{ since: number }, Sums>(
+      `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since GROUP BY ${column}, outcome`,
+    )
+  const byJob = sumsBy('job_id')
+  // Loss is not kept for each GPU, so it is split evenly between those that the run held.
+  const byGpu = db.prepare<{ since: number }, Sums>(
+    `SELECT json_extract(gpu.value, '$.gpu') AS grouped, outcome, ${SUMS}, total(json_extract(gpu.value, '$.active_seconds')) AS active, ` +
+      `total(json_extract(gpu.value, '$.idle_seconds')) AS idle, total(lost / json_array_length(row, '$.gpus')) AS lost, ` +
+      `sum(json_extract(gpu.value, '$.energy_joules')) AS energy, NULL AS memory_peak, NULL AS gpu_memory_peak ` +
+      "FROM runs JOIN run_rows USING (job_id, run), json_each(row, '$.gpus') AS gpu WHERE seen_at >= :since GROUP BY grouped, outcome",
+  )
+  const rowOf = db.prepare<[string, number], string>('SELECT row FROM run_rows WHERE job_id = ? AND run = ?').pluck()
+  const idNamed = db.prepare<{ job: string }, string>('SELECT job_id FROM runs WHERE job = :job ORDER BY started_at DESC LIMIT 1').pluck()
+  const runs = db.prepare<{ job_id: string; limit: number }, { row: string }>('SELECT row FROM run_rows WHERE job_id = :job_id ORDER BY run DESC LIMIT :limit')
+  const last = db.prepare<{ job_id: string }, number | null>('SELECT max(run) FROM runs WHERE job_id = :job_id').pluck()
+  const open = db.prepare<[], { key: string; roots: string; row: string }>(
+    'SELECT key, roots, row FROM runs JOIN run_rows USING (job_id, run) WHERE outcome IS NULL ORDER BY started_at DESC LIMIT 1000',
+  )
+  const all = db.prepare<[], WholeRow>('SELECT * FROM runs JOIN run_rows USING (job_id, run)')
+  const add = db.prepare(
+    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak) ON CONFLICT DO NOTHING',
+  )
+  const addRow = db.prepare('INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT DO NOTHING')
+  const count = db.prepare<[], number>('SELECT count(*) FROM runs').pluck()
+  const oldest = db.prepare<[number], { job_id: string; run: number }>('SELECT job_id, run FROM runs WHERE outcome IS NOT NULL ORDER BY started_at LIMIT ?')
+  const drop = (['runs', 'run_rows'] as const).map((table) => db.prepare(`DELETE FROM ${table} WHERE job_id = :job_id AND run = :run`))
+  return {
+    put(changed) {
+      db.transaction(() => {
+        for (const { key, roots, row } of changed) {
+          const { job_id, run, job, user = null, namespace = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
+          const { energy_joules: energy = null, memory_peak_bytes: memory = null, gpu_memory_peak_bytes: gpuMemory = null } = row
+          upsert.run({
+            job_id,
+            run,
+            job,
+            user,
+            namespace,
+            started_at,
+            seen_at,
+            outcome,
+            ...seconds,
+            energy,
+            memory_peak: memory,
+            gpu_memory_peak: gpuMemory,
+          })
+          upsertRow.run({ job_id, run, key, roots: JSON.stringify(roots), row: JSON.stringify(row) })
+        }
+      }).immediate()
+    },
+    list({ since = 0, limit }: JobFilter): readonly JobRow[] {
+      const sorted = [...totalsOf(byJob.all({ since }))].sort(([, a], [, b]) => Number(b.running > 0) - Number(a.running > 0) || b.newest - a.newest)
+      return sorted.slice(0, limit).flatMap(([id, { newest: _newest, last, ...totals }]) => {
+        const text = rowOf.get(id ?? '', last)
+        if (text === undefined) return []
+        const row = runIn(text)
+        const { job_id, job, kind, user, namespace } = row
+        return [{ job_id, job, kind, ...(user === undefined ? {} : { user }), ...(namespace === undefined ? {} : { namespace }), ...totals, last: row }]
+      })
+    },
+    groups(by: JobGroup, { since = 0 }): readonly JobGroupRow[] {
+      const totals = totalsOf((by === 'gpu' ? byGpu : sumsBy(COLUMN[by])).all({ since }))
+      const used = ({ gpu_seconds: { active, idle } }: Totals): number => active + idle
+      return [...totals]
+        .sort(([a, one], [b, other]) => (by === 'gpu' ? Number(a) - Number(b) : used(other) - used(one) || other.runs - one.runs))
+        .slice(0, MAX_GROUPS)
+        .map(([key, { runs: count, running, outcomes, gpu_seconds, energy_joules }]) => ({
+          by,
+          ...(key === null ? {} : { key }),
+          runs: count,
+          running,
+          outcomes,
+          gpu_seconds,
+          ...(energy_joules === undefined ? {} : { energy_joules }),
+        }))
+    },
+    runs(job, limit) {
+      const id = /^[0-9a-f]{16}$/.test(job) && last.get({ job_id: job }) !== null ? job : idNamed.get({ job })
+      return id === undefined ? [] : runs.all({ job_id: id, limit }).map(({ row }) => runIn(row))
+    },
+    nextRun: (jobId) => (last.get({ job_id: jobId }) ?? 0) + 1,
+    open: () => open.all().map(({ key, roots, row }) => ({ key, roots: rootsIn(roots), row: runIn(row) })),
+    rows: () => all.iterate(),
+    takeOver(from) {
+      let taken = 0
+      db.transaction(() => {
+        const others = from.rows()
+        for (;;) {
+          let next
+          try {
+            next = others.next()
+          } catch {
+            return // the rest of it is broken
+          }
+          if (next.done === true) return
+          const { job_id, run, key, roots, row, ...rest } = next.value
+          const { changes } = add.run({ job_id, run, ...rest })
+          if (changes > 0) addRow.run({ job_id, run, key, roots, row })
+          taken += changes
+        }
+      }).immediate()
+      return taken
+    },
+    trim(maxCount) {
+      const over = (count.get() ?? 0) - maxCount
+      if (over > 0)
+        db.transaction(() => {
+          for (const found of oldest.all(over)) for (const one of drop) one.run(found)
+        }).immediate()
+      db.pragma('incremental_vacuum(64)')
+    },
+  }
+}

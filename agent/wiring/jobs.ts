@@ -1,0 +1,51 @@
+// The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
+import { createJobTracker } from '../jobs/tracker.ts'
+import { rowOf } from '../jobs/live-run.ts'
+import type { Config } from '../config/schema.ts'
+import type { JobFigures, JobInterest, JobsView, Run } from '../model/job.ts'
+import type { TakesEvents, TakesIncidents, TakesTicks } from '../model/sink.ts'
+import type { Log } from '../model/source.ts'
+import { createJobStore } from '../store/jobs.ts'
+
+export type Jobs = TakesEvents &
+  TakesTicks &
+  TakesIncidents & {
+    readonly view: JobsView
+    /** Running, and those that ended within the last minute. */
+    readonly live: () => readonly Run[]
+    readonly interest: JobInterest & { readonly figures: () => JobFigures }
+    /** Takes up the runs that were open when the agent ended. */
+    readonly restore: () => void
+    readonly close: () => void
+  }
+
+export function createJobs(config: Config, log: Log): Jobs {
+  const store = createJobStore({ directory: config.data_dir, log })
+  const tracker = createJobTracker({ nextRun: store.nextRun })
+  const save = (): void => {
+    const changed = tracker.changed()
+    if (changed.length > 0) store.save(changed)
+  }
+  return {
+    name: 'jobs',
+    ingest(event) {
+      tracker.ingest(event)
+      // Readings change a run each second, which the tick writes; a start or an end is written at once.
+      if (event.type !== 'scrape' && event.type !== 'log') save()
+    },
+    incident: tracker.incident,
+    tick(t) {
+      tracker.tick(t)
+      save()
+      store.maintain(t)
+    },
+    view: store,
+    live: () => tracker.live().map(rowOf),
+    interest: tracker,
+    restore: () => tracker.restore(store.open()),
+    close() {
+      save()
+      store.close()
+    },
+  }
+}
