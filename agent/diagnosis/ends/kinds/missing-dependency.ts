@@ -92,6 +92,9 @@ export const missingDependency: EndKind = {
       pattern: 'program',
     })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
+    says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
+    says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
     says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
     says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),
@@ -111,7 +114,7 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError)$/,
+      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError|EnvironmentNameNotFound|CommandNotFoundError|PackagesNotFoundError|ResolvePackageNotFound|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name } }) =>
