@@ -81,7 +81,6 @@ export function createTables(hostname: string): Tables {
       case 'target':
       case 'job':
       case 'incident':
-      case 'job':
       case 'agent':
         break
     }
