@@ -23,7 +23,7 @@ export const storageError: EndKind = {
   // HDF5 wraps every failure of the system: its number decides.
   claims: (error) => (error.errno !== undefined && kindOfErrno(error.errno) !== 'storage_error' && !OWN.test(error.full) ? undefined : claims(error)),
   title: () => 'Storage failed',
-  verdict: (told) => saying(told, 'could not read or write: the storage itself failed'),
+  verdict: (told) => saying(told, 'could not read or write', 'The storage itself failed.'),
   remedies: ({ facts: { path, errno } }) => [
     errno === 116
       ? {
