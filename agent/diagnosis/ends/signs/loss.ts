@@ -12,7 +12,7 @@ const ASIDE = /^(?:val|valid|validation|eval|test)[\s_/-]|loss_?scale|lossscale/
 const MAY = /loss|norm|nll|cost/i
 /** Until one is gone, the others need no look. */
 const GONE = /\bnan\b|\binf/i
-const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,4}(\d{1,9})/i
+const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,12}(\d{1,9})/i
 const NOT_A_NUMBER = /nan|inf/i
 /** Of mixed precision one overflow is part of the work. */
 const NORM_LINES = 2
