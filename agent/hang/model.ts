@@ -55,7 +55,9 @@ export type ProcessState = {
   readonly state: string
   readonly waitChannel?: string
   readonly syscall?: string
-  /** The file, socket or pipe that the system call works on. */
+  /** The number of the file that the system call works on: 0 is the standard input. */
+  readonly descriptor?: number
+  /** That file, socket or pipe. */
   readonly target?: string
   /** CPU time of the main thread during the look, as a share of a core. */
   readonly cpuShare?: number

@@ -58,9 +58,11 @@ const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'none'>, reado
 }
 
 export function remediesOf({ cause, culprits, doing, verdict }: Answer): readonly string[] {
-  if (cause === 'none' || verdict === 'healthy') return []
-  const doings = [...new Set(culprits.flatMap((rank) => doing.get(rank) ?? []))]
+  if (verdict === 'healthy') return []
+  // A single process is named by what it does alone.
+  const doings = [...new Set(culprits.length > 0 ? culprits.flatMap((rank) => doing.get(rank) ?? []) : doing.values())]
   const byDoing = doings.flatMap((one) => DOING[one])
+  if (cause === 'none') return doings.some((one) => one !== 'code' && one !== 'unknown') ? byDoing : []
   if (cause === 'missing' || cause === 'slow_phase')
     return cause === 'missing' ? (byDoing.length > 0 ? byDoing : DOING.unknown) : [...byDoing, ...CAUSE.slow_phase]
   return cause === 'mismatch' && doings.some((one) => one === 'teardown') ? [...CAUSE[cause], ...CAUSE.left_early] : CAUSE[cause]

@@ -55,6 +55,16 @@ const clock = (seconds: number): string => `${new Date(seconds * 1000).toISOStri
 const rootText = ({ root }: Answer): string =>
   root === undefined ? '' : `${root.op} ${root.seq} of group ${root.desc === '' ? root.group : `${root.desc} (${root.group})`}`
 
+/** A single process: what it does and where, without a judgement. */
+function ofOne(evidence: Evidence, { stands, doing }: Answer): string | undefined {
+  const [me, ...others] = evidence.ranks.values()
+  const at = me === undefined ? undefined : stands.get(me.rank)
+  if (me === undefined || at === undefined || others.length > 0) return undefined
+  const does = doing.get(me.rank) ?? 'unknown'
+  const what = does === 'code' || does === 'unknown' ? 'stands' : DOES[does]
+  return `${me.pid === undefined ? `Rank ${me.rank}` : `Process ${me.pid}`} ${me.still === false ? 'runs' : what}, at ${placeText(at)} in ${at.function}.`
+}
+
 function headline(answer: Answer): string {
   const { verdict, cause, culprits, doing, stands, root } = answer
   if (verdict === 'healthy') return 'No hang: nothing shows that the job stands still.'
@@ -133,7 +143,7 @@ function workerLines(evidence: Evidence, answer: Answer): string[] {
 export function answerText(evidence: Evidence, answer: Answer, coloured: boolean): string {
   const strong = (text: string): string => (coloured ? `\u001b[1m${text}\u001b[0m` : text)
   const clean = redactDeep({
-    head: headline(answer),
+    head: (answer.cause === 'none' ? ofOne(evidence, answer) : undefined) ?? headline(answer),
     ranks: answer.verdict === 'healthy' ? [] : rankLines(evidence, answer),
     sites: answer.callSites.map(({ ranks, what, at }) => `  ${ranksText(ranks)}: ${what}${at === undefined ? '' : ` at ${placeText(at)} in ${at.function}`}`),
     exceptions: answer.culprits.flatMap((rank) => {

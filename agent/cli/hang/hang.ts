@@ -1,4 +1,4 @@
-// `warpwatch hang DIR`: which rank did not join which collective, where it stands, since when, and what to change.
+// `warpwatch hang DIR` and `hang PID`: which rank did not join which collective, where it stands, since when, and what to change.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'
@@ -26,14 +26,37 @@ async function ofFolders(paths: readonly string[], io: Io): Promise<Evidence> {
   return evidence
 }
 
+async function ofProcess(pid: number, seconds: number): Promise<Evidence> {
+  const [{ lookAtProcess }, { LookError }] = await Promise.all([import('../../hang/live/look.ts'), import('../../hang/live/python/memory.ts')])
+  try {
+    return await lookAtProcess(pid, seconds)
+  } catch (error) {
+    if (error instanceof LookError) throw new UsageError(`hang: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+const DEFAULT_SECONDS = 3
+function secondsOf(text: string | true | undefined): number {
+  if (typeof text !== 'string') return DEFAULT_SECONDS
+  const seconds = /^\d{1,3}(?:\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN
+  if (!(seconds >= 0.1 && seconds <= 600)) throw new UsageError(`hang: --seconds: must be from 0.1 to 600, not ${JSON.stringify(text)}`)
+  return seconds
+}
+
 export const hang: Command = {
   name: 'hang',
   summary: 'which rank of a distributed job did not join which collective, where it stands, since when',
-  positionals: ['DIR'],
+  positionals: ['DIR|PID'],
   optionalPositionals: ['DIR…'],
-  flags: { json: { kind: 'switch', help: 'print JSON' } },
+  flags: {
+    seconds: { kind: 'value', value: 'N', help: `time between the two looks at a running process (default: ${DEFAULT_SECONDS})` },
+    json: { kind: 'switch', help: 'print JSON' },
+  },
   async run({ flags, positionals }, io) {
-    const evidence = await ofFolders(positionals, io)
+    const [first = ''] = positionals
+    const evidence =
+      /^\d{1,10}$/.test(first) && positionals.length === 1 ? await ofProcess(Number(first), secondsOf(flags.get('seconds'))) : await ofFolders(positionals, io)
     const [{ judge }, { answerText, answerJson }] = await Promise.all([import('../../hang/judge/judge.ts'), import('./answer.ts')])
     const answer = judge(evidence)
     if (flags.has('json')) io.out(`${JSON.stringify(answerJson(evidence, answer))}\n`)

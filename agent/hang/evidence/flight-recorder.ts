@@ -134,7 +134,7 @@ export const flightRecorder: EvidenceReader = {
     try {
       top = file.head[0] === 0x80 ? readPickle(file.bytes(), { limits: DUMP_LIMITS }) : JSON.parse(file.text())
     } catch (error) {
-      throw new EvidenceError(`not a Flight Recorder dump that can be read: ${messageOf(error)}`, { cause: error })
+      throw new EvidenceError(`not a Flight Recorder dump that can be read: ${messageOf(error).replace(/ \(dump again[^)]*\)/, '')}`, { cause: error })
     }
     if (!isFields(top) || (top['pg_config'] === undefined && top['entries'] === undefined && top['version'] === undefined))
       throw new EvidenceError('no Flight Recorder dump: it has neither pg_config nor entries')

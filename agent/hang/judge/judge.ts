@@ -136,11 +136,27 @@ function whileMoving(job: Job, movement: Movement): Answer {
   return answer(job, { verdict: 'healthy', cause: 'none', confidence: movement.confidence, evidence: movement.evidence })
 }
 
+/** One process has nobody to be compared with: where it stands and what it does there is the answer. */
+function ofOne(job: Job, movement: Movement): Answer | undefined {
+  const [rank, ...others] = job.ranks
+  if (rank === undefined || others.length > 0 || movement.state === 'ended' || standingOf(job.of(rank)) === undefined) return undefined
+  return answer(job, {
+    verdict: 'unknown',
+    cause: 'none',
+    stands: standsOf(job, [rank]),
+    doing: doingsOf(job, [rank]),
+    confidence: 'read',
+    evidence: job.of(rank)?.still === false ? ['it moved between two looks'] : movement.evidence,
+  })
+}
+
 /** Without anything that says that it stands still, a rank that waits is what every running job shows. */
 export function judge(evidence: Evidence): Answer {
   const job = jobOf(evidence)
   const movement = movementOf(job)
   if (job.ranks.length === 0) return answer(job, { verdict: 'unknown', cause: 'none', evidence: ['no rank was found in the evidence'] })
+  const one = ofOne(job, movement)
+  if (one !== undefined) return one
   if (movement.state === 'moves') return whileMoving(job, movement)
   const waiting = waitingOf(job)
   const found = findSuspects(job)

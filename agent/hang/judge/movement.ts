@@ -3,6 +3,7 @@ import type { Confidence } from '../model.ts'
 import { countsOf } from './counts.ts'
 import { gpuState, ranksIn } from './gpus.ts'
 import type { Job } from './job.ts'
+import { standingOf, waitsForOthers } from './places.ts'
 import { andList, counted } from '../../text/grammar.ts'
 
 export type Movement = {
@@ -38,7 +39,8 @@ export function movementOf(job: Job): Movement {
       evidence: [`the ${working.length === 1 ? 'GPU' : 'GPUs'} of ${ranksText(working)} ${working.length === 1 ? 'computes' : 'compute'}`],
     }
   const timers = job.ranks.flatMap((rank) => job.of(rank)?.stalledSeconds ?? [])
-  const still = job.ranks.filter((rank) => job.of(rank)?.still === true)
+  const looked = job.ranks.filter((rank) => job.of(rank)?.still !== undefined)
+  const still = looked.filter((rank) => job.of(rank)?.still === true)
   if (counts?.frozenSeconds !== undefined && counts.frozenSeconds > 0)
     return { state: 'still', confidence: 'computed', evidence: [`no collective was launched between two RAS answers ${counts.frozenSeconds} s apart`] }
   if (timers.length > 0 && timers.length * 2 >= job.ranks.length)
@@ -47,7 +49,8 @@ export function movementOf(job: Job): Movement {
       confidence: 'computed',
       evidence: [`the timers of ${counted(timers.length, 'rank')} ran out after ${Math.min(...timers)} s without a step`],
     }
-  if (still.length > 0 && still.length === job.evidence.ranks.size)
+  // One that loops is at another line in each look; the others wait for it.
+  if (still.length > 0 && still.length * 2 >= looked.length && looked.every((rank) => still.includes(rank) || !waitsForOthers(standingOf(job.of(rank)))))
     return {
       state: 'still',
       confidence: 'likely',

@@ -62,17 +62,20 @@ export function doingOf(me: RankEvidence | undefined, standing: Standing | undef
   const kind = standing === undefined || standing.kind === 'peers' || standing.kind === 'device' ? 'unknown' : standing.kind
   if (kind !== 'code' && kind !== 'unknown') return kind
   if (call === 'nanosleep' || call === 'clock_nanosleep') return holdsGilLong(me) ? 'gil' : 'sleep'
-  if (call === 'read' && /^\/dev\/(?:pts|tty)|^pipe:/.test(me?.process?.target ?? '')) return 'input'
+  if (call === 'read' && (me?.process?.descriptor === 0 || /^\/dev\/(?:pts|tty)/.test(me?.process?.target ?? ''))) return 'input'
   if (call === 'flock' || call === 'fcntl') return 'lock'
   if (call === 'wait4' || call === 'waitid') return 'child'
   if (/^(?:recv|accept|connect|poll|epoll_wait|select|pselect6|ppoll)/.test(call) || (call === 'read' && (me?.process?.target ?? '').startsWith('socket:')))
     return 'network'
   if (call === 'futex') return holdsGilLong(me) ? 'gil' : 'lock'
   if (holdsGilLong(me)) return 'gil'
-  if (me?.process?.cpuShare !== undefined && me.process.cpuShare > 0.5) return 'loop'
+  if (busy(me)) return 'loop'
   if (call === 'read' || call === 'openat' || call === 'newfstatat' || call === 'pread64') return 'file'
   return kind
 }
+
+/** It burns CPU time in no system call; on a host with more programs than cores it gets less than a whole core. */
+const busy = (me: RankEvidence | undefined): boolean => (me?.process?.cpuShare ?? 0) > (me?.process?.state === 'R' ? 0.1 : 0.5)
 
 /** The main thread has the GIL and stands in a call outside of Python. */
 function holdsGilLong(me: RankEvidence | undefined): boolean {

@@ -19,7 +19,10 @@ function rankIn(environment: ReadonlyMap<string, string>): number | undefined {
 }
 
 /** The first process of each rank is the rank; those below it with the same number are its helpers, such as workers of a data loader. */
-function ranksBelow(pid: number): { readonly ranks: ReadonlyMap<number, number>; readonly helpers: readonly { readonly pid: number; readonly rank: number }[] } {
+function ranksBelow(pid: number): {
+  readonly ranks: ReadonlyMap<number, number>
+  readonly helpers: readonly { readonly pid: number; readonly rank: number }[]
+} {
   const ranks = new Map<number, number>()
   const helpers: { pid: number; rank: number }[] = []
   for (const one of [pid, ...descendantsOf(pid)]) {
@@ -36,7 +39,13 @@ function ranksBelow(pid: number): { readonly ranks: ReadonlyMap<number, number>;
   return { ranks, helpers }
 }
 
-type Look = { readonly stacks: PythonStacks | undefined; readonly process: ProcessState | undefined; readonly cpu: number | undefined; readonly at: number; readonly problem?: string }
+type Look = {
+  readonly stacks: PythonStacks | undefined
+  readonly process: ProcessState | undefined
+  readonly cpu: number | undefined
+  readonly at: number
+  readonly problem?: string
+}
 
 function lookAt(pid: number): Look {
   const [cpu, at] = [mainCpuSeconds(pid), performance.now() / 1000]

@@ -13,14 +13,76 @@ const text = (path: string): string | undefined => {
 /** The calls in which programs wait; numbers by architecture (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h). */
 const SYSCALLS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   x64: {
-    0: 'read', 1: 'write', 3: 'close', 4: 'stat', 5: 'fstat', 7: 'poll', 17: 'pread64', 19: 'readv', 23: 'select', 35: 'nanosleep', 42: 'connect', 43: 'accept', 45: 'recvfrom', 47: 'recvmsg',
-    61: 'wait4', 72: 'fcntl', 73: 'flock', 74: 'fsync', 202: 'futex', 230: 'clock_nanosleep', 232: 'epoll_wait', 247: 'waitid', 257: 'openat', 262: 'newfstatat', 270: 'pselect6', 271: 'ppoll', 281: 'epoll_pwait', 288: 'accept4',
+    0: 'read',
+    1: 'write',
+    3: 'close',
+    4: 'stat',
+    5: 'fstat',
+    7: 'poll',
+    17: 'pread64',
+    19: 'readv',
+    23: 'select',
+    35: 'nanosleep',
+    42: 'connect',
+    43: 'accept',
+    45: 'recvfrom',
+    47: 'recvmsg',
+    61: 'wait4',
+    72: 'fcntl',
+    73: 'flock',
+    74: 'fsync',
+    202: 'futex',
+    230: 'clock_nanosleep',
+    232: 'epoll_wait',
+    247: 'waitid',
+    257: 'openat',
+    262: 'newfstatat',
+    270: 'pselect6',
+    271: 'ppoll',
+    281: 'epoll_pwait',
+    288: 'accept4',
   },
   arm64: {
-    22: 'epoll_pwait', 25: 'fcntl', 32: 'flock', 56: 'openat', 57: 'close', 63: 'read', 64: 'write', 65: 'readv', 67: 'pread64', 72: 'pselect6', 73: 'ppoll', 79: 'newfstatat', 82: 'fsync', 95: 'waitid', 98: 'futex', 101: 'nanosleep', 115: 'clock_nanosleep', 202: 'accept', 203: 'connect', 207: 'recvfrom', 212: 'recvmsg', 242: 'accept4', 260: 'wait4',
+    22: 'epoll_pwait',
+    25: 'fcntl',
+    32: 'flock',
+    56: 'openat',
+    57: 'close',
+    63: 'read',
+    64: 'write',
+    65: 'readv',
+    67: 'pread64',
+    72: 'pselect6',
+    73: 'ppoll',
+    79: 'newfstatat',
+    82: 'fsync',
+    95: 'waitid',
+    98: 'futex',
+    101: 'nanosleep',
+    115: 'clock_nanosleep',
+    202: 'accept',
+    203: 'connect',
+    207: 'recvfrom',
+    212: 'recvmsg',
+    242: 'accept4',
+    260: 'wait4',
   },
 }
-const ON_DESCRIPTOR: ReadonlySet<string> = new Set(['read', 'readv', 'pread64', 'write', 'flock', 'fcntl', 'fsync', 'fstat', 'recvfrom', 'recvmsg', 'connect', 'accept', 'accept4'])
+const ON_DESCRIPTOR: ReadonlySet<string> = new Set([
+  'read',
+  'readv',
+  'pread64',
+  'write',
+  'flock',
+  'fcntl',
+  'fsync',
+  'fstat',
+  'recvfrom',
+  'recvmsg',
+  'connect',
+  'accept',
+  'accept4',
+])
 const TICKS_PER_SECOND = 100
 
 type Stat = { readonly state: string; readonly parent: number; readonly cpuSeconds: number; readonly started: number }
@@ -29,7 +91,12 @@ function statOf(path: string): Stat | undefined {
   const line = text(path)
   if (line === undefined) return undefined
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '?', parent: Number(fields[1]), cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, started: Number(fields[19]) }
+  return {
+    state: fields[0] ?? '?',
+    parent: Number(fields[1]),
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    started: Number(fields[19]),
+  }
 }
 
 /** CPU time of the main thread; undefined where the process is gone. */
@@ -43,10 +110,11 @@ export function processState(pid: number): ProcessState | undefined {
   const channel = text(`/proc/${pid}/wchan`)
   const [number = '', first = ''] = (text(`/proc/${pid}/syscall`) ?? '').trim().split(' ')
   const call = /^\d+$/.test(number) ? (SYSCALLS[process.arch]?.[Number(number)] ?? `syscall ${number}`) : undefined
+  const descriptor = call !== undefined && ON_DESCRIPTOR.has(call) ? Number.parseInt(first, 16) : undefined
   let target: string | undefined
-  if (call !== undefined && ON_DESCRIPTOR.has(call)) {
+  if (descriptor !== undefined) {
     try {
-      target = readlinkSync(`/proc/${pid}/fd/${Number.parseInt(first, 16)}`)
+      target = readlinkSync(`/proc/${pid}/fd/${descriptor}`)
     } catch {
       // Closed meanwhile.
     }
@@ -55,6 +123,7 @@ export function processState(pid: number): ProcessState | undefined {
     state: stat.state,
     ...(channel === undefined || channel === '0' || channel === '' ? {} : { waitChannel: channel }),
     ...(call === undefined ? {} : { syscall: call }),
+    ...(descriptor === undefined ? {} : { descriptor }),
     ...(target === undefined ? {} : { target }),
   }
 }

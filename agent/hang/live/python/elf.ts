@@ -89,7 +89,11 @@ export function pythonOf(pid: number): PythonProgram | undefined {
       const base = relocated ? first.start : 0
       const [runtime, version] = [symbols.get('_PyRuntime'), symbols.get('Py_Version')]
       if (runtime !== undefined)
-        return { runtime: base + runtime, versionAt: version === undefined ? undefined : base + version, minor: named === undefined ? undefined : Number(named) }
+        return {
+          runtime: base + runtime,
+          versionAt: version === undefined ? undefined : base + version,
+          minor: named === undefined ? undefined : Number(named),
+        }
     } finally {
       if (descriptor !== undefined) closeSync(descriptor)
     }

@@ -32,7 +32,17 @@ export type Layout = {
 }
 
 const OLD = { bytesSize: 16, bytesData: 32, textLength: 16, textState: 32, asciiData: 48, wideData: 72, nextThread: 8 } as const
-const UNTIL_3_10 = { ...OLD, interpretersHead: 32, firstThread: 8, threadId: 176, nativeId: undefined, frame: [24], frameCode: 32, framePrevious: 24, owner: undefined } as const
+const UNTIL_3_10 = {
+  ...OLD,
+  interpretersHead: 32,
+  firstThread: 8,
+  threadId: 176,
+  nativeId: undefined,
+  frame: [24],
+  frameCode: 32,
+  framePrevious: 24,
+  owner: undefined,
+} as const
 const CODE_UNTIL_3_10 = { fileName: 104, name: 112, firstLine: 40, lineTable: 120, instructions: undefined } as const
 
 const TABLES: readonly Layout[] = [
@@ -138,7 +148,8 @@ export function layoutOf(memory: Memory, runtime: number, versionAt: number | un
   if (memory.bytes(runtime, 8).toString('latin1') === COOKIE) return debugOffsets(memory, runtime)
   const minor = versionAt === undefined ? named : (memory.int32(versionAt) >>> 16) & 0xff
   const table = TABLES.find((layout) => layout.minor === minor)
-  if (table === undefined) throw new LookError(`its Python ${minor === undefined ? 'has an unknown version' : `3.${minor} is not known`}: expected 3.8 or newer`)
+  if (table === undefined)
+    throw new LookError(`its Python ${minor === undefined ? 'has an unknown version' : `3.${minor} is not known`}: expected 3.8 or newer`)
   if (process.arch !== 'x64') throw new LookError(`the layout of Python 3.${table.minor} is known on x86-64 only; from 3.13 on every machine works`)
   return table
 }

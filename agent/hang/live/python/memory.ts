@@ -27,7 +27,9 @@ export function openMemory(pid: number): Memory {
   } catch (error) {
     const code = codeOf(error)
     throw new LookError(
-      code === 'EACCES' || code === 'EPERM' ? `the memory of process ${pid} cannot be read: run as root (or with CAP_SYS_PTRACE)` : `process ${pid}: ${messageOf(error)}`,
+      code === 'EACCES' || code === 'EPERM'
+        ? `the memory of process ${pid} cannot be read: run as root (or with CAP_SYS_PTRACE)`
+        : `process ${pid}: ${messageOf(error)}`,
       { cause: error },
     )
   }
@@ -36,7 +38,8 @@ export function openMemory(pid: number): Memory {
   const bytes = (address: number, length: number): Buffer => {
     reads += 1
     if (reads > MOST_READS || performance.now() > until) throw new LookError('its stacks take too long to read')
-    if (!(address > 0 && address < HIGHEST && length >= 0 && length <= MOST_BYTES)) throw new LookError('a pointer in its memory leads nowhere: it changed while it was read, or its Python is unknown')
+    if (!(address > 0 && address < HIGHEST && length >= 0 && length <= MOST_BYTES))
+      throw new LookError('a pointer in its memory leads nowhere: it changed while it was read, or its Python is unknown')
     const buffer = Buffer.alloc(length)
     let count = 0
     try {

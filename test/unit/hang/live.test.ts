@@ -1,0 +1,159 @@
+// Looks at real Python processes that wait in different ways, without stopping them.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { findPythons } from '../../setup/pythons.ts'
+import { lookAtProcess } from '../../../agent/hang/live/look.ts'
+import { pythonStacks } from '../../../agent/hang/live/python/stacks.ts'
+import { doingOf, standingOf } from '../../../agent/hang/judge/places.ts'
+import { judge } from '../../../agent/hang/judge/judge.ts'
+
+const PROGRAM = `
+import sys, threading, time, os, ctypes, socket, subprocess, fcntl, tempfile
+def lock():
+    held = threading.Lock(); held.acquire()
+    held.acquire()  # lock
+def terminal():
+    input()  # terminal
+def loop():
+    x = 0
+    while True: x += 1  # loop
+def gil():
+    ctypes.PyDLL(None).sleep(1000)  # gil
+def wait():
+    time.sleep(1000)  # wait
+def network():
+    server = socket.socket(); server.bind(('127.0.0.1', 0)); server.listen()
+    client = socket.create_connection(server.getsockname())
+    client.recv(1)  # network
+def program():
+    subprocess.run(['sleep', '1000'])  # program
+def file_lock():
+    name = os.path.join(tempfile.mkdtemp(), 'lock')
+    one, two = open(name, 'w'), open(name, 'w')
+    fcntl.flock(one, fcntl.LOCK_EX)
+    fcntl.flock(two, fcntl.LOCK_EX)  # file_lock
+def count():
+    total = 0
+    for i in range(3_000_000):
+        total += i % 7
+    print('total', total, flush=True)
+threading.Thread(target=lambda: time.sleep(1000), daemon=True).start()
+print('ready', flush=True)
+globals()[sys.argv[1]]()
+`
+const line = (name: string): number => PROGRAM.split('\n').findIndex((text) => text.includes(`# ${name}`)) + 1
+
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+})
+
+/** Runs one way of waiting, in a group of its own; resolves when the program is about to begin it. */
+async function started(
+  python: string,
+  way: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly pid: number; readonly child: ChildProcess; readonly said: () => string }> {
+  const program = join(mkdtempSync(join(tmpdir(), 'way-')), 'program.py')
+  writeFileSync(program, PROGRAM)
+  const child = spawn(python, [program, way], { stdio: ['pipe', 'pipe', 'inherit'], detached: true, env: { ...process.env, ...env } })
+  children.push(child)
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('ready')) resolve()
+    })
+  })
+  return { pid: child.pid ?? 0, child, said: () => said }
+}
+
+const available = process.platform === 'linux' && process.getuid?.() === 0
+const pythons = available ? findPythons() : []
+const newest = pythons.at(-1)
+
+describe.skipIf(!available)('a Python process that waits (needs root)', () => {
+  test.each(pythons)('Python $version: the line of the main thread', async ({ path }) => {
+    const { pid } = await started(path, 'lock')
+    await expect.poll(() => pythonStacks(pid)?.main?.frames[0]).toMatchObject({ line: line('lock'), function: 'lock' })
+    expect(pythonStacks(pid)?.threads.length).toBe(2)
+  })
+
+  test.each(pythons)('Python $version: who keeps the GIL in C', async ({ path }) => {
+    const { pid } = await started(path, 'gil')
+    await expect.poll(() => pythonStacks(pid)?.main).toMatchObject({ holdsGil: true, frames: [{ line: line('gil'), function: 'gil' }, {}] })
+  })
+
+  test.each([
+    ['lock', 'lock'],
+    ['terminal', 'input'],
+    ['loop', 'loop'],
+    ['gil', 'gil'],
+    ['wait', 'sleep'],
+    ['network', 'network'],
+    ['program', 'child'],
+    ['file_lock', 'lock'],
+  ])('%s: what it does and where', async (way, doing) => {
+    const { pid } = await started(newest?.path ?? '', way)
+    await expect.poll(() => pythonStacks(pid)?.main?.frames.some((frame) => frame.line === line(way))).toBe(true)
+    const me = (await lookAtProcess(pid, 0.3)).ranks.get(0)
+    const standing = standingOf(me)
+    expect([standing?.at.line, doingOf(me, standing), me?.still]).toEqual([line(way), doing, true])
+  })
+
+  test('one stopped by a signal', async () => {
+    const { pid } = await started(newest?.path ?? '', 'wait')
+    await expect.poll(() => pythonStacks(pid)?.main?.frames[0]?.function).toBe('wait')
+    process.kill(pid, 'SIGSTOP')
+    const me = (await lookAtProcess(pid, 0.1)).ranks.get(0)
+    expect(doingOf(me, standingOf(me))).toBe('stopped')
+  })
+
+  test('a busy program is not disturbed by many looks', async () => {
+    const { pid, child, said } = await started(newest?.path ?? '', 'count')
+    const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
+    let looks = 0
+    for (; looks < 200 && child.exitCode === null; looks += 1) {
+      try {
+        pythonStacks(pid)
+      } catch {
+        // It ended, or moved under every try.
+      }
+      await new Promise((resolve) => void setImmediate(resolve))
+    }
+    expect(looks).toBeGreaterThan(10)
+    expect(await ended).toBe(0)
+    expect(said()).toBe(`ready\ntotal ${Array.from({ length: 7 }, (_, i) => i * Math.ceil((3_000_000 - i) / 7)).reduce((sum, value) => sum + value, 0)}\n`)
+  })
+
+  test('the ranks of a launcher: the one that is elsewhere while the others wait for it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ranks-'))
+    const library = join(folder, 'site-packages/torch/distributed')
+    const launcher = join(folder, 'launch.py')
+    writeFileSync(
+      launcher,
+      `import os, subprocess, sys
+ranks = [subprocess.Popen([sys.executable, '-c', sys.argv[1]], env={**os.environ, 'RANK': str(i), 'WORLD_SIZE': '3'}) for i in range(3)]
+for rank in ranks: rank.wait()
+`,
+    )
+    // What torch's own file is called is all that counts: the rank waits in a collective.
+    const rank = `
+import os, sys, threading, time
+code = compile("def all_reduce(event):\\n    event.wait()\\n", ${JSON.stringify(join(library, 'distributed_c10d.py'))}, 'exec')
+names = {}; exec(code, names)
+def load():
+    time.sleep(1000)
+load() if os.environ['RANK'] == '1' else names['all_reduce'](threading.Event())
+`
+    const child = spawn(newest?.path ?? '', [launcher, rank], { stdio: 'ignore', detached: true })
+    children.push(child)
+    await expect
+      .poll(async () => judge(await lookAtProcess(child.pid ?? 0, 0.2)), { timeout: 10_000 })
+      .toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [1], confidence: 'likely' })
+  })
+})
