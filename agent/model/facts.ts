@@ -159,6 +159,14 @@ type FactTypes = {
   readonly stalled_at_step: number
   /** The longest pause of the job before. */
   readonly usual_gap_seconds: number
+  /** Of a hang: `missing`, `mismatch`, `dead` and the like; the ranks that hold it up; the collective that the others wait in. */
+  readonly hang_cause: string
+  readonly culprit_ranks: readonly string[]
+  readonly waits_in: string
+  /** Where these ranks stand: `rank 3: /job/data.py:71 next_batch`; both sides of a disagreement; `read`, `computed` or `likely`. */
+  readonly stands_at: readonly string[]
+  readonly call_sites: readonly string[]
+  readonly confidence: string
   /** Medians of the other GPUs of the same job. */
   readonly sm_clock_peers_hertz: number
   readonly temperature_peers_celsius: number

@@ -1,6 +1,8 @@
 // Who holds up a job, from the evidence of invented ones.
 import { describe, expect, test } from 'vitest'
-import { dumpOf, judged, stackOf, timedOut, WAITS, type Groups, type Step } from './job-folder.ts'
+import { hangFacts } from '../../../agent/hang/facts.ts'
+import { judge } from '../../../agent/hang/judge/judge.ts'
+import { dumpOf, evidenceOf, judged, stackOf, timedOut, WAITS, type Groups, type Step } from './job-folder.ts'
 
 const WORLD: Groups = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3] } }
 /** Two tensor-parallel groups, two data-parallel ones. */
@@ -21,10 +23,18 @@ const waiting = steps(8, { state: 'scheduled' })
 describe('who holds up a job', () => {
   test('the rank that has not issued what all others wait in, with its line and what it does', () => {
     const lock = stackOf(['/usr/lib/python3.12/threading.py', 359, 'wait'], ['/job/cache.py', 71, 'lookup'], ['/job/loop.py', 5, '<module>'])
-    const answer = judged({ ...dumps(WORLD, [waiting, waiting, steps(7), waiting]), ...standing([WAITS, WAITS, lock, WAITS]) })
+    const evidence = evidenceOf({ ...dumps(WORLD, [waiting, waiting, steps(7), waiting]), ...standing([WAITS, WAITS, lock, WAITS]) })
+    const answer = judge(evidence)
     expect(answer).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [2], root: { group: '0', seq: 9, op: 'all_reduce' }, confidence: 'computed' })
     expect(answer.stands.get(2)).toEqual({ file: '/job/cache.py', line: 71, function: 'lookup' })
     expect(answer.doing.get(2)).toBe('lock')
+    expect(hangFacts(evidence, answer)).toMatchObject({
+      hang_cause: 'missing',
+      culprit_ranks: ['2'],
+      waits_in: 'all_reduce 9 of group default_pg',
+      stands_at: ['rank 2: /job/cache.py:71 lookup'],
+      since_ms: 1_790_000_008_000,
+    })
   })
 
   test('follows the chain over groups to the one that waits for nobody', () => {
