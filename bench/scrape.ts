@@ -1,4 +1,4 @@
-// GET /metrics with 10,000 series, once rendered anew for each scrape and once shared within a tick; beside it prom-client with the same data.
+// GET /metrics with 10,000 series, once rendered again for each scrape and once shared within a tick; beside it prom-client with the same data.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, createServer, get } from 'node:http'

@@ -135,7 +135,7 @@ const gpus = [
   }),
   rows({
     title: 'GPUs asked for, and used',
-    help: 'Each card that a container was given. No memory on it: it is not used, and others could have it. Not reachable: its permission was taken away (container_lost_gpu); start the container anew.',
+    help: 'Each card that a container was given. No memory on it: it is not used, and others could have it. Not reachable: its permission was taken away (container_lost_gpu); start the container again.',
     height: 7,
     columns: [
       { label: 'instance', name: 'Host' },
@@ -190,7 +190,7 @@ const machine = [
   }),
   lines({
     title: 'OOM kills and restarts',
-    help: 'Counts; each step is one. They begin anew when the container is created anew.',
+    help: 'Counts; each step is one. They start over when the container is recreated.',
     queries: [
       { expr: `max by (${ONE}) (${containerOomKillsTotal.name}{${CONTAINER}})`, legend: '{{container}}, OOM kills', colour: BAD },
       { expr: `max by (${ONE}) (${containerRestartsTotal.name}{${CONTAINER}})`, legend: '{{container}}, restarts', colour: ORANGE },

@@ -17,7 +17,7 @@ const TOLD = `0 * max by (${EACH}) (${incidentsSilenced.name}{${JOB}})`
 const now = [
   figure({
     title: 'Hosts that answer',
-    help: 'Agents that were scraped, that is hosts that somebody watches.',
+    help: 'Agents that were scraped, that is hosts that are monitored.',
     queries: [{ expr: `sum(up{${JOB}})` }],
   }),
   figure({
@@ -55,7 +55,7 @@ const now = [
   }),
   figure({
     title: 'GPUs held for nothing',
-    help: 'Somebody holds memory on them and nothing ran for five minutes. Ask who: the runbook idle_gpu_held.',
+    help: 'Processes hold memory on them and nothing ran for five minutes. Ask who: the runbook idle_gpu_held.',
     queries: [{ expr: `sum(instance:warpwatch_gpus_idle:count{${JOB}})` }],
     steps: [[1, WARN]],
     none: 'no recording rules',

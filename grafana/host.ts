@@ -170,7 +170,7 @@ const gpus = [
   }),
   lines({
     title: 'Power by GPU',
-    help: 'Draw of each card. At its limit for long: clocks are held down, which is well where somebody set the limit on purpose.',
+    help: 'Draw of each card. At its limit for long: clocks are held down, which is fine where the limit is set on purpose.',
     unit: units.Watt,
     queries: [{ expr: `max by (gpu, uuid) (${gpuPowerWatts.name}{${HOST}})`, legend: 'GPU {{gpu}}', colour: PURPLE }],
     links: [toGpu('series')],

@@ -1,12 +1,16 @@
-// `npm run test:quick [PATH …]`: types, lint, layout and the unit tests, all at once, for the inner loop; what each says is printed when it ends.
+// `npm run test:quick [PATH …]`: types, lint, layout, units and golden files, all at once, for the inner loop; what each says is printed when it ends. Left to `npm test`: suites, property tests,
+// and what takes long by itself (`NAME.slow.test.ts`).
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './ensure.mjs'
 
 const TSC = 'node_modules/typescript/bin/tsc'
+const FAST = ['test/unit/', 'test/golden/', 'test/repo/', '--exclude', '**/*.slow.test.ts']
+const paths = process.argv.slice(2)
+
 const PARTS = {
   // Files share what they import, which saves a quarter; `npm test` gives each a process of its own.
-  tests: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--no-isolate', '--reporter=dot', ...process.argv.slice(2)],
+  tests: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--no-isolate', '--reporter=dot', ...(paths.length > 0 ? paths : FAST)],
   types: [TSC, '--noEmit', '-p', 'tsconfig.json'],
   'types of the dashboard': [TSC, '--noEmit', '-p', 'dashboard/tsconfig.json'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],

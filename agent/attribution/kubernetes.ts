@@ -21,7 +21,7 @@ export function parsePodDirectory(name: string): (KubernetesNames & { readonly u
   return namespace === undefined || pod === undefined || uid === undefined ? undefined : { namespace, pod, uid }
 }
 
-/** Entries of a directory by a key, read anew only when its modification time changed, and looked at most once a second. */
+/** Entries of a directory by a key, read again only when its modification time changed, and looked at most once a second. */
 function createIndex<Entry>(directory: string, parse: (name: string) => readonly [key: string, entry: Entry] | undefined, now: () => number) {
   let entries: ReadonlyMap<string, Entry> = new Map()
   let modifiedMs = -1

@@ -14,7 +14,7 @@ function readToEnd(fd: number, length: number): string {
 }
 
 /**
- * The text of an open cgroup file, or of another one that the kernel writes in one piece; it is rendered anew at offset 0. A short read is
+ * The text of an open cgroup file, or of another one that the kernel writes in one piece; it is rendered again at offset 0. A short read is
  * then the end and costs one system call. Cgroup files hold ASCII only, which `latin1` reads faster.
  */
 export function readOpenFile(fd: number, encoding: 'latin1' | 'utf8' = 'latin1'): string {

@@ -35,7 +35,8 @@ export function parseArguments(argv: readonly string[], known: Readonly<Record<s
         list.push(token.value)
         continue
       }
-      if (found.length === positionals.length) throw new UsageError(unexpected(token.value, last, specs, positionals))
+      if (found.length >= positionals.length && positionals.at(-1)?.endsWith('…') !== true)
+        throw new UsageError(unexpected(token.value, last, specs, positionals))
       found.push(token.value)
     } else if (token.kind === 'option') {
       const value = flagValue(token.rawName, token.value, token.inlineValue ?? false, specs, specs[token.name])

@@ -33,7 +33,7 @@ export type Command = {
   readonly flags: Readonly<Record<string, FlagSpec>>
   /** Names of the positional arguments, all required. */
   readonly positionals: readonly string[]
-  /** Names of those that may follow and may be left out. */
+  /** Names of those that may follow and may be left out; the last one may be repeated where its name ends with an ellipsis. */
   readonly optionalPositionals?: readonly string[]
   /** What stands behind `--` is a command of the user's, with arguments of its own. */
   readonly takesCommand?: true

@@ -25,11 +25,13 @@ import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from '.
 import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
 import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
+import { createKnowledge } from './incidents/knowledge.ts'
+import type { Knowledge } from './situation/knowledge.ts'
 import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 
 export type DiagnosisOptions = {
   /** Faults that a line shows, root first. */
-  readonly judge: (line: LogLine) => readonly Fault<IncidentKind>[]
+  readonly judge: (line: LogLine, know: () => Knowledge) => readonly Fault<IncidentKind>[]
   /** What the numbers say; without it only logs and events are judged. */
   readonly detection?: Detection
   readonly hostname: string
@@ -64,6 +66,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const recent = createRecentSeries({ onFull: onEvidenceFull })
   const logs = createLogMemory()
   const evidence = createEvidenceReader({ recent, logs, identities, settingsOf })
+  const knowledgeOf = createKnowledge({ identities, settingsOf })
   const resolve = createSubjects({ identities, hostname, settingsOf })
   const tracker = createTracker({ gpuReadAt: identities.gpuReadAt })
   const collection = createEvidenceCollection(evidence, tracker.elapsed)
@@ -74,7 +77,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const tracks = detection?.tracks ?? ownTracks
   const pasts = createPasts(tracks)
   const lostTime = createLostTimeBook(tracks, (uuid) => identities.gpuByUuid(uuid)?.index)
-  const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf })
+  const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf })
   const repeats = createRepeatedMessage()
   const pidToContainer = createPidToContainer()
   const chains = createCausalChains(identities.requested)
@@ -133,7 +136,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const onLog = (line: LogLine): void => {
     logs.add(line)
     if (line.stream === 'kernel') pidToContainer.note(line.text)
-    const faults = judge(line)
+    const faults = judge(line, () => knowledgeOf(line.origin))
     if (faults.length === 0) {
       lostTime.line(line)
       collection.following(tracker.open(), line)

@@ -1,11 +1,14 @@
 // From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
 import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
+import { createEndReader } from './ends/end-reader.ts'
+import { createEndStream, type EndStream } from './ends/end-stream.ts'
+import { judgeEnd, type EndJudgement } from './ends/judge.ts'
 import { countNewlines } from './newlines.ts'
 import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
 import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
-import { createSituations, type Situations } from './situation/situation.ts'
+import { createSituations, readSituation, type Situations } from './situation/situation.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
 export const PASTED_LIMIT = 262_144
@@ -62,8 +65,20 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
     ' ',
   )
   const faults = gatherFaults()
-  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), createSituations())) faults.add(fault)
-  return faults.ordered()
+  const situations = createSituations()
+  for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), situations)) faults.add(fault)
+  const reader = createEndReader()
+  lines.forEach((line, index) => reader.add(line, index + 1))
+  return withEnd(judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1)))
+}
+
+/** The end of the job in its place among the other faults. */
+function withEnd({ verdict, faults }: EndJudgement): readonly Fault[] {
+  if (verdict === undefined) return faults
+  const all = gatherFaults()
+  for (const fault of faults) all.add(fault)
+  all.add(verdict)
+  return all.ordered()
 }
 
 /** The faults of a stream of bytes: as a pasted text where it is short, else piece by piece. */
@@ -89,12 +104,16 @@ function* concatenated(first: readonly Uint8Array[], rest: Iterator<Uint8Array>)
 export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
   const faults = gatherFaults()
   const seenLines = createSeenLines()
-  const state = { scanner, faults, seenLines, counts: new Map<string, number>(), situations: createSituations() }
+  const reader = createEndReader()
+  const ends = createEndStream(reader)
+  const state = { scanner, faults, seenLines, counts: new Map<string, number>(), situations: createSituations(), ends }
   /** One buffer for all chunks: what is still needed of the last ones, then the new one. It starts with a line end, so that a literal may. */
   let space = new Uint8Array(2 ** 20)
   space[0] = NEWLINE
   let length = 1
   let scanned = 0
+  /** Where in the log the buffer begins. */
+  let base = 0
   /** Number of the line in which the buffer begins: its first byte is the end of line 0, or lies somewhere in the line. */
   let line = 0
   const append = (chunk: Uint8Array): void => {
@@ -110,17 +129,19 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
     append(chunk)
     const until = length - REACH
     if (until <= scanned) continue
-    judgeRegion(state, space.subarray(0, length), scanned, until, line)
+    judgeRegion(state, space.subarray(0, length), scanned, until, line, base)
     const keep = Math.max(0, until - REACH)
     line += countNewlines(space, 0, keep)
     seenLines.forgetBefore(line - LINES_BEFORE)
     space.copyWithin(0, keep, length)
     length -= keep
+    base += keep
     scanned = until - keep
   }
   append(Uint8Array.of(NEWLINE))
-  judgeRegion(state, space.subarray(0, length), scanned, length, line)
-  return faults.ordered()
+  judgeRegion(state, space.subarray(0, length), scanned, length, line, base)
+  ends.end(space.subarray(0, length), length, base, line)
+  return withEnd(judgeEnd(reader.evidence(), faults.ordered(), (at) => readSituation(ends.around(at))))
 }
 
 type State = {
@@ -129,22 +150,28 @@ type State = {
   readonly seenLines: SeenLines
   readonly counts: Map<string, number>
   readonly situations: Situations
+  readonly ends: EndStream
 }
 type Found = { readonly at: number; readonly literal: number }
 
 /** Judges the candidates whose literal starts in [from, until) of the buffer; what lies around them is in the buffer too. */
-function judgeRegion(state: State, buffer: Uint8Array, from: number, until: number, firstLine: number): void {
+function judgeRegion(state: State, buffer: Uint8Array, from: number, until: number, firstLine: number, base: number): void {
   const { scanner, counts } = state
   const hits: Found[] = []
+  const words: number[] = []
   // A literal that starts before `until` may end after it; one that starts after it is found in the next round.
   scanner.search.inBytes(buffer, from, Math.min(buffer.length, until + 1_024), (at, literal) => {
     if (at >= until) return
+    if (scanner.isEnd(literal)) words.push(at)
+    if (scanner.familiesOf(literal).length === 0) return
     const family = scanner.familiesOf(literal)[0]?.id ?? ''
     const count = (counts.get(family) ?? 0) + 1
     counts.set(family, count)
     if (count <= CANDIDATES_PER_FAMILY) hits.push({ at: scanner.search.literals[literal]?.startsWith('\n') === true ? at + 1 : at, literal })
   })
   hits.sort((a, b) => a.at - b.at)
+  words.sort((a, b) => a - b)
+  state.ends.region(buffer, buffer.length, base, firstLine, words)
   let [countedTo, line] = [0, firstLine]
   for (let i = 0; i < hits.length;) {
     const group: Found[] = []

@@ -4,18 +4,28 @@ import type { Fault } from '../model/fault.ts'
 import { createSeenLines, cutLine, judgePassage, type SeenLines } from './passage.ts'
 import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
-import { createSituations, type Knowledge, type Situations } from './situation/situation.ts'
+import type { Knowledge } from './situation/knowledge.ts'
+import { createSituations, type Situations } from './situation/situation.ts'
 
 /** Enough for a traceback above a message; at most this much for each of the origins that spoke last. */
 const LINES_KEPT = 48
 const CHARACTERS_KEPT = 65_536
 const ORIGINS_KEPT = 512
 
-type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly seenLines: SeenLines; readonly situations: Situations }
+type Know = () => Knowledge
+type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly seenLines: SeenLines; know: Know; readonly situations: Situations }
 
-export type LogJudge = { readonly judge: (line: LogLine) => readonly Fault[] }
+/** `know`: asked where a fault was found. */
+export type LogJudge = { readonly judge: (line: LogLine, know?: Know) => readonly Fault[] }
 
-const knowledgeOf = ({ origin }: LogLine): Knowledge => (origin.container === undefined ? {} : { container: origin.container })
+const ofOrigin =
+  ({ origin }: LogLine): Know =>
+  () =>
+    origin.container === undefined ? {} : { container: origin.container }
+function openWindow(know: Know): Window {
+  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know, situations: createSituations(() => window.know()) }
+  return window
+}
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
 const NONE: readonly Fault[] = []
 
@@ -28,7 +38,7 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   const windowOf = (line: LogLine): Window => {
     if (last?.origin === line.origin && last.stream === line.stream) return last.window
     const key = originOf(line)
-    const window = windows.get(key) ?? { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), situations: createSituations(knowledgeOf(line)) }
+    const window = windows.get(key) ?? openWindow(ofOrigin(line))
     windows.delete(key)
     windows.set(key, window)
     if (windows.size > ORIGINS_KEPT) {
@@ -50,8 +60,9 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   const note = (_: number, literal: number): void => void hits.push(literal)
 
   return {
-    judge(line) {
+    judge(line, know) {
       const window = windowOf(line)
+      if (know !== undefined) window.know = know
       const fresh = line.text.includes('\n') ? line.text.split('\n') : [line.text]
       let candidates: ReturnType<typeof createCandidates> | undefined
       for (const part of fresh) {

@@ -1,5 +1,6 @@
 // A stretch of log around candidates, and what the families make of it.
 import type { EvidenceLine, Fault } from '../model/fault.ts'
+import { confidenceOf } from './confidence.ts'
 import type { FaultFamily, Found } from './faults/family.ts'
 import type { Candidate } from './scanner.ts'
 import type { Situations } from './situation/situation.ts'
@@ -26,7 +27,7 @@ export function faultFrom(recognised: Found, lines: readonly string[], firstLine
     const text = lines[index]
     if (text !== undefined) evidence.push({ line: firstLine + index, text: text.length > EVIDENCE_LENGTH ? `${text.slice(0, EVIDENCE_LENGTH)}${CUT}` : text })
   }
-  return { ...rest, evidence }
+  return { ...rest, confidence: confidenceOf(rest), evidence }
 }
 
 /** Lines in which a family has already found a fault, by their number in the whole text: a message of several lines counts once. */

@@ -29,9 +29,13 @@ function mergeEvidence(a: readonly EvidenceLine[], b: readonly EvidenceLine[]): 
 
 const told = (fault: Fault): number => Object.keys(fault.facts).length
 
-/** The one that states more speaks; figures that only the other has are added. */
+/** Its own line names the cause. */
+const namesCause = ({ facts }: Fault): number => (facts.caused_by_xid === undefined ? 0 : 1)
+
+/** The one that names the cause speaks, or else that states more; figures that only the other has are added. */
 function merged(first: Fault, second: Fault): Fault {
-  const [richer, poorer] = told(second) > told(first) ? [second, first] : [first, second]
+  const later = namesCause(second) - namesCause(first) || told(second) - told(first)
+  const [richer, poorer] = later > 0 ? [second, first] : [first, second]
   return { ...richer, facts: { ...poorer.facts, ...richer.facts }, evidence: mergeEvidence(first.evidence, second.evidence) }
 }
 
@@ -73,8 +77,11 @@ export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
     const causes = (kindOf(kind).afterInText ?? []).filter((cause): cause is LogKind => kinds.has(cause) && !seen.some((one) => one === cause))
     return causes.length === 0 ? 0 : 1 + Math.max(...causes.map((cause) => depth(cause, [...seen, kind])))
   }
+  const xids = new Set(faults.map(({ facts }) => facts.xid))
+  /** The driver names another of these faults as its cause. */
+  const follows = ({ facts: { caused_by_xid: cause, xid } }: Fault): number => (cause !== undefined && cause !== xid && xids.has(cause) ? 0.5 : 0)
   return faults
-    .map((fault, index) => ({ fault, index, depth: depth(fault.kind), line: firstLineOf(fault) }))
+    .map((fault, index) => ({ fault, index, depth: depth(fault.kind) + follows(fault), line: firstLineOf(fault) }))
     .sort((a, b) => a.depth - b.depth || a.line - b.line || handled(b) - handled(a) || a.index - b.index)
     .map((entry) => entry.fault)
 }

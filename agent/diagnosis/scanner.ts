@@ -7,17 +7,20 @@ export type Scanner = {
   readonly search: LiteralSearch
   /** The families that have this literal; none for those that are looked for beside the faults. */
   readonly familiesOf: (literal: number) => readonly FaultFamily[]
+  /** Whether the literal stands where a program ends. */
+  readonly isEnd: (literal: number) => boolean
 }
 
-/** `beside`: literals that show no fault. */
-export function createScanner(families: readonly FaultFamily[], beside: readonly string[] = []): Scanner {
+/** `beside`: literals that show no fault; `ends`: those that show how a program ends. */
+export function createScanner(families: readonly FaultFamily[], beside: readonly string[] = [], ends: readonly string[] = []): Scanner {
   const owners = new Map<string, FaultFamily[]>()
   for (const family of families) {
     for (const literal of family.literals) owners.set(literal, [...(owners.get(literal) ?? []), family])
   }
-  const literals = [...owners.keys(), ...beside]
+  const literals = [...new Set([...owners.keys(), ...beside, ...ends])]
+  const isEnd = literals.map((literal) => ends.includes(literal))
   const byId = literals.map((literal) => owners.get(literal) ?? [])
-  return { families, search: createLiteralSearch(literals), familiesOf: (literal) => byId[literal] ?? [] }
+  return { families, search: createLiteralSearch(literals), familiesOf: (literal) => byId[literal] ?? [], isEnd: (literal) => isEnd[literal] === true }
 }
 
 /** A line that one or more families should look at. */

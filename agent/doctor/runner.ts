@@ -24,7 +24,7 @@ export const worst = (statuses: readonly CheckStatus[]): CheckStatus => WORST.fi
 
 type Watch = { readonly expired: Promise<Finding>; readonly pause: () => void; readonly resume: () => void; readonly stop: () => void }
 
-/** The time that a check itself takes. While it waits for what all share, that has time-outs of its own, and the check's begins anew afterwards. */
+/** The time that a check itself takes. While it waits for what all share, that has time-outs of its own, and the check's starts over afterwards. */
 function watch(timeoutMs: number): Watch {
   const { promise, resolve } = Promise.withResolvers<Finding>()
   let timer: NodeJS.Timeout | undefined

@@ -53,7 +53,7 @@ export function createStaticFiles(directory: string): StaticFiles {
   return {
     async get(path) {
       const name = path === '/' ? '/index.html' : path
-      if (!names.has(name)) await list() // built, or built anew, since the last look
+      if (!names.has(name)) await list() // built, or rebuilt, since the last look
       if (!names.has(name)) return undefined
       const contentType = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream'
       const cacheControl = HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache'

@@ -95,6 +95,6 @@ export const agentProbeRefusalsTotal = defineMetric({
   subject: 'agent',
   kind: 'counter',
   unit: '{refusal}',
-  help: 'What probes, or somebody in their name, sent and the agent did not take, by reason.',
+  help: 'What probes, or other programs in their name, sent and the agent did not take, by reason.',
   labels: ['reason'],
 })

@@ -18,7 +18,7 @@ export const containerCpuSecondsTotal = defineMetric({
   field: 'cpu_seconds_total',
   kind: 'counter',
   unit: 's',
-  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); begins anew when the container restarts.',
+  help: 'CPU time of all processes of the container (cgroup v2 cpu.stat usage_usec, v1 cpuacct.usage); starts over when the container restarts.',
   labels: CONTAINER_LABELS,
   otel: [{ name: 'container.cpu.time' }],
 })
@@ -66,7 +66,7 @@ export const containerOomKillsTotal = defineMetric({
   field: 'oom_kills_total',
   kind: 'counter',
   unit: '{kill}',
-  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); begins anew when the container restarts.',
+  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); starts over when the container restarts.',
   labels: CONTAINER_LABELS,
 })
 export const containerRestartsTotal = defineMetric({

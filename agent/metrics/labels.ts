@@ -18,7 +18,7 @@ export const IDENTITY_LABELS: Readonly<Record<Subject, ReadonlySet<string>>> = {
   host: new Set(),
   driver: new Set(),
   target: new Set(),
-  incident: new Set(),
   job: new Set(),
+  incident: new Set(),
   agent: new Set(),
 }

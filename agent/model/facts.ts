@@ -22,6 +22,8 @@ type FactTypes = {
   readonly process: string
   readonly xid: number
   readonly sxid: number
+  /** The driver itself names this earlier Xid as the cause. */
+  readonly caused_by_xid: number
   readonly pci_bus_id: string
   readonly library: string
   readonly exit_code: number
@@ -43,6 +45,17 @@ type FactTypes = {
   readonly module: string
   /** SIGKILL and its like. */
   readonly signal: string
+  /** What was raised, without its module. */
+  readonly exception: string
+  /** The deepest of the user's own code: `train.py:188`. */
+  readonly frame: string
+  /** Of the scheduler. */
+  readonly job_id: number
+  /** Two types that do not fit, in the program's words. */
+  readonly expected: string
+  readonly found: string
+  /** The first step with the fault. */
+  readonly step: number
   readonly retry_after_s: number
   readonly from: string
   readonly to: string
@@ -136,6 +149,16 @@ type FactTypes = {
   readonly idle_gpus: readonly string[]
   /** The jobs that it is about, in words. */
   readonly jobs: readonly string[]
+  /** The job, as it is named in its metrics. */
+  readonly job: string
+  readonly slow_from_step: number
+  /** How many times as long a step takes as before. */
+  readonly slowdown_factor: number
+  readonly step_seconds: number
+  readonly step_seconds_before: number
+  readonly stalled_at_step: number
+  /** The longest pause of the job before. */
+  readonly usual_gap_seconds: number
   /** Medians of the other GPUs of the same job. */
   readonly sm_clock_peers_hertz: number
   readonly temperature_peers_celsius: number
@@ -160,8 +183,21 @@ export type FactName = keyof FactTypes
 /** What the text or the numbers state; what they do not state is absent. */
 export type Facts = { readonly [Name in FactName]?: FactTypes[Name] }
 
-/** Facts of any kind: who was hit, and what the agent itself adds to an incident. */
-export const COMMON_FACTS = ['gpu_index', 'pid', 'process', 'exit_code', 'gpu_seconds_lost', 'affected'] as const satisfies readonly FactName[]
+/** Facts of any kind: who was hit, how its process ended, and what the agent itself adds to an incident. */
+export const COMMON_FACTS = [
+  'gpu_index',
+  'pid',
+  'process',
+  'exit_code',
+  'signal',
+  'exception',
+  'frame',
+  'rank',
+  'job_id',
+  'errno',
+  'gpu_seconds_lost',
+  'affected',
+] as const satisfies readonly FactName[]
 
 /** What a fault is about beside GPU, container and process: two faults of a kind that differ in this are two. */
-export const namedBy = ({ target, name, series }: Facts): string | undefined => target ?? (series === undefined ? undefined : `${name} ${series}`)
+export const namedBy = ({ target, job, name, series }: Facts): string | undefined => target ?? job ?? (series === undefined ? undefined : `${name} ${series}`)

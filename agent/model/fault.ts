@@ -1,4 +1,5 @@
 // What went wrong, as a log line or the numbers show it: kind, figures, one verdict, what to change.
+import type { Confidence } from './confidence.ts'
 import type { Facts } from './facts.ts'
 import type { LogKind } from './kinds.ts'
 import type { Severity } from './severity.ts'
@@ -13,6 +14,8 @@ export type Fault<Kind extends string = LogKind> = {
   readonly title: string
   /** One or two sentences: what failed and why. */
   readonly verdict: string
+  /** How sure the verdict is of its cause; said where the fault leaves the diagnosis. */
+  readonly confidence?: Confidence
   readonly facts: Facts
   readonly remedies: readonly Remedy[]
   readonly evidence: readonly EvidenceLine[]

@@ -65,6 +65,18 @@ export type IncidentEvidence = {
   readonly container?: ContainerSettings
 }
 
+/** One earlier time that the same fault was seen: its own process, figures, log lines and memory. */
+export type Occurrence = {
+  /** Unix ms. */
+  readonly at: number
+  readonly pid?: number
+  readonly title: string
+  readonly verdict: string
+  readonly facts: Facts
+  readonly log_lines: readonly IncidentLogLine[]
+  readonly series: readonly IncidentSeries[]
+}
+
 /** Another incident of the same story. */
 export type IncidentLink = { readonly id: string; readonly kind: IncidentKind }
 
@@ -79,6 +91,10 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   /** Why it is over, where that is not plain: "the process has ended". */
   readonly resolution?: string
   readonly last_seen_at: number
+  /** When the newest occurrence began, which title, verdict, figures and evidence are of; absent where it is the first. */
+  readonly occurred_at?: number
+  /** Those before it, newest first; the oldest are let go. */
+  readonly occurrences?: readonly Occurrence[]
   readonly count: number
   readonly consequences: readonly Consequence[]
   /** Id of the incident with which its story began, which may be itself; absent where it stands alone. */
@@ -92,9 +108,9 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   readonly evidence: IncidentEvidence
 }
 /** An incident as lists and the stream tell it: of the evidence only the log lines. */
-export type IncidentSummary = Omit<Incident, 'evidence'> & { readonly evidence: Pick<IncidentEvidence, 'log_lines'> }
+export type IncidentSummary = Omit<Incident, 'evidence' | 'occurrences'> & { readonly evidence: Pick<IncidentEvidence, 'log_lines'> }
 
-export function summaryOf({ evidence, ...rest }: Incident): IncidentSummary {
+export function summaryOf({ evidence, occurrences: _earlier, ...rest }: Incident): IncidentSummary {
   return { ...rest, evidence: { log_lines: evidence.log_lines } }
 }
 

@@ -72,14 +72,14 @@ const REASONS: Readonly<Record<number, GapReason>> = {
 
 export const gapReason = (code: number): GapReason => REASONS[code] ?? 'driver_error'
 
-/** What does not exist here stays so until NVML starts anew; neither does a permission come by itself. */
+/** What does not exist here stays so until NVML starts again; neither does a permission come by itself. */
 export const isPermanent = (code: number): boolean =>
   code === NOT_SUPPORTED || code === FUNCTION_NOT_FOUND || code === ARGUMENT_VERSION_MISMATCH || code === DEPRECATED || code === NO_PERMISSION
 
 /** The GPU as a whole is gone or needs a reset: nothing else that it says counts. */
 export const isGpuGone = (code: number): boolean => code === GPU_IS_LOST || code === RESET_REQUIRED || code === GPU_NOT_FOUND
 
-/** NVML as a whole has to start anew: the driver was unloaded or replaced under us. */
+/** NVML as a whole has to start again: the driver was unloaded or replaced under us. */
 export const isDriverGone = (code: number): boolean => code === UNINITIALIZED || code === DRIVER_NOT_LOADED || code === LIB_RM_VERSION_MISMATCH
 
 /** A call that failed: why, for a gap. There is one object per function and code, so that equal failures are identical. */

@@ -44,7 +44,7 @@ export function gpmQuery(library: Library, gpu: number, handle: bigint, ids: rea
     const next = older === 0 ? 1 : 0
     const taken = takes[next]?.() ?? NOT_SUPPORTED
     if (taken !== SUCCESS) {
-      newest = undefined // a hole in the samples: the next pair begins anew
+      newest = undefined // a hole in the samples: the next pair starts over
       return taken
     }
     newest = next

@@ -5,7 +5,7 @@ import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import { messageOf } from '../text/error.ts'
 import type { SeriesAnnouncement } from './protocol.ts'
 
-/** Far above eight GPUs with seven MIG instances each; when GPUs are cut anew again and again the interned ones are let go. */
+/** Far above eight GPUs with seven MIG instances each; when GPUs are repartitioned again and again the interned ones are let go. */
 const MAX_INTERNED = 50_000
 
 export type SeriesInterner = { readonly intern: (metric: string, labels: Labels) => Series }

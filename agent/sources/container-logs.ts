@@ -17,6 +17,7 @@ import { createBudget } from './logs/budget.ts'
 import type { Budget } from './logs/budget.ts'
 import { createLogCounters, logMetrics } from './logs/metrics.ts'
 import type { Prefilter } from './logs/prefilter.ts'
+import type { ProgressBook } from './logs/progress-book.ts'
 import { defineSource } from './definition.ts'
 
 export type ContainerLogsOptions = {
@@ -24,6 +25,7 @@ export type ContainerLogsOptions = {
   readonly directory: ContainerDirectory
   readonly cursors: CursorStore
   readonly interesting: Prefilter
+  readonly progress?: ProgressBook
   readonly maxStreams: number
   /** Containers whose logs are read at all; further ones wait. */
   readonly maxTracked?: number
@@ -38,7 +40,7 @@ const FIRST_LOOK_MS = 600_000
 const ALIVE_KEY = 'alive:container-logs'
 const ALIVE_MARGIN_MS = 15_000
 
-/** Streams that are opened anew because lines may be missing, over all containers. */
+/** Streams that are reopened because lines may be missing, over all containers. */
 const LOOKS_AGAIN = { burst: 6, everyMs: 5_000 } as const
 
 function createAllowance({ burst, everyMs }: { readonly burst: number; readonly everyMs: number }): () => boolean {
@@ -55,7 +57,7 @@ function createAllowance({ burst, everyMs }: { readonly burst: number; readonly 
 }
 
 export function createContainerLogsSource(options: ContainerLogsOptions): Source {
-  const { watchList, directory, cursors, interesting, maxStreams, maxTracked, containerFiles = [] } = options
+  const { watchList, directory, cursors, interesting, progress, maxStreams, maxTracked, containerFiles = [] } = options
   const counters = createLogCounters('container')
   const stopping = new AbortController()
   const stops: (() => void)[] = []
@@ -95,7 +97,19 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
       maxStreams,
       ...(maxTracked === undefined ? {} : { maxTracked }),
       create: (socketPath, id) =>
-        createFollower({ engine: engineOf(socketPath), id, origin: originOf(id), sinceMs, cursors, interesting, emit, counters, budget: work, mayLookAgain }),
+        createFollower({
+          engine: engineOf(socketPath),
+          id,
+          origin: originOf(id),
+          sinceMs,
+          cursors,
+          interesting,
+          emit,
+          counters,
+          budget: work,
+          mayLookAgain,
+          ...(progress === undefined ? {} : { progress }),
+        }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
       onSilent: (id) => onSilent(id),
@@ -107,7 +121,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
     }))
     const onSilent = (id: string): void => {
       if (!warned.has('silent'))
-        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed anew; further ones are not told of`)
+        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed again; further ones are not told of`)
       warned.add('silent')
     }
     const backfill = async (socketPath: string): Promise<void> => {
@@ -193,14 +207,15 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
 export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
-  needs: ['config', 'directory', 'cursors', 'interesting', 'watchList'],
-  create({ config, directory, cursors, interesting, watchList }) {
+  needs: ['config', 'directory', 'cursors', 'interesting', 'progress', 'watchList'],
+  create({ config, directory, cursors, interesting, progress, watchList }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
       watchList,
       directory,
       cursors,
       interesting,
+      progress,
       maxStreams: config.logs.max_streams,
       containerFiles: config.logs.container_files,
     })

@@ -16,6 +16,7 @@ import type { SourceStatistics } from '../store/source-statistics.ts'
 import type { SelfFigure } from './agent-self/figures.ts'
 import type { ContainerWatchList } from './containers/watch-list.ts'
 import type { Prefilter } from './logs/prefilter.ts'
+import type { ProgressBook } from './logs/progress-book.ts'
 
 /** Whether NVML answers; nvidia-smi stands in while it is down. */
 export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
@@ -42,6 +43,8 @@ export type Services = {
   readonly cursors: CursorStore
   /** Which lines of logs are worth telling. */
   readonly interesting: Prefilter
+  /** What jobs say of their progress in the logs that are read. */
+  readonly progress: ProgressBook
   readonly latest: LatestStore
   readonly statistics: SourceStatistics
   readonly nvml: Signal<NvmlState>

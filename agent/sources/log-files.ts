@@ -11,6 +11,7 @@ import type { FileLog } from './log-files/file-log.ts'
 import { createBudget } from './logs/budget.ts'
 import { createLogCounters, logMetrics } from './logs/metrics.ts'
 import type { Prefilter } from './logs/prefilter.ts'
+import type { ProgressBook } from './logs/progress-book.ts'
 
 export type LogFilesOptions = {
   readonly files: readonly string[]
@@ -18,6 +19,7 @@ export type LogFilesOptions = {
   readonly directory: ContainerDirectory
   readonly cursors: CursorStore
   readonly interesting: Prefilter
+  readonly progress?: ProgressBook
 }
 
 /** A look at a file that did not change is one system call. */
@@ -34,7 +36,7 @@ type Watched = { readonly path: string; readonly log: FileLog; newsAt: number; f
 const REASONS: Readonly<Record<string, GapReason>> = { EPERM: 'no_permission', EACCES: 'no_permission' }
 
 export function createLogFilesSource(options: LogFilesOptions): Source {
-  const { files, containerFiles, directory, cursors, interesting } = options
+  const { files, containerFiles, directory, cursors, interesting, progress } = options
   const counters = createLogCounters('file')
   const budget = createBudget()
   const watched = new Map<string, Watched>()
@@ -62,7 +64,7 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
       }
       // What was in a file before the agent ever ran is history; a file that comes later is new from its first line.
       const from = first && !ofContainer ? 'end' : 'begin'
-      const made = createFileLog({ path, ofContainer, from, directory, cursors, interesting, emit, counters })
+      const made = createFileLog({ path, ofContainer, from, directory, cursors, interesting, emit, counters, ...(progress === undefined ? {} : { progress }) })
       watched.set(path, { path, log: made, newsAt: performance.now(), failure: undefined })
     }
     const readOne = (entry: Watched): boolean => {
@@ -132,10 +134,10 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
 export const logFiles = defineSource({
   id: 'log-files',
   metrics: logMetrics,
-  needs: ['config', 'directory', 'cursors', 'interesting'],
-  create({ config, directory, cursors, interesting }) {
+  needs: ['config', 'directory', 'cursors', 'interesting', 'progress'],
+  create({ config, directory, cursors, interesting, progress }) {
     const { files, container_files: containerFiles } = config.logs
     if ((files.length === 0 && containerFiles.length === 0) || config.simulate.scenario !== 'off') return undefined
-    return createLogFilesSource({ files, containerFiles, directory, cursors, interesting })
+    return createLogFilesSource({ files, containerFiles, directory, cursors, interesting, progress })
   },
 })

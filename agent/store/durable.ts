@@ -1,4 +1,4 @@
-// Keeps a SQLite file usable for as long as the agent runs: opened, lost and tried again, set aside when it is broken, begun anew when it was removed or
+// Keeps a SQLite file usable for as long as the agent runs: opened, lost and tried again, set aside when it is broken, started over when it was removed or
 // replaced. What a store must still write while the file is lost it keeps in memory; `onOpen` is where it writes that.
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -138,7 +138,7 @@ export function openDurable<T>(options: DurableOptions<T>): Durable<T> {
     if (!isMoved && !isCorrupt(error)) return lose(error)
     tellLost()
     if (isMoved) {
-      log.error(`${error.message}: begun anew with the ${what} that are known`)
+      log.error(`${error.message}: started over with the ${what} that are known`)
       current?.watch.clean()
     } else {
       try {

@@ -152,8 +152,8 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     awaited: (incident) => run(({ waiting }) => waiting.awaited(incident)),
     freshen: (incident) => run(({ waiting }) => waiting.freshen(incident)),
     expire(notifier, before) {
-      const { count, anew } = run(({ waiting }) => waiting.expire(notifier, before))
-      for (const incident of anew) last.get(notifier)?.delete(incident)
+      const { count, unsent } = run(({ waiting }) => waiting.expire(notifier, before))
+      for (const incident of unsent) last.get(notifier)?.delete(incident)
       return count
     },
     nextDue: (notifier, t) => run(({ messages }) => messages.nextDue(notifier, t)),

@@ -52,6 +52,37 @@ export function stripPrefix(line: string): string {
   return rest
 }
 
+/** Quote marks of mails, bars of boxes, mpirun's and horovodrun's tags, the task number of `srun --label` before a traceback. */
+const TAGS: readonly RegExp[] = [
+  /^(?:[>│┃|] ?)+/,
+  /^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,4}(?:,\d{1,4})?\]<std(?:err|out)>:? ?/,
+  /^[A-Za-z][\w.-]{0,30}\/\d{1,5} (?=\[\d{1,5}\]:)/,
+  /^ ?\d{1,4}: (?= {2}File |Traceback |\w{1,60}(?:Error|Exception|Interrupt)\b)/,
+]
+/** What remains of a colour where the escape byte was lost on the way: `[31m`. */
+const LOST_COLOUR = /\[\d{1,3}(?:;\d{1,3}){0,4}m/g
+
+/** A line without colours: who wrote it, what else stood before its text, and the text with its own indentation. */
+export type PrintedLine = { readonly writer: string; readonly prefix: string; readonly text: string }
+export function splitPrefix(line: string): PrintedLine {
+  const plain = withoutColours(line)
+  const whole = plain.includes('m') && plain.includes('[') ? plain.replace(LOST_COLOUR, '') : plain
+  let rest = whole
+  let writer = ''
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = rest.length
+    const found = writerOf(rest)
+    if (found !== '') {
+      // `[rank0]:[rank0]: ` is one writer.
+      writer = found.trim()
+      rest = rest.slice(found.length)
+    }
+    for (const prefix of [...TAGS, ...PREFIXES.slice(1)]) rest = rest.replace(prefix, '')
+    if (rest.length === before) break
+  }
+  return { writer, prefix: whole.slice(0, whole.length - rest.length), text: rest }
+}
+
 const KERNEL_LEAD = /^[\s#>|*]{0,40}(?:\w{3} {1,2}\d{1,2} [\d:]{8} \S{1,64} )?(?:kernel: )?(?:\[[\s\d.]{1,20}\]\s?)?(?:NVRM:)?\s*/
 /** A message of the kernel without quote marks, syslog's or dmesg's stamp and the driver's `NVRM:`. */
 export const bareKernelText = (line: string): string => line.replace(KERNEL_LEAD, '')

@@ -43,7 +43,7 @@ const here = import.meta.dirname
 const DASHBOARD_DIR = join(here, built ? 'dashboard' : '../../dist/dashboard')
 const RUNBOOKS_DIR = join(here, built ? 'runbooks' : '../../alerts/runbooks')
 
-/** Loaded when somebody asks; made anew after a reload. */
+/** Loaded when somebody asks; made again after a reload. */
 function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
   let doctor: Promise<() => Promise<DoctorReport>> | undefined
   let of: Config | undefined

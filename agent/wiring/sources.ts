@@ -14,6 +14,7 @@ import { CHILD_ENTRY } from '../sampler/entry.ts'
 import * as figures from '../sources/agent-self/figures.ts'
 import { historyFigures } from '../sources/agent-self/history-figures.ts'
 import { createContainerWatchList } from '../sources/containers/watch-list.ts'
+import { createProgressBook } from '../sources/logs/progress-book.ts'
 import type { NvmlState, ReloadableSource, Services, SourceDefinition } from '../sources/definition.ts'
 import * as registry from '../sources/index.ts'
 import type { IncidentService } from '../store/incident-service.ts'
@@ -71,6 +72,7 @@ function servicesOf(options: SourcesOptions): Services {
     watchList: createContainerWatchList(),
     cursors: stores.cursors,
     interesting: createLineFilter(),
+    progress: createProgressBook(),
     latest,
     statistics,
     nvml: createSignal<NvmlState>('off'),

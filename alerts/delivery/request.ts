@@ -21,7 +21,7 @@ export type Sent =
 /** More than any receiver of ours needs to say. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_REDIRECTS = 3
-/** Whoever leads elsewhere has to be configured anew, or is down for good. */
+/** Whoever leads elsewhere has to be reconfigured, or is down for good. */
 const ELSEWHERE_MS = 300_000
 
 function answerOf({ status, headers, body }: HttpAnswer): ReceiverAnswer {

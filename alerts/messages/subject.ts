@@ -22,6 +22,9 @@ export function headlineOf(incident: About, host: string): string {
   const named = gpu !== undefined && new RegExp(`\\b${gpu.replace(/[^\w ]/g, '\\$&')}\\b`).test(title)
   const place = gpu === undefined || named ? `on ${short(host)}` : `on ${gpu} of ${short(host)}`
   const who = job(incident)
+  const { container, process } = incident.subject
+  // Some titles begin with who it was.
+  if (who !== undefined && title.startsWith(`${short(container?.name ?? process?.name ?? '?')} `)) return `${title} (${short(host)})`
   if (who !== undefined) return `${title}: ${who} ${place}`
   // A fault of the card names nobody; who works there is what people ask first.
   const [first, ...others] = incident.facts.affected ?? []
@@ -34,6 +37,7 @@ export function sharedTitle({ title }: Pick<Incident, 'title'>): string {
     .replace(/^GPU \d+: ?/, '')
     .replace(/^GPU \d+ /, 'GPU ')
     .replace(/ (?:on|of) GPU \d+$/, '')
+    .replace(/^\S{1,120}(?: \(pid \d+\))? ran out of (?:GPU )?memory\b.*$/, 'Out of GPU memory')
   return clip(upperFirst(bare), 160)
 }
 

@@ -1,4 +1,4 @@
-// Recording rules for dashboards and fleets: figures that are dear, or easily got wrong, when each panel asks for them anew.
+// Recording rules for dashboards and fleets: figures that are dear, or easily got wrong, when each panel asks for them again.
 import { gpuSampleAgeSeconds } from '../../agent/metrics/gpu-identity.ts'
 import { gpuUtilizationRatio } from '../../agent/metrics/gpu-load.ts'
 import { gpuMemoryTotalBytes, gpuMemoryUsedBytes } from '../../agent/metrics/gpu-memory.ts'
@@ -33,7 +33,7 @@ const rules: readonly RecordRule[] = [
     expr: `avg by (job, instance) (avg_over_time(${gpuUtilizationRatio.name}[5m]))`,
   },
   {
-    comment: 'Cards that somebody holds and nobody used for five minutes. 0 where cards are read and none is idle; absent where nothing is known.',
+    comment: 'Cards whose memory is held and on which nothing ran for five minutes. 0 where cards are read and none is idle; absent where nothing is known.',
     record: 'instance:warpwatch_gpus_idle:count',
     expr: [
       'count by (job, instance) (',

@@ -1,4 +1,4 @@
-// A realistic training log, written anew: progress bars, loss lines, NCCL and vLLM chatter, tracebacks; a few faults among millions of lines.
+// A realistic training log, rewritten: progress bars, loss lines, NCCL and vLLM chatter, tracebacks; a few faults among millions of lines.
 import { createRandom } from './random.ts'
 
 const FAULTS = [

@@ -17,7 +17,7 @@ const scraped = (added: readonly string[]) => ({
     // The node stays when the agent's pod is replaced, and with it the series.
     { action: 'replace' as const, sourceLabels: ['__meta_kubernetes_pod_node_name'], targetLabel: 'instance' },
     // These are of whoever uses the GPU. Else the agent's own would take their place (and theirs become exported_pod, …), and a GPU's series,
-    // which has none, would seem to belong to the agent's pod and begin anew with each of its pods.
+    // which has none, would seem to belong to the agent's pod and start over with each of its pods.
     { action: 'labeldrop' as const, regex: added.join('|') },
   ],
 })

@@ -75,7 +75,7 @@ export const speed = [
   }),
   lines({
     title: 'Power',
-    help: 'Draw, and the limit in force: the lowest of all that apply. A limit below the default was set by somebody.',
+    help: 'Draw, and the limit in force: the lowest of all that apply. A limit below the default was set by an operator.',
     unit: units.Watt,
     queries: [
       { expr: `max(${gpuPowerWatts.name}{${GPU}})`, legend: 'draw' },

@@ -1,4 +1,4 @@
-// The whole /metrics page of a fixed state, in each shape that it can have. UPDATE_GOLDEN=1 writes the pages anew.
+// The whole /metrics page of a fixed state, in each shape that it can have. UPDATE_GOLDEN=1 writes the pages again.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

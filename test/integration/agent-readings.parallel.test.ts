@@ -1,4 +1,6 @@
 // The built agent on a host of eight GPUs: every reading on /metrics and in the API is what the library told.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
@@ -35,6 +37,14 @@ describe.skipIf(compiler === undefined)('readings of the built agent (needs a C 
   /** By GPU; the one in MIG mode tells no utilization. */
   const expected = (key: string, factor: number): readonly (string | undefined)[] =>
     ALL.map((gpu) => (gpu === 7 && NOT_IN_MIG.has(key) ? undefined : rounded(valueOf(scene.gpus[gpu], key) * factor)))
+
+  test('warpwatch_build_info tells version, commit and Node', () => {
+    const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')))
+    const builds = page.samples.filter(({ name }) => name === 'warpwatch_build_info')
+    expect(builds).toEqual([
+      expect.objectContaining({ labels: { version, commit: expect.stringMatching(/^(?:unknown|[0-9a-f]{7,40})/), node: process.versions.node }, value: 1 }),
+    ])
+  })
 
   test.each(OWN)('%s %j is %s of each GPU', (metric, labels, key, factor) => {
     const found = ALL.map((gpu) => rounded(page.value(metric, { ...labels, gpu: String(gpu), uuid: fakeUuid(gpu), gi: '', ci: '' })))

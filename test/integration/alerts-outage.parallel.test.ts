@@ -88,7 +88,7 @@ test('a day without a receiver: all that matters arrives once it is back, each i
   expect(it.lines, 'one line when it began, one when it was over').toHaveLength(2)
 })
 
-test('down for longer than what is kept: told how much was lost, and what still fires is told anew', async () => {
+test('down for longer than what is kept: told how much was lost, and what still fires is sent again', async () => {
   const it = await scene({ expire_ms: 6 * HOUR })
   it.at.answerWith(() => ({ status: 503 }))
   it.happens(incident('fires'))

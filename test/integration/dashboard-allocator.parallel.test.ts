@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     await page.locator('.request-answer', { hasText: of(9000 * 2 ** 30).request?.verdict ?? 'a verdict' }).waitFor()
     await page.getByLabel('A request of').fill('much')
     await page.keyboard.press('Enter')
-    await page.locator('.request-answer', { hasText: 'expected a size such as 2GiB' }).waitFor()
+    await page.locator('.request-answer', { hasText: 'must be a size such as 2GiB' }).waitFor()
 
     await page.focus('.map-box')
     await page.keyboard.press('ArrowDown')
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     const { page, complaints } = opened
     await page.waitForSelector('.drop-notice')
     await withFile(page, 'notes.txt', new TextEncoder().encode('these are my notes'))
-    await page.locator('.bad', { hasText: 'expected a file of torch.cuda.memory._dump_snapshot' }).waitFor()
+    await page.locator('.bad', { hasText: 'not a snapshot: it must be a file of torch.cuda.memory._dump_snapshot' }).waitFor()
     await withFile(page, 'empty.pickle', jitPickle(snapshot([])))
     await page.getByText('PyTorch held no memory').waitFor()
     const pools = [

@@ -97,7 +97,7 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
     const found = await told('driver_hung GPU 3')
     expect(found).toMatchObject({
       severity: 'critical',
-      title: 'GPU 3: the driver hangs',
+      title: 'GPU 3: driver not responding',
       subject: { gpu: { uuid: fakeUuid(3) } },
       facts: { gpu_index: 3, function: 'nvmlDeviceGetPowerUsage' },
     })

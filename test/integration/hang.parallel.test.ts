@@ -109,7 +109,7 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     })
     expect(running.gapOf(2)).toMatchObject({ labels: { gpu: '2', uuid: fakeUuid(2) } })
     expect(running.power(1)).toBeDefined()
-    // The child starts NVML anew some seconds later; then the GPU cannot even be opened, and the reason stays.
+    // The child starts NVML again some seconds later; then the GPU cannot even be opened, and the reason stays.
     await until('a new enumeration', () => running.log.some((line) => line.includes('cannot be opened')))
     expect(running.gapOf(2)?.reason).toBe('gpu_lost')
     expect(series()).toEqual([])

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { INCIDENT_KINDS, isIncidentKind, isLogKind, kindOf } from '../../agent/model/kinds.ts'
 import { COMMON_FACTS } from '../../agent/model/facts.ts'
+import { END_KINDS } from '../../agent/diagnosis/ends/classify.ts'
 import * as families from '../../agent/diagnosis/faults/index.ts'
 import * as detectors from '../../agent/diagnosis/detectors/index.ts'
 
@@ -18,8 +19,8 @@ describe('kinds', () => {
     )
     expect(wrong).toEqual([])
   })
-  test('a kind of logs has a fault family, a kind of numbers a detector', () => {
-    const ofFamilies = new Set<string>(Object.values(families).flatMap(({ kinds }) => kinds))
+  test('a kind of logs has a fault family or is a kind of end, a kind of numbers has a detector', () => {
+    const ofFamilies = new Set<string>([...Object.values(families).flatMap(({ kinds }) => kinds), ...END_KINDS.map(({ kind }) => kind)])
     const ofDetectors = new Set<string>(Object.values(detectors).flatMap(({ kinds }) => kinds))
     expect(INCIDENT_KINDS.filter((kind) => isLogKind(kind) && !ofFamilies.has(kind))).toEqual([])
     // Thresholds of the configuration raise `custom`.

@@ -1,4 +1,4 @@
-// Finds what would go on for minutes or for ever: a pattern that backtracks, a parser that looks everything up anew. No measure of speed, which is measured in bench/:
+// Finds what would go on for minutes or for ever: a pattern that backtracks, a parser that looks everything up again. No measure of speed, which is measured in bench/:
 // what is sound takes milliseconds for the texts that this is asked of.
 import { createContext, Script } from 'node:vm'
 

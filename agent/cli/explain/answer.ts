@@ -1,4 +1,5 @@
 // The answer of `explain` for people: what, why, what to change.
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import type { Fault } from '../../model/fault.ts'
 
 const COLOURS = { critical: '\u001b[31;1m', warning: '\u001b[33;1m', info: '\u001b[36;1m', dim: '\u001b[2m', command: '\u001b[32m', off: '\u001b[0m' } as const
@@ -25,6 +26,7 @@ const place = (fault: Fault): string => (fault.evidence[0] === undefined ? '' : 
 
 function whole(fault: Fault, paint: (colour: Colour, text: string) => string): string[] {
   const lines = [`${paint(fault.severity, printable(fault.title))} ${paint('dim', `(${fault.kind})`)}`, printable(fault.verdict)]
+  if (fault.confidence !== undefined) lines.push(paint('dim', `  confidence: ${CONFIDENCE_TEXTS[fault.confidence]}`))
   for (const { line, text } of fault.evidence.slice(0, 3)) {
     const shown = printable(text.trim())
     lines.push(paint('dim', `  line ${line}: ${shown.length > EVIDENCE_WIDTH ? `${shown.slice(0, EVIDENCE_WIDTH)}…` : shown}`))

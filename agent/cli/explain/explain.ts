@@ -9,17 +9,17 @@ import { UsageError, type Command, type Io } from '../command.ts'
 const CHUNK_BYTES = 4 * 2 ** 20
 
 /** The bytes of a file, or of stdin, piece by piece; each piece holds until the next is asked for. */
-export function* chunksOf(file: string | undefined): Generator<Uint8Array> {
+export function* chunksOf(file: string | undefined, command = 'explain'): Generator<Uint8Array> {
   let descriptor: number
   try {
     descriptor = file === undefined || file === '-' ? 0 : openSync(file, 'r')
   } catch (error) {
-    throw new UsageError(`explain: the log cannot be read: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`${command}: the log cannot be read: ${messageOf(error)}`, { cause: error })
   }
   try {
     const buffer = new Uint8Array(CHUNK_BYTES)
     for (;;) {
-      const length = readSome(descriptor, buffer, file)
+      const length = readSome(descriptor, buffer, file, command)
       if (length === 0) return
       yield buffer.subarray(0, length)
     }
@@ -28,7 +28,7 @@ export function* chunksOf(file: string | undefined): Generator<Uint8Array> {
   }
 }
 
-function readSome(descriptor: number, buffer: Uint8Array, file: string | undefined): number {
+function readSome(descriptor: number, buffer: Uint8Array, file: string | undefined, command: string): number {
   for (;;) {
     try {
       return readSync(descriptor, buffer, 0, buffer.length, null)
@@ -37,7 +37,7 @@ function readSome(descriptor: number, buffer: Uint8Array, file: string | undefin
       // A pipe that another program set to non-blocking, and the end of a console on Windows.
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
       else if (code === 'EOF') return 0
-      else throw new UsageError(`explain: the log cannot be read: ${messageOf(error)} (${file ?? 'stdin'})`, { cause: error })
+      else throw new UsageError(`${command}: the log cannot be read: ${messageOf(error)} (${file ?? 'stdin'})`, { cause: error })
     }
   }
 }

@@ -85,7 +85,7 @@ export const incidents: Command = {
     kind: { kind: 'value', value: 'KIND', help: 'only those of this kind, such as cuda_oom' },
     limit: { kind: 'value', value: 'N', help: `at most so many, the newest (default: ${DEFAULT_LIMIT})` },
     json: { kind: 'switch', help: 'print JSON' },
-    ack: { kind: 'switch', help: 'somebody looks after it (with ID)' },
+    ack: { kind: 'switch', help: 'acknowledge it: others see that you are working on it (with ID)' },
     'set-healthy': { kind: 'switch', help: 'it is repaired: over, and what still shows unchanged does not fire again (with ID)' },
     by: { kind: 'value', value: 'WHO', help: 'who says so, with --ack or --set-healthy (default: the user)' },
     note: { kind: 'value', value: 'TEXT', help: 'and what to keep with it' },

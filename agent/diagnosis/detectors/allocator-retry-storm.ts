@@ -1,4 +1,4 @@
-// A process whose allocator has to give its whole cache back again and again: each time it waits for the GPU, and asks for the same memory anew.
+// A process whose allocator has to give its whole cache back again and again: each time it waits for the GPU, and asks for the same memory again.
 import { allocatorRetriesTotal } from '../../metrics/process.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Remedy } from '../../model/fault.ts'

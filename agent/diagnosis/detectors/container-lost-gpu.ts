@@ -1,4 +1,4 @@
-// A container that was given a GPU can no longer reach it while it runs: mostly after `systemctl daemon-reload`, which writes device rules anew.
+// A container that was given a GPU can no longer reach it while it runs: mostly after `systemctl daemon-reload`, which writes device rules again.
 import { containerGpuAccessible, containerGpuNode, containerInfo } from '../../metrics/container.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Labels } from '../../model/series.ts'

@@ -42,7 +42,7 @@ const makeState = (
 export const driverHung = defineDetector({
   id: 'driver-hung',
   kinds: ['driver_hung'],
-  title: 'The driver hangs',
+  title: 'The driver is not responding',
   severity: 'critical',
   watches: [...metricsOf(COLUMNS), HANGS],
   everyMs: 1_000,
@@ -81,7 +81,7 @@ export const driverHung = defineDetector({
       const whom = all ? 'The NVIDIA driver' : gpuText({ index, name: row?.name })
       const age = row?.now.age ?? (t - state.sinceT) / 1_000
       const call = callOf(uuid)
-      const which = call.function === undefined ? 'A call of NVML' : `The NVML call ${call.function}`
+      const which = call.function === undefined ? 'An NVML call' : `The NVML call ${call.function}`
       const pick = all ? '' : ` -i ${index}`
       state.deduper.faulty(found, {
         kind: 'driver_hung',
@@ -89,8 +89,8 @@ export const driverHung = defineDetector({
         about: uuid === undefined ? {} : { uuid },
         state: 'faulty',
         severity: 'critical',
-        title: all ? 'The NVIDIA driver hangs' : `GPU ${index}: the driver hangs`,
-        verdict: `${whom} has not answered for ${Math.round(age)} s. ${which} does not return; nvidia-smi and new programs will hang there too. ${reasonText(trouble)}${concerns(users)}`,
+        title: all ? 'The NVIDIA driver is not responding' : `GPU ${index}: driver not responding`,
+        verdict: `${whom} has not answered for ${Math.round(age)} s. ${which} is stuck; nvidia-smi and new programs will hang on it too. ${reasonText(trouble)}${concerns(users)}`,
         facts: { ...(all ? {} : { gpu_index: index }), sample_age_seconds: Math.round(age), ...call, ...(users.length === 0 ? {} : { affected: users }) },
         remedies: [
           {

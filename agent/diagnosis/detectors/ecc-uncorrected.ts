@@ -1,4 +1,4 @@
-// Memory errors that ECC found and could not correct, since the agent looks. What was counted before is history; a reset of the GPU begins anew.
+// Memory errors that ECC found and could not correct, since the agent looks. What was counted before is history; a reset of the GPU starts over.
 import { gpuEccErrorsTotal, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
@@ -19,7 +19,7 @@ const COLUMNS = {
 type State = {
   /** Of the last look at which it could be read. */
   last: number | undefined
-  /** Counted since the agent looks, and since the counter began anew. */
+  /** Counted since the agent looks, and since the counter started over. */
   fresh: number
   /** When the counter rose last, or was seen first. */
   quietSince: number
@@ -60,13 +60,13 @@ and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]
           const { last } = state
           state.last = count
           if (count === 0) {
-            // Of a driver that was loaded anew: what was found before is in the aggregate counter, and no longer in use.
+            // Of a driver that was reloaded: what was found before is in the aggregate counter, and no longer in use.
             state.fresh = 0
-            state.deduper.healthy(found, last === undefined || last > 0 ? 'the GPU was reset or the driver loaded anew: its counter begins at 0' : undefined)
+            state.deduper.healthy(found, last === undefined || last > 0 ? 'the GPU was reset or the driver reloaded: its counter begins at 0' : undefined)
             continue
           }
           if (last === undefined || t < state.quietSince) state.quietSince = t
-          // A counter that fell began anew; what it holds came since then.
+          // A counter that fell started over; what it holds came since then.
           const risen = last === undefined ? 0 : count < last ? count : count - last
           if (risen > 0) {
             state.fresh = last !== undefined && count < last ? risen : state.fresh + risen

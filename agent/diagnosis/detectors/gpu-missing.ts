@@ -25,7 +25,10 @@ const REMEDIES = [
     command: "sudo dmesg -T | grep -iE 'NVRM|Xid|AER|pcieport' | tail -30",
   },
   { text: 'See whether the PCI bus still has it, and whether the driver lists it.', command: 'lspci -nn | grep -i nvidia; nvidia-smi -L' },
-  { text: 'A card that is off the bus comes back by a cold start: shut down, take the power away, start again.', command: 'sudo poweroff' },
+  {
+    text: 'A GPU that is off the bus comes back only after a power cycle: shut the host down, switch its power off, start it again.',
+    command: 'sudo poweroff',
+  },
   { text: 'If it goes again: reseat the card and its power cables, look for heat, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },
   { text: 'If it was taken out on purpose, set gpu.expected_gpus in warpwatch.yaml to what there is.', command: 'warpwatch config | grep expected_gpus' },
 ] as const

@@ -65,7 +65,7 @@ export const idleGpuHeld = defineDetector({
   watches: [...new Set([...metricsOf(COLUMNS), ...HOLDER_METRICS, ENGINE, WSL_METRIC])],
   everyMs: 1_000,
   options: {
-    for_minutes: { default: 30, min: 0.05, max: 100_000, help: 'For how long nothing must have run while the memory is held; any work begins anew.' },
+    for_minutes: { default: 30, min: 0.05, max: 100_000, help: 'For how long nothing must have run while the memory is held; any work starts over.' },
     least_gib: { default: 1, min: 0.05, max: 1_000, help: 'Less memory than this is a context alone, and no reason to speak.' },
   },
   expression: {

@@ -76,7 +76,7 @@ export const powerBrake = defineDetector({
             remedies: [
               { text: 'See what the machine says of its power supplies.', command: 'sudo ipmitool sdr type "Power Supply"; sudo ipmitool sel elist | tail' },
               { text: "Check the card's power cables, and the power cap of the machine or the rack." },
-              { text: 'Until then let the cards draw less, so that the brake is let go.', command: `sudo nvidia-smi -i ${index} -pl WATTS` },
+              { text: 'Until then lower the power limit of the GPUs, so that the brake is released.', command: `sudo nvidia-smi -i ${index} -pl <WATTS>` },
             ],
           })
         }

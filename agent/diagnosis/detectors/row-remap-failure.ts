@@ -29,7 +29,9 @@ function finding(row: Row, users: readonly string[]): TypedFinding {
     about: { uuid },
     state: 'faulty',
     severity: failed ? 'critical' : 'warning',
-    title: failed ? `GPU ${index}: a bad memory row could not be replaced` : `GPU ${index}: a bad memory ${what} waits for a reset`,
+    title: failed
+      ? `GPU ${index}: a bad memory row could not be replaced`
+      : `GPU ${index}: ${what === 'row' ? 'row remap' : 'page retirement'} pending, GPU reset required`,
     verdict: failed
       ? `${gpuText(row)} could not replace a bad row of its memory with a spare one: NVIDIA's condition for replacing the board.${replaced}${concerns(users)}`
       : `${gpuText(row)} has a bad ${what} of memory that stays in use until the GPU is reset.${replaced}${concerns(users)}`,
@@ -54,7 +56,7 @@ function finding(row: Row, users: readonly string[]): TypedFinding {
 export const rowRemapFailure = defineDetector({
   id: 'row-remap-failure',
   kinds: ['row_remap_failure'],
-  title: 'Bad memory could not be replaced, or waits for a reset',
+  title: 'A row remap failed or is pending',
   severity: 'critical',
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,
@@ -80,7 +82,7 @@ export const rowRemapFailure = defineDetector({
             faulty ||= value === 1
           }
           if (faulty) state.deduper.faulty(found, finding(row, usersOf(tracks, row.uuid)))
-          else if (read && !missing) state.deduper.healthy(found, 'nothing waits for a reset any more')
+          else if (read && !missing) state.deduper.healthy(found, 'nothing is pending any more')
         }
         return found
       },

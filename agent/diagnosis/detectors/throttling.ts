@@ -38,22 +38,22 @@ type Row = GpuRow<keyof typeof COLUMNS>
 const ORDER = ['hw_thermal_slowdown', 'sw_thermal_slowdown', 'hw_slowdown', 'memory_temperature', 'sw_power_cap'] as const
 type Reason = (typeof ORDER)[number]
 const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: string; readonly severity: Severity; readonly heat: boolean }>> = {
-  hw_thermal_slowdown: { title: 'the hardware slows it down for heat', text: 'its hardware thermal slowdown is on', severity: 'critical', heat: true },
-  sw_thermal_slowdown: { title: 'held back by heat', text: "the driver's thermal slowdown is on", severity: 'warning', heat: true },
+  hw_thermal_slowdown: { title: 'thermally throttled by its hardware', text: 'its hardware thermal slowdown is on', severity: 'critical', heat: true },
+  sw_thermal_slowdown: { title: 'thermally throttled', text: "the driver's thermal slowdown is on", severity: 'warning', heat: true },
   hw_slowdown: {
-    title: 'the hardware slows it down',
+    title: 'slowed down by its hardware',
     text: 'its hardware slowdown is on (heat, power or a fast trigger; the driver does not say which)',
     severity: 'critical',
     heat: true,
   },
   memory_temperature: { title: 'its memory is too hot', text: 'its memory is as hot as it may be, or hotter', severity: 'warning', heat: true },
-  sw_power_cap: { title: 'held back by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
+  sw_power_cap: { title: 'slowed down by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
 }
 
 const COOLING: readonly Remedy[] = [
-  { text: 'See what holds it back, and the temperatures at which it slows down.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
+  { text: 'See what slows it down, and from which temperatures on.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
   { text: 'Look at fans, dust, blanking plates and the air in front of the machine.', command: 'sudo ipmitool sdr | grep -iE "fan|temp"' },
-  { text: 'Until then let it draw less; the loss of speed is smaller than that of the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl WATTS' },
+  { text: 'Until then lower its power limit: that costs less speed than the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl <WATTS>' },
 ]
 const POWER: readonly Remedy[] = [
   { text: 'Compare the limit in force with the default.', command: 'nvidia-smi -q -d POWER -i INDEX' },
@@ -62,7 +62,7 @@ const POWER: readonly Remedy[] = [
 const filled = (remedies: readonly Remedy[], index: number, watts: number | undefined): readonly Remedy[] =>
   remedies.map(({ text, command }) => ({
     text,
-    ...(command === undefined ? {} : { command: command.replace('INDEX', String(index)).replace('DEFAULT', watts === undefined ? 'WATTS' : String(watts)) }),
+    ...(command === undefined ? {} : { command: command.replace('INDEX', String(index)).replace('DEFAULT', watts === undefined ? '<WATTS>' : String(watts)) }),
   }))
 
 /** Without a threshold from NVML: the memory of A100 and H100 may be 95 °C hot ("Memory Max Operating Temp" of nvidia-smi -q). */
@@ -102,7 +102,7 @@ const LOWERED = 0.95
 export const throttling = defineDetector({
   id: 'throttling',
   kinds: ['throttling'],
-  title: 'A GPU is held back by heat, power or its hardware',
+  title: 'A GPU is slowed down by heat, power or its hardware',
   severity: 'warning',
   watches: metricsOf(COLUMNS),
   everyMs: 1_000,

@@ -150,7 +150,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
             ? ` The driver still lists ${leftBy.text}, which no longer runs.`
             : ` ${leftBy.text.replace(/^p/, 'P')} held memory there and ended ${spanText(Math.max(1, t - leftBy.endedT))} ago.`
       const holds = hidden
-        ? `are held by somebody whom ${lost.living === 0 ? 'the driver’s list does not name' : 'the agent cannot see'}: a process of another pid namespace, a virtual machine, or memory that a crash left behind`
+        ? `are held by a process that ${lost.living === 0 ? 'the driver’s list does not name' : 'the agent cannot see'}: a process of another pid namespace, a virtual machine, or memory that a crash left behind`
         : 'have belonged to no living process'
       const facts: Facts = {
         pattern: hidden ? 'held_by_somebody_hidden' : 'held_by_nobody',
@@ -168,7 +168,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
         state: 'faulty',
         severity: hidden ? 'info' : 'warning',
         title: hidden
-          ? `GPU ${index}: ${gib(lost.bytes)} are held by somebody who cannot be seen`
+          ? `GPU ${index}: ${gib(lost.bytes)} are held by a process that cannot be seen`
           : `GPU ${index}: ${gib(lost.bytes)} are held by no living process`,
         verdict: `${gib(lost.bytes)}${of} on ${gpuText(row)} ${holds} for ${spanText(Math.max(1, t - sinceT))}.${who}`,
         facts,

@@ -4,8 +4,12 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 
-/** CUDA versions for which released wheels hold a binary (bitsandbytes 0.48: 11.8 to 13.0); the newest of each major version. */
-const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '129', '13': '130' }
+/**
+ * For each major version of CUDA the newest binary that all wheels from 0.48 on hold. From 0.50 on bitsandbytes takes the nearest of the same
+ * major version by itself; a BNB_CUDA_VERSION that is set is taken as it stands, whether the binary is there or not.
+ * https://huggingface.co/docs/bitsandbytes/installation, https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1980
+ */
+const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '128', '13': '130' }
 const SUPPORTED_FROM = 118
 
 function wanted({ facts, situation }: Matched): string | undefined {
@@ -28,7 +32,7 @@ function remedies(matched: Matched): readonly Piece[] {
   if (situation.system === 'mac')
     return [
       {
-        text: 'On a Mac bitsandbytes has no GPU support: load the model without 8-bit or 4-bit quantization, or use one for Metal (MPS): MLX, or llama.cpp with GGUF.',
+        text: 'A Mac has no CUDA, and bitsandbytes supports Metal (MPS) only in part, from 0.50 on: load the model without 8-bit or 4-bit quantization, or quantized for MLX or llama.cpp (GGUF).',
       },
     ]
   const cuda = wanted(matched)

@@ -115,6 +115,8 @@ export const diskFull = ruleFamily({
   id: 'disk-full',
   kind: 'disk_full',
   literals: [
+    'iostream error',
+    'unexpected pos ',
     'No space left on device',
     'no space left on device',
     'Disk quota exceeded',
@@ -131,6 +133,14 @@ export const diskFull = ruleFamily({
   ],
   facts,
   rules: [
+    {
+      // What torch.save says of a full disk: the stream fails, then its position does not fit.
+      pattern: /basic_ios::clear: iostream error|inline_container\.cc:\d{1,5}\] {0,2}\.? {0,2}unexpected pos \d/,
+      severity: 'critical',
+      title: 'A checkpoint could not be written',
+      verdict: 'PyTorch could not write a checkpoint to its end: most likely the disk or a quota is full.',
+      remedies: (told) => remediesFor(told),
+    },
     {
       pattern:
         /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|low on resource: ephemeral-storage|\bENOSPC\b[:,]/,

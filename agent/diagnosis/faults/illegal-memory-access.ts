@@ -1,7 +1,7 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
-import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
+import { around, cudaErrorCode, currentDevice, known, whole } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -62,7 +62,9 @@ function facts({ text, at, message }: Seen, code: number): Facts {
     .filter((line) => line.includes('Xid ('))
     .map(xidFacts)
     .find((found) => found?.xid !== undefined && OF_KERNELS.has(found.xid))
-  return { ...nearby, ...known({ cuda_error_code: cudaErrorCode(message) ?? code, gpu_index: currentDevice(around(text, at, 0, 2)) }) }
+  // vLLM and Ray put the pid of the process in front of its lines.
+  const pid = whole(/^\s{0,4}\([\w. -]{1,40} pid=(\d{1,10})\b/.exec(text[at] ?? '')?.[1])
+  return { ...known({ pid }), ...nearby, ...known({ cuda_error_code: cudaErrorCode(message) ?? code, gpu_index: currentDevice(around(text, at, 0, 2)) }) }
 }
 
 const rule = (pattern: RegExp, code: number, title: string, verdict: string, more: Partial<Rule> = {}): Rule => ({

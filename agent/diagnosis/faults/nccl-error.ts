@@ -16,6 +16,8 @@ function timeout({ facts, situation }: Matched): readonly Piece[] {
   const limit = facts.timeout_ms
   const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
   const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
+  // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
+  const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
   return [
     lagging === null
       ? {
@@ -24,7 +26,7 @@ function timeout({ facts, situation }: Matched): readonly Piece[] {
       : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
     {
       text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
-      command: setVariables(at, { TORCH_NCCL_TRACE_BUFFER_SIZE: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+      command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
     },
     {
       text:
@@ -39,7 +41,7 @@ const PEER_ACCESS = /peer (?:access|mapping)/
 const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
-/** The path that failed decides: InfiniBand, a peer's socket, or NCCL's own set-up. */
+/** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
 function system({ text, at, message, situation }: Matched): readonly Piece[] {
   const near = `${message}\n${around(text, at, 2, 4)}`
   const now = situation()
@@ -58,9 +60,10 @@ function system({ text, at, message, situation }: Matched): readonly Piece[] {
       port === null
         ? {
             text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
-            command: setVariables(now, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' }),
+            // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
+            command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
           }
-        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^${port[1]}` }) },
+        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
       debug,
     ]
   }

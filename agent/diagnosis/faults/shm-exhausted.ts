@@ -65,6 +65,7 @@ export const shmExhausted = ruleFamily({
   rules: [
     {
       pattern: /insufficient shared memory|killed by signal: Bus error/,
+      facts: () => ({ signal: 'SIGBUS' }),
       severity,
       title,
       remedies,

@@ -55,11 +55,11 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
   const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
   const who = process(rest)
-  const facts = known({ xid, pci_bus_id: address(match[1]), ...who })
+  const previous = whole(CAUSED_BY.exec(rest)?.[1])
+  const facts = known({ xid, pci_bus_id: address(match[1]), caused_by_xid: previous, ...who })
   const entry = xidEntry(xid)
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
-  const previous = whole(CAUSED_BY.exec(rest)?.[1])
   const cause = previous === undefined ? undefined : xidEntry(previous)
   const words = wordsOf(rest)
   const hit =
@@ -74,7 +74,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
     words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
     xid === 79 ? linkEvidence(situation().text) : undefined,
-    cause !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
+    cause !== undefined || nvlink !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
   ]
   const whatToDo = cause ?? entry
   const remedies = plan(

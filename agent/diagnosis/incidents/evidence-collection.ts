@@ -46,7 +46,7 @@ export function createEvidenceCollection(evidence: EvidenceReader, elapsed: () =
       if (open.complete) return
       if (open.processes.length === 0) open.processes = evidence.processes(scopeOf(open), place.t)
       open.container ??= evidence.container(scopeOf(open))
-      if (first) open.series = evidence.series(scopeOf(open), open.startedAt)
+      if (first) open.series = evidence.series(scopeOf(open), open.occurredAt)
     },
     following(all, line) {
       const key = logKey(line)
@@ -63,8 +63,8 @@ export function createEvidenceCollection(evidence: EvidenceReader, elapsed: () =
       const before = open.container
       // The engine's answer may come after the crash.
       open.container ??= evidence.container(scopeOf(open))
-      if (elapsed() - open.bornAt < COMPLETE_AFTER_MS) return open.container !== before
-      open.series = evidence.series(scopeOf(open), open.startedAt)
+      if (elapsed() - open.evidenceFrom < COMPLETE_AFTER_MS) return open.container !== before
+      open.series = evidence.series(scopeOf(open), open.occurredAt)
       open.complete = true
       return true
     },

@@ -10,19 +10,18 @@ import { oomTitle } from '../faults/cuda-oom/causes.ts'
 export function oomKillFault(container: string, limitBytes: number | undefined, who: string): Fault<IncidentKind> {
   const limit = limitBytes === undefined ? '' : ` Its memory limit is ${gib(limitBytes)}.`
   const remedies: readonly Remedy[] = [
-    {
-      text: 'Give the container more memory, or none of its own limit where the host has enough',
-      command:
-        limitBytes === undefined
-          ? 'docker update --memory <bytes> --memory-swap <bytes> ' + container
-          : `docker update --memory ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g --memory-swap ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g ${container}`,
-    },
-    { text: 'Or use less of it: fewer DataLoader workers, smaller prefetch, memory-mapped data, loading weights with low_cpu_mem_usage' },
+    limitBytes === undefined
+      ? { text: 'See how much memory the host has left: the container has no limit of its own that is known.', command: 'free -h' }
+      : {
+          text: `Raise or remove the memory limit of the container (now ${gib(limitBytes)}), where the host has more.`,
+          command: `docker update --memory ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g --memory-swap ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g ${container}`,
+        },
+    { text: 'Or use less host memory: fewer DataLoader workers, less prefetch, memory-mapped data.' },
   ]
   return {
     kind: 'host_oom_kill',
     severity: 'critical',
-    title: `Killed for want of host memory: a process of ${container}`,
+    title: `Host OOM killer killed a process in ${container}`,
     verdict: `The kernel killed a process of container ${container} because it was out of memory (host RAM, not GPU memory); ${who} says so.${limit}`,
     facts: limitBytes === undefined ? {} : { limit_bytes: limitBytes },
     remedies,
@@ -32,7 +31,7 @@ export function oomKillFault(container: string, limitBytes: number | undefined, 
 
 export const oomEventText = ({ action, container }: ContainerEvent): string => `container event: ${action} ${container}`
 
-/** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell began anew. */
+/** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell started over. */
 export function createKillCounter(): (scrape: Scrape) => readonly { readonly id: string; readonly container: string; readonly kills: number }[] {
   const known = new Map<string, number>()
   return ({ readings }) => {
@@ -69,7 +68,7 @@ export function allocatorFault({ request_bytes: requested, limit_bytes: limit, f
     title: oomTitle(undefined),
     verdict: `PyTorch asked the driver for ${gib(requested)} more GPU memory and got none${free === undefined ? '' : `; ${gib(free)} were free`}${allocated === undefined ? '' : `. The process itself had ${gib(allocated)} in use`}.`,
     facts,
-    remedies: [{ text: 'Lower the batch size or the sequence length, or use gradient checkpointing' }],
+    remedies: [{ text: 'Use a smaller batch, shorter sequences or activation checkpointing.' }],
     evidence: [],
   }
 }

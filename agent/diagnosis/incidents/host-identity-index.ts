@@ -24,6 +24,8 @@ export type HostIdentityIndex = {
   readonly requested: (containerId: string) => readonly string[] | undefined
   /** Processes that held GPU memory a moment before `t`. */
   readonly processes: (t: number) => readonly KnownProcess[]
+  /** Of the GPUs' driver; undefined as long as nobody said. */
+  readonly driver: () => { readonly version: string; readonly cuda: string | undefined } | undefined
   /** When this GPU was last read. */
   readonly gpuReadAt: (uuid: string) => number | undefined
 }
@@ -59,9 +61,12 @@ export function createHostIdentityIndex(): HostIdentityIndex {
     }
     return who.id
   }
+  let driver: ReturnType<HostIdentityIndex['driver']>
   const learnGpu = (series: Series): void => {
     const gpu = gpuOf(series)
     if (gpu === undefined) return
+    const { driver_version: version, cuda_version: cuda } = series.labels
+    if (version !== undefined && driver?.version !== version) driver = { version, cuda }
     gpus.set(gpu.uuid, gpu)
     trim(gpus, 1_024)
   }
@@ -149,6 +154,7 @@ export function createHostIdentityIndex(): HostIdentityIndex {
       return request === undefined ? undefined : [...request.gpus].sort((a, b) => a[1] - b[1]).map(([uuid]) => uuid)
     },
     processes: (t) => [...processes.values()].filter(({ lastT }) => Math.abs(t - lastT) <= PROCESS_MEMORY_MS),
+    driver: () => driver,
     gpuReadAt: (uuid) => readAt.get(uuid),
   }
 }

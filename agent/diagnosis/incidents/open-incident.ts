@@ -11,10 +11,12 @@ import type {
   IncidentSeries,
   IncidentStatus,
   IncidentSubject,
+  Occurrence,
 } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
+import { confidenceOf } from '../confidence.ts'
 import { withoutLost, type LostSoFar } from './lost-time.ts'
-import { countOf, toConsequence, type GroupedFault } from './grouped-faults.ts'
+import { countOf, hasMessage, toConsequence, type GroupedFault } from './grouped-faults.ts'
 
 export type OpenIncident = {
   readonly id: string
@@ -27,8 +29,12 @@ export type OpenIncident = {
   firedAt: number | undefined
   resolvedAt: number | undefined
   lastSeenAt: number
+  /** The newest occurrence began; equal to `startedAt` where it is the first. */
+  occurredAt: number
+  /** Occurrences before it, newest first. */
+  earlier: readonly Occurrence[]
   /** These two are on the tracker's own clock, which no jump of the wall clock moves. */
-  readonly bornAt: number
+  evidenceFrom: number
   quietFrom: number
   /** A detector says that it holds, and will say when it does not: quiet alone does not resolve it. */
   held: boolean
@@ -127,6 +133,8 @@ export function toIncident(open: OpenIncident): Incident {
     subject,
     title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
     verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
+    // Of what was kept over a restart of the agent only the kind tells who saw it.
+    confidence: root.counts.size === 0 ? confidenceOf(fault) : confidenceOf(fault, !hasMessage(root)),
     facts: redactDeep(facts),
     remedies: filled(remedies, subject),
     started_at: open.startedAt,
@@ -134,6 +142,8 @@ export function toIncident(open: OpenIncident): Incident {
     ...(open.resolvedAt === undefined ? {} : { resolved_at: open.resolvedAt }),
     ...(open.resolution === undefined ? {} : { resolution: open.resolution }),
     last_seen_at: open.lastSeenAt,
+    ...(open.occurredAt === open.startedAt ? {} : { occurred_at: open.occurredAt }),
+    ...(open.earlier.length === 0 ? {} : { occurrences: open.earlier }),
     count: open.countBefore === 0 ? countOf(root) : open.countBefore + Math.max(0, ...root.counts.values()),
     consequences: redactDeep(open.grouped.slice(1).map(toConsequence)),
     ...(open.story === undefined ? {} : { story: open.story }),

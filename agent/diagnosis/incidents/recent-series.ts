@@ -90,7 +90,7 @@ export type RecentSeriesOptions = {
 
 /** 200 series (8 GPUs, 40 processes, 20 containers) take half a megabyte; a reading costs one look-up. */
 export function createRecentSeries({ maxSeries = 5_000, onFull = () => {} }: RecentSeriesOptions = {}): RecentSeries {
-  // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made anew) finds its ring by the key.
+  // By identity first: sources use the same Series object in each tick. The same key under another object (a source that was made again) finds its ring by the key.
   const bySeries = new Map<Series, RingBuffer>()
   const byKey = new Map<string, RingBuffer>()
   let sweptAt = Number.NEGATIVE_INFINITY

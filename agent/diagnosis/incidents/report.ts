@@ -1,6 +1,7 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
 import { block, code, prose, table } from '../../text/markdown.ts'
@@ -50,6 +51,7 @@ const processRow = (row: IncidentProcess): readonly string[] => [
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
+  const { started_at: startedAt, occurred_at: occurredAt = startedAt, occurrences = [] } = incident
   const seconds = incident.resolved_at === undefined ? '' : `, resolved ${isoText(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
@@ -60,6 +62,7 @@ export function incidentReport(incident: Incident, host: string): string {
         ['Incident', `${code(incident.id)} (${kind}, alert ${alertName(kind)})`],
         ['Runbook', `${code(runbookPath(kind))} on the agent's port`],
         ['Severity', severity],
+        ...(incident.confidence === undefined ? [] : [['Confidence', CONFIDENCE_TEXTS[incident.confidence]]]),
         ['Status', `${status}${seconds}`],
         ['Host', code(host)],
         ['Hit', code(subjectText(incident))],
@@ -108,10 +111,20 @@ export function incidentReport(incident: Incident, host: string): string {
     parts.push('## Processes on the GPU', table(['Pid', 'Process', 'Container', 'GPU', 'GPU memory'], evidence.processes.map(processRow)))
   if (evidence.series.length > 0)
     parts.push(
-      `## Readings, ${isoText(incident.started_at - 120_000)} to 30 s after`,
+      `## Readings, ${isoText(occurredAt - 120_000)} to 30 s after`,
       table(
         ['Metric', 'Of', 'First', 'At the fault', 'Last', 'Highest'],
-        evidence.series.map((series) => seriesRow(series, incident.started_at)),
+        evidence.series.map((series) => seriesRow(series, occurredAt)),
+      ),
+    )
+  if (occurrences.length > 0)
+    parts.push(
+      '## Earlier occurrences, newest first',
+      ...occurrences.map(({ at, pid, verdict: said, log_lines: lines }) =>
+        [
+          `**${isoText(at)}**${pid === undefined ? '' : `, process ${pid}`}: ${prose(said)}`,
+          ...(lines.length === 0 ? [] : [block(lines.map(({ text }) => text).join('\n'))]),
+        ].join('\n\n'),
       ),
     )
   if (evidence.container !== undefined) {

@@ -6,6 +6,7 @@ import type { Incident, IncidentSubject } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
 import { countSighting, faultKey, hasMessage, mergeFault, mergeSubject, renewedFault, withFacts, type GroupedFault, type Via } from './grouped-faults.ts'
 import { incidentId, rootOf, type OpenIncident } from './open-incident.ts'
+import { afresh, beginOccurrence, isNewOccurrence, withoutProcess } from './occurrences.ts'
 import { adoptRestored, restoredIncident } from './restored.ts'
 import {
   canJoin,
@@ -119,7 +120,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       firedAt: undefined,
       resolvedAt: undefined,
       lastSeenAt: t,
-      bornAt: elapsed,
+      evidenceFrom: elapsed,
+      occurredAt: t,
+      earlier: [],
       quietFrom: elapsed,
       held: false,
       reportedAt: elapsed,
@@ -159,11 +162,13 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
     } else {
       const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasMessage(same)
       const renewed = renewedFault(same, fault, t)
+      const stale = via !== 'detector' && same.lastT < open.occurredAt
       countSighting(same, via, t, fault.facts.pid, times)
       // A detector has the newest figures, but where a log told the same its words are better.
       if (via === 'detector') same.fault = hasMessage(same) ? withFacts(same.fault, fault.facts) : fault
+      else if (stale) same.fault = afresh(same.fault, fault)
       else same.fault = renewed ?? mergeFault(same.fault, fault, first)
-      same.subject = mergeSubject(same.subject, subject)
+      same.subject = stale ? mergeSubject(subject, withoutProcess(same.subject)) : mergeSubject(same.subject, subject)
     }
     open.grouped.sort((a, b) => rankIn(open, a) - rankIn(open, b) || a.firstT - b.firstT)
     if (crashKey !== undefined) open.crashKeys.add(crashKey)
@@ -210,7 +215,9 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const key = sighting.key ?? faultKey(fault, subject, crashKey)
       const before = sighting.key === undefined ? undefined : (known(sighting, key) ?? adoptRestored(incidents, key, fault.kind, subject, namedBy(fault.facts)))
       const joins = sighting.key === undefined || findingJoins(fault.kind)
-      const open = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined) ?? create(sighting)
+      const found = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined)
+      const open = found ?? create(sighting)
+      if (found !== undefined && isNewOccurrence(found, sighting, key)) beginOccurrence(found, t, elapsed)
       const severity = open.grouped[0]?.fault.severity
       const grouped = open.grouped.length
       add(open, sighting, key)

@@ -14,7 +14,7 @@ export const xidFault = (xid: number): Fault => ({ ...faultFromNumber(xid), evid
 
 /**
  * The source counts from its own start, and a number's series begins with its first event: so a series that comes later than the source is new as a whole.
- * What the first scrape of a source holds is history (a recording that begins in the middle), and a counter that fell began anew.
+ * What the first scrape of a source holds is history (a recording that begins in the middle), and a counter that fell started over.
  */
 export function createXidCounter(): (scrape: Scrape) => readonly RisenXid[] {
   const known = new Map<string, number>()

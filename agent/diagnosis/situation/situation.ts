@@ -1,8 +1,6 @@
 // The picture behind all advice: who speaks in a text, on what, with which settings. Read from the text around a fault, and from what the agent knows.
+import { knownText, type Knowledge } from './knowledge.ts'
 import * as readers from './readers.ts'
-
-/** What the agent knows of the origin of a log, beside its text. */
-export type Knowledge = { readonly container?: string }
 
 type Readers = typeof readers
 /** Each part is read when it is first asked for. */
@@ -16,7 +14,10 @@ function once<Value>(read: () => Value): () => Value {
   return () => (held ??= { value: read() }).value
 }
 
-export function readSituation(text: string, knowledge: Knowledge = {}): Situation {
+export function readSituation(said: string, knowledge: Knowledge = {}): Situation {
+  const known = knownText(knowledge)
+  // Last, so that what the program says of itself is found first.
+  const text = known === '' ? said : `${said}\n${known}`
   const read = {
     programs: once(() => readers.programs(text)),
     vendor: once(() => readers.vendor(text)),
@@ -74,7 +75,7 @@ const RENEWED_AFTER_LINES = 10_000
 export type Situations = { readonly at: (lines: readonly string[], line: number, firstLine: number) => Situation }
 
 /** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. */
-export function createSituations(knowledge: Knowledge = {}): Situations {
+export function createSituations(know: () => Knowledge = () => ({})): Situations {
   let last: { readonly line: number; readonly around: string; readonly situation: Situation } | undefined
   let head: string | undefined
   let reads = 0
@@ -85,7 +86,7 @@ export function createSituations(knowledge: Knowledge = {}): Situations {
       if (last?.around === around) return last.situation
       head ??= firstLine <= 1 ? lines.slice(0, 60).join('\n').slice(0, HEAD) : ''
       reads += 1
-      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, knowledge)
+      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, know())
       last = { line: firstLine + line, around, situation }
       return situation
     },

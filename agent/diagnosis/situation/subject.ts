@@ -1,5 +1,5 @@
 // Names that stand in a text and that a command can carry: GPU, container, pod, job, unit, image, script, model.
-import type { Knowledge } from './situation.ts'
+import type { Knowledge } from './knowledge.ts'
 
 export type Subject = {
   /** Full PCI address in lower case (0000:c1:00.0), when the text names one GPU. */
@@ -44,13 +44,13 @@ export function subject(text: string, knowledge: Knowledge): Subject {
     pci: PCI.exec(text)?.[1]?.toLowerCase(),
     uuid: UUID.exec(text)?.[0],
     container: knowledge.container ?? first(CONTAINER.exec(text)),
-    pod: first(POD.exec(text)),
-    namespace: first(NAMESPACE.exec(text)),
+    pod: knowledge.pod ?? first(POD.exec(text)),
+    namespace: knowledge.namespace ?? first(NAMESPACE.exec(text)),
     service: COMPOSE.exec(text)?.[1],
     unit: first(UNIT.exec(text)),
     slurmJob: OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text)),
     lxc: LXC.exec(text)?.[1],
-    image: first(IMAGE.exec(text)),
+    image: knowledge.image ?? first(IMAGE.exec(text)),
     script: SCRIPT.exec(text)?.[1] ?? frames[0]?.[1],
   }
 }

@@ -23,7 +23,7 @@ export const LEGACY: XidTable = {
     severity: 'warning',
     action: 'update-driver',
   }),
-  14: { title: 'Injected test error', meaning: 'Somebody injected an error for a test.', causes: ['user'], severity: 'info', action: 'ignore' },
+  14: { title: 'Injected test error', meaning: 'An error was injected for a test.', causes: ['user'], severity: 'info', action: 'ignore' },
   16: {
     title: 'Display hangs',
     meaning: 'The display engine gave no vertical blank (workstations).',

@@ -27,16 +27,16 @@ async function header(read: ReadAt): Promise<Buffer | undefined> {
 }
 
 async function table(read: ReadAt, offset: number, size: number, count: number): Promise<readonly Buffer[]> {
-  if (size < 56 || size > 256 || count > MAX_HEADERS) throw new Error('not valid ELF headers')
+  if (size < 56 || size > 256 || count > MAX_HEADERS) throw new Error('not valid ELF: damaged headers')
   const all = await read(offset, size * count)
-  if (all.length < size * count) throw new Error(`expected ${count} ELF headers, the file ends before`)
+  if (all.length < size * count) throw new Error(`not valid ELF: the file ends before its ${count} headers`)
   return Array.from({ length: count }, (_, at) => all.subarray(at * size, (at + 1) * size))
 }
 
 async function textAt(read: ReadAt, offset: number): Promise<string> {
   const bytes = await read(offset, MAX_TEXT)
   const end = bytes.indexOf(0)
-  if (end < 0) throw new Error('expected the end of a text, the file ends before')
+  if (end < 0) throw new Error('not valid ELF: the file ends inside a text')
   return bytes.subarray(0, end).toString('utf8')
 }
 
@@ -54,7 +54,7 @@ export async function readElf(files: HostFiles, path: string): Promise<Elf | und
     const dynamic = programs.find(({ type }) => type === PT_DYNAMIC)
     if (dynamic === undefined) return { needed: [], rpath: [], runpath: [] }
     const bytes = await read(dynamic.offset, Math.min(dynamic.size, MAX_DYNAMIC))
-    if (bytes.length === 0) throw new Error('expected a dynamic section, the file ends before')
+    if (bytes.length === 0) throw new Error('not valid ELF: the file ends before the dynamic section')
     const entries: { readonly tag: number; readonly value: number }[] = []
     for (let at = 0; at + 16 <= bytes.length; at += 16) {
       const tag = word(bytes, at)
@@ -64,7 +64,7 @@ export async function readElf(files: HostFiles, path: string): Promise<Elf | und
     // It is told as it will lie in memory; the segment that holds it says where that is in the file.
     const address = entries.find(({ tag }) => tag === DT_STRTAB)?.value
     const segment = programs.find((one) => one.type === PT_LOAD && address !== undefined && address >= one.address && address < one.address + one.size)
-    if (address === undefined || segment === undefined) throw new Error('expected a string table, found none')
+    if (address === undefined || segment === undefined) throw new Error('not valid ELF: no string table')
     const strings = address - segment.address + segment.offset
     const texts = async (wanted: number): Promise<readonly string[]> =>
       await Promise.all(

@@ -24,7 +24,7 @@ export type Distribution = {
   readonly remove: (...packages: readonly string[]) => string
   /** The packages of headers for the running kernel, which DKMS needs to build the driver's module. */
   readonly kernelHeaders: string
-  /** After a change of modprobe.d: writes the early boot image anew. */
+  /** After a change of modprobe.d: writes the early boot image again. */
   readonly rebuildInitramfs: string
   /** How the NVIDIA driver is installed here. */
   readonly installDriver: string

@@ -1,5 +1,6 @@
 // Incidents as zod schemas, for the OpenAPI description and the tests.
 import * as z from 'zod'
+import { CONFIDENCES } from '../../model/confidence.ts'
 import { OOM_CAUSES } from '../../model/facts.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_STATUSES } from '../../model/incident.ts'
@@ -71,6 +72,10 @@ export const settings = z
   })
   .meta({ id: 'ContainerSettings' })
 
+const occurrence = z
+  .object({ at: time, pid: z.int().optional(), title: z.string(), verdict: z.string(), facts, log_lines: z.array(logLine), series: z.array(series) })
+  .meta({ id: 'Occurrence', description: 'An earlier time that the same fault was seen, with its own process, figures, log lines and memory.' })
+
 const common = {
   id: z.string().regex(/^[0-9a-f]{16}$/),
   kind,
@@ -79,12 +84,17 @@ const common = {
   subject,
   title: z.string().min(1),
   verdict: z.string().min(1),
+  confidence: z
+    .enum(CONFIDENCES)
+    .describe('Whether the cause stands in the text, follows from figures, or is only likely. Absent from what older versions kept.')
+    .optional(),
   facts,
   remedies: z.array(z.object({ text: z.string(), command: z.string().optional() })),
   started_at: time,
   fired_at: time.optional(),
   resolved_at: time.optional(),
   last_seen_at: time,
+  occurred_at: time.describe('When the newest occurrence began, which verdict, figures and evidence are of; absent where it is the first.').optional(),
   count: z.int().min(1),
   resolution: z.string().describe('Why it is over, where that is not plain.').optional(),
   consequences: z.array(consequence),
@@ -97,6 +107,7 @@ const common = {
 export const incident = z
   .object({
     ...common,
+    occurrences: z.array(occurrence).describe('Earlier occurrences, newest first.').optional(),
     evidence: z.object({ log_lines: z.array(logLine), series: z.array(series), processes: z.array(processRow), container: settings.optional() }),
   })
   .meta({ id: 'Incident' })

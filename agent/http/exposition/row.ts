@@ -1,4 +1,4 @@
-// The rows of the page: one per series, kept from tick to tick so that only families that changed are written anew.
+// The rows of the page: one per series, kept from tick to tick so that only families that changed are rewritten.
 import { UNIT_WORDS, type MetricDef } from '../../model/metric.ts'
 import type { Bytes } from './bytes.ts'
 

@@ -6,6 +6,6 @@ export const cachePermission = defineKind({
   title: 'No permission to use a cache folder',
   layer: 'host',
   from: 'logs',
-  facts: ['path', 'errno'],
+  facts: ['path'],
   crash: { rank: 16, alone: true, fatal: false },
 })

@@ -1,13 +1,13 @@
-// A model file cannot be read.
-import { defineKind } from './kind.ts'
+// A checkpoint does not fit the model, or cannot be read.
+import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const checkpointMismatch = defineKind({
   id: 'checkpoint_mismatch',
-  title: 'A model file cannot be read',
+  title: 'A checkpoint does not fit or cannot be read',
   layer: 'program',
   from: 'logs',
   facts: ['pattern', 'path'],
   quietMinutes: 30,
   crash: { rank: 9 },
-  afterInText: ['disk_full'],
+  afterInText: BEFORE_ENDS,
 })

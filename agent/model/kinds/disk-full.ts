@@ -6,7 +6,7 @@ export const diskFull = defineKind({
   title: 'Disk full',
   layer: 'host',
   from: 'logs',
-  facts: ['path', 'errno', 'free_bytes'],
+  facts: ['path', 'free_bytes'],
   quietMinutes: 30,
   crash: { rank: 3 },
 })

@@ -6,7 +6,7 @@ export const fdLimit = defineKind({
   title: 'Too many open files',
   layer: 'program',
   from: 'logs',
-  facts: ['errno'],
+  facts: [],
   quietMinutes: 10,
   crash: { rank: 9 },
 })

@@ -1,24 +1,13 @@
-// A process was killed by SIGKILL.
-import { defineKind } from './kind.ts'
+// Somebody ended a process: SIGKILL, SIGTERM, SIGHUP, an eviction, a failed node.
+import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const jobKilled = defineKind({
   id: 'job_killed',
-  title: 'A process was killed by SIGKILL',
+  title: 'A process was killed',
   layer: 'program',
   from: 'logs',
-  facts: ['signal', 'rank'],
+  facts: ['pattern'],
   quietMinutes: 15,
   crash: { rank: 12 },
-  afterInText: [
-    'host_oom_kill',
-    'cuda_oom',
-    'nvml_allocator_assert',
-    'disk_full',
-    'shm_exhausted',
-    'xid',
-    'gpu_lost',
-    'illegal_memory_access',
-    'ecc_error',
-    'nccl_error',
-  ],
+  afterInText: BEFORE_ENDS,
 })

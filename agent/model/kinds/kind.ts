@@ -85,6 +85,31 @@ export type KindShape = {
   readonly aboutProcessMemory?: true
 }
 
+/** What hardware, memory and the platform report: in one text it comes before every way in which a job ends because of it. */
+export const BEFORE_ENDS = [
+  'xid',
+  'gpu_lost',
+  'ecc_error',
+  'host_oom_kill',
+  'cuda_oom',
+  'nvml_allocator_assert',
+  'allocator_internal',
+  'shm_exhausted',
+  'disk_full',
+  'illegal_memory_access',
+  'cublas_cudnn_error',
+  'gpu_not_visible',
+  'cuda_library_missing',
+  'cuda_version_mismatch',
+  'bitsandbytes_setup',
+  'nvml_driver_mismatch',
+  'nvml_unknown_error',
+  'cuda_fork',
+  'fd_limit',
+  'gpu_reset',
+  'gpu_page_fault',
+] as const
+
 type Allowed<Shape extends KindShape> = Shape['facts'][number] | (typeof COMMON_FACTS)[number]
 
 /** Keeps the literal types, so that a fact that the kind does not carry fails to compile. */

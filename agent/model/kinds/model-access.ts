@@ -1,5 +1,5 @@
 // No access to a model.
-import { defineKind } from './kind.ts'
+import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const modelAccess = defineKind({
   id: 'model_access',
@@ -9,4 +9,5 @@ export const modelAccess = defineKind({
   facts: ['http_status', 'path'],
   quietMinutes: 30,
   crash: { rank: 9 },
+  afterInText: BEFORE_ENDS,
 })

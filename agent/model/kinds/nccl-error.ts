@@ -1,14 +1,40 @@
 // NCCL failed: a collective timed out or a rank died. Eleven minutes: PyTorch's default time-out of ten, and the line that reports it.
-import { defineKind } from './kind.ts'
+import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const ncclError = defineKind({
   id: 'nccl_error',
   title: 'NCCL failed',
   layer: 'program',
   from: 'logs',
-  facts: ['rank', 'timeout_ms', 'cuda_error_code', 'nccl_version'],
+  facts: ['timeout_ms', 'cuda_error_code', 'nccl_version'],
   crash: { rank: 14, echoesGpu: true },
-  afterInText: ['cuda_oom', 'nvml_allocator_assert', 'host_oom_kill', 'disk_full', 'shm_exhausted', 'xid', 'gpu_lost', 'ecc_error', 'illegal_memory_access'],
+  afterInText: [
+    ...BEFORE_ENDS,
+    'python_exception',
+    'missing_dependency',
+    'file_missing',
+    'permission_denied',
+    'config_error',
+    'model_access',
+    'network_error',
+    'port_in_use',
+    'device_mismatch',
+    'dtype_mismatch',
+    'shape_mismatch',
+    'checkpoint_mismatch',
+    'nan_loss',
+    'compile_error',
+    'host_memory',
+    'storage_error',
+    'segfault',
+    'bus_error',
+    'aborted',
+    'worker_died',
+    'job_killed',
+    'time_limit',
+    'preempted',
+    'job_failed',
+  ],
   follows: [
     { causes: ['straggler_gpu'], on: 'either', withinMinutes: 11, lateMinutes: 2 },
     { causes: ['container_lost_gpu'], on: 'either', withinMinutes: 11, lateMinutes: 1 },

@@ -6,7 +6,7 @@ export const shmExhausted = defineKind({
   title: 'Shared memory is full',
   layer: 'host',
   from: 'logs',
-  facts: ['path', 'errno'],
+  facts: ['path'],
   crash: { rank: 3 },
   chart: ['shm', 'container_memory'],
 })

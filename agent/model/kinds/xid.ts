@@ -6,7 +6,7 @@ export const xid = defineKind({
   title: 'The driver reported an Xid',
   layer: 'gpu',
   from: 'both',
-  facts: ['xid', 'sxid', 'pci_bus_id', 'recovery_action'],
+  facts: ['xid', 'sxid', 'caused_by_xid', 'pci_bus_id', 'recovery_action'],
   quietMinutes: 60,
   crash: { rank: 6, hitsWholeGpu: true, echoesGpu: true, heldByDetector: true },
   needsReading: true,

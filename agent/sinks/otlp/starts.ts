@@ -2,7 +2,7 @@
 // How a counter that began before anybody looked is told: OpenTelemetry's metrics data model, "Cumulative streams: handling unknown start time".
 
 export type Starts = {
-  /** Start of the point of `key`: its first delivered time, or now when it is new or has begun anew. */
+  /** Start of the point of `key`: its first delivered time, or now when it is new or has started over. */
   readonly of: (key: string, value: number, monotonic: boolean) => number
   /** What `of` said since the last collection has arrived. Before that a first point must be told as a first point again. */
   readonly delivered: () => void
@@ -10,7 +10,7 @@ export type Starts = {
   readonly begin: (t: number) => void
 }
 
-/** A GPU that hangs, or a container that restarts, goes on where it was; what is away for longer begins anew. */
+/** A GPU that hangs, or a container that restarts, goes on where it was; what is away for longer starts over. */
 const KEPT_MS = 3_600_000
 
 type Entry = { readonly start: number; readonly value: number; readonly seen: number }
@@ -26,7 +26,7 @@ export function createStarts(): Starts {
     },
     of(key, value, monotonic) {
       const before = known.get(key)
-      // A value that fell has begun anew; so has everything when the clock was set back.
+      // A value that fell has started over; so has everything when the clock was set back.
       const goesOn = before !== undefined && before.start <= now && !(monotonic && value < before.value)
       const start = goesOn ? before.start : now
       told.set(key, { start, value, seen: now })

@@ -6,7 +6,7 @@ import { makeDirectory } from '../../lib/make-directory.ts'
 import { codeOf, messageOf } from '../../text/error.ts'
 
 export type Listener = {
-  /** Looks after the socket: made anew when it is gone. To be called each ten seconds. */
+  /** Looks after the socket: made again when it is gone. To be called each ten seconds. */
   readonly tend: () => Promise<void>
   /** A new second of connections. To be called once a second. */
   readonly tick: () => void

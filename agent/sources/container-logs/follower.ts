@@ -10,6 +10,7 @@ import { createLogFlow } from '../logs/flow.ts'
 import type { LineFacts } from '../logs/flow.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
+import type { ProgressBook } from '../logs/progress-book.ts'
 import { createFrameReader } from './frames.ts'
 import { createRepeats } from './repeats.ts'
 import { createResume } from './resume.ts'
@@ -23,6 +24,7 @@ export type FollowerOptions = {
   readonly sinceMs: number
   readonly cursors: CursorStore
   readonly interesting: Prefilter
+  readonly progress?: ProgressBook
   readonly emit: (line: LogLine) => void
   readonly counters: LogCounters
   readonly budget: Budget
@@ -65,7 +67,15 @@ export function createFollower(options: FollowerOptions): Follower {
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
-  const flow = createLogFlow({ stream: 'container', origin: options.origin, interesting: options.interesting, emit: options.emit, counters })
+  const progress = options.progress?.tap(options.origin)
+  const flow = createLogFlow({
+    stream: 'container',
+    origin: options.origin,
+    interesting: options.interesting,
+    emit: options.emit,
+    counters,
+    ...(progress === undefined ? {} : { progress }),
+  })
 
   const stampAt = (batch: LineBatch, at: number): string => {
     const head = batch.heads[at] ?? 0

@@ -14,7 +14,7 @@ export type FollowersOptions = {
   /** It was removed before its log could be read. */
   readonly onLost: (id: string) => void
   readonly onFailure: (id: string, error: EngineError) => void
-  /** Its engine had stopped to say anything on its stream, though it was written to; it is followed anew. */
+  /** Its engine had stopped to say anything on its stream, though it was written to; it is followed again. */
   readonly onSilent: (id: string) => void
 }
 export type Followers = {

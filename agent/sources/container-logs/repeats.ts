@@ -5,7 +5,7 @@ import { compareStamps } from './stamp.ts'
 
 export type Repeats = {
   readonly sift: (batch: LineBatch) => void
-  /** Another stream begins: its times begin anew. */
+  /** Another stream begins: its times start over. */
   readonly reopen: () => void
 }
 type Part = {

@@ -126,7 +126,7 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       if (facts.pid !== undefined) own['pid'] = String(facts.pid)
       if (facts.state !== undefined) own['state'] = facts.state
       if (facts.started !== undefined) own['started'] = facts.started
-      // Made anew each time: it is written every ten seconds, and its labels change with every restart.
+      // Made again each time: it is written every ten seconds, and its labels change with every restart.
       out.readings.push({ series: makeSeries(containerInfo, { ...labels, ...own }), value: 1 })
       if (facts.restartCount !== undefined) out.readings.push({ series: restarts, value: facts.restartCount })
     },

@@ -58,7 +58,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   const inspecting = new Map<string, { cancelled: boolean }>()
   /** Containers that an event was about and that wait to be inspected; each once, however many events there are. */
   const due = new Set<string>()
-  /** Ends the session; made anew for each. */
+  /** Ends the session; made again for each. */
   let broken: (error: unknown) => void = () => {}
   let failure: EngineError | undefined
   let settled = false
@@ -251,7 +251,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   }
 }
 
-/** What of a list's entry tells that the container must be inspected anew. */
+/** What of a list's entry tells that the container must be inspected again. */
 function fingerprint(listed: ListedContainer | undefined): string | undefined {
   return listed === undefined ? undefined : `${listed.State ?? ''} ${listed.Names?.join(',') ?? ''}`
 }

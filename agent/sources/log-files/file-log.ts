@@ -6,6 +6,7 @@ import type { LineBatch } from '../logs/batch.ts'
 import { createLogFlow, type LineFacts } from '../logs/flow.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
+import type { ProgressBook } from '../logs/progress-book.ts'
 import { containerOfPath } from './container-path.ts'
 import { createAssembler, parseCriLine, parseJsonLine, sniff, type Format } from './format.ts'
 import { createTail } from './tail.ts'
@@ -18,6 +19,7 @@ export type FileLogOptions = {
   readonly directory: ContainerDirectory
   readonly cursors: CursorStore
   readonly interesting: Prefilter
+  readonly progress?: ProgressBook
   readonly emit: (line: LogLine) => void
   readonly counters: LogCounters
 }
@@ -30,7 +32,15 @@ export function createFileLog(options: FileLogOptions): FileLog {
   const key = fileKey(path)
   const id = ofContainer ? containerOfPath(path) : undefined
   const origin = (): LogOrigin => (id === undefined ? { path } : { container: directory.resolve(id).name, container_id: id.slice(0, 12), path })
-  const flow = createLogFlow({ stream: ofContainer ? 'container' : 'file', origin, interesting: options.interesting, emit: options.emit, counters })
+  const progress = options.progress?.tap(origin)
+  const flow = createLogFlow({
+    stream: ofContainer ? 'container' : 'file',
+    origin,
+    interesting: options.interesting,
+    emit: options.emit,
+    counters,
+    ...(progress === undefined ? {} : { progress }),
+  })
   let format: Format | undefined
   let offsetOfBatch = 0
   let stamp = ''
@@ -64,7 +74,15 @@ export function createFileLog(options: FileLogOptions): FileLog {
       else assembler.lines(printed)
     }
   }
-  const tail = createTail({ path, cursor: cursors.get(key), from: options.from, counters, onBatch, onTurned: () => (format = undefined) })
+  const tail = createTail({
+    path,
+    cursor: cursors.get(key),
+    from: options.from,
+    counters,
+    onBatch,
+    onTurned: () => (format = undefined),
+    onOpenLine: (bytes) => progress?.open(bytes),
+  })
   const commit = (): void => {
     const cursor = tail.cursor()
     if (cursor !== undefined) cursors.set(key, cursor)

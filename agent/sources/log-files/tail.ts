@@ -14,6 +14,8 @@ export type TailOptions = {
   readonly counters: LogCounters
   /** Whole lines; `offset` is where the first byte of the batch's bytes lies in the file. The batch is reused. */
   readonly onBatch: (batch: LineBatch, offset: number) => void
+  /** The newest bytes of a line that has no end yet. */
+  readonly onOpenLine?: (bytes: Uint8Array) => void
   /** The file under that name is another one now. */
   readonly onTurned: () => void
 }
@@ -102,6 +104,7 @@ export function createTail(options: TailOptions): Tail {
     from.position += read
     readAt = performance.now()
     lines.push(SHARED.subarray(0, read), offset)
+    if (lines.held() > 0) options.onOpenLine?.(lines.newest())
     if (from.beginning.length < FINGERPRINT_BYTES) from.beginning = fingerprint(from.fd)
     return read
   }

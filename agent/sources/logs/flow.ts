@@ -6,6 +6,7 @@ import { createJoiner } from './joiner.ts'
 import { MAX_LINE_BYTES } from './line-buffer.ts'
 import type { LogCounters } from './metrics.ts'
 import type { Prefilter } from './prefilter.ts'
+import type { LogTap } from './progress-book.ts'
 
 export type FlowOptions = {
   readonly stream: LogStream
@@ -13,6 +14,8 @@ export type FlowOptions = {
   readonly interesting: Prefilter
   readonly emit: (line: LogLine) => void
   readonly counters: LogCounters
+  /** What the job says of its progress is read too. */
+  readonly progress?: LogTap
   /** false: each line is a message of its own and is told at once (the kernel's records). */
   readonly join?: boolean
   /** Lines before and after one that matters. */
@@ -106,6 +109,7 @@ export function createLogFlow(options: FlowOptions): LogFlow {
     take(batch, facts) {
       if (batch.count === 0) return
       counters.read(batch.count, batch.to - batch.from)
+      options.progress?.take(batch, (at) => facts.timeOf(batch, at))
       if (following === 0 && !interesting(batch.bytes, batch.from, batch.to)) return remember(batch, facts, 0)
       for (let at = 0; at < batch.count; at++) {
         const start = batch.starts[at] ?? 0
@@ -129,6 +133,7 @@ export function createLogFlow(options: FlowOptions): LogFlow {
       if (!joiner.open()) settled()
     },
     end() {
+      options.progress?.end()
       clearTimeout(timer)
       timer = undefined
       joiner.flush()

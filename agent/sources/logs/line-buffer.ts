@@ -13,6 +13,8 @@ export type LineBuffer = {
   readonly reset: () => void
   /** Bytes without a line end so far. */
   readonly held: () => number
+  /** The last of those bytes; good until the next call of `push`. */
+  readonly newest: () => Uint8Array
 }
 export type LineBufferOptions = {
   /** Whole lines; `offset` is where the first byte of `batch.bytes` lies in the log. The batch is reused. */
@@ -30,6 +32,7 @@ const NEWLINE = 0x0a
 const EMPTY = Buffer.alloc(0)
 /** A carry of more is given back once its line is complete: hosts have hundreds of logs. */
 const KEPT_BYTES = 8 * 1024
+const NEWEST_BYTES = 1_024
 
 export function createLineBuffer(options: LineBufferOptions): LineBuffer {
   const { onBatch, onCut, maxBytes = MAX_LINE_BYTES, textAt = (_, start) => start, batch = createBatch() } = options
@@ -110,6 +113,7 @@ export function createLineBuffer(options: LineBufferOptions): LineBuffer {
     reset() {
       carried = 0
     },
+    newest: () => carry.subarray(Math.max(0, carried - NEWEST_BYTES), carried),
     held: () => carried,
   }
 }

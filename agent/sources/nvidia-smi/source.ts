@@ -77,7 +77,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
         return { command: candidate, result }
       }
       if (candidate === command || candidate === commands.at(-1)) {
-        command = undefined // looked for anew next time: a driver may be installed while the agent runs
+        command = undefined // looked for again next time: a driver may be installed while the agent runs
         return { command: candidate, result }
       }
     }

@@ -14,7 +14,7 @@ export type Scenario = {
   readonly begin: (stage: Stage) => (second: number) => void
 }
 
-/** Hands on the second within a story that begins anew every `seconds`. */
+/** Hands on the second within a story that starts over every `seconds`. */
 export function everyCycle(seconds: number, run: (second: number) => void): (second: number) => void {
   return (second) => run(second % seconds)
 }

@@ -20,7 +20,7 @@ export type Stage = {
   readonly die: (box: Box, exitCode: number) => void
   /** A container exits with a CUDA error that its log tells. */
   readonly crash: (process: Process, error: string) => void
-  /** The process ends and begins anew at once, as when somebody restarts a notebook's kernel. */
+  /** The process ends and starts over at once, as when somebody restarts a notebook's kernel. */
   readonly restart: (process: Process) => void
   readonly xid: (card: Card, xid: number, text: string, process?: Process) => void
   /** A new second of the story begins at `t` (Unix ms); what a scenario does then happens at that time. */

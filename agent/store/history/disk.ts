@@ -149,7 +149,7 @@ export function createDisk(db: Database) {
   }
 }
 
-/** A row that cannot be read is begun anew rather than kept for ever. */
+/** A row that cannot be read is started over rather than kept for ever. */
 function readable(data: Uint8Array): readonly Segment[] {
   try {
     return unpackBlock(data)

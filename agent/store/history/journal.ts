@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib'
 import { createReader, createWriter } from './bits.ts'
 
-/** Every so many records one begins anew and needs none before it; the journal is cut there. */
+/** Every so many records one starts over and needs none before it; the journal is cut there. */
 export const RECORDS_PER_KEYFRAME = 60
 
 // A record: CRC-32 of the rest, flags, ids of series that are new since the keyframe, then sections of one second each.

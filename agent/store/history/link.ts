@@ -1,4 +1,4 @@
-// Holds the database: open, lost and retried, or broken and begun anew. Loss is told loudly once, and the agent goes on in memory.
+// Holds the database: open, lost and retried, or broken and started over. Loss is told loudly once, and the agent goes on in memory.
 import { codeOf, messageOf } from '../../text/error.ts'
 import type { Log } from '../../model/source.ts'
 import { FileMovedError, isCorrupt, setAside } from '../database-file.ts'
@@ -20,7 +20,7 @@ export type Link = {
   readonly attempt: (run: (disk: Disk) => void) => boolean
   /** Notices that the files were removed or replaced; the next `retry` begins with what is there now. */
   readonly check: (now: number) => void
-  /** True when the disk, lost before, is there again. `all` that a new database does not know must then be written anew. */
+  /** True when the disk, lost before, is there again. `all` that a new database does not know must then be rewritten. */
   readonly retry: (now: number) => boolean
   /** Reading failed. Throws the error again when it is none of the disk's. */
   readonly fail: (error: unknown) => void

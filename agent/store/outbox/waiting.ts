@@ -20,8 +20,8 @@ export type Waiting = {
   readonly freshen: (incident: OutgoingIncident) => void
   /** Takes out what is beyond `most`: repeats first, then what is over already, then the oldest. Returns how many items. */
   readonly bound: (notifier: string, most: number) => number
-  /** Takes out what could have been sent before `before` and was not; returns how many items, and which incidents are to be told anew. */
-  readonly expire: (notifier: string, before: number) => { readonly count: number; readonly anew: readonly string[] }
+  /** Takes out what could have been sent before `before` and was not; returns how many items, and which incidents are to be sent again. */
+  readonly expire: (notifier: string, before: number) => { readonly count: number; readonly unsent: readonly string[] }
   readonly count: (notifier: string) => number
   /** Since when the oldest item could have been sent, or can be. */
   readonly oldestDue: (notifier: string) => number | undefined
@@ -129,7 +129,7 @@ export function waitingIn(db: Database): Waiting {
     const aside = lateAside.all(notifier, before).flatMap(({ at, count: items }) => Array.from({ length: items }, () => at))
     giveUp(notifier, gone)
     figures.gaveUp(notifier, aside)
-    return { count: gone.length + aside.length, anew: gone.flatMap(({ incident }) => (forgetUnsent.run(notifier, incident).changes > 0 ? [incident] : [])) }
+    return { count: gone.length + aside.length, unsent: gone.flatMap(({ incident }) => (forgetUnsent.run(notifier, incident).changes > 0 ? [incident] : [])) }
   })
   const drop = db.transaction((notifier: string) => {
     const waited = count.get(notifier) ?? 0

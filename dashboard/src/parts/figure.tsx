@@ -52,7 +52,7 @@ export function Meter({ value, limit, label }: Props) {
       aria-valuemax={100}
       aria-valuenow={percent}
     >
-      {/* Moved, not resized: the page need not be laid out anew for it. */}
+      {/* Moved, not resized: the page need not be laid out again for it. */}
       <span style={{ transform: `scaleX(${percent / 100})` }} />
     </span>
   )

@@ -33,7 +33,7 @@ export function hrefOf(view: string, rest: readonly string[] = [], params: Reado
 export const route = signal<Route>(parseRoute(location.hash))
 addEventListener('hashchange', () => (route.value = parseRoute(location.hash)))
 
-/** One value of the address; a view that reads it is drawn anew when only that changes. */
+/** One value of the address; a view that reads it is redrawn when only that changes. */
 export const param = (name: string) => computed(() => route.value.params.get(name))
 
 /** Changes values of the address in place: without an entry in the history, as while a slider moves. */

@@ -11,7 +11,7 @@ import { healthyWorkload, type Clock } from './jobs.ts'
 
 export type HealthyHost = { readonly tick: (t: number) => readonly Event[]; readonly restarts: () => number }
 
-/** When which container is set up anew, on purpose: it exits with 0 and comes again. */
+/** When which container is set up again, on purpose: it exits with 0 and comes again. */
 const RESTARTS: readonly (readonly [box: string, eachS: number, firstS: number])[] = [
   ['finetune-lora', 9_000, 5_400],
   ['pretrain-trainer-1', 14_400, 9_100],

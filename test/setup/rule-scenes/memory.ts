@@ -15,7 +15,7 @@ function probed(second: number, probe: Probe): readonly Event[] {
   ]
 }
 const RATE = 1 / 64
-/** Leaks from minute ten on, until it is ended; then another begins anew. */
+/** Leaks from minute ten on, until it is ended; then another starts over. */
 function leaking(second: number): Probe {
   const leak = Math.max(0, Math.min(second, 35 * MINUTE) - 600) * RATE
   return { active: (second % 2 === 0 ? 20 : 40) + leak, reserved: 42 + leak }

@@ -3,9 +3,11 @@ import {
   batchHalving,
   fragmentationPressure,
   inputBound,
+  jobSlowdown,
   memoryLeak,
   neighbourPressure,
   oomRestartLoop,
+  progressStalled,
   serviceDeadGpu,
   sharedGpu,
   stragglerGpu,
@@ -13,6 +15,7 @@ import {
 } from '../../../agent/diagnosis/detectors/index.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import { containerEvent, eventsOf, logLine, oomOf, type Moment, type Probe } from '../../unit/detectors/memory-scene.ts'
+import { createJob, type JobScene } from '../../unit/detectors/job-scene.ts'
 import { checked, gpus, info } from '../../unit/detectors/target-scene.ts'
 import { createMoments, type Card, type Moment as Use } from '../../unit/detectors/use-scene.ts'
 import { within, type RuleScene } from './scene.ts'
@@ -36,6 +39,19 @@ const use = (name: string, detector: DetectorDefinition, seconds: number, tell: 
     tell(second) {
       if (second === 0) moments = createMoments()
       return moments(second, tell(second))
+    },
+  }
+}
+const training = (name: string, detector: DetectorDefinition, seconds: number, scene: JobScene): RuleScene => {
+  let job = createJob(scene)
+  return {
+    name,
+    detector,
+    fires: true,
+    seconds,
+    tell(second) {
+      if (second === 0) job = createJob(scene)
+      return job(second)
     },
   }
 }
@@ -98,6 +114,8 @@ export const unruledScenes: readonly RuleScene[] = [
     grants: { dev: [0] },
     cores: { dev: 4 },
   })),
+  training('a training that becomes slower', jobSlowdown, 1_200, { stepSeconds: (second) => (within(second, 500, 900) ? 1.5 : 1) }),
+  training('a training that stands still', progressStalled, 2_000, { stepSeconds: () => 1, pauses: (second) => within(second, 500, 1_500) }),
   {
     name: 'a service whose GPU is lost',
     detector: serviceDeadGpu,

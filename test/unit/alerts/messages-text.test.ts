@@ -15,6 +15,11 @@ describe('headlines', () => {
       'Out of GPU memory on GPU 3: process python, pid 7 on gpu-node-07',
     )
   })
+  test('a title that begins with the job names it once, and is one of many as any other', () => {
+    const title = 'trainer ran out of memory on GPU 3: notebook took 34.0 GiB'
+    expect(headlineOf({ ...oom(), title }, HOST)).toBe(`${title} (gpu-node-07)`)
+    expect(sharedTitle({ title })).toBe('Out of GPU memory')
+  })
   test('GPU 1 is not taken for the GPU 10 of a title', () => {
     expect(headlineOf({ ...xid79(1), title: 'GPU 10 waits' }, HOST)).toBe('GPU 10 waits on GPU 1 of gpu-node-07')
   })

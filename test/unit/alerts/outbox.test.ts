@@ -163,7 +163,7 @@ test('what was set aside comes back with its key, but nothing of which newer was
   expect(outbox.figures('ops')).toMatchObject({ aside: 0, waiting: 1 })
 })
 
-test('what is too old is given up, counted, told with the next message, and told anew where it was never heard', () => {
+test('what is too old is given up, counted, told with the next message, and sent again where it was never heard', () => {
   const outbox = open()
   fires(outbox, 'a')
   formed(outbox, 'k1')

@@ -62,7 +62,7 @@ test('what waits for a receiver that is down outlives a reload, and is delivered
   fire('a')
   await receiver.until(() => receiver.requests.length > 0)
   receiver.answerWith(() => OK)
-  // The same name, with another option: its sender is made anew and goes on with the message that was on its way, under its key.
+  // The same name, with another option: its sender is made again and goes on with the message that was on its way, under its key.
   await reload([{ ...webhook('ops', receiver), timeout_ms: 5_000 }, webhook('new', other)])
   await Promise.all([receiver.until(() => receiver.taken.length > 0), other.until(() => other.taken.length > 0)])
   expect(idsAt(receiver)).toEqual(['a'])

@@ -38,7 +38,7 @@ describe('numbers', () => {
     expect(reader.readCpuLimit()).toBe(cores)
     writeFileSync(join(cgroup.cpuLimit ?? '', version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us'), version === 2 ? 'max 100000\n' : '-1\n')
     expect(reader.readCpuLimit()).toBe('unlimited')
-    // Read anew each time, also through files kept open.
+    // Read again each time, also through files kept open.
     writeFileSync(join(cgroup.pids ?? '', 'pids.current'), '11\n')
     expect(reader.readBounds()).toMatchObject({ pids: 11 })
     expect(reader.readPressure()).toEqual(

@@ -103,7 +103,7 @@ describe('engine watch', () => {
     expect([...present.keys()]).toEqual([B])
   })
 
-  test('an engine that restarts is followed again, its containers are asked anew, its missed events come once', async () => {
+  test('an engine that restarts is followed again, its containers are asked again, its missed events come once', async () => {
     const { present, events, lines } = start()
     await poll(() => present.get(A) === 'one pid 1', { what: 'the list' })
     await following()

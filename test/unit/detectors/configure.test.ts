@@ -79,7 +79,7 @@ test('a changed bound holds at once: the old incident ends, and a new one waits 
   expect(firing()).toEqual([])
 })
 
-test('options of one detector start it anew, and leave the others alone; one that is switched off is not asked any more', () => {
+test('options of one detector start it again, and leave the others alone; one that is switched off is not asked any more', () => {
   const made: string[] = []
   const judged: string[] = []
   const detector = (id: string) =>

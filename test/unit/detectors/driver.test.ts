@@ -74,7 +74,7 @@ describe('driver_hung', () => {
     const turns = watch(90, (second) => (within(second, 10, 60) ? { ...WELL, cards: cards(4, { 1: 'timeout' }), more: hangs(second) } : WELL))
     expect(story(turns)).toEqual(['11 driver_hung GPU 1 critical', '63 driver_hung GPU 1 healthy'])
     expect(turns[0]?.fault).toMatchObject({
-      title: 'GPU 1: the driver hangs',
+      title: 'GPU 1: driver not responding',
       facts: { gpu_index: 1, function: 'nvmlDeviceGetPowerUsage', hangs: 2, sample_age_seconds: 2, affected: ['process python (4001) of container trainer'] },
     })
     expect(turns[0]?.fault?.verdict).toContain('nvmlDeviceGetPowerUsage')

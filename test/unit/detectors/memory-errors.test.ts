@@ -11,7 +11,7 @@ const errors = (count: number | undefined, ever = count): Values => ({
 })
 
 describe('uncorrected memory errors', () => {
-  test('a rise is told at once, counts on, and is over when the counter begins anew: a reset or a reboot', () => {
+  test('a rise is told at once, counts on, and is over when the counter starts over: a reset or a reboot', () => {
     const counts = (second: number): Values => (second < 10 ? errors(2, 9) : second < 20 ? errors(3, 10) : second < 30 ? errors(7, 14) : errors(0, 14))
     const turns = watch(eccUncorrected, 60, (second) => [counts(second)])
     expect(story(turns)).toEqual(['10 faulty critical', '30 healthy'])
@@ -30,7 +30,7 @@ describe('uncorrected memory errors', () => {
     expect(faults(turns)[1]?.facts).toMatchObject({ new_errors: 1 })
   })
 
-  test('a counter that fell but is not 0 began anew: what it holds is new', () => {
+  test('a counter that fell but is not 0 started over: what it holds is new', () => {
     const turns = watch(eccUncorrected, 30, (second) => [errors(second < 10 ? 5 : 2)])
     expect(faults(turns)[0]).toMatchObject({ second: 10, facts: { new_errors: 2 } })
   })
@@ -65,7 +65,7 @@ describe('rows and pages', () => {
       second < 10 ? {} : second < 20 ? { gpu_row_remap_pending: 1, 'gpu_remapped_rows type=uncorrected': 2 } : second < 30 ? { gpu_row_remap_failure: 1 } : {},
     ])
     expect(story(turns)).toEqual(['10 faulty warning', '20 faulty critical', '30 healthy'])
-    expect(faults(turns)[0]).toMatchObject({ title: 'GPU 0: a bad memory row waits for a reset', facts: { remapped_rows: 2 } })
+    expect(faults(turns)[0]).toMatchObject({ title: 'GPU 0: row remap pending, GPU reset required', facts: { remapped_rows: 2 } })
     expect(faults(turns)[1]?.verdict).toContain('replacing the board')
   })
 
@@ -74,7 +74,7 @@ describe('rows and pages', () => {
     const pages = (pending: number): Values => ({ ...old, gpu_retired_pages_pending: pending, 'gpu_retired_pages cause=double_bit': 3 })
     const turns = watch(rowRemapFailure, 30, (second) => [pages(second >= 10 && second < 20 ? 1 : 0)])
     expect(story(turns)).toEqual(['10 faulty warning', '20 healthy'])
-    expect(faults(turns)[0]).toMatchObject({ title: 'GPU 0: a bad memory page waits for a reset', facts: { retired_pages: 3 } })
+    expect(faults(turns)[0]).toMatchObject({ title: 'GPU 0: page retirement pending, GPU reset required', facts: { retired_pages: 3 } })
   })
 
   test('quiet: rows that were replaced, and nothing to read', () => {

@@ -101,8 +101,8 @@ describe('OOM restart loop', () => {
   test('says how often, how long each lived and what it held', () => {
     const turns = watch(oomRestartLoop, 12 * MINUTES, lives(usual))
     const { verdict, remedies, facts } = firstFault(turns)
-    expect(verdict).toContain('Container trainer ended 3 times for want of GPU memory')
-    expect(verdict).toContain('each life lasted 3 minutes and held up to 79.00 GiB on GPU 0')
+    expect(verdict).toContain('Container trainer ran out of GPU memory 3 times')
+    expect(verdict).toContain('each run lasted 3 minutes and held up to 79.00 GiB on GPU 0')
     expect(facts?.peak_bytes).toBe(79 * 2 ** 30)
     expect(remedies?.[0]?.command).toBe('docker update --restart=no trainer')
   })

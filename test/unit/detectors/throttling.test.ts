@@ -9,26 +9,26 @@ const during = (from: number, to: number, values: Values) => (second: number) =>
 
 describe('throttling', () => {
   test.each<[name: string, values: Values, severity: string, title: RegExp]>([
-    ['thermal slowdown by the driver', { [reason('sw_thermal_slowdown')]: 1, ...SLOW }, 'warning', /heat/],
+    ['thermal slowdown by the driver', { [reason('sw_thermal_slowdown')]: 1, ...SLOW }, 'warning', /thermally throttled$/],
     [
       'thermal slowdown by the hardware',
       { [reason('hw_thermal_slowdown')]: 1, [reason('hw_slowdown')]: 1, ...SLOW },
       'critical',
-      /hardware slows it down for heat/,
+      /thermally throttled by its hardware/,
     ],
-    ['a hardware slowdown that says no more', { [reason('hw_slowdown')]: 1, ...SLOW }, 'critical', /hardware slows it down$/],
+    ['a hardware slowdown that says no more', { [reason('hw_slowdown')]: 1, ...SLOW }, 'critical', /slowed down by its hardware$/],
     ['memory as hot as it may be', { gpu_memory_temperature_celsius: 95 }, 'warning', /memory is too hot/],
     [
       'with MIG: no utilization, but engines at work',
       { gpu_utilization_ratio: undefined, 'gpu_gpm_engine_active_ratio gi=1': 0.9, [reason('sw_thermal_slowdown')]: 1 },
       'warning',
-      /heat/,
+      /thermally throttled$/,
     ],
     [
       'neither utilization nor engines: the driver does not call it idle',
       { gpu_utilization_ratio: undefined, [reason('sw_thermal_slowdown')]: 1 },
       'warning',
-      /heat/,
+      /thermally throttled$/,
     ],
   ])('%s: told within three seconds, over thirty seconds after its end', (_, values, severity, title) => {
     const turns = watch(throttling, 80, during(10, 30, values))
@@ -96,7 +96,7 @@ describe('throttling', () => {
     expect(story(turns)).toEqual(['1 faulty warning'])
   })
 
-  test('a reading that is missing now and then does not start the clock anew', () => {
+  test('a reading that is missing now and then does not start the clock again', () => {
     const turns = watch(throttling, 60, (second) => [second % 4 === 1 ? 'gone' : { [reason('sw_thermal_slowdown')]: 1 }])
     expect(story(turns)).toEqual(['3 faulty warning'])
   })

@@ -75,7 +75,7 @@ describe('unattributed memory', () => {
     expect(faults(watch(unattributedMemory, 2_000, (second) => on(second < 200 ? { lost: 20, utilization: 0 } : 'gone')))).toEqual([])
   })
 
-  test('a reading that is missing now and then does not start the time anew', () => {
+  test('a reading that is missing now and then does not start the time again', () => {
     const turns = watch(unattributedMemory, 700, (second) => on(second % 50 < 5 ? 'gone' : { lost: 20, utilization: 0 }))
     expect(faults(turns)).toHaveLength(1)
   })

@@ -19,7 +19,7 @@ describe('rates', () => {
   test('of the last five minutes, not of all times', () => {
     expect(told([...steady(0, 600, 1), ...steady(610, 1_200, 3, 630)], 1_200)).toBeCloseTo(3, 1)
   })
-  test('a counter that begins anew goes on from there', () => {
+  test('a counter that starts over goes on from there', () => {
     expect(told([...steady(0, 200, 2, 5_000), ...steady(210, 400, 2, 20)], 400)).toBeCloseTo(2, 1)
   })
   test('unknown before half of the time is known, after a pause, and when nothing new comes', () => {
@@ -45,7 +45,7 @@ describe('the run of the utilization', () => {
     expect(runOf(300, (second) => (second % 3 === 0 ? undefined : 1))).toBeUndefined()
     expect(runOf(300, (second) => (second % 10 === 0 ? undefined : 1))).toMatchObject({ mean: 1 })
   })
-  test('a clock that is set back begins anew', () => {
+  test('a clock that is set back starts over', () => {
     const saw = createSawTooth(300)
     for (let second = 0; second < 300; second++) saw.note(T + second * 1_000, 1)
     saw.note(T - 5_000_000, 1)

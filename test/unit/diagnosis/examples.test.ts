@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { END_KINDS } from '../../../agent/diagnosis/ends/classify.ts'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Facts } from '../../../agent/model/facts.ts'
@@ -49,10 +50,13 @@ describe.each(tables)('$kind', ({ kind, examples }) => {
   })
 })
 
-test('every kind has its examples, and a family', () => {
+test('every kind has its examples, and a family or an end', () => {
   const known: ReadonlySet<string> = new Set(LOG_KINDS)
-  const [withExamples, withFamily] = [new Set(tables.map(({ kind }) => kind)), new Set<string>(FAMILIES.flatMap((family) => family.kinds))]
+  const [withExamples, withFamily] = [
+    new Set(tables.map(({ kind }) => kind)),
+    new Set<string>([...FAMILIES.flatMap((family) => family.kinds), ...END_KINDS.map(({ kind }) => kind)]),
+  ]
   expect(LOG_KINDS.filter((kind) => !withExamples.has(kind)).map((kind) => `${kind} has no examples: test/unit/diagnosis/examples/${kind}.ts`)).toEqual([])
-  expect(LOG_KINDS.filter((kind) => !withFamily.has(kind)).map((kind) => `${kind} has no fault family`)).toEqual([])
+  expect(LOG_KINDS.filter((kind) => !withFamily.has(kind)).map((kind) => `${kind} has no fault family and is no end`)).toEqual([])
   expect([...withExamples, ...withFamily].filter((kind) => !known.has(kind))).toEqual([])
 })

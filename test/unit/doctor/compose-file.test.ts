@@ -60,7 +60,7 @@ test('an alias stands for the last anchor of its name before it', () => {
   expect(['b', 'd'].map((key) => textOf(at(root, key)))).toEqual(['1', '2'])
 })
 test('many aliases cost no more than their number', () => {
-  // Looked up anew in the whole file for each they took seconds.
+  // Looked up again in the whole file for each they took seconds.
   const text = `a: &a 1\nb: [${'*a, '.repeat(20_000)}]`
   expect(isBounded(() => expect(parseComposeFile('c', text).problem).toBeUndefined(), 2)).toBe(true)
 })

@@ -48,7 +48,7 @@ export const SOURCES = {
 // Why an estimate is off: what is known of the run, and `probably` where it is inferred.
 const LOADING = 'a quarter of a gigabyte more whatever the model: probably the output matrix in bf16, which is quantised on the GPU while loading'
 const INPUTS = 'bitsandbytes 0.41 kept the input of each frozen matrix for the way back (ctx.tensors of MatMul4Bit); later versions do not'
-const JOINED = 'keys and values are joined anew for each token: growing sizes fit no free block, so that part of the cache lies idle, probably'
+const JOINED = 'keys and values are joined again for each token: growing sizes fit no free block, so that part of the cache lies idle, probably'
 const BUCKETS = 'DeepSpeed on one GPU too: probably its buckets and flat copies of what is trained'
 const HALF_LOGITS = 'the loss probably goes over logits in fp16 without a copy in fp32, 8 bytes a word instead of 12; the low figure has that'
 

@@ -201,7 +201,7 @@ describe('a card that is cut into MIG instances', () => {
   test('names the pod that the kubelet gave an instance, before it has memory', () => {
     expect(of('DCGM_FI_DEV_GPU_TEMP', [...cut, assigned({ ...GPU0, gi: '7' }, TRAINER)])).toEqual(['7 1g.10gb train-0 50', '11 1g.10gb  50'])
   })
-  test('is whole again when the instances are gone, and they are new when it is cut anew', () => {
+  test('is whole again when the instances are gone, and they are new when it is repartitioned', () => {
     const { page } = host()
     const ids = (readings: readonly Reading[]): readonly string[] =>
       (page(readings).get('DCGM_FI_DEV_FB_USED')?.samples ?? [])

@@ -1,4 +1,4 @@
-// Hardware incidents over a restart of the agent and a reboot of the host: what was counted before is no health and no new fault; a counter that begins anew is health.
+// Hardware incidents over a restart of the agent and a reboot of the host: what was counted before is no health and no new fault; a counter that starts over is health.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { eccUncorrected, rowRemapFailure } from '../../../agent/diagnosis/detectors/index.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { createScene, scrape, T } from './scene.ts'
 
-test('each second is judged once, in order; a clock that is set back begins anew', () => {
+test('each second is judged once, in order; a clock that is set back starts over', () => {
   const judged: number[] = []
   const detection = createDetection({ definitions: [] })
   const { feed } = createScene({ detection: { ...detection, judge: (t) => (judged.push((t - T) / 1_000), detection.judge(t)) } })

@@ -28,7 +28,7 @@ describe('an OOM as it is told', () => {
     const t = scene.pass(T, 20, [third])
     fails(t, 4)
     const alone = only(scene)
-    expect(alone.title).toBe('Out of GPU memory on GPU 3')
+    expect(alone.title).toBe('trainer ran out of memory on GPU 3: it needs more than 24.0 GiB')
     expect(alone.verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3\b.* and 2\.00 GiB were free\./)
     fails(scene.pass(t, 90, [third]), 3)
     const told = only(scene)
@@ -43,7 +43,7 @@ describe('an OOM as it is told', () => {
     const t = scene.pass(T, 20, [third])
     scene.feed({ ...oomOf(t, 20 * GIB, 21 * GIB, 4 * GIB, 2 * GIB), uuid: uuid(3) }, happened(t + 900, 'die', third, 1))
     const { title, verdict } = only(scene)
-    expect(title).toBe('Out of GPU memory on GPU 3')
+    expect(title).toBe('trainer ran out of memory on GPU 3: it needs more than 24.0 GiB')
     expect(verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3 and 2\.00 GiB were free\./)
   })
 

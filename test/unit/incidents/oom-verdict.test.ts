@@ -2,7 +2,19 @@
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { GIB, MIB, TOTAL, CONTEXT, trainer, NOTEBOOK, secondOf, minutes, oomOf, message, texts } from './oom-scene.ts'
-import { createScene, happened, line, only, reading, scrape, uuid } from './scene.ts'
+import type { Event } from '../../../agent/model/event.ts'
+import { createScene, happened, line, only, reading, scrape, T, uuid } from './scene.ts'
+
+const GPU_IDLE = [reading('gpu_memory_used_bytes', { gpu: '0', uuid: uuid(0) }, 0), reading('gpu_memory_free_bytes', { gpu: '0', uuid: uuid(0) }, TOTAL)]
+const SECOND_RUN = 4_343
+/** The same second of the next run of the container, which has another pid. */
+function renamed(event: Event): Event {
+  if (event.type === 'allocator') return { ...event, pid: SECOND_RUN }
+  if (event.type !== 'scrape' || event.source !== 'processes') return event
+  const bytes = event.readings[0]?.value ?? 0
+  const labels = { gpu: '0', uuid: uuid(0), pid: String(SECOND_RUN), process: 'python', container: trainer.name, container_id: trainer.id }
+  return scrape(event.t, 'processes', [reading('process_gpu_memory_bytes', labels, bytes)])
+}
 
 describe('the verdict of an OOM', () => {
   test('names the neighbour that grew, with pid, container and bytes, and is of PyTorch’s own figures', () => {
@@ -14,7 +26,7 @@ describe('the verdict of an OOM', () => {
     expect(incident.facts.causes?.[0]).toBe('other_process')
     expect(incident.facts).toMatchObject({ requested_bytes: 2 * GIB, free_bytes: free, allocated_bytes: 8 * GIB, other_processes: [{ pid: NOTEBOOK }] })
     expect(incident.verdict).toMatch(/notebook.*5555.*grew by.*PyTorch's own/s)
-    expect(texts(incident)).toMatch(/Move container notebook, process 5555.*were lacking/)
+    expect(texts(incident)).toMatch(/Move container notebook, process 5555.*were missing/)
     expect(incident.count).toBe(1)
   })
 
@@ -134,7 +146,7 @@ describe('the verdict of an OOM', () => {
       line(t + 5, trainer, message(20 * GIB, 20.5 * GIB, 4 * GIB, 2.9 * GIB)),
     )
     // 1.1 GiB were lacking of the 18 above the floor of 6: 7 % with a margin.
-    expect(texts(only(scene))).toMatch(/about 7 % smaller would have fitted, 29 instead of 32/)
+    expect(texts(only(scene))).toMatch(/about 7 % smaller: it would have fitted, 29 instead of 32/)
   })
 
   test('of what came in the last minutes alone says so, and promises nothing of a smaller batch', () => {
@@ -158,5 +170,42 @@ describe('the verdict of an OOM', () => {
     const t = minutes(scene, 14.5, (minute) => ({ allocated: at(minute) * GIB, reserved: (at(minute) + 1) * GIB, probe: at(minute) > 0 }))
     scene.feed(oomOf(t, 20.5 * GIB, 21.5 * GIB, 3 * GIB, 1.9 * GIB), happened(t + 900, 'die', trainer, 1))
     expect(only(scene).verdict).not.toContain('rose by')
+  })
+})
+
+describe('a job that fails again', () => {
+  const leaking = (second: number): number => (second < 60 ? 8 : 8 + (second - 60) * 0.08 + (second % 4 === 0 ? 0 : 1)) * GIB
+  /** A run of three minutes that grows until it fails. */
+  const run = (scene: ReturnType<typeof createScene>, from: number): number => {
+    for (let second = 0; second < 180; second++) {
+      const allocated = leaking(second)
+      scene.feed(...secondOf(from + second * 1_000, { allocated, reserved: allocated + GIB }))
+    }
+    const t = from + 180_000
+    scene.feed(oomOf(t, 18 * GIB, 19 * GIB, 5 * GIB, 4 * GIB), happened(t + 900, 'die', trainer, 1))
+    return t
+  }
+
+  test('within its first minutes: what grew is said, and no batch promised', () => {
+    const scene = createScene({ detection: createDetection({ definitions: [] }) })
+    run(scene, T)
+    const { title, verdict, remedies } = only(scene)
+    expect(title).toMatch(/^trainer ran out of memory on GPU 0: its memory grew by \d/)
+    expect(verdict).toMatch(/What the job has in use grew by \d+\.\d\d GiB in the 2 min before\./)
+    expect(remedies[0]?.text).toContain('look for tensors that are kept')
+    expect(remedies.map(({ text }) => text).join(' ')).not.toContain('would have fitted')
+  })
+
+  test('before it has a past of its own: measured by what it had in use for long before', () => {
+    const scene = createScene({ detection: createDetection({ definitions: [] }) })
+    const t = minutes(scene, 12, () => ({ allocated: 8 * GIB, reserved: 9 * GIB }))
+    // Other processes end and start: the driver's list comes without it.
+    for (let second = 0; second < 5; second++) scene.feed(scrape(t + second * 1_000, 'processes', []), scrape(t + second * 1_000, 'gpu', GPU_IDLE))
+    for (let second = 5; second < 45; second++) {
+      const events = secondOf(t + second * 1_000, { allocated: 20 * GIB, reserved: 21 * GIB })
+      scene.feed(...events.map((event) => renamed(event)))
+    }
+    scene.feed({ ...oomOf(t + 45_000, 20 * GIB, 21 * GIB, 3 * GIB, 2 * GIB), pid: SECOND_RUN }, happened(t + 46_000, 'die', trainer, 1))
+    expect(only(scene).verdict).toMatch(/rose by 12\.00 GiB above its highest of the \d+ min before/)
   })
 })

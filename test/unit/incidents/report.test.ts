@@ -13,7 +13,7 @@ test('tells what, whom, what to do, and shows what was seen', () => {
   scene.pass(t, 40, [trainer])
   const text = incidentReport(only(scene), 'gpu-01')
   for (const part of [
-    '# Out of GPU memory',
+    '# trainer ran out of memory on GPU 1: ',
     'CudaOom',
     '`/runbooks/cuda_oom`',
     '## What to do',

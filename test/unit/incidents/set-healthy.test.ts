@@ -155,7 +155,7 @@ describe('set healthy', () => {
     expect(host.firing()).toHaveLength(1)
   })
 
-  test('what is measured anew each second fires again while it lasts', () => {
+  test('what is measured again each second fires again while it lasts', () => {
     const host = createHost()
     host.show({ kind: 'throttling', facts: { temperature_celsius: 90 } })
     host.repaired()

@@ -74,7 +74,7 @@ describe('an Xid', () => {
 })
 
 describe('the counter of Xids', () => {
-  test('what a recording begins with is history; a later series is new as a whole; one that fell began anew', () => {
+  test('what a recording begins with is history; a later series is new as a whole; one that fell started over', () => {
     const count = createXidCounter()
     expect(count(told(T, [0, 79, 5]))).toEqual([])
     expect(count(told(T + 1_000, [0, 79, 5]))).toEqual([])

@@ -1,4 +1,4 @@
-// A stream on which the engine says nothing more, though the log goes on: it is noticed and followed anew; a quiet log is left alone.
+// A stream on which the engine says nothing more, though the log goes on: it is noticed and followed again; a quiet log is left alone.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

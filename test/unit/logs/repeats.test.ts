@@ -94,7 +94,7 @@ describe('repeats', () => {
     expect(readThrough(repeats, [...numbered(10, 30), ...numbered(15, 31)])).toHaveLength(21)
   })
 
-  test('a new stream begins anew', () => {
+  test('a new stream starts over', () => {
     const repeats = createRepeats()
     expect(readThrough(repeats, numbered(10, 20))).toHaveLength(10)
     repeats.reopen()

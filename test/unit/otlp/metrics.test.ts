@@ -262,7 +262,7 @@ describe('containers', () => {
 describe('since when sums count', () => {
   const startOf = (sent: SentMetrics): number => Number(only(sent, 'hw.energy').start / MS) - T0
 
-  test('from the first delivered time; a value that fell begins anew', () => {
+  test('from the first delivered time; a value that fell starts over', () => {
     const { scrape, collect } = host()
     const at = (t: number, value: number): number => {
       scrape(T0 + t, [[ENERGY, GPU, value]])
@@ -283,7 +283,7 @@ describe('since when sums count', () => {
     expect(startOf(collect(T0 + 3_000))).toBe(2_000)
   })
 
-  test('what was away goes on, after more than an hour it begins anew', () => {
+  test('what was away goes on, after more than an hour it starts over', () => {
     const { scrape, collect } = host()
     scrape(T0, [[ENERGY, GPU, 100]])
     collect(T0)
@@ -299,7 +299,7 @@ describe('since when sums count', () => {
     expect(startOf(collect(T0 + 6_000_000))).toBe(6_000_000)
   })
 
-  test('a clock that was set back begins anew; a sum that may fall does not', () => {
+  test('a clock that was set back starts over; a sum that may fall does not', () => {
     const { scrape, collect } = host()
     scrape(T0, [[ENERGY, GPU, 100]])
     collect(T0)

@@ -1,4 +1,4 @@
-// A database that is broken is set aside beside earlier ones; one that is removed, replaced or emptied while it is open is begun anew with what is known.
+// A database that is broken is set aside beside earlier ones; one that is removed, replaced or emptied while it is open is started over with what is known.
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'

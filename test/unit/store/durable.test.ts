@@ -133,7 +133,7 @@ test('removed while nothing can be made in its place: still read, and handed ove
   rmSync(directory)
   durable.maintain(T + 10_000)
   expect([durable.degraded(), all(), calls]).toEqual([undefined, ['a', 'b'], ['open', 'lost, open', 'open after previous']])
-  expect(lines[0]).toContain('was removed while it was in use: begun anew with the words that are known')
+  expect(lines[0]).toContain('was removed while it was in use: started over with the words that are known')
 })
 
 test('replaced while it is lost: what waits goes into the file that stands there now', () => {

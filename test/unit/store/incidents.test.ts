@@ -114,7 +114,7 @@ test('without a disk goes on in memory, says so once, and writes when the disk i
   file.close()
 })
 
-test('sets a broken file aside and begins anew', () => {
+test('sets a broken file aside and starts over', () => {
   const directory = place()
   writeFileSync(join(directory, INCIDENTS_FILE), 'x'.repeat(10_000))
   const { lines, log } = quiet()

@@ -22,6 +22,8 @@ const COLUMNS = {
   memory: { metric: gpuMemoryUsedBytes.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
+/** As a log's incident about this GPU is keyed. */
+const keyOf = (uuid: string): string => `nvlink_errors @ ${uuid}`
 const TYPES = ['crc_flit', 'crc_data', 'replay', 'recovery'] as const
 type ErrorType = (typeof TYPES)[number]
 const NAMES: Readonly<Record<ErrorType, string>> = { crc_flit: 'flow-control CRC', crc_data: 'data CRC', replay: 'replay', recovery: 'recovery' }
@@ -60,7 +62,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       /** Told as faulty since the agent looks, so that health can be judged by what is known of it. */
       told: false,
       hasLinks: false,
-      deduper: createFindingDeduper({ kind: 'nvlink_errors', key: uuid, about: { uuid } }),
+      deduper: createFindingDeduper({ kind: 'nvlink_errors', key: keyOf(uuid), about: { uuid } }),
     }))
     const limit = (name: ErrorType): number => (name === 'replay' || name === 'recovery' ? options.errors : options.crc_errors)
 
@@ -81,7 +83,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       const critical = gone.length > 0 || rising.includes('recovery') || rising.includes('replay') || crc >= CRC_PER_SECOND
       return {
         kind: 'nvlink_errors',
-        key: uuid,
+        key: keyOf(uuid),
         about: { uuid },
         state: 'faulty',
         severity: critical ? 'critical' : 'warning',

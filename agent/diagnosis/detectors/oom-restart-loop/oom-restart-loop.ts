@@ -95,7 +95,7 @@ export const oomRestartLoop = defineDetector({
       const each =
         lives.length === 0
           ? ''
-          : `; each life lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : `${spanText(shortest)} to ${spanText(longest)}`}`
+          : `; each run lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : `${spanText(shortest)} to ${spanText(longest)}`}`
       const where = program.uuid === undefined ? '' : ` on ${gpuText(tracks, program.uuid)}`
       const held = peak === 0 || memory === 'host' ? '' : ` and held up to ${gib(peak)}${where}`
       const who = program.container === undefined ? `Program ${program.name}` : `Container ${program.name}`
@@ -105,8 +105,8 @@ export const oomRestartLoop = defineDetector({
         about: aboutOf(program),
         state: 'faulty',
         severity: 'critical',
-        title: `${who} runs out of ${memory === 'host' ? 'host' : 'GPU'} memory again and again`,
-        verdict: `${who} ended ${loop.length} times for want of ${memory === 'host' ? 'host' : 'GPU'} memory within ${spanText(last - first)} and was started again each time${each}${held}. The next life will end the same way unless something changes.`,
+        title: `${who} keeps running out of ${memory === 'host' ? 'host' : 'GPU'} memory`,
+        verdict: `${who} ran out of ${memory === 'host' ? 'host' : 'GPU'} memory ${loop.length} times within ${spanText(last - first)} and was restarted each time${each}${held}. It will crash again unless something changes.`,
         facts: { deaths: loop.length, since_ms: first, ...(peak === 0 || memory === 'host' ? {} : { peak_bytes: peak }) },
         remedies: remedies(program, memory),
       }

@@ -67,7 +67,7 @@ export function createGpuRows<Name extends string>(present: Present, columns: Re
           if (reading === undefined) continue
           const { series, value } = reading
           let place = places.get(series)
-          // A row that was given up is made anew.
+          // A row that was given up is made again.
           if (place === undefined || (place !== 'none' && rows.get(place.row.uuid) !== place.row)) place = placeOf(series)
           if (place === 'none') continue
           const before = place.row.now[place.name]

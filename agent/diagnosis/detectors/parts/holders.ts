@@ -38,7 +38,7 @@ export type GpuHolders = {
   holders: readonly Holder[]
 }
 export type Holders = {
-  /** One look; the same objects are filled anew by the next. */
+  /** One look; the same objects are filled again by the next. */
   readonly read: (t: number) => ReadonlyMap<string, GpuHolders>
 }
 

@@ -1,4 +1,4 @@
-// How fast counters rose over the last minutes, each known by a key. One that fell began anew.
+// How fast counters rose over the last minutes, each known by a key. One that fell started over.
 
 export type Rates = {
   readonly note: (t: number, key: string, value: number) => void

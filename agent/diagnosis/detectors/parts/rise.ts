@@ -1,4 +1,4 @@
-// By how much a counter rose within the last minutes. What it held when it was first seen is history; one that fell began anew.
+// By how much a counter rose within the last minutes. What it held when it was first seen is history; one that fell started over.
 
 export type Rise = {
   /** Within the window up to `t`; undefined while the counter cannot be read. Told as soon as there is a rise, the window need not be full. */

@@ -14,7 +14,7 @@ export function usersOf(tracks: Tracks, uuid: string): readonly string[] {
   return users.length <= NAMED ? named : [...named, `${users.length - NAMED} more`]
 }
 
-/** ` It concerns process python (7) of container trainer.`, or nothing. */
+/** ` Affected: process python (7) of container trainer.`, or nothing. */
 export function concerns(users: readonly string[]): string {
-  return users.length === 0 ? '' : ` It concerns ${andList(users)}.`
+  return users.length === 0 ? '' : ` Affected: ${andList(users)}.`
 }

@@ -150,7 +150,7 @@ export const stragglerGpu = defineDetector({
           ? ` The driver gives as reason: ${active.join(', ')}.`
           : lowered
             ? ` Its power limit is ${Math.round(now.limit ?? 0)} W, that of the others ${Math.round(limit)} W.`
-            : ' The driver gives no reason: somebody may have locked its clocks.'
+            : ' The driver gives no reason: its clocks may be locked.'
       const facts: Facts = {
         gpus: job.gpus.map((gpu) => String(gpu.index)),
         jobs: [job.ownerText],

@@ -8,6 +8,7 @@ import { setVariables } from '../remedies/environment.ts'
 import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
+import { growable, variable } from './allocator-settings.ts'
 import { lessMemory } from './less/index.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
@@ -17,12 +18,9 @@ function generationOf(message: string): Generation {
   return message.includes('max_split_size_mb') ? 'split only' : 'none'
 }
 
-/** The name with CUDA in it is read by every release; the shorter one only by 2.9 and later. */
-const variable = (situation: Situation): string => (situation.vendor === 'amd' ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
-
 function joinPieces(facts: Facts, message: string, situation: Situation): readonly Piece[] {
   const generation = generationOf(message)
-  const expandable = generation === 'current' && situation.system !== 'windows'
+  const expandable = generation === 'current' && growable(situation)
   const conf = `${settingOf(situation.settings, 'PYTORCH_CUDA_ALLOC_CONF') ?? ''}${settingOf(situation.settings, 'PYTORCH_ALLOC_CONF') ?? ''}`
   const inForce = /expandable_segments:?True/.test(conf)
   const cached = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
@@ -35,7 +33,7 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
     !expandable &&
       generation !== 'none' &&
       !conf.includes('max_split_size_mb') && {
-        text: 'Keep large cached blocks whole, so that large requests find one.',
+        text: `Keep large cached blocks whole, so that large requests find one: PyTorch holds ${gib(cached)} unused.`,
         command: setVariables(situation, { [variable(situation)]: 'max_split_size_mb:256' }),
       },
     generation === 'none' && { text: 'Update PyTorch: releases before 1.10 have no setting against fragmentation.' },

@@ -1,6 +1,5 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
-import { whoHolds } from '../remedies/gpu.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { build, driver, fabric, ordinal, program } from './remedies.ts'
 
@@ -22,8 +21,6 @@ export const LITERALS = [
   'CUDA_ERROR_SYSTEM_NOT_READY',
   'CUDA driver is a stub library',
   'CUDA_ERROR_STUB_LIBRARY',
-  'busy or unavailable',
-  'CUDA_ERROR_DEVICE_UNAVAILABLE',
   'invalid device ordinal',
   'CUDA_ERROR_INVALID_DEVICE',
   'failed call to cuInit',
@@ -81,24 +78,6 @@ export const programRules: readonly Rule[] = [
             { text: "See that the driver's own libcuda.so.1 is installed; in a container the toolkit mounts it.", command: 'nvidia-smi' },
           ],
     facts: (seen) => ({ cuda_error_code: 34, ...code(seen) }),
-  },
-  {
-    pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE/,
-    severity: 'critical',
-    title: 'GPU is busy or locked to another process',
-    verdict: 'The GPU takes no further process: it is in an exclusive compute mode and held, or in a state that needs a reset.',
-    remedies: ({ situation }) => [
-      /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/.test(situation().text) && {
-        text: 'This is a vGPU: without a licence it refuses work. See its licence state.',
-        command: 'nvidia-smi -q | grep -i license',
-      },
-      whoHolds(situation()),
-      {
-        text: 'See whether a GPU allows one process only; Exclusive_Process is set back with `nvidia-smi -c DEFAULT`.',
-        command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv',
-      },
-    ],
-    facts: code,
   },
   {
     pattern: /no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,

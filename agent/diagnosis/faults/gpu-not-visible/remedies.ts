@@ -1,7 +1,8 @@
 // What to do when a program sees no GPU, by who says so and where it runs.
 import type { Situation } from '../../../diagnosis/situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
-import { torchWheel } from '../remedies/packages.ts'
+import { generationIn } from '../parts/architecture.ts'
+import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import type { Matched } from '../parts/rules.ts'
 
 const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
@@ -155,7 +156,12 @@ export function program(matched: Matched): readonly Piece[] {
 export function build({ situation }: Matched): readonly Piece[] {
   const at = situation()
   return [
-    torchWheel(at, at.vendor === 'amd' ? undefined : 'cu126', 'Install the build with CUDA: the one that is installed is for the CPU only.'),
+    // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
+    torchWheel(
+      at,
+      at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'),
+      'Install the build with CUDA: the one that is installed is for the CPU only.',
+    ),
     {
       text: 'See which build is installed: without CUDA the last word is None.',
       command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',

@@ -7,4 +7,11 @@ export function architectureIn(text: string): number | undefined {
   const capability = /(?:compute )?capability:? (\d{1,2})\.(\d)\b/i.exec(text)
   return capability === null ? undefined : Number(`${capability[1]}${capability[2]}`)
 }
+
+const BLACKWELL = /\b(?:RTX (?:PRO )?50\d0|RTX PRO [2-6]\d00|G?B[123]00|GB10|Blackwell)\b/i
+const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Titan (?:V|X|Xp)|Quadro (?:P|GV|M)\d{3,4}|Maxwell|Pascal|Volta)\b/i
+/** The architecture itself, or the first one of the generation whose name stands in the text. */
+export function generationIn(text: string): number | undefined {
+  return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
+}
 export const capabilityText = (architecture: number): string => `${Math.floor(architecture / 10)}.${architecture % 10}`

@@ -71,7 +71,12 @@ export function pipPackage(file: CudaFile, situation: Situation): string | undef
 /** pip keeps an installed torch unless --force-reinstall or --upgrade is given. */
 const reinstall = (index: string): string => `pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/${index}`
 
-/** The newest wheel that suits: architectures by release matrix, drivers by minor version compatibility (from CUDA 11 on). */
+/**
+ * The newest wheel that suits: architectures by release matrix, drivers by minor version compatibility (from CUDA 11 on).
+ * cu126 has Maxwell to Hopper; cu128 (until PyTorch 2.11) Turing to Blackwell; cu130 the same, with a driver for CUDA 13; cu118 ends with 2.7.
+ * https://github.com/pytorch/pytorch/blob/main/RELEASE.md, https://github.com/pytorch/pytorch/issues/178665,
+ * https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html
+ */
 export function wheelFor(architecture: number | undefined, driverCuda: string | undefined): string | undefined {
   const byDriver =
     driverCuda === undefined
@@ -83,7 +88,8 @@ export function wheelFor(architecture: number | undefined, driverCuda: string | 
           : compareVersions(driverCuda, '11.0') >= 0
             ? 'cu118'
             : 'none'
-  if (architecture !== undefined && architecture >= 100) return byDriver === 'cu118' || byDriver === 'none' ? undefined : 'cu128'
+  if (architecture !== undefined && architecture >= 100)
+    return byDriver === 'cu118' || byDriver === 'none' ? undefined : byDriver === 'cu130' ? 'cu130' : 'cu128'
   if (architecture !== undefined && architecture < 50) return undefined
   if (architecture !== undefined && architecture < 75) return byDriver === 'cu118' ? 'cu118' : byDriver === 'none' ? undefined : 'cu126'
   if (byDriver === 'none') return undefined

@@ -1,5 +1,7 @@
 // What each process and its GPU held in the last two hours, a minute each: what grew before the memory ran out. Fed once a second from the tracks.
 import type { Track, Tracks } from '../../detectors/parts/tracks.ts'
+import { createEarlierRuns } from './earlier-runs.ts'
+import { createSteps, type Steps } from './steps.ts'
 import { risePerStep } from './trend.ts'
 
 /** What rose: by how much over the time looked at, and how fast. `jumpedInMs`: most of it came at once, within so long before. */
@@ -25,6 +27,8 @@ export type MemoryPast = {
   readonly outside?: Growth
   /** As long as it was alive: of one second. */
   readonly last?: Moment
+  /** Runs of the same container on this GPU that ended before, and how many of them grew to their end. */
+  readonly earlierRuns?: { readonly count: number; readonly grew: number }
 }
 export type Moment = {
   readonly t: number
@@ -59,10 +63,14 @@ type Kept = {
   sampleT: number
   reserved: number | undefined
   processBytes: number
+  /** Of a young process, whose minutes are too few. */
+  readonly steps: Steps
+  counted: boolean
 }
 
 export function createPasts(tracks: Tracks): Pasts {
   const kept = new WeakMap<Track, Kept>()
+  const earlier = createEarlierRuns()
 
   const outsideOf = (state: Kept, { sample, nvml }: Track): number | undefined => {
     if (sample === undefined || nvml === undefined || sample.t === state.sampleT) return undefined
@@ -76,7 +84,8 @@ export function createPasts(tracks: Tracks): Pasts {
   const note = (track: Track, t: number, onGpu: number): void => {
     const { nvml, sample } = track
     let state = kept.get(track)
-    if (state === undefined) kept.set(track, (state = { minutes: [], last: undefined, sampleT: 0, reserved: undefined, processBytes: 0 }))
+    if (state === undefined)
+      kept.set(track, (state = { minutes: [], last: undefined, sampleT: 0, reserved: undefined, processBytes: 0, steps: createSteps(), counted: false }))
     const outside = outsideOf(state, track)
     const fresh = nvml !== undefined && Math.abs(t - nvml.t) <= FRESH_MS
     state.processBytes = fresh ? nvml.bytes : 0
@@ -96,6 +105,7 @@ export function createPasts(tracks: Tracks): Pasts {
       if (state.minutes.length > MINUTES) state.minutes.shift()
     }
     if (used !== undefined) {
+      state.steps.note(t - track.firstT, used)
       minute.peak = Math.max(minute.peak ?? 0, used)
       minute.floor = Math.min(minute.floor ?? Infinity, used)
     }
@@ -106,32 +116,60 @@ export function createPasts(tracks: Tracks): Pasts {
     if (outside !== undefined) minute.outside = Math.min(minute.outside ?? Infinity, outside)
   }
 
-  return {
+  const ended = (track: Track, t: number): void => {
+    const state = kept.get(track)
+    if (state === undefined || state.counted) return
+    state.counted = true
+    const { own, rose } = pasts.of(track, t)
+    const peaks = state.minutes.flatMap(({ peak }) => peak ?? []).slice(0, -ROSE_MINUTES)
+    const usual = peaks.length < JUMP_BEFORE ? undefined : { bytes: Math.max(...peaks), overMs: peaks.length * MINUTE_MS }
+    earlier.add(track, { usual, grew: own !== undefined || rose !== undefined })
+  }
+
+  const pasts: Pasts = {
     sample(t) {
       const onGpu = new Map<string, number>()
       for (const { uuid, nvml, endedT } of tracks.all())
         if (nvml !== undefined && endedT === undefined && Math.abs(t - nvml.t) <= FRESH_MS) onGpu.set(uuid, (onGpu.get(uuid) ?? 0) + nvml.bytes)
-      for (const track of tracks.all()) if (track.endedT === undefined) note(track, t, onGpu.get(track.uuid) ?? 0)
+      for (const track of tracks.all()) {
+        if (track.endedT === undefined) note(track, t, onGpu.get(track.uuid) ?? 0)
+        else ended(track, track.endedT)
+      }
     },
     of(track, t) {
       const state = kept.get(track)
       const ageMs = Math.max(0, t - track.firstT)
-      if (state === undefined) return { minutes: 0, ageMs }
+      const before = earlier.of(track)
+      const runs = before === undefined ? {} : { earlierRuns: { count: before.count, grew: before.grew } }
+      if (state === undefined) return { minutes: 0, ageMs, ...runs }
       const now = Math.floor(t / MINUTE_MS)
       const complete = state.minutes.filter(({ at }) => at < now)
       const begun = Math.floor(track.firstT / MINUTE_MS) + START_MINUTES
       const settled = complete.filter(({ at }) => at >= begun)
-      const rose = settled.length < JUMP_BEFORE + ROSE_MINUTES ? undefined : roseIn(complete, state.minutes.at(-1))
+      const young = settled.length < JUMP_BEFORE + ROSE_MINUTES
+      const grown = growths(settled, state.last)
+      const own = grown.own ?? (young ? state.steps.growth() : undefined)
+      // What an earlier run of the job had in use for long is the measure for a young one.
+      const usual = young && own === undefined ? before?.usual : undefined
+      const above = usual === undefined ? 0 : (state.steps.highest() ?? 0) - usual.bytes
+      const rose = young
+        ? usual === undefined || above <= 0
+          ? undefined
+          : { bytes: above, overMs: usual.overMs, withinMs: Math.max(MINUTE_MS, ageMs) }
+        : roseIn(complete, state.minutes.at(-1))
       return {
         minutes: complete.length,
         ageMs,
         ...peaks(complete),
-        ...growths(settled, state.last),
+        ...grown,
+        ...(own === undefined ? {} : { own }),
+        ...runs,
         ...(rose === undefined ? {} : { rose }),
         ...(state.last === undefined ? {} : { last: state.last }),
       }
     },
   }
+  return pasts
 }
 
 function peaks(complete: readonly Minute[]): Pick<MemoryPast, 'peakBytes' | 'floorBytes'> {

@@ -3,6 +3,12 @@ import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
 import { roughSpan } from '../../../text/span.ts'
+import { growable, variable } from '../../faults/cuda-oom/allocator-settings.ts'
+import { lessMemory } from '../../faults/cuda-oom/less/index.ts'
+import { setVariables } from '../../faults/remedies/environment.ts'
+import { processes, whoHolds } from '../../faults/remedies/gpu.ts'
+import { plan, type Piece } from '../../faults/remedies/plan.ts'
+import type { Situation } from '../../situation/situation.ts'
 import type { Decision } from './decide.ts'
 import type { MemoryPast } from './past.ts'
 import type { OomState } from './state.ts'
@@ -13,10 +19,10 @@ export type Case = {
   readonly state: OomState
   readonly decision: Decision
   readonly past: MemoryPast | undefined
+  readonly situation: Situation
   /** undefined: nobody knows. */
   readonly expandable: boolean | undefined
   readonly backend: string | undefined
-  readonly hip: boolean
   /** As the log names it shortly before. */
   readonly batch: number | undefined
   /** It runs in a container. */
@@ -31,14 +37,11 @@ export type FreeGpu = { readonly uuid: string; readonly index: number; readonly 
 const MARGIN = 1.1
 
 export function oomRemedies(given: Case): readonly Remedy[] {
-  const { causes } = given.decision
-  const found = causes.flatMap((cause, index) => remediesFor(cause, given, index === 0))
-  const seen = new Set<string>()
-  return found.filter(({ text }) => !seen.has(text) && seen.add(text))
+  return plan(given.decision.causes.map((cause, index) => remediesFor(cause, given, index === 0)))
 }
 
-function remediesFor(cause: OomCause, given: Case, leads: boolean): readonly Remedy[] {
-  const { state, decision, facts } = given
+function remediesFor(cause: OomCause, given: Case, leads: boolean): readonly Piece[] {
+  const { state, decision, situation } = given
   switch (cause) {
     case 'fragmentation':
       return ofFragmentation(given)
@@ -49,124 +52,121 @@ function remediesFor(cause: OomCause, given: Case, leads: boolean): readonly Rem
       const named = decision.hiddenCap ? '' : ` (${gib(state.limit)})`
       return [
         {
-          text: `Raise or drop the limit that the program set${named}: this request needed a fraction of at least ${needed.toFixed(2)}. It is set by torch.cuda.set_per_process_memory_fraction, or by per_process_memory_fraction in ${variable(given)}.`,
-          command: `torch.cuda.set_per_process_memory_fraction(${Math.min(1, needed + 0.05).toFixed(2)})`,
+          text: `Raise or remove the limit that the program set${named}: this request needed a fraction of at least ${needed.toFixed(2)}. torch.cuda.set_per_process_memory_fraction sets it, or per_process_memory_fraction in ${variable(situation)}; ${Math.min(1, needed + 0.05).toFixed(2)} leaves a little room.`,
         },
       ]
     }
     case 'oversized_request':
       return [
         {
-          text: `Look at the line of the traceback that allocates ${gib(state.requested)}: a wrong shape, a batch or sequence that is too long, or a full attention matrix. Split the work, or use attention that needs no full matrix.`,
+          text: `Look at the line of the traceback that allocates ${gib(state.requested)}: a wrong shape, a batch or sequence that is too long, or a full attention matrix. Split the work, or use attention that builds no full matrix.`,
         },
       ]
     case 'private_pools':
       return [
-        { text: 'Capture fewer CUDA graphs or smaller ones, or run without them (vLLM: --enforce-eager; torch.compile: another mode than "reduce-overhead").' },
+        situation.programs.has('vllm')
+          ? { text: 'Run without CUDA graphs, whose private pools nothing else can use.', command: '--enforce-eager' }
+          : { text: 'Capture fewer or smaller CUDA graphs, or none (torch.compile: another mode than "reduce-overhead").' },
       ]
     case 'non_pytorch_memory':
-      return [
-        {
-          text: `Find what else the process puts onto the GPU, ${gib(state.outside ?? 0)} in all (0.3 to 2 GiB of CUDA context and libraries are ordinary): a second framework that reserves memory (TensorFlow, JAX), NCCL buffers, cuDNN workspaces, DALI, CuPy or custom kernels that allocate themselves.`,
-        },
-        { text: 'Keep JAX from reserving three quarters of the card.', command: 'export XLA_PYTHON_CLIENT_PREALLOCATE=false' },
-        ...(facts.nccl_version === undefined ? [] : [{ text: 'Give NCCL smaller buffers.', command: 'export NCCL_BUFFSIZE=1048576' }]),
-      ]
+      return ofOutside(given)
     case 'capacity':
       break
   }
   return leads ? ofCapacity(given) : smaller(given)
 }
 
-const variable = ({ hip }: Case): string => (hip ? 'PYTORCH_HIP_ALLOC_CONF' : 'PYTORCH_CUDA_ALLOC_CONF')
-
-function ofFragmentation(given: Case): readonly Remedy[] {
-  const { expandable, backend } = given
-  const pad: Remedy = { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }
-  const early: Remedy = {
+function ofFragmentation({ expandable, backend, situation }: Case): readonly Piece[] {
+  const pad: Piece = { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }
+  const early: Piece = {
     text: 'Allocate what lives long (results, caches, optimizer states) before the large buffers, or copy results that are kept to the host: a small block that stays pins the segment around it.',
   }
   // The other backends have no such setting, and where it is on already it has not helped.
   if (backend !== undefined && backend !== 'native') return [pad, early]
   if (expandable === true) return [{ text: 'expandable_segments is on already: what is left are holes between blocks that live.' }, early, pad]
   return [
-    {
-      text:
-        expandable === false
-          ? 'Let PyTorch put the pieces together; expandable segments are off in this process (not on Windows or WSL 2).'
-          : 'Let PyTorch put the pieces together (not on Windows or WSL 2).',
-      command: `export ${variable(given)}=expandable_segments:True`,
-    },
-    { text: 'Where that is not supported: keep large blocks whole.', command: `export ${variable(given)}=max_split_size_mb:256` },
+    growable(situation)
+      ? {
+          text: `Let PyTorch join the pieces${expandable === false ? '; expandable segments are off in this process' : ''}.`,
+          command: setVariables(situation, { [variable(situation)]: 'expandable_segments:True' }),
+        }
+      : {
+          text: 'Keep large blocks whole, so that large requests find one.',
+          command: setVariables(situation, { [variable(situation)]: 'max_split_size_mb:256' }),
+        },
     pad,
     early,
   ]
 }
 
-/** A container counts only the GPUs that it was given: what to set inside it is not for a host's number. */
-function ofOwnGpu({ freest, contained }: Case): Remedy {
-  const ranks = 'With torchrun set the device from LOCAL_RANK, so that not all ranks land on GPU 0.'
-  const where = freest === undefined ? '' : `; GPU ${freest.index} of this host has the most free memory now (${gib(freest.free)})`
-  if (contained) return { text: `Give the container a GPU of its own (Docker: --gpus device=${freest?.index ?? 'N'}, Compose: device_ids)${where}. ${ranks}` }
-  return {
-    text: `Give the job a GPU of its own${where}. ${ranks}`,
-    // Of a number CUDA and the host may think differently, of a UUID not.
-    ...(freest === undefined ? {} : { command: `export CUDA_VISIBLE_DEVICES=${freest.uuid}` }),
-  }
-}
-
-function ofNeighbours(given: Case): readonly Remedy[] {
-  const { state, decision } = given
-  const named = (state.neighbours ?? []).filter(({ bytes }) => bytes >= 2 ** 28)
-  // The smallest one that alone would do is the cheapest to move.
-  const enough = named.filter(({ bytes }) => bytes >= decision.lacking).at(-1) ?? named[0]
-  const move: readonly Remedy[] =
-    enough === undefined
-      ? []
-      : [
-          {
-            text: `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and ${gib(decision.lacking)} were lacking.`,
-            ...(enough.pid === undefined ? {} : { command: `ps -o pid,user,lstart,args -p ${enough.pid}` }),
-          },
-        ]
+function ofOutside({ state, situation, facts }: Case): readonly Piece[] {
   return [
-    ...move,
     {
-      text: 'See who holds memory on the GPU.',
-      command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
+      text: `Find what else the process puts onto the GPU, ${gib(state.outside ?? 0)} in all (0.3 to 2 GiB of CUDA context and libraries are ordinary): a second framework, NCCL buffers, cuDNN workspaces, DALI, CuPy or custom kernels that allocate themselves.`,
     },
-    ofOwnGpu(given),
+    situation.programs.has('jax') && {
+      text: 'Keep JAX from reserving three quarters of the card.',
+      command: setVariables(situation, { XLA_PYTHON_CLIENT_PREALLOCATE: 'false' }),
+    },
+    situation.programs.has('tensorflow') && {
+      text: 'Keep TensorFlow from taking nearly all of the card at its start.',
+      command: setVariables(situation, { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
+    },
+    // Its default is 4 MiB for each channel.
+    facts.nccl_version !== undefined && { text: 'Give NCCL smaller buffers.', command: setVariables(situation, { NCCL_BUFFSIZE: '1048576' }) },
   ]
 }
 
-function ofCapacity(given: Case): readonly Remedy[] {
+/** A container counts only the GPUs that it was given: what to set inside it is not for a host's number. */
+function ofOwnGpu({ freest, contained, situation }: Case): Piece {
+  const where = freest === undefined ? '' : `; GPU ${freest.index} of this host has the most free memory now (${gib(freest.free)})`
+  const ranks = situation.distributed ? ' Ranks of one job: set the device from LOCAL_RANK, so that not all land on GPU 0.' : ''
+  if (situation.programs.has('kubernetes') && contained) return { text: `Give the pod a GPU that it does not share (no time-slicing, no MPS)${where}.${ranks}` }
+  if (contained)
+    return {
+      text: `Give the container a GPU of its own (Docker: --gpus ${freest === undefined ? 'with a device' : `device=${freest.index}`}, Compose: device_ids)${where}.${ranks}`,
+    }
+  return {
+    text: `Give the job a GPU of its own${where}.${ranks}`,
+    // Of a number CUDA and the host may think differently, of a UUID not.
+    ...(freest === undefined ? {} : { command: setVariables(situation, { CUDA_VISIBLE_DEVICES: freest.uuid }) }),
+  }
+}
+
+function ofNeighbours(given: Case): readonly Piece[] {
+  const { state, decision, situation } = given
+  const named = (state.neighbours ?? []).filter(({ bytes }) => bytes >= 2 ** 28)
+  // The smallest one that alone would do is the cheapest to move.
+  const enough = named.filter(({ bytes }) => bytes >= decision.lacking).at(-1) ?? named[0]
+  const move =
+    enough === undefined
+      ? undefined
+      : `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and ${gib(decision.lacking)} were missing.`
+  return [move !== undefined && (enough?.pid === undefined ? { text: move } : processes([enough.pid], move)), whoHolds(situation), ofOwnGpu(given)]
+}
+
+const SNAPSHOT = 'A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot) shows what is kept and where it was allocated.'
+
+function ofCapacity(given: Case): readonly Piece[] {
   const { decision } = given
-  const leak: readonly Remedy[] =
-    decision.grew?.what === 'own'
-      ? [
-          {
-            text: 'Memory in use grows from step to step: look for tensors that are kept (losses added up without .item(), lists of outputs, caches without a limit), or for inputs that get longer. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.',
-            command: 'warpwatch snapshot FILE',
-          },
-        ]
-      : []
-  const late: readonly Remedy[] =
-    decision.rose === undefined
-      ? []
-      : [
-          {
-            text: `Look for what the job began to do in its last ${roughSpan(decision.rose.withinMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. A snapshot (torch.cuda.memory._record_memory_history, then _dump_snapshot(FILE)) shows what is kept and where it was allocated.`,
-            command: 'warpwatch snapshot FILE',
-          },
-        ]
-  return [...leak, ...late, ...smaller(given)]
+  return [
+    decision.grew?.what === 'own' && {
+      text: `Memory in use grows from step to step: look for tensors that are kept (losses added up without .item(), lists of outputs, caches without a limit), or for inputs that get longer. ${SNAPSHOT}`,
+      command: 'warpwatch snapshot <FILE>',
+    },
+    decision.rose !== undefined && {
+      text: `Look for what the job began to do in its last ${roughSpan(decision.rose.withinMs)}: tensors that are kept from step to step (losses added up without .item(), lists of outputs), longer inputs, an evaluation. ${SNAPSHOT}`,
+      command: 'warpwatch snapshot <FILE>',
+    },
+    smaller(given),
+  ]
 }
 
 /** The share of what varies with the batch (all above the floor of the last minutes) by which the request was too large. */
 export function tooLargeBy({ state, decision, past }: Pick<Case, 'state' | 'decision' | 'past'>): number | undefined {
   const floor = past?.floorBytes
   // What rises would have filled a smaller batch's share a moment later.
-  if (decision.rose !== undefined) return undefined
+  if (decision.rose !== undefined || decision.grew?.what === 'own') return undefined
   if (floor === undefined || state.allocated === undefined || decision.lacking <= 0) return undefined
   const varies = state.allocated + state.requested - floor
   // Where hardly anything varies the batch is not what fills the card.
@@ -175,17 +175,18 @@ export function tooLargeBy({ state, decision, past }: Pick<Case, 'state' | 'deci
   return share < 0.95 ? share : undefined
 }
 
-function smaller(given: Case): readonly Remedy[] {
-  const { batch, decision } = given
+function smaller(given: Case): readonly Piece[] {
+  const { batch, decision, situation, facts, state } = given
   const share = tooLargeBy(given)
-  const rest = 'shorten the sequences, or use bf16 and activation checkpointing'
-  const less: Remedy =
-    share === undefined
-      ? { text: `Need less: halve the batch (and double gradient accumulation to keep the result), ${rest}. ${gib(decision.lacking)} were lacking.` }
-      : {
-          text: `Need less: a batch about ${Math.max(1, Math.ceil(share * 100))} % smaller would have fitted${batchText(batch, share)} (${gib(decision.lacking)} were lacking); or ${rest}.`,
-        }
-  return [less, { text: 'For inference: load the model in 8 or 4 bit, or spread it over more GPUs.' }]
+  const others = (state.neighbours ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
+  const grows = decision.rose !== undefined || decision.grew?.what === 'own'
+  return [
+    share !== undefined && {
+      text: `Use a batch about ${Math.max(1, Math.ceil(share * 100))} % smaller: it would have fitted${batchText(batch, share)} (${gib(decision.lacking)} were missing).`,
+    },
+    grows && { text: `A smaller batch only delays the failure as long as memory in use grows (${gib(decision.lacking)} were missing this time).` },
+    !grows && lessMemory(situation, facts, state.neighbours === undefined ? undefined : others),
+  ]
 }
 
 function batchText(batch: number | undefined, share: number): string {

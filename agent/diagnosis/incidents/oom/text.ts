@@ -19,11 +19,14 @@ export const neighbourName = ({ pid, container, process }: Neighbour): string =>
 
 const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : roughSpan(ms)}`
 
+/** Of a rise of minutes a rate by the hour means nothing. */
+const SHORT_MS = 1_800_000
 /** What jumped has no rate. */
 const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
   jumpedInMs === undefined
-    ? `${gib(Math.round(bytes))} in ${roughSpan(overMs)} (${gib(Math.round(perHour))} an hour) before`
+    ? `${gib(Math.round(bytes))} in the ${roughSpan(overMs)} before${overMs < SHORT_MS ? '' : ` (${gib(Math.round(perHour))} an hour)`}`
     : `${gib(Math.round(bytes))}, ${lately(jumpedInMs)}`
+const grewSentence = (what: string, growth: Growth): string => `${what} grew by ${grewText(growth)}.`
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
 export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
@@ -59,7 +62,7 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
   }
   if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, stood in the way.'
   const own = allocated === undefined ? `${gib(reserved)} that PyTorch holds` : `${gib(allocated)} in use`
-  return `The job's own ${own} are what fills the ${gib(limit)} ${limit < total ? 'limit' : 'card'}: ${gib(lacking)} were lacking.`
+  return `The job's own ${own} fill the ${gib(limit)} ${limit < total ? 'limit' : 'card'}: ${gib(lacking)} short.`
 }
 
 function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
@@ -72,16 +75,28 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
       what === 'own' && also !== undefined && Number.isFinite(also.longerMs)
         ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${roughSpan(also.longerMs)} later.`]
         : []
-    if (what === 'own') return [`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} grew by ${grewText(growth)}.`, ...delay]
-    if (what === 'others') return [`The others' memory grew by ${grewText(growth)}.`]
-    return [`What lies outside PyTorch grew by ${grewText(growth)}.`]
+    if (what === 'own') return [grewSentence(`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'}`, growth), ...earlierRuns(past), ...delay]
+    if (what === 'others') return [grewSentence("The others' memory", growth)]
+    return [grewSentence('What lies outside PyTorch', growth)]
   }
   if (rose !== undefined)
     return [
       `What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'} rose by ${gib(Math.round(rose.bytes))} above its highest of the ${roughSpan(rose.overMs)} before, ${lately(rose.withinMs)}.`,
+      ...earlierRuns(past),
     ]
   if (causes[0] === 'fragmentation' && past.minutes >= 8) return ['What the job has in use did not grow before.']
   return []
+}
+/** Whether runs before this one ended alike. */
+function earlierRuns({ earlierRuns: runs }: MemoryPast): readonly string[] {
+  if (runs === undefined || runs.grew === 0) return []
+  return [
+    runs.count === 1
+      ? 'The run before grew too.'
+      : runs.grew === runs.count
+        ? `All ${runs.count} runs before grew too.`
+        : `${runs.grew} of the ${runs.count} runs before grew too.`,
+  ]
 }
 const NAMES: Readonly<Record<string, string>> = {
   fragmentation: 'the pieces that lie between its blocks',

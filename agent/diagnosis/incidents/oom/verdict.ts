@@ -6,19 +6,22 @@ import type { ContainerSettings, IncidentSubject } from '../../../model/incident
 import type { IncidentKind } from '../../../model/kinds.ts'
 import { gib } from '../../../text/bytes.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
-import { oomTitle } from '../../faults/cuda-oom/causes.ts'
+import { readSituation, type Situation } from '../../situation/situation.ts'
+import type { KnowledgeOf } from '../knowledge.ts'
 import { SAME_OOM_MS } from '../rules.ts'
 import type { Place } from '../subject.ts'
 import { decide } from './decide.ts'
 import type { MemoryPast, Pasts } from './past.ts'
 import { oomRemedies, type FreeGpu } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
+import { causeInShort, outOfMemory } from './title.ts'
 import { neighbourName, verdictOf } from './text.ts'
 
 export type OomVerdictOptions = {
   readonly tracks: Tracks
   readonly pasts: Pasts
   readonly settingsOf: (containerId: string) => ContainerSettings | undefined
+  readonly knowledgeOf: KnowledgeOf
 }
 /** `lines`: what the log said shortly before, newest last. */
 export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: IncidentSubject, lines?: readonly string[]) => Fault<IncidentKind>
@@ -38,7 +41,7 @@ function ofOneMoment(found: readonly { readonly readAt: number; readonly neighbo
   return found.flatMap(({ readAt, neighbour }) => (fits || readAt === last ? [neighbour] : []))
 }
 
-export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptions): OomVerdicts {
+export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: OomVerdictOptions): OomVerdicts {
   const listedAt = (track: Track): number => Math.max(track.nvml?.t ?? 0, track.sample?.t ?? 0, track.oom?.t ?? 0)
   const present = (track: Track, t: number): boolean => track.endedT === undefined || Math.abs(t - listedAt(track)) <= LISTED_WITHIN_MS
   const ofContainer = (track: Track, { container, containerId }: Place): boolean =>
@@ -77,6 +80,12 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     return ofOneMoment(found, own, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
   }
 
+  const situationOf = ({ evidence }: Fault<IncidentKind>, { container, containerId }: Place, subject: IncidentSubject, lines: readonly string[]): Situation => {
+    const [name, id] = [subject.container?.name ?? container, subject.container?.id ?? containerId]
+    const origin = { ...(name === undefined ? {} : { container: name }), ...(id === undefined ? {} : { container_id: id }) }
+    return readSituation([...lines, ...evidence.map(({ text }) => text), 'torch'].join('\n'), knowledgeOf(origin))
+  }
+
   return (fault, place, subject, lines = []) => {
     const track = trackOf(fault, place, subject)
     const uuid = track?.uuid ?? subject.gpu?.uuid
@@ -93,7 +102,10 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
     const { facts } = fault
     const state = oomStateOf({ facts, oom, track, gpu, moment: past?.last, neighbours, isOwn: (pid) => own.has(pid) })
     // Of what other frameworks say the families know more, unless PyTorch's own probe saw it.
-    if (state === undefined) return withDriver(fault, track, neighbours, past?.last?.processBytes)
+    if (state === undefined) {
+      const index = fault.facts.gpu_index ?? indexOf(subject)
+      return { ...withDriver(fault, track, neighbours, past?.last?.processBytes), title: titleOf(index, subject, track) }
+    }
     const decision = decide(state, past)
     const exact = oom === undefined ? {} : exactFacts(oom, state)
     const others = state.neighbours?.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }]))
@@ -105,12 +117,12 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
       ...(facts.allowed_bytes === undefined && state.capped ? { allowed_bytes: state.limit } : {}),
       causes: decision.causes,
     }
-    const number = facts.gpu_index ?? (subject.gpu?.uuid === undefined || (subject.gpu.index ?? -1) < 0 ? undefined : subject.gpu.index)
+    const number = facts.gpu_index ?? indexOf(subject)
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
     const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
-      ...(fault.title === oomTitle(undefined) && { title: oomTitle(number) }),
+      title: titleOf(number, subject, track, causeInShort(state, decision)),
       verdict: verdictOf(number, state, decision, past),
       facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
@@ -120,13 +132,21 @@ export function createOomVerdicts({ tracks, pasts, settingsOf }: OomVerdictOptio
         past,
         expandable: track?.sample?.expandable ?? expandableIn(settings),
         backend: track?.sample?.backend,
-        hip: fault.evidence.some(({ text }) => /\bHIP out of memory/i.test(text)),
+        situation: situationOf(fault, place, subject, lines),
         batch: batchIn(lines),
         contained: subject.container !== undefined || track?.container !== undefined,
         freest: slice ? undefined : freestOf(tracks, uuid, place.t, (state.processBytes ?? state.reserved) + state.requested),
       }),
     }
   }
+}
+
+const indexOf = ({ gpu }: IncidentSubject): number | undefined => (gpu?.uuid === undefined || (gpu.index ?? -1) < 0 ? undefined : gpu.index)
+function titleOf(gpu: number | undefined, { container, process }: IncidentSubject, track: Track | undefined, cause?: string): string {
+  const name = process?.name ?? track?.process
+  const pid = process?.pid ?? track?.pid
+  const who = container?.name ?? track?.container ?? (name === undefined || pid === undefined ? undefined : `${name} (pid ${pid})`)
+  return `${outOfMemory(who, gpu)}${cause === undefined ? '' : `: ${cause}`}`
 }
 
 /** A failure that the program caught a moment before is another one: it asked for something else. */

@@ -31,9 +31,9 @@ export const cdiSpecification = defineCheck({
     }
     const found: Finding[] = []
     for (const spec of specs) {
-      const anew = [generate(spec.path.endsWith('.json') ? OUTPUT : spec.path)]
+      const regenerate = [generate(spec.path.endsWith('.json') ? OUTPUT : spec.path)]
       if (spec.problem !== undefined) {
-        found.push({ status: level, subject: spec.path, summary: `cannot be used: ${spec.problem}`, remedies: anew })
+        found.push({ status: level, subject: spec.path, summary: `cannot be used: ${spec.problem}`, remedies: regenerate })
         continue
       }
       const missing = await missingPaths(around.files, spec)
@@ -44,7 +44,7 @@ export const cdiSpecification = defineCheck({
         status: level,
         subject: spec.path,
         summary: `names files that are not there (it was written for another driver or GPU): ${shown}${more}`,
-        remedies: anew,
+        remedies: regenerate,
       })
     }
     const known = specs.flatMap(({ devices }) => devices)

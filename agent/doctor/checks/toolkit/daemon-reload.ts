@@ -22,7 +22,7 @@ export const daemonReload = defineCheck({
     if (engine.cgroupDriver === undefined) return [{ status: 'skipped', summary: 'the engine does not tell its cgroup driver' }]
     if (engine.cgroupDriver !== 'systemd')
       return [{ status: 'pass', summary: `the cgroup driver is ${engine.cgroupDriver}: systemd does not write its device rules` }]
-    // By these links systemd finds the devices when it writes its rules anew (195:255 is nvidiactl).
+    // By these links systemd finds the devices when it writes its rules again (195:255 is nvidiactl).
     if (await around.files.exists('/dev/char/195:255')) return [{ status: 'pass', summary: 'the links in /dev/char by which systemd finds the GPUs are there' }]
     const asking = (await around.containers()).filter(({ wantsGpu }) => wantsGpu === 'asked')
     if (asking.length === 0) return [{ status: 'skipped', summary: 'no container asks for a GPU' }]

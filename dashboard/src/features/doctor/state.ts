@@ -1,4 +1,4 @@
-// The doctor's report as the page keeps it: asked for when the page is opened, and whenever the reader wants it anew.
+// The doctor's report as the page keeps it: asked for when the page is opened, and whenever the reader wants it again.
 import { effect, signal } from '@preact/signals'
 import type { DoctorReport } from '../../../../agent/model/doctor.ts'
 import { ApiError, getJson, storedToken } from '../../parts/connection/api.ts'

@@ -8,7 +8,7 @@ import { AlsoFound, Root } from './fault.tsx'
 import { LogPane } from './log-pane.tsx'
 import { NothingFound } from './nothing-found.tsx'
 import type { Answer as LogAnswer } from './reader/messages.ts'
-import { anew, draft, type Log } from './state.ts'
+import { startOver, draft, type Log } from './state.ts'
 
 type Props = { readonly log: Log; readonly answer: LogAnswer; readonly tookMs: number }
 
@@ -24,7 +24,7 @@ function Head({ log, answer: { faults, lineCount, notText }, tookMs }: Props) {
       </p>
       <div class="buttons">
         {faults.length > 0 && <CopyButton text={markdownOf(faults)} label="Copy as Markdown" />}
-        <button type="button" onClick={anew}>
+        <button type="button" onClick={startOver}>
           {draft.value !== '' ? 'Change the log' : 'Another log'}
         </button>
       </div>

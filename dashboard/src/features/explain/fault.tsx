@@ -1,4 +1,5 @@
 // One fault of a log: the root whole, the others folded.
+import { CONFIDENCE_TEXTS } from '../../../../agent/text/confidence.ts'
 import type { Fault } from '../../../../agent/model/fault.ts'
 import { Facts, Part, Remedies, StateMark } from '../../parts/incident/account.tsx'
 import { lookedAt } from './state.ts'
@@ -20,7 +21,7 @@ function Lines({ fault: { evidence } }: Props) {
 }
 
 export function Root({ fault }: Props) {
-  const { kind, title, verdict, severity } = fault
+  const { kind, title, verdict, confidence, severity } = fault
   return (
     <>
       <header class="incident-top" data-severity={severity} data-status="firing">
@@ -30,6 +31,7 @@ export function Root({ fault }: Props) {
         </p>
         <h2>{title}</h2>
         <p class="verdict">{verdict}</p>
+        {confidence !== undefined && <p class="sub">{`Confidence: ${CONFIDENCE_TEXTS[confidence]}`}</p>}
         <Lines fault={fault} />
       </header>
       <Remedies incident={fault} />

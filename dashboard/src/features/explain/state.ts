@@ -15,7 +15,7 @@ const DRAFT_CHARACTERS = 500_000
 export const explained = signal<Explained>({ state: 'none' })
 /** What stands in the field. */
 export const draft = signal('')
-/** The line that the reader jumped to; anew with each jump, to the same line too. */
+/** The line that the reader jumped to; again with each jump, to the same line too. */
 export const lookedAt = signal<{ readonly line: number } | undefined>(undefined)
 /** By line, the places in the list of faults of those that it shows. */
 export const faultsByLine = computed<ReadonlyMap<number, readonly number[]>>(() => {
@@ -82,7 +82,7 @@ export function explainFile(file: File): void {
 }
 
 /** Back to the field, with what stood in it. */
-export function anew(): void {
+export function startOver(): void {
   stop()
   explained.value = { state: 'none' }
 }

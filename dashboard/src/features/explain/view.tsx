@@ -3,7 +3,7 @@ import { fileSizeText } from '../../../../agent/text/bytes.ts'
 import './style.css'
 import { Answer } from './answer.tsx'
 import { LogForm } from './log-form.tsx'
-import { anew, explained, type Explained as Now, type Log } from './state.ts'
+import { startOver, explained, type Explained as Now, type Log } from './state.ts'
 import { useLogFromAnywhere } from './take-log.ts'
 
 function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
@@ -15,7 +15,7 @@ function Reading({ log, done }: { readonly log: Log; readonly done: number }) {
         {fileSizeText(done)} of {fileSizeText(log.bytes)}
       </p>
       <div class="buttons">
-        <button type="button" onClick={anew}>
+        <button type="button" onClick={startOver}>
           Stop
         </button>
       </div>
@@ -32,7 +32,7 @@ function Explained({ now }: { readonly now: Exclude<Now, { readonly state: 'none
       <p>The browser says: {now.why}</p>
       <p>A file that is still being written, or that was moved, has to be chosen again.</p>
       <div class="buttons">
-        <button type="button" onClick={anew}>
+        <button type="button" onClick={startOver}>
           Another log
         </button>
       </div>

@@ -68,7 +68,7 @@ function Mig({ of }: Props) {
   return <MigList instances={row.mig ?? []} gpu={index} />
 }
 
-/** A second changes figures, not the card: what reads `of.value` here is drawn anew, all else goes on by itself. */
+/** A second changes figures, not the card: what reads `of.value` here is redrawn, all else goes on by itself. */
 export function GpuCard({ of }: Props) {
   const { uuid } = of.peek()
   // Seldom another: after a driver's restart, or a name that comes late.

@@ -1,4 +1,4 @@
-// Columns as uPlot takes them, filled anew for each drawing in the same memory: seconds first, then values; and lanes as such columns.
+// Columns as uPlot takes them, filled again for each drawing in the same memory: seconds first, then values; and lanes as such columns.
 import type { Timeline } from '../live/timeline.ts'
 
 /** What is not known is null, and a column without such a place is an array of numbers as they are: nothing is made for the garbage collector. */

@@ -32,7 +32,7 @@ export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly 
   return ordered([...all].filter((incident) => incident.status === 'firing' || nowMs - (incident.resolved_at ?? incident.last_seen_at) < RECENT_MS))
 }
 
-/** Minutes are enough for what is an hour old: the list need not be made anew with every frame. */
+/** Minutes are enough for what is an hour old: the list need not be made again with every frame. */
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 export const current = computed(() => listed(incidents.value.values(), minute.value))
 export const shown = computed(() => current.value.slice(0, SHOWN))

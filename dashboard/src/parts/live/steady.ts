@@ -1,4 +1,4 @@
-// A list that is made anew with every frame and is another one only when its members are, so that what draws it can rest.
+// A list that is made again with every frame and is another one only when its members are, so that what draws it can rest.
 import { computed, type ReadonlySignal } from '@preact/signals'
 
 export function steadyList<T>(compute: () => readonly T[], keyOf: (member: T) => unknown = (member) => member): ReadonlySignal<readonly T[]> {

@@ -10,7 +10,7 @@ export type Column<Row> = {
   readonly numeric?: boolean
   readonly key: (row: Row) => SortKey
   readonly cell: (row: Row) => ComponentChildren
-  /** All that the cell shows, as text: it is drawn anew only when that has changed. Without it with every row that comes. */
+  /** All that the cell shows, as text: it is redrawn only when that has changed. Without it with every row that comes. */
   readonly shows?: (row: Row) => string
 }
 
@@ -56,7 +56,7 @@ function Head<Row>({ columns, state }: { readonly columns: readonly Column<Row>[
 
 type RestingProps = { readonly shows: string | undefined; readonly draw: () => VNode }
 
-/** Most figures of a quiet host are those of a second ago: drawn anew when `shows` is another, each time without it. Kept nodes in its place would keep every table before alive through their parents. */
+/** Most figures of a quiet host are those of a second ago: redrawn when `shows` is another, each time without it. Kept nodes in its place would keep every table before alive through their parents. */
 class Resting extends Component<RestingProps> {
   override shouldComponentUpdate({ shows }: RestingProps): boolean {
     return shows === undefined || shows !== this.props.shows

@@ -167,11 +167,7 @@ describe('damaged and hostile files', () => {
     ['bytes that claim 4 GiB', bytesOf(PROTO_4, 'B', u32(0xffff_ffff), 'abc'), 'truncated'],
     ['bytes that claim 2 ** 64 - 1', bytesOf(PROTO_4, 0x8e, u64(2n ** 64n - 1n)), 'truncated'],
     ['a frame beyond the end', bytesOf(PROTO_4, 0x95, u64(100n), 'N.'), 'truncated'],
-    [
-      'text above the limit',
-      bytesOf(PROTO_4, 'X', u32(LIMITS.textBytes + 1), Buffer.alloc(LIMITS.textBytes + 1), '.'),
-      `bytes: at most ${LIMITS.textBytes}`,
-    ],
+    ['text above the limit', bytesOf(PROTO_4, 'X', u32(LIMITS.textBytes + 1), Buffer.alloc(LIMITS.textBytes + 1), '.'), `bytes: at most ${LIMITS.textBytes}`],
     ['a huge integer', bytesOf(PROTO_4, 0x8b, u32(2 ** 31), '.'), 'an integer of 2147483648 bytes: at most 16'],
     ['an empty stack', bytesOf(PROTO_4, '.'), 'no value on the stack'],
     ['a mark that nothing opened', bytesOf(PROTO_4, ']e'), 'no mark on the stack'],

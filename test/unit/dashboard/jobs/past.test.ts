@@ -154,7 +154,7 @@ describe('the charts of a job', () => {
     })
   })
 
-  test('CPU seconds become cores; a counter that begins anew, a hole, or a step that is not over leaves a gap instead of a leap', () => {
+  test('CPU seconds become cores; a counter that starts over, a hole, or a step that is not over leaves a gap instead of a leap', () => {
     const rows = [series({}, [100, 120, 5, 25, 45, 50, null, 45])]
     expect(asRate('cores', rows, gridOf(0, 79_999, STEP)).lines[0]?.values).toEqual([null, 2, null, 2, 2, null, null, null])
     expect(asRate('cores', [], grid).lines).toEqual([])

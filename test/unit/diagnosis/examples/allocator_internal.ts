@@ -18,5 +18,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { source_line: '401' },
   },
   { name: 'a block', text: 'RuntimeError: block->ptr != nullptr INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":812', kinds: one },
-  { name: 'quiet: an assert elsewhere', text: 'RuntimeError: isTuple() INTERNAL ASSERT FAILED at "../aten/src/ATen/core/ivalue_inl.h":1300', kinds: [] },
+  {
+    name: 'another kind: an assert elsewhere',
+    text: 'RuntimeError: isTuple() INTERNAL ASSERT FAILED at "../aten/src/ATen/core/ivalue_inl.h":1300',
+    kinds: ['python_exception'],
+  },
+  { name: 'quiet: an ordinary line', text: 'allocator: 12 blocks cached, 3 in use', kinds: [] },
 ]

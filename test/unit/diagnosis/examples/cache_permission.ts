@@ -25,6 +25,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'the shell, the path first', text: "mkdir: cannot create directory '/root/.cache': Permission denied", kinds: one, facts: { path: '/root/.cache' } },
   { name: 'read-only', text: "OSError: [Errno 30] Read-only file system: '/app/.cache/huggingface'", kinds: one, facts: { errno: 30 } },
-  { name: 'quiet: another folder', text: "PermissionError: [Errno 13] Permission denied: '/etc/shadow'", kinds: [] },
+  { name: 'another kind: another folder', text: "PermissionError: [Errno 13] Permission denied: '/etc/shadow'", kinds: ['permission_denied'] },
   { name: 'quiet: ssh', text: 'Permission denied (publickey,password).', kinds: [] },
 ]

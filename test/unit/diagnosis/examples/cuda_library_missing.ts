@@ -54,7 +54,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { library: 'cudart64_12.dll' },
   },
   { name: 'no toolkit', text: 'OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.', kinds: one },
-  { name: 'quiet: a library that is not of CUDA', text: 'ImportError: libgomp.so.1: cannot open shared object file: No such file or directory', kinds: [] },
+  {
+    name: 'another kind: a library that is not of CUDA',
+    text: 'ImportError: libgomp.so.1: cannot open shared object file: No such file or directory',
+    kinds: ['missing_dependency'],
+  },
   {
     name: 'quiet: the optional network plugin of NCCL',
     text: 'node1:1:1 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.',

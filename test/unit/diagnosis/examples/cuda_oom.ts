@@ -159,9 +159,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'quiet: advice', text: 'Tip: if you get CUDA out of memory, lower --batch-size.', kinds: [] },
   {
-    name: 'quiet: another vendor',
+    name: 'another kind: another vendor',
     text: 'RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 32.00 GiB total capacity; 1.00 GiB free)',
-    kinds: [],
+    kinds: ['python_exception'],
   },
   { name: 'quiet: a database', text: 'ERROR:  out of memory\nDETAIL:  Failed on request of size 4096 in memory context "ExecutorState".', kinds: [] },
   { name: 'quiet: settings', text: 'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:256', kinds: [] },

@@ -69,7 +69,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'ROCm', text: 'RuntimeError: No HIP GPUs are available', kinds: one },
   { name: 'modprobe', text: 'modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.8.0-51-generic', kinds: one },
   { name: 'Secure Boot', text: "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service", kinds: one },
-  { name: 'an exclusive GPU', text: 'RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable', kinds: one },
   { name: 'quiet: a healthy start', text: 'INFO: Using device: cuda:0\nFound 2 GPUs: /dev/nvidia0 /dev/nvidia1', kinds: [] },
   {
     name: 'quiet: another tool finds no devices',

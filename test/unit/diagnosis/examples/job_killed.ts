@@ -18,5 +18,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { pid: 977, rank: 1 },
   },
   { name: 'a subprocess', text: "subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.", kinds: one },
-  { name: 'quiet: another code', text: 'failed (exitcode: 1) local_rank: 0 (pid: 31) of binary: /usr/bin/python3', kinds: [] },
+  { name: 'another kind: another code', text: 'failed (exitcode: 1) local_rank: 0 (pid: 31) of binary: /usr/bin/python3', kinds: ['job_failed'] },
+  { name: 'quiet: an ordinary line', text: 'Process 4411 exits successfully.', kinds: [] },
 ]

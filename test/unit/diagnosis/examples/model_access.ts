@@ -22,5 +22,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'OSError: You are trying to access a gated repo.\nMake sure to have access to it at https://huggingface.co/org/model-8b.',
     kinds: one,
   },
-  { name: 'quiet: another service', text: 'requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.org/v1/jobs', kinds: [] },
+  {
+    name: 'another kind: another service',
+    text: 'requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.example.org/v1/jobs',
+    kinds: ['python_exception'],
+  },
+  { name: 'quiet: an ordinary line', text: '2026-03-02 10:00:00,000 INFO hub: 401 files of the model are cached', kinds: [] },
 ]

@@ -24,8 +24,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: both,
   },
   {
-    name: 'quiet: the same assert of peer access is no out of memory',
+    name: 'another kind: the same assert of peer access is no out of memory',
     text: 'RuntimeError: NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_() INTERNAL ASSERT FAILED at "/pytorch/c10/cuda/PeerToPeerAccess.cpp":60',
-    kinds: [],
+    kinds: ['python_exception'],
   },
+  { name: 'quiet: an ordinary line', text: 'nvml: 8 devices, no errors', kinds: [] },
 ]

@@ -2,10 +2,12 @@
 import type { Facts } from '../../../../model/facts.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
+import { compareVersions } from '../../../situation/versions.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
-/** The default of --gpu-memory-utilization up to now. */
+/** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
+const DEFAULT_FROM_0_20 = 0.92
 const MOST_SHARE = 0.97
 /** KV cache: bytes of fp8 are half of those of 16 bit. */
 const FP8: Piece = {
@@ -13,8 +15,20 @@ const FP8: Piece = {
   command: '--kv-cache-dtype fp8',
 }
 
-const shareOf = (situation: Situation): number => numberSet(situation.settings, 'gpu_memory_utilization') ?? DEFAULT_SHARE
 const percent = (share: number): string => share.toFixed(2)
+const setShare = (situation: Situation): number | undefined => numberSet(situation.settings, 'gpu_memory_utilization')
+function defaultShare({ versions }: Situation): number {
+  return versions.vllm !== undefined && compareVersions(versions.vllm, '0.20') >= 0 ? DEFAULT_FROM_0_20 : DEFAULT_SHARE
+}
+const shareOf = (situation: Situation): number => setShare(situation) ?? defaultShare(situation)
+/** What is in force, or the default of that version; of an unknown version only that it is the default. */
+function shareText(situation: Situation): string {
+  const set = setShare(situation)
+  if (set !== undefined) return `now ${percent(set)}`
+  return situation.versions.vllm === undefined
+    ? `the default is ${DEFAULT_SHARE}, from 0.20 on ${DEFAULT_FROM_0_20}`
+    : `the default is ${defaultShare(situation)}`
+}
 
 /** The longest request that the log says would fit. */
 export function longestIn(text: string): number | undefined {
@@ -54,7 +68,7 @@ export function moreCache(situation: Situation): readonly Piece[] {
       command: `--max-model-len ${longest}`,
     },
     larger !== undefined && {
-      text: `Give vLLM a larger share of the card (now ${percent(share)}), if nothing else runs on it.`,
+      text: `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.`,
       command: `--gpu-memory-utilization ${percent(larger)}`,
     },
     longest !== undefined && FP8,
@@ -84,7 +98,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const lower = Math.floor(Math.min(share - 0.05, fitting) * 100) / 100
   return [
     lower >= 0.1 && {
-      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (now ${percent(share)}).`,
+      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
       command: `--gpu-memory-utilization ${percent(lower)}`,
     },
     fewerSequences(situation),

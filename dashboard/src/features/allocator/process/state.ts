@@ -11,7 +11,7 @@ import { beginWithOf, type Probed, probedOf } from './processes.ts'
 
 /** Enough to tell when somebody was last heard: six minutes in a day. */
 const PAST_POINTS = 240
-/** A forecast is made anew every 30 s (agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts); one that is older was taken back. */
+/** A forecast is made again every 30 s (agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts); one that is older was taken back. */
 const FORECAST_HOLDS_MS = 35_000
 const FORECAST_EVERY_MS = 10_000
 

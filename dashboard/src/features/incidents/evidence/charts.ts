@@ -134,9 +134,9 @@ const FAILS: Readonly<Record<string, string>> = {
 
 /** What happened when, within the window: the fault itself, what followed from it in other seconds, and each time that it came again. */
 export function marksOf(incident: Incident, { from, to }: Window): readonly Mark[] {
-  const { kind, facts, started_at, consequences, resolved_at, evidence } = incident
+  const { kind, facts, started_at: startedAt, occurred_at: occurredAt = startedAt, consequences, resolved_at, evidence } = incident
   const marks = new Map<number, string | undefined>([
-    [Math.round(started_at / 1000), kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')],
+    [Math.round(occurredAt / 1000), kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')],
   ])
   for (const { first_seen_at: first, kind: other } of consequences) {
     const second = Math.round(first / 1000)

@@ -23,9 +23,10 @@ export function lastSeconds({ kind, subject, evidence: { series } }: Pick<Incide
 }
 
 /** A card that does not answer is told of seconds later: the last one at which it did. */
-export function courseOf(incident: Pick<Incident, 'kind' | 'subject' | 'evidence' | 'started_at'>): Course {
-  const window = windowOf(incident.started_at)
-  const fault = Math.round(incident.started_at / 1000)
+export function courseOf(incident: Pick<Incident, 'kind' | 'subject' | 'evidence' | 'started_at' | 'occurred_at'>): Course {
+  const at = incident.occurred_at ?? incident.started_at
+  const window = windowOf(at)
+  const fault = Math.round(at / 1000)
   const before = (seconds: Iterable<number>): number | undefined =>
     [...seconds].toSorted((a, b) => a - b).findLast((each) => each < fault && each >= window.from)
   const start = before(lastSeconds(incident)) ?? before(readSeconds(incident.evidence.series, incident.subject.gpu?.uuid)) ?? fault - 1

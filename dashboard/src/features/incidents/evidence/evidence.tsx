@@ -82,7 +82,7 @@ function Scrubber({ course }: { readonly course: Course }) {
 
 export function Evidence({ incident }: { readonly incident: Incident }) {
   const course = courseOf(incident)
-  // A card's size does not change: read once, or the charts would be made anew with every frame.
+  // A card's size does not change: read once, or the charts would be made again with every frame.
   const charts = evidenceCharts(incident, course, (uuid) => views.peek()?.find((view) => view.uuid === uuid)?.row.memory_total_bytes)
   const marks = marksOf(incident, course)
   const lines = logOf(incident.evidence)

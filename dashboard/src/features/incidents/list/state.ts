@@ -21,7 +21,7 @@ const limit = signal(FIRST)
 export const more = computed(() => limit.value < MOST && past.value.size >= limit.value)
 
 const all = computed(() => takeIncidents(past.value, [...incidents.value.values()], MOST + FIRST))
-/** The list need not be made anew with every frame. */
+/** The list need not be made again with every frame. */
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 
 export const filters = computed<IncidentFilters>(() =>

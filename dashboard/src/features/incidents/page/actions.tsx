@@ -17,7 +17,7 @@ const DURATIONS: readonly (readonly [label: string, ms: number])[] = [
 type Open = 'silence' | 'acknowledge' | 'healthy' | undefined
 const TEXTS = {
   silence: { label: 'Why', button: 'Silence', hint: 'Nobody is told of this kind on this GPU and container meanwhile. It is still judged and shown.' },
-  acknowledge: { label: 'Note', button: 'Acknowledge', hint: 'Everybody sees that somebody looks after it.' },
+  acknowledge: { label: 'Note', button: 'Acknowledge', hint: 'Others will see that you are working on it.' },
   healthy: { label: 'Note', button: 'Set healthy', hint: 'It is repaired: the incident is over. The same, unchanged, is no new one.' },
 } as const
 

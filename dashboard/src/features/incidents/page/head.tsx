@@ -1,4 +1,5 @@
 // The head of an incident: what happened to whom, since when, the verdict, and what a reader can say of it.
+import { CONFIDENCE_TEXTS } from '../../../../../agent/text/confidence.ts'
 import { age } from '../../../../../agent/text/span.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { Incident } from '../../../../../agent/model/incident.ts'
@@ -58,7 +59,7 @@ function Said({ incident: { silenced, acknowledged } }: { readonly incident: Inc
 }
 
 export function IncidentHead({ incident }: { readonly incident: Incident }) {
-  const { kind, title, verdict, severity, status, subject, resolution } = incident
+  const { kind, title, verdict, confidence, severity, status, subject, resolution } = incident
   return (
     <header class="incident-top" data-severity={severity} data-status={status}>
       <p class="incident-line">
@@ -73,6 +74,7 @@ export function IncidentHead({ incident }: { readonly incident: Incident }) {
       <Times incident={incident} />
       {resolution !== undefined && <Over resolution={resolution} />}
       <p class="verdict">{verdict}</p>
+      {confidence !== undefined && <p class="sub">{`Confidence: ${CONFIDENCE_TEXTS[confidence]}`}</p>}
       <Said incident={incident} />
       <Actions incident={incident} />
     </header>

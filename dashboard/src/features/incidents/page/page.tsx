@@ -8,6 +8,7 @@ import { hrefOf } from '../../../parts/route.ts'
 import { Evidence } from '../evidence/evidence.tsx'
 import { Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
+import { Occurrences } from './occurrences.tsx'
 import { Runbook } from './runbook.tsx'
 import { detail, watchDetail } from './state.ts'
 
@@ -21,6 +22,7 @@ function Whole({ incident }: { readonly incident: Incident }) {
           <Facts incident={incident} />
           <Story incident={incident} />
           <Consequences incident={incident} />
+          <Occurrences incident={incident} />
           <Settings incident={incident} />
         </div>
         <Evidence incident={incident} />

@@ -60,7 +60,7 @@ export function asOne(label: string, rows: readonly SeriesRow[], grid: Grid): Li
   return { t: timesOf(grid), lines: rows.length === 0 ? [] : [{ label, slot: undefined, values: summed(rows, grid, most) }] }
 }
 
-/** CPU cores from CPU seconds: the rise from one step's highest to the next one's; none over a hole, where the counter begins anew, or of a newest step that is not over. */
+/** CPU cores from CPU seconds: the rise from one step's highest to the next one's; none over a hole, where the counter starts over, or of a newest step that is not over. */
 export function asRate(label: string, rows: readonly SeriesRow[], grid: Grid): Lines {
   const rate: Value = ({ max, step_ms: stepMs }, i) => {
     const [before, now] = [max[i - 1], max[i]]

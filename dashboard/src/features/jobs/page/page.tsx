@@ -40,7 +40,7 @@ function Head({ row }: { readonly row: JobRow }) {
   )
 }
 
-/** The cards that it held; drawn anew only when they change. */
+/** The cards that it held; redrawn only when they change. */
 function Neighbours({ jobKey }: { readonly jobKey: string }) {
   const uuids = useMemo(() => computed(() => (past.value?.spans ?? []).flatMap(({ job, uuid }) => (job.key === jobKey ? [uuid] : []))), [jobKey])
   return uuids.value.length === 0 ? null : <Timeline title="Who held its GPUs" only={new Set(uuids.value)} />

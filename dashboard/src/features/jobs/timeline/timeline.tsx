@@ -14,7 +14,7 @@ import { packed, type Span } from './spans.ts'
 type Pointed = { readonly span: Span; readonly t: number; readonly x: number; readonly y: number }
 const pointed = signal<Pointed | undefined>(undefined)
 type Card = Pick<RowProps, 'uuid' | 'model' | 'total'> & { readonly index: number }
-/** As text, so that a frame in which no card came, went or told its size draws nothing anew. */
+/** As text, so that a frame in which no card came, went or told its size redraws nothing. */
 const cardsText = computed(() =>
   JSON.stringify((views.value ?? []).map(({ uuid, index, name, row }): Card => ({ uuid, index, model: shortGpuName(name), total: row.memory_total_bytes }))),
 )

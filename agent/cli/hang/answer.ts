@@ -1,0 +1,183 @@
+// The answer of `hang` for people and as JSON: who is missing, where it stands, since when, and what to change.
+import { redactDeep } from '../../lib/redact.ts'
+import { ownFrame } from '../../hang/frames.ts'
+import { mainThread } from '../../hang/evidence/stacks.ts'
+import type { Answer, Cause, Doing, Evidence, Frame, RankEvidence } from '../../hang/model.ts'
+import { remediesOf } from '../../hang/remedies.ts'
+import { andList, counted } from '../../text/grammar.ts'
+import { twoUnitSpan } from '../../text/span.ts'
+
+/** What a file may contain must not reach the terminal as commands to it. */
+const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '·')
+/** Before, a time is one within its year, from a log without years. */
+const EPOCH = 1_000_000_000
+const MOST_ROWS = 64
+
+const ranksText = (ranks: readonly number[]): string =>
+  ranks.length === 1
+    ? `Rank ${ranks[0] ?? ''}`
+    : `Ranks ${ranks.length > 12 ? `${ranks.slice(0, 12).join(', ')} and ${ranks.length - 12} more` : andList(ranks.map(String))}`
+const placeText = ({ file, line }: Frame): string => `${file}:${line}`
+
+const DOES: Readonly<Record<Doing, string>> = {
+  data: 'waits for data',
+  lock: 'waits for a lock',
+  input: 'waits for input from a terminal',
+  file: 'waits for a file system',
+  network: 'waits for the network',
+  child: 'waits for a program that it started',
+  sleep: 'sleeps',
+  gil: 'is in a C extension that keeps the GIL',
+  loop: 'computes on the CPU without end',
+  stopped: 'is stopped by a signal',
+  teardown: 'is in its clean-up',
+  save: 'saves',
+  compile: 'compiles',
+  code: 'is elsewhere',
+  unknown: 'did not join',
+}
+const CAUSE: Readonly<Record<Cause, (many: boolean) => string>> = {
+  missing: () => '',
+  mismatch: (many) => `${many ? 'call' : 'calls'} another collective than the others, or the same with another size or type`,
+  order: (many) => `${many ? 'call' : 'calls'} collectives in another order than the others`,
+  dead: (many) => `ended, the others wait for ${many ? 'them' : 'it'}`,
+  left_early: (many) => `${many ? 'wait' : 'waits'} at another line than all others, probably after fewer batches`,
+  exception: () => 'failed with an exception, the others wait',
+  kernel: (many) => `${many ? 'have' : 'has'} a GPU kernel that does not end`,
+  transport: () => '',
+  straggler: (many) => `${many ? 'are' : 'is'} slower than the others`,
+  slow_phase: (many) => `${many ? 'work' : 'works'} alone while the others wait`,
+  late: () => 'joined only after the others had given up',
+  none: () => '',
+}
+
+const clock = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(11, 19)} UTC`
+const rootText = ({ root }: Answer): string =>
+  root === undefined ? '' : `${root.op} ${root.seq} of group ${root.desc === '' ? root.group : `${root.desc} (${root.group})`}`
+
+function headline(answer: Answer): string {
+  const { verdict, cause, culprits, doing, stands, root } = answer
+  if (verdict === 'healthy') return 'No hang: nothing shows that the job stands still.'
+  const since = root?.since !== undefined && root.since > EPOCH ? ` since ${clock(root.since)}` : ''
+  const state = {
+    hang: `Hang${since}`,
+    straggler: 'Slow',
+    slow_phase: 'Long phase, no hang',
+    unknown: 'Unknown whether it hangs',
+    resumed: 'Stood still, goes on again',
+    healthy: '',
+  }[verdict]
+  // Of a disagreement the call counts, not where the rank waits now.
+  const [site] = answer.callSites
+  const at = site?.at ?? culprits.flatMap((rank) => stands.get(rank) ?? [])[0]
+  const where = at === undefined ? '' : `, at ${placeText(at)} in ${at.function}`
+  if (culprits.length === 0) {
+    if (cause === 'mismatch') return `${state}: ranks disagree about ${rootText(answer)}; which side is wrong cannot be told.`
+    return root === undefined
+      ? `${state}: all ranks wait; who disagrees or is missing is not in the evidence.`
+      : `${state}: all ranks joined ${rootText(answer)} and none finishes it: the transport between them.`
+  }
+  const many = culprits.length > 1
+  const what =
+    cause === 'missing' || cause === 'slow_phase' ? andList([...new Set(culprits.map((rank) => DOES[doing.get(rank) ?? 'unknown']))]) : CAUSE[cause](many)
+  const missing = cause === 'missing' && root !== undefined ? `; the others wait for ${many ? 'them' : 'it'} in ${rootText(answer)}` : ''
+  return `${state}: ${ranksText(culprits)} ${what}${where}${missing}.`
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
+}
+
+function standText(me: RankEvidence, answer: Answer): string {
+  const main = mainThread(me.threads)
+  const own = answer.stands.get(me.rank) ?? (main === undefined ? undefined : ownFrame(main.frames))
+  if (me.alive === false) return `ended${me.exit === undefined ? '' : ` (${me.exit})`}`
+  return own === undefined ? '' : `${placeText(own)} ${own.function}`
+}
+
+/** Culprits first; of the others as many as fit a screen. */
+function rankLines(evidence: Evidence, answer: Answer): string[] {
+  const culprits = new Set(answer.culprits)
+  const ranks = [...evidence.ranks.values()].toSorted((a, b) => Number(culprits.has(b.rank)) - Number(culprits.has(a.rank)) || a.rank - b.rank)
+  const rows = ranks.slice(0, MOST_ROWS).map((me) => {
+    const waits = culprits.has(me.rank) && answer.cause === 'missing' ? undefined : answer.waiting.find(({ rank }) => rank === me.rank)
+    return [
+      `${culprits.has(me.rank) ? '*' : ' '}${me.rank}`,
+      me.gpu === undefined ? '' : String(me.gpu),
+      me.host ?? '',
+      me.pid === undefined ? '' : String(me.pid),
+      waits === undefined ? '' : `${waits.op} ${waits.seq} of ${waits.desc === '' ? waits.group : waits.desc}`,
+      waits?.since === undefined || waits.since < EPOCH ? '' : clock(waits.since),
+      standText(me, answer),
+    ]
+  })
+  const head = [' rank', 'GPU', 'host', 'pid', 'waits in', 'since', 'stands at']
+  const used = head.map((_, column) => rows.some((row) => row[column] !== ''))
+  const more = ranks.length - rows.length
+  return [
+    ...table([head, ...rows].map((row) => row.filter((_, column) => used[column] === true))),
+    ...(more > 0 ? [`  and ${counted(more, 'more rank')}`] : []),
+  ]
+}
+
+function workerLines(evidence: Evidence, answer: Answer): string[] {
+  return answer.culprits.flatMap((rank) =>
+    (evidence.ranks.get(rank)?.children ?? []).slice(0, 8).flatMap(({ pid, threads }) => {
+      const at = ownFrame(mainThread(threads)?.frames ?? [])
+      return at === undefined ? [] : [`Process ${pid}, started by rank ${rank}, stands at ${placeText(at)} in ${at.function}.`]
+    }),
+  )
+}
+
+export function answerText(evidence: Evidence, answer: Answer, coloured: boolean): string {
+  const strong = (text: string): string => (coloured ? `\u001b[1m${text}\u001b[0m` : text)
+  const clean = redactDeep({
+    head: headline(answer),
+    ranks: answer.verdict === 'healthy' ? [] : rankLines(evidence, answer),
+    sites: answer.callSites.map(({ ranks, what, at }) => `  ${ranksText(ranks)}: ${what}${at === undefined ? '' : ` at ${placeText(at)} in ${at.function}`}`),
+    exceptions: answer.culprits.flatMap((rank) => {
+      const text = evidence.ranks.get(rank)?.exception
+      return text === undefined ? [] : [`Rank ${rank} raised: ${text.slice(0, 300)}`]
+    }),
+    workers: workerLines(evidence, answer),
+    evidence: answer.evidence,
+    remedies: remediesOf(answer),
+    problems: evidence.problems,
+  })
+  const since = answer.root?.since
+  const lines = [strong(clean.head)]
+  if (since !== undefined && since > EPOCH && Date.now() / 1000 - since < 86_400 * 3 && answer.verdict === 'hang')
+    lines.push(`It waits for ${twoUnitSpan(Date.now() - since * 1000)}.`)
+  lines.push(...clean.exceptions, ...clean.workers)
+  if (clean.ranks.length > 0) lines.push('', ...clean.ranks)
+  if (clean.sites.length > 0) lines.push('', 'Both sides:', ...clean.sites)
+  if (clean.evidence.length > 0) lines.push('', `Known from (${answer.confidence}):`, ...clean.evidence.map((line) => `- ${line}`))
+  if (clean.remedies.length > 0) lines.push('', 'What to change:', ...clean.remedies.map((line) => `- ${line}`))
+  if (clean.problems.length > 0) lines.push('', 'Not read:', ...clean.problems.map((line) => `- ${line}`))
+  return `${lines.map((line, i) => (i === 0 && coloured ? line : printable(line))).join('\n')}\n`
+}
+
+export function answerJson(evidence: Evidence, answer: Answer): unknown {
+  const time = (since: number | undefined): object => (since === undefined || since < EPOCH ? {} : { since_s: since })
+  const place = ({ file, line, function: called }: Frame): object => ({ file, line, function: called })
+  return redactDeep({
+    verdict: answer.verdict,
+    cause: answer.cause,
+    culprit_ranks: answer.culprits,
+    ...(answer.root === undefined
+      ? {}
+      : { root: { group: answer.root.group, desc: answer.root.desc, seq: answer.root.seq, op: answer.root.op, ...time(answer.root.since) } }),
+    waiting: answer.waiting.map(({ rank, group, desc, seq, op, since }) => ({ rank, group, desc, seq, op, ...time(since) })),
+    stands: Object.fromEntries([...answer.stands].map(([rank, frame]) => [rank, place(frame)])),
+    doing: Object.fromEntries(answer.doing),
+    call_sites: answer.callSites.map(({ ranks, what, at }) => ({ ranks, what, ...(at === undefined ? {} : place(at)) })),
+    ranks: [...evidence.ranks.values()]
+      .toSorted((a, b) => a.rank - b.rank)
+      .map(({ rank, host, pid, gpu, container, alive, exit, exception }) => ({ rank, host, pid, gpu, container, alive, exit, exception })),
+    confidence: answer.confidence,
+    evidence: answer.evidence,
+    remedies: remediesOf(answer),
+    problems: evidence.problems,
+  })
+}

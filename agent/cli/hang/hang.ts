@@ -1,0 +1,43 @@
+// `warpwatch hang DIR`: which rank did not join which collective, where it stands, since when, and what to change.
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Evidence } from '../../hang/model.ts'
+import { messageOf } from '../../text/error.ts'
+import { UsageError, type Command, type Io } from '../command.ts'
+
+function folderOf(path: string, cwd: string): string {
+  const folder = resolve(cwd, path)
+  try {
+    if (statSync(folder).isDirectory()) return folder
+  } catch (error) {
+    throw new UsageError(`hang: ${path} cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+  throw new UsageError(`hang: ${path} is a file; give the folder with the dumps, logs and stacks of the job`)
+}
+
+async function ofFolders(paths: readonly string[], io: Io): Promise<Evidence> {
+  const [{ createEvidence }, { readFolder }] = await Promise.all([import('../../hang/model.ts'), import('../../hang/evidence/folder.ts')])
+  const evidence = createEvidence()
+  for (const path of paths) readFolder(folderOf(path, io.cwd), evidence)
+  if (evidence.ranks.size === 0)
+    throw new UsageError(
+      `hang: nothing of a job was found in ${paths.join(', ')}: expected Flight Recorder dumps (nccl_trace_rank_0), logs (rank_0.log), stacks (rank_0.txt) or RAS answers${evidence.problems.length === 0 ? '' : `; ${evidence.problems[0] ?? ''}`}`,
+    )
+  return evidence
+}
+
+export const hang: Command = {
+  name: 'hang',
+  summary: 'which rank of a distributed job did not join which collective, where it stands, since when',
+  positionals: ['DIR'],
+  optionalPositionals: ['DIR…'],
+  flags: { json: { kind: 'switch', help: 'print JSON' } },
+  async run({ flags, positionals }, io) {
+    const evidence = await ofFolders(positionals, io)
+    const [{ judge }, { answerText, answerJson }] = await Promise.all([import('../../hang/judge/judge.ts'), import('./answer.ts')])
+    const answer = judge(evidence)
+    if (flags.has('json')) io.out(`${JSON.stringify(answerJson(evidence, answer))}\n`)
+    else io.out(answerText(evidence, answer, process.stdout.isTTY && (io.env['NO_COLOR'] ?? '') === ''))
+    return answer.verdict === 'hang' ? 1 : 0
+  },
+}

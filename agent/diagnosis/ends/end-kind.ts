@@ -1,0 +1,101 @@
+// What a kind of end is: which errors are of this kind, what to say of it, what to do. One file each in kinds/.
+import type { Facts } from '../../model/facts.ts'
+import type { LogKind } from '../../model/kinds.ts'
+import type { Severity } from '../../model/severity.ts'
+import type { Piece } from '../faults/remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+import type { ErrorSeen } from './evidence.ts'
+
+/** How sure a claim is: the surest kind has the error. */
+export const WEIGHT = {
+  /** Only this kind says so. */
+  message: 4,
+  /** The system's own number. */
+  errno: 3,
+  /** The exception's class. */
+  exception: 2,
+  /** Words that others use too. */
+  words: 1,
+} as const
+export type Claim = { readonly weight: number; readonly facts?: Facts }
+
+/** An error, or one that it was raised from. `full`: its message with the lines after it. */
+export type ErrorPart = Pick<ErrorSeen, 'name' | 'module' | 'message' | 'tail' | 'frames'> & { readonly full: string; readonly errno: number | undefined }
+
+export type EndTold = {
+  readonly facts: Facts
+  readonly error: ErrorSeen | undefined
+  readonly situation: Situation
+}
+
+/**
+ * `cause`: an error of its own; `crash`: a process that fell; `consequence`: what others make of it; `order`: somebody ended the job;
+ * `last`: nothing more is known.
+ */
+export type Stage = 'cause' | 'crash' | 'consequence' | 'order' | 'last'
+
+export type EndKind = {
+  readonly kind: LogKind
+  readonly stage: Stage
+  readonly severity: Severity
+  readonly claims?: (error: ErrorPart) => Claim | undefined
+  readonly title: (told: EndTold) => string
+  readonly verdict: (told: EndTold) => string
+  readonly remedies: (told: EndTold) => readonly Piece[]
+}
+
+const QUOTED = 200
+/** The message in one line, bounded. */
+export function quote({ error }: Pick<EndTold, 'error'>): string {
+  if (error === undefined) return ''
+  const text = error.message.replace(/\s+/g, ' ').trim()
+  const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
+  const whole = `${named}${text}`
+  return whole.length > QUOTED ? `${whole.slice(0, QUOTED)}…` : whole
+}
+/** ` at train.py:15`, or nothing. */
+export const place = ({ facts: { frame } }: Pick<EndTold, 'facts'>): string => (frame === undefined ? '' : ` at ${frame}`)
+/** `Rank 3`, or the subject that a sentence begins with. */
+export const who = ({ facts: { rank, pid } }: Pick<EndTold, 'facts'>, otherwise = 'The program'): string =>
+  rank !== undefined ? `Rank ${rank}` : pid !== undefined ? `Process ${pid}` : otherwise
+/** The verdict of most kinds: who, what, where, in the program's own words. */
+export const saying = (told: EndTold, what: string): string => {
+  const words = quote(told)
+  return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}`
+}
+export const openFrame = ({ facts: { frame } }: Pick<EndTold, 'facts'>): Piece =>
+  frame !== undefined && { text: `Open ${frame}: the deepest line of your own code in the traceback.` }
+
+/** Claims by patterns over the message and what follows it. */
+export const says =
+  (pattern: RegExp, weight: number, factsOf?: (match: RegExpExecArray) => Facts) =>
+  ({ full }: ErrorPart): Claim | undefined => {
+    const match = pattern.exec(full)
+    return match === null ? undefined : { weight, ...(factsOf === undefined ? {} : { facts: factsOf(match) }) }
+  }
+/** Claims by the exception's name. */
+export const raises =
+  (pattern: RegExp, weight: number = WEIGHT.exception) =>
+  ({ name }: ErrorPart): Claim | undefined =>
+    name !== undefined && pattern.test(name) ? { weight } : undefined
+
+/** The surest of several ways to recognise one kind. */
+export const anyOf =
+  (...ways: readonly ((error: ErrorPart) => Claim | undefined)[]) =>
+  (error: ErrorPart): Claim | undefined => {
+    let best: Claim | undefined
+    for (const way of ways) {
+      const claim = way(error)
+      if (claim !== undefined && claim.weight > (best?.weight ?? 0)) best = claim
+    }
+    return best
+  }
+
+const PATH =
+  /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|path|exist|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|: (?:No such file|Permission denied|Read-only|Is a directory|Not a directory|Input\/output|Stale))|can't open file '([^'\n]{1,400})'|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
+/** The file that a message is about. */
+export function pathIn(text: string): string | undefined {
+  return PATH.exec(text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+}

@@ -1,0 +1,109 @@
+// Reads the lines of a log for what they say of the end of its job. Incremental and bounded: the agent holds one for each run that it follows.
+import { readLine } from '../traceback/line.ts'
+import { createTracebackReader } from '../traceback/reader.ts'
+import type { Sign } from './evidence.ts'
+import { errorOf } from './signs/errors.ts'
+import { createExitReader } from './signs/exits.ts'
+import { createLife } from './signs/life.ts'
+import { createLineReader } from './signs/lines.ts'
+import { createLossReader } from './signs/loss.ts'
+import { createNativeReader } from './signs/native.ts'
+import { createOrderReader } from './signs/orders.ts'
+import { readSignal } from './signs/signals.ts'
+
+export type EndEvidence = {
+  /** In the order of their lines. */
+  readonly signs: readonly Sign[]
+  /** The last line that shows a program at work; 0 where none does. */
+  readonly aliveAt: number
+  readonly lines: number
+}
+export type EndReader = {
+  readonly add: (raw: string, number: number) => void
+  /** A traceback is being read: its next lines should come, too. */
+  readonly isOpen: () => boolean
+  readonly evidence: () => EndEvidence
+}
+
+/** The first of them, and the last. */
+const FIRST_SIGNS = 64
+const LAST_SIGNS = 192
+/** Lines whose text is kept for the evidence. */
+const TEXTS = 512
+const TEXT_LENGTH = 2_000
+const LONGEST_LINE = 16_384
+
+export function createEndReader(): EndReader {
+  const tracebacks = createTracebackReader()
+  const exits = createExitReader()
+  const orders = createOrderReader()
+  const native = createNativeReader()
+  const lines = createLineReader()
+  const loss = createLossReader()
+  const life = createLife()
+  const first: Sign[] = []
+  const last: Sign[] = []
+  const texts = new Map<number, string>()
+  let count = 0
+  let isOpen = false
+
+  const keepText = (number: number, raw: string): void => {
+    texts.set(number, raw.slice(0, TEXT_LENGTH))
+    if (texts.size > TEXTS) {
+      const [oldest] = texts.keys()
+      if (oldest !== undefined) texts.delete(oldest)
+    }
+  }
+  const found = (sign: Sign): void => {
+    const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
+    if (first.length < FIRST_SIGNS) first.push(bounded)
+    else {
+      last.push(bounded)
+      if (last.length > LAST_SIGNS) last.shift()
+    }
+  }
+
+  return {
+    add(raw, number) {
+      count = number
+      const line = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
+      const token = tracebacks.add(line)
+      if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') keepText(number, raw)
+      const inside = tracebacks.isOpen(line.writer)
+      isOpen = inside
+      if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
+        if (token === 'detail' || token === 'blank') {
+          // Indented fields of a launcher's table, of a pod's status.
+          exits(line, found)
+          orders(line, found)
+          native.add(line, found, true)
+        }
+        return
+      }
+      readSignal(line, found)
+      exits(line, found)
+      orders(line, found)
+      native.add(line, found, inside)
+      loss.add(line)
+      if (token === 'other') {
+        if (!inside) lines.add(line, found)
+        life.add(line)
+      }
+    },
+    isOpen: () => isOpen,
+    evidence() {
+      const all: Sign[] = [...first, ...last]
+      const also = (sign: Sign): void => void all.push(sign)
+      native.end(also)
+      lines.end(also)
+      for (const traceback of tracebacks.tracebacks()) {
+        if (traceback.ignored) continue
+        const sign = errorOf(traceback, (number) => texts.get(number) ?? '')
+        if (sign !== undefined) all.push(sign)
+      }
+      const diverged = loss.diverged()
+      if (diverged !== undefined) all.push(diverged)
+      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), lines: count }
+    },
+  }
+}

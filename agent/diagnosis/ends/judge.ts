@@ -1,0 +1,170 @@
+// From the signs of an end to one verdict: what ended the job first, with the facts that the others add.
+import type { Facts } from '../../model/facts.ts'
+import type { Fault } from '../../model/fault.ts'
+import { factsOf, kindOf, type LogKind } from '../../model/kinds.ts'
+import { plan } from '../faults/remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
+import { classify } from './classify.ts'
+import type { EndTold } from './end-kind.ts'
+import type { EndEvidence } from './end-reader.ts'
+import type { Sign } from './evidence.ts'
+import { signalOfExit } from './signals.ts'
+
+/** What an engine, a scheduler or the kernel says of the end, beside the log. */
+export type KnownEnd = {
+  readonly exitCode?: number | undefined
+  readonly signal?: string | undefined
+  /** Memory ran out, by the engine's flag or the cgroup's counter. */
+  readonly oomKilled?: boolean | undefined
+  /** Somebody asked the engine to stop it. */
+  readonly stopped?: boolean | undefined
+  /** The reason in the scheduler's words. */
+  readonly reason?: 'time_limit' | 'preempted' | 'cancelled' | 'evicted' | 'node_failed' | undefined
+}
+export type EndJudgement = {
+  /** What ended the job, where no other fault explains it. */
+  readonly verdict: Fault | undefined
+  /** The other faults, with what the end adds to them: exception, frame, exit code. */
+  readonly faults: readonly Fault[]
+}
+
+/** A likely kill by the kernel explains a killed process, too. */
+const isFatal = ({ kind, severity }: Fault): boolean => kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill')
+
+/** Whether the fault is told by lines of this sign. */
+const claims = (fault: Fault, sign: Sign): boolean =>
+  fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last : sign.at))
+/** What a sign adds to a fault of another kind. */
+function addsTo(sign: Sign): Facts {
+  if (sign.type !== 'error') return sign.facts
+  const { signal, pid, errno } = classify(sign.error, sign.weak)?.facts ?? {}
+  return { ...(signal === undefined ? {} : { signal }), ...(pid === undefined ? {} : { pid }), ...(errno === undefined ? {} : { errno }), ...sign.facts }
+}
+
+/** Facts of how it ended that the root does not say itself. */
+function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Facts {
+  let facts: Facts = root
+  const native = root.exception === undefined
+  for (const { type, facts: said } of others) {
+    const { exit_code, rank, pid, job_id, signal, errno, exception, frame } = said
+    const add: Facts = {
+      ...(exit_code === undefined ? {} : { exit_code }),
+      ...(job_id === undefined ? {} : { job_id }),
+      ...(errno === undefined || type === 'error' ? {} : { errno }),
+      ...(type === 'exit' || type === 'signal' || type === 'order'
+        ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) }
+        : pid === undefined || facts.pid !== undefined
+          ? {}
+          : { pid }),
+      // What cleared a failed program away says nothing of its failure.
+      ...(signal === undefined || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
+        ? {}
+        : { signal }),
+      ...(exception === undefined || type !== 'error' ? {} : { exception }),
+      ...(frame === undefined || type !== 'error' ? {} : { frame }),
+    }
+    facts = { ...add, ...facts }
+  }
+  return facts
+}
+const declared = (facts: Facts, kind: LogKind): Facts => {
+  const known = factsOf(kind)
+  return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
+}
+
+/** Signs of what the engine knows, after the last line. */
+function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
+  const { exitCode, signal, reason, stopped } = known
+  const text = ''
+  const signs: Sign[] = []
+  if (reason !== undefined) {
+    const kind: LogKind = reason === 'evicted' || reason === 'node_failed' ? 'job_killed' : reason
+    signs.push({ type: 'order', at: 0, text, kind, sure: true, facts: kind === 'job_killed' ? { pattern: reason } : {} })
+  } else if (stopped === true) signs.push({ type: 'order', at, text, kind: 'cancelled', sure: false, facts: {} })
+  const by = signal ?? (exitCode === undefined ? undefined : signalOfExit(exitCode))
+  if (by !== undefined)
+    signs.push({ type: 'signal', at, text, signal: by, by: 'kernel', facts: { signal: by, ...(exitCode === undefined ? {} : { exit_code: exitCode }) } })
+  else if (exitCode !== undefined && exitCode !== 0) signs.push({ type: 'exit', at, text, facts: { exit_code: exitCode } })
+  return signs
+}
+
+/**
+ * Judges how a run ended. `faults`: what the families found in the same text; they come first where they explain the end. `known`: what the engine
+ * says; without it the text alone decides. A run that ended well has no verdict, whatever was handled on its way.
+ */
+export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
+  const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
+  const endedBadly =
+    (known.exitCode ?? 0) !== 0 ||
+    known.signal !== undefined ||
+    known.oomKilled === true ||
+    signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
+  const handled = (sign: Sign): boolean =>
+    evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
+    (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher'))
+
+  const added = new Map<Fault, Facts>()
+  const claimed = new Set<Sign>()
+  for (const fault of faults) {
+    for (const sign of signs) {
+      if (sign.type === 'order' || sign.type === 'diverged' || !claims(fault, sign)) continue
+      claimed.add(sign)
+      added.set(fault, { ...addsTo(sign), ...added.get(fault) })
+    }
+  }
+  const open = signs.filter((sign) => !claimed.has(sign))
+  const current = open.filter((sign) => !handled(sign))
+  // The run failed, and all that says why is followed by other processes at work.
+  const causes = current.some((sign) => sign.type === 'error' && !sign.wrapper)
+  const late =
+    endedBadly && !causes && faults.every((fault) => !isFatal(fault))
+      ? open.filter((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper).slice(-1)
+      : []
+  const counted = [...current, ...late].toSorted((a, b) => a.at - b.at)
+
+  const fatal = faults.filter(isFatal)
+  const strong = counted.find((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper && classify(sign.error, false)?.end.stage === 'cause')
+  const firstFault = Math.min(Infinity, ...fatal.flatMap(({ evidence: lines }) => lines.map(({ line }) => line)))
+  const firstCause = Math.min(strong?.at ?? Infinity, firstFault)
+  const failedBefore = (at: number): boolean =>
+    firstCause < at ||
+    counted.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself')))
+  const candidates = counted.flatMap((sign) => candidateOf(sign, { firstCause, failedBefore }) ?? [])
+  const root = candidates.toSorted((a, b) => a.place - b.place || a.sign.at - b.sign.at)[0]
+
+  const alone = root !== undefined && !explained(root, fatal)
+  const rest = counted.filter((sign) => sign !== root?.sign)
+  const verdict = alone ? faultOf(root, rest, situationAt) : undefined
+  // What the end adds goes to the fault that explains it.
+  const first = fatal[0] ?? faults.find((fault) => added.has(fault))
+  if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
+  return {
+    verdict,
+    faults: faults.map((fault) => (added.has(fault) ? { ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) } : fault)),
+  }
+}
+
+/** Faults of hardware, memory and platform explain every way in which a program then ends; NCCL's explain what only passes on. */
+function explained({ place, end }: Candidate, fatal: readonly Fault[]): boolean {
+  if (fatal.length === 0 || place === PLACE.orderFirst || place === PLACE.cause) return false
+  if (place >= PLACE.consequence || place === PLACE.weakCause) return true
+  const onlyNccl = fatal.every(({ kind }) => kind === 'nccl_error')
+  return !(onlyNccl && (end.kind === 'segfault' || end.kind === 'bus_error' || end.kind === 'job_killed'))
+}
+
+function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], situationAt: (line: number) => Situation): Fault {
+  const ended = SIGNAL_OF[end.kind]
+  const all = declared({ ...(ended === undefined ? {} : { signal: ended }), ...withEndFacts(facts, rest, end.kind) }, end.kind)
+  const told: EndTold = { facts: all, error: sign.type === 'error' ? sign.error : undefined, situation: situationAt(sign.at) }
+  const shown = [sign, ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
+  return {
+    kind: end.kind,
+    severity: end.severity,
+    title: end.title(told),
+    verdict: end.verdict(told),
+    facts: all,
+    remedies: plan(end.remedies(told)),
+    evidence: shown.flatMap(({ at, text, ...one }) => (text === '' ? [] : [{ line: one.type === 'error' ? one.line : at, text }])),
+  }
+}

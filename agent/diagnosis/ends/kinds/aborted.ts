@@ -1,0 +1,37 @@
+// A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
+import { WEIGHT, place, quote, who, type EndKind } from '../end-kind.ts'
+import { NATIVE } from '../signs/native.ts'
+
+export const aborted: EndKind = {
+  kind: 'aborted',
+  stage: 'crash',
+  severity: 'critical',
+  claims: ({ name, module, full }) => {
+    if (/terminated with signal SIGABRT|killed by signal: Aborted/.test(full)) return { weight: WEIGHT.message }
+    return module === NATIVE || name === 'Fatal Python error' ? { weight: WEIGHT.exception } : undefined
+  },
+  title: (told) => `Process aborted${told.facts.signal === undefined ? '' : ` (${told.facts.signal})`}${place(told)}`,
+  verdict: (told) => {
+    const words = quote(told)
+    const { signal } = told.facts
+    const why =
+      signal === 'SIGILL'
+        ? 'the program uses an instruction that this CPU does not have'
+        : signal === 'SIGFPE'
+          ? 'native code divided by zero'
+          : 'native code found an error that it cannot go on with'
+    return `${who(told, 'A process')} ended itself${place(told)}: ${why}${words === '' ? '' : ` ("${words}")`}.`
+  },
+  remedies: ({ facts: { signal }, error }) => [
+    signal === 'SIGILL' && {
+      text: 'See what this CPU has: the package was built for a newer one (AVX, AVX-512).',
+      command: 'lscpu | grep -iE "model name|avx"',
+    },
+    error?.name === 'glibc' && {
+      text: 'The heap was damaged before: two libraries with different allocators or versions in one process, or a bug in an extension. Update the extensions, and try without jemalloc or tcmalloc.',
+    },
+    { text: 'Read the lines just above: the library that aborts says there why.' },
+    { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
+    { text: 'See whether the installed packages fit together.', command: 'python -m pip check' },
+  ],
+}

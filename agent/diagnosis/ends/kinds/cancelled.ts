@@ -1,0 +1,16 @@
+// A person ended the job.
+import { WEIGHT, place, raises, type EndKind } from '../end-kind.ts'
+
+export const cancelled: EndKind = {
+  kind: 'cancelled',
+  stage: 'order',
+  severity: 'info',
+  claims: raises(/^KeyboardInterrupt$/, WEIGHT.message),
+  title: ({ facts: { job_id: job } }) => `The job${job === undefined ? '' : ` ${job}`} was cancelled`,
+  verdict: (told) =>
+    `Somebody cancelled the job${told.facts.job_id === undefined ? (told.facts.exception === 'KeyboardInterrupt' ? ' (Ctrl-C or SIGINT)' : '') : ` ${told.facts.job_id} through the scheduler`}${place(told)}. It did not fail by itself.`,
+  remedies: ({ facts: { job_id: job } }) => [
+    { text: 'Nothing to repair. Resume from the last checkpoint, if it should go on.' },
+    job !== undefined && { text: 'See who cancelled it, and when.', command: `sacct -j ${job} --format=JobID,State,End,ExitCode` },
+  ],
+}

@@ -1,0 +1,81 @@
+// A checkpoint that does not fit the model, or cannot be read.
+import type { Facts } from '../../../model/facts.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type ErrorPart } from '../end-kind.ts'
+
+const FILE = /((?:\/|~\/|\.{1,2}\/)?[\w@+.-]{1,80}(?:\/[\w@+.-]{1,80}){0,12}\.(?:safetensors|gguf|bin|pth?|ckpt|h5|msgpack|npz|pkl))\b/
+const unreadable = ({ input }: RegExpExecArray): Facts => {
+  const path = FILE.exec(input)?.[1]
+  return { pattern: 'unreadable', ...(path === undefined ? {} : { path }) }
+}
+/** Reading a checkpoint fails with errors that say nothing of it. */
+const READS =
+  /^(?:load|torch_load|_load|_legacy_load|load_state_dict|__init__|safe_open|load_file|load_checkpoint|_open_zipfile_reader|persistent_load|restore|deserialize)$/
+const reading = ({ frames }: ErrorPart): boolean =>
+  frames.slice(-4).some(({ file, name }) => /(?:serialization|safetensors|pickle|h5py|orbax|checkpoint)/.test(file) && (name === undefined || READS.test(name)))
+
+export const checkpointMismatch: EndKind = {
+  kind: 'checkpoint_mismatch',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(
+      /size mismatch for \w[\w.]{0,200}|copying a param with shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
+      WEIGHT.message + 0.2,
+      () => ({ pattern: 'sizes' }),
+    ),
+    says(
+      /Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|[Mm]issing keys?(?: in)?:? ?\[|not found in checkpoint|unexpected keys? in (?:source )?state|(?:keys?|structures?|tree) .{0,60}(?:do not|does not|don't) match .{0,60}(?:checkpoint|state|restored)/,
+      WEIGHT.message + 0.1,
+      () => ({ pattern: 'keys' }),
+    ),
+    says(
+      /Error\(s\) in loading state_dict|loaded state dict (?:contains a parameter group|has a different number)|different (?:set of )?(?:keys|number of (?:layers|parameters)) .{0,40}checkpoint/,
+      WEIGHT.message,
+      () => ({ pattern: 'keys' }),
+    ),
+    says(
+      /PytorchStreamReader|failed finding central directory|invalid (?:load key|magic number|header|checkpoint file)|[Ii]ncomplete metadata|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader|Error while deserializing|Weights only load failed|[Uu]nable to open file \((?:truncated|file signature)|file signature not found|truncated file|not a (?:zip|gzip|valid (?:checkpoint|safetensors|HDF5|gguf))|[Cc]orrupt(?:ed)? (?:checkpoint|file|data|header)|data is not within the file bounds|Unable to (?:load weights|open table file)|unpickling stack underflow|pickle data was truncated|Ran out of input|unexpected EOF|[Cc]hecksum (?:mismatch|failed|does not match)/,
+      WEIGHT.message,
+      unreadable,
+    ),
+    (error) => {
+      const claim = raises(/^(?:SafetensorError|UnpicklingError|BadZipFile|BadZipfile|DataLossError|CheckpointError|RestoreError)$/)(error)
+      return claim === undefined || /serializing|IoError/.test(error.message) ? undefined : { ...claim, facts: { pattern: 'unreadable' } }
+    },
+    (error) => (reading(error) && (error.errno === 22 || error.name === 'EOFError') ? { weight: WEIGHT.message, facts: { pattern: 'unreadable' } } : undefined),
+  ),
+  title: ({ facts: { pattern } }) => (pattern === 'unreadable' ? 'A checkpoint or model file cannot be read' : 'The checkpoint does not fit the model'),
+  verdict: (told) =>
+    saying(
+      told,
+      told.facts.pattern === 'unreadable'
+        ? 'could not read a checkpoint or model file: likely an incomplete save or download;'
+        : `loaded a checkpoint whose ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those of the model' : 'names of tensors are not those of the model'}`,
+    ),
+  remedies: (told) => {
+    const { pattern, path } = told.facts
+    return pattern === 'unreadable'
+      ? [
+          {
+            text: 'Compare the size of the file with that of its neighbours or of the hub.',
+            command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}`,
+          },
+          {
+            text: 'If it is a checkpoint of your own, it was cut while it was saved: resume from the one before it, and see whether the disk was full.',
+            command: 'df -h',
+          },
+          { text: 'If it was downloaded, fetch it again: the incomplete file is replaced.', command: 'hf download <REPOSITORY> --force-download' },
+          { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
+        ]
+      : [
+          openFrame(told),
+          { text: 'Build the model with the settings that the checkpoint was trained with: layers, width, number of classes, size of the vocabulary.' },
+          pattern === 'sizes' && {
+            text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained anew.',
+          },
+          pattern === 'keys' && {
+            text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.',
+          },
+        ]
+  },
+}

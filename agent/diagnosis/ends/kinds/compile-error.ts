@@ -1,0 +1,42 @@
+// Code that does not compile at run time: torch.compile, Triton, XLA, CUDA extensions.
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { setVariables } from '../../faults/remedies/environment.ts'
+
+export const compileError: EndKind = {
+  kind: 'compile_error',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    raises(
+      /^(?:BackendCompilerFailed|InductorError|LoweringException|CppCompileError|CUDACompileError|CompilationError|CompileTimeAssertionFailure|PTXASError|TorchRuntimeError|TritonError|OutOfResources|Unsupported|UserError|InternalTorchDynamoError|FailOnRecompileLimitHit|RecompileError|NoValidChoicesError|CompileException|CompileError|LinkError|DistutilsExecError|LoweringError|NVRTCError|JitError|MLIRError|UncapturedHigherOrderOpError)$/,
+      WEIGHT.errno + 0.5,
+    ),
+    says(
+      /\bptxas (?:fatal|error)|\bnvcc fatal|\bhipcc\b.{0,80}(?:error|failed)|PassManager::run failed|Error (?:compiling objects|building extension)|Ninja is required to load|torch\.compile with fullgraph|[Ff]ailed to find C compiler|C\+\+ compile error|fatal error: [\w./+-]{1,120}: No such file or directory|ld returned \d exit status|['"](?:ninja|[^'"\n]{0,120}nvcc|[^'"\n]{0,80}(?:gcc|g\+\+|clang)(?:-\d+)?)['"][^\n]{0,200}(?:returned non-zero|failed with exit)|command '[^'\n]{0,120}(?:nvcc|gcc|g\+\+|clang|hipcc|cl\.exe)' failed|error: could not compile|Failed building wheel for|subprocess-exited-with-error|NVRTC_ERROR|nvrtc: error|LLVM ERROR|MLIR|CUDA_HOME environment variable is not set|Could not find (?:nvcc|CUDA toolkit)|Mosaic failed|Failed to (?:compile|legalize)|triton\.compiler|out of resource: /,
+      WEIGHT.message,
+    ),
+    ({ frames, name }) =>
+      name !== undefined &&
+      /^(?:RuntimeError|AssertionError|NotImplementedError|KeyError|TypeError|AttributeError|ValueError|IndexError)$/.test(name) &&
+      /[\\/](?:torch[\\/]_inductor|triton[\\/](?:compiler|backends|runtime[\\/]jit))[\\/.]/.test(frames.at(-1)?.file ?? '')
+        ? { weight: WEIGHT.exception }
+        : undefined,
+  ),
+  title: (told) => `Code could not be compiled${told.facts.frame === undefined ? '' : ` for ${told.facts.frame}`}`,
+  verdict: (told) => saying(told, 'failed while code was compiled'),
+  remedies: (told) => [
+    /inductor|dynamo|compile/i.test(told.situation.text) &&
+      told.situation.programs.has('pytorch') && {
+        text: 'Run once without torch.compile, to see whether the program itself works.',
+        command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
+      },
+    /ninja|nvcc|extension|CUDA_HOME/i.test(told.error?.message ?? '') && {
+      text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
+      command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
+    },
+    { text: 'The first error of the compiler is the one that counts: look above the traceback for "error:".' },
+    /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
+    { text: 'See whether versions fit together: torch, triton and the GPU.', command: 'python -m pip list | grep -iE "torch|triton"' },
+    openFrame(told),
+  ],
+}

@@ -1,0 +1,54 @@
+// The program refuses what it was told: arguments, configuration files, combinations that it does not support.
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+const REFUSES =
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|is incompatible with|are incompatible with|not compatible with|[Pp]lease (?:set|specify|provide|choose|use) (?:the |a |an |your |one of |--)?\S/
+
+export const configError: EndKind = {
+  kind: 'config_error',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    raises(/^usage$/, WEIGHT.message),
+    raises(
+      /^(?:\w*Config\w*(?:Error|Exception)|MisconfigurationException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|OmegaConfBaseException|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
+    ),
+    says(
+      /unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|Primary config (?:module|directory|file)|validation errors? for \w/,
+      WEIGHT.message,
+    ),
+    says(
+      /api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i,
+      WEIGHT.message,
+    ),
+    says(
+      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)/,
+      WEIGHT.message,
+    ),
+    // Only where the program looked: not what a library says of GPUs.
+    ({ name, full }) =>
+      (name === undefined ||
+        /^(?:ValueError|NotImplementedError|AssertionError|Exception|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
+      REFUSES.test(full) &&
+      !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full)
+        ? { weight: WEIGHT.exception - 0.5 }
+        : undefined,
+  ),
+  title: (told) => (told.error?.name === 'usage' ? 'The program rejected its arguments' : 'The program rejected its configuration'),
+  verdict: (told) => saying(told, 'refused what it was told and ended'),
+  remedies: (told) => [
+    told.error?.name === 'usage'
+      ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
+      : { text: 'Correct the setting that the message names, in the command, the configuration file or the environment of the job.' },
+    /--local[-_]rank/.test(told.error?.message ?? '') && {
+      text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
+      command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',
+    },
+    /api[_ ]?key/i.test(told.error?.message ?? '') && { text: 'Give the job its key through its environment or a secret, not in the command line.' },
+    /model type|does not recognize this architecture|not supported/.test(told.error?.message ?? '') &&
+      told.situation.programs.has('transformers') && { text: 'A newer model needs a newer library.', command: 'python -m pip install --upgrade transformers' },
+    openFrame(told),
+    { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
+  ],
+}
+const script = (path: string | undefined): string => (path !== undefined && /^[\w./-]+$/.test(path) ? `python ${path}` : '<COMMAND>')

@@ -1,0 +1,32 @@
+// Tensors of one operation on different devices.
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+
+export const deviceMismatch: EndKind = {
+  kind: 'device_mismatch',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(
+      /to be on the same device|on different devices|is not on the expected device|must be on the same device|same device(?:,| but| \(|:)|(?:tensors?|module|inputs?|model|parameters|weights?)\b.{0,80}\bon (?:the )?(?:device )?(?:cuda|cpu|meta|mps|xpu)(?::\d{1,2})?\b.{0,80}\b(?:but|and|while|vs)\b.{0,80}\b(?:cuda|cpu|meta|mps|xpu)/is,
+      WEIGHT.message,
+    ),
+    says(
+      /can't convert \S{1,20} device type tensor to numpy|Cannot copy out of meta tensor|Expected object of device type \w{1,10} but got device type|Expected a '\w{1,10}' (?:device type )?(?:generator|tensor)|expected device \S{1,12} but got|Attempting to deserialize object on (?:a )?CUDA|indices should be either on (?:cpu|the same device)|Tensor for argument #\d{1,2} .{0,60} is on (?:CPU|GPU), but expected it to be on|torch\.cuda\.\w{1,20}Tensor is not (?:on|equal)|expected (?:all tensors|self|mat2|tensor).{0,60}(?:on|device)/i,
+      WEIGHT.message,
+    ),
+    ({ full }) => {
+      const types = /Input type \((?:torch\.)?(cuda\.)?(\w{1,20})\) and (?:weight|bias) type \((?:torch\.)?(cuda\.)?(\w{1,20})\) should be the same/.exec(full)
+      return types !== null && (types[1] === undefined) !== (types[3] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined
+    },
+  ),
+  title: (told) => `Tensors on different devices${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
+  verdict: (told) => saying(told, 'used tensors of different devices in one operation'),
+  remedies: (told) => [
+    openFrame(told),
+    {
+      text: 'Move model and inputs to one device: `model.to(device)`, `batch = {k: v.to(device) for k, v in batch.items()}`. Make new tensors there too (`torch.zeros(..., device=x.device)`).',
+    },
+    /numpy/.test(told.error?.message ?? '') && { text: 'NumPy needs host memory: use `tensor.detach().cpu().numpy()`.' },
+    { text: 'Register constants of a module as buffers (`register_buffer`), so that they move with it.' },
+  ],
+}

@@ -1,0 +1,45 @@
+// Tensors of one operation with different types, or a type for which an operation does not exist.
+import type { Facts } from '../../../model/facts.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+
+const type = (text: string | undefined): string | undefined =>
+  text
+    ?.replace(/^torch\.(?:cuda\.)?/, '')
+    .replace(/Tensor$/, '')
+    .replace(/^c10::/, '')
+const both =
+  (expected: number, found: number) =>
+  (match: RegExpExecArray): Facts => {
+    const [want, got] = [type(match[expected]), type(match[found])]
+    return { ...(want === undefined ? {} : { expected: want }), ...(got === undefined ? {} : { found: got }) }
+  }
+export const dtypeMismatch: EndKind = {
+  kind: 'dtype_mismatch',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(
+      /[Ee]xpected (?:object of )?(?:scalar type|dtype) ([\w.:]{2,20}) but (?:found|got)(?: scalar type| dtype)? ([\w.:]{2,20})/,
+      WEIGHT.message,
+      both(1, 2),
+    ),
+    says(/[Ff]ound dtype ([\w.:]{2,20}) but expected ([\w.:]{2,20})/, WEIGHT.message, both(2, 1)),
+    says(/(?:same dtype|same type|matching dtypes?),? but (?:got|found):? ?([\w.:]{2,30}) (?:!=|and|vs\.?) ([\w.:]{2,30})/, WEIGHT.message, both(1, 2)),
+    says(/[Ii]nput type \(([\w.:]{2,40})\) and (?:weight|bias) type \(([\w.:]{2,40})\) should be the same/, WEIGHT.message, both(2, 1)),
+    says(/not implemented for '(\w{2,20})'/, WEIGHT.message, (match) => ({ found: match[1] ?? '' })),
+    says(/result type (\w{2,20}) can't be cast to the desired output type (\w{2,20})/, WEIGHT.message, both(2, 1)),
+    says(/scalar types?:? ([\w, ]{2,60}?); but got (?:torch\.)?(?:cuda\.)?(\w{2,30})/, WEIGHT.message, both(1, 2)),
+    says(
+      /tensors used as indices must be|must have the same dtype|to have the same dtype|data types? (?:must|should|do(?:es)? not) match|[Dd]type mismatch|mismatched dtypes|requires arguments to have (?:the same|equal) (?:dtypes|types)|expected to be an? \w{2,20} tensor but is an? \w{2,20} tensor|Only Tensors of floating point .{0,40}can require gradients|Cannot interpret '.{1,60}' as a data type|can't convert np\.ndarray of type|Tensor conversion requested dtype|Index(?:es)? must be (?:Long|int)|self and mat2 must have the same dtype|unsupported (?:data ?type|dtype)|FlashAttention only supports? (?:fp16|Ampere)?.{0,20}(?:bf16|fp16)/i,
+      WEIGHT.message,
+    ),
+  ),
+  title: ({ facts: { expected, found, frame } }) =>
+    `Tensor types do not fit${expected === undefined || found === undefined ? '' : `: expected ${expected}, found ${found}`}${frame === undefined ? '' : ` at ${frame}`}`,
+  verdict: (told) => saying(told, 'used tensors of different types in one operation'),
+  remedies: (told) => [
+    openFrame(told),
+    { text: 'Cast at the border: `x = x.to(layer.weight.dtype)`, or load model and inputs in one type (`torch_dtype=`).' },
+    told.situation.training && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },
+  ],
+}

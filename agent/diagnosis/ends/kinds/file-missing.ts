@@ -1,0 +1,51 @@
+// A file, folder or checkpoint that is not there.
+import { WEIGHT, anyOf, openFrame, pathIn, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+const withPath = (match: RegExpExecArray): { path?: string } => {
+  const path = pathIn(match.input)
+  return path === undefined ? {} : { path }
+}
+export const fileMissing: EndKind = {
+  kind: 'file_missing',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(/No such file or directory|cannot find the (?:file|path) specified|\bENOENT\b|kind: NotFound|Not a directory/, WEIGHT.errno, withPath),
+    says(/(?:^|\s)(?:\/|\.{1,2}\/|~\/)[^\s'",]{1,300}(?: does not exist| not found| could not be found)/, WEIGHT.exception + 0.5, withPath),
+    says(
+      /(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath|[Cc]heckpoint|[Dd]ataset)\b.{0,200}(?:does not exist|doesn't exist|not found|could not be found|is missing)|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|open|locate)\b.{0,60}(?:file|director|folder|path|checkpoint|\/)|No (?:files?|checkpoints?|images?|such file)\b.{0,40}(?:found|exist)/,
+      WEIGHT.exception,
+      withPath,
+    ),
+    ({ name, full }) => {
+      if (
+        name === undefined ||
+        !/^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError|NoSuchFileException|FileNotFoundException|FileNotFound)$/.test(name)
+      )
+        return undefined
+      const path = pathIn(full) ?? /((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})/.exec(full)?.[1]
+      return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
+    },
+    raises(/^NoSuchKey$/),
+  ),
+  title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),
+  verdict: (told) => saying(told, `needs ${told.facts.path ?? 'a file'} that is not there; it stopped`),
+  remedies: (told) => {
+    const { path } = told.facts
+    const folder = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path.replace(/\/[^/]*$/, '') || '/' : undefined
+    return [
+      {
+        text: `See what is there${folder === undefined ? '' : `: where the job runs, not where you are logged in`}.`,
+        command: folder === undefined || !/^[/~.]/.test(folder) ? 'pwd; ls -la' : `ls -la ${folder}`,
+      },
+      path !== undefined &&
+        !/^[/~]/.test(path) && {
+          text: 'The path is relative: it depends on the folder in which the job was started. Use an absolute path, or start it there.',
+        },
+      (told.situation.programs.has('docker') || told.situation.programs.has('kubernetes')) && {
+        text: 'In a container: mount the folder into it (docker run -v, a volume of the pod).',
+      },
+      openFrame(told),
+    ]
+  },
+}

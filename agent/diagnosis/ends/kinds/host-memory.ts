@@ -1,0 +1,48 @@
+// A program asked for host memory and was refused.
+import { gib } from '../../../text/bytes.ts'
+import type { Facts } from '../../../model/facts.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
+const asked = (match: RegExpExecArray): Facts => {
+  const bytes = /allocate (\d{4,18}) bytes|allocation of (\d{4,18}) bytes/.exec(match.input)
+  if (bytes !== null) return { requested_bytes: Number(bytes[1] ?? bytes[2]) }
+  const sized = /(?:allocate|size|of) (\d{1,9}(?:\.\d{1,3})?) ?([KMGT])i?[Bb]/.exec(match.input)
+  return sized === null ? {} : { requested_bytes: Math.round(Number(sized[1]) * (UNITS[(sized[2] ?? '').toLowerCase()] ?? 1)) }
+}
+export const hostMemory: EndKind = {
+  kind: 'host_memory',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(
+      /Unable to allocate .{1,30} for an array|DefaultCPUAllocator|not enough memory: you tried|Cannot allocate memory|std::bad_alloc|\bbad_alloc\b|paging file is too small|JavaScript heap out of memory|Java heap space|cannot allocate vector of size|runtime: out of memory|memory allocation of \d{1,18} bytes failed|[Oo]ut of (?:host|system|main) memory|More than \d{1,3}% of the memory on node|killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError\(\)/,
+      WEIGHT.message,
+      asked,
+    ),
+    says(
+      /(?:^|\b)Unable to allocate (?:internal )?buffer|malloc(?:\(\))?.{0,20}failed|[Ff]ailed to allocate (?:host|cpu|pinned)? ?memory/,
+      WEIGHT.exception,
+      asked,
+    ),
+    raises(/^(?:MemoryError|_?ArrayMemoryError|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
+    ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
+  ),
+  title: ({ facts: { requested_bytes: bytes, frame } }) =>
+    `Out of host memory${bytes === undefined ? '' : `: ${gib(bytes)} refused`}${frame === undefined ? '' : ` at ${frame}`}`,
+  verdict: (told) =>
+    saying(
+      told,
+      `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
+    ),
+  remedies: (told) => [
+    { text: 'See how much memory the host or the container has left, and who holds it.', command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head' },
+    { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
+    told.situation.programs.has('slurm')
+      ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
+      : { text: "Or raise the container's or the host's memory." },
+    told.facts.requested_bytes !== undefined &&
+      told.facts.requested_bytes > 2 ** 37 && { text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.` },
+    openFrame(told),
+  ],
+}

@@ -1,0 +1,49 @@
+// Somebody ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
+import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
+import { signalName } from '../signals.ts'
+import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+
+export const jobKilled: EndKind = {
+  kind: 'job_killed',
+  stage: 'crash',
+  severity: 'critical',
+  claims: anyOf(
+    raises(/^SignalException$/),
+    says(/Process (\d{1,10}) got signal: (\d{1,2})/, WEIGHT.message, ([, pid, number]) => ({
+      pid: Number(pid),
+      ...(signalName(number) === undefined ? {} : { signal: signalName(number) ?? '' }),
+    })),
+  ),
+  title: ({ facts: { signal, pattern } }) =>
+    pattern === 'evicted'
+      ? 'The pod was evicted'
+      : pattern === 'node_failed'
+        ? 'The node failed or was shut down'
+        : `A process was killed${signal === undefined ? '' : ` by ${signal}`}`,
+  verdict: (told) => {
+    const { signal, pattern } = told.facts
+    if (pattern === 'evicted') return 'The kubelet evicted the pod, because its node ran low on a resource (memory, disk or processes).'
+    if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
+    return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`
+  },
+  remedies: ({ facts: { signal, pattern, job_id: job }, situation }) => [
+    pattern === 'evicted' && {
+      text: 'See what the node ran out of, and give the pod requests that cover what it uses.',
+      command: 'kubectl describe pod <POD>; kubectl describe node <NODE>',
+    },
+    pattern === undefined &&
+      signal === 'SIGHUP' && {
+        text: 'Start long jobs so that they survive the end of the session: tmux, nohup, systemd-run or the scheduler.',
+        command: 'nohup <COMMAND> > train.log 2>&1 &',
+      },
+    pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
+    situation.programs.has('slurm') && {
+      text: 'See what Slurm recorded of the job: OUT_OF_MEMORY, TIMEOUT, PREEMPTED or CANCELLED.',
+      command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS,ReqMem`,
+    },
+    situation.programs.has('kubernetes') &&
+      pattern === undefined && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
+    { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
+    signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },
+  ],
+}

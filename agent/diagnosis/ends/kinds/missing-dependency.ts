@@ -1,0 +1,122 @@
+// A module, symbol, program or system library that is not installed, or of another version.
+import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+
+const module = (match: RegExpExecArray): { module?: string } => {
+  const name = match.slice(1).find((group) => group !== undefined)
+  return name === undefined ? {} : { module: name.replace(/[.,;:]+$/, '') }
+}
+/** Distributions that are not called as their modules. */
+const DISTRIBUTIONS: Readonly<Record<string, string>> = {
+  cv2: 'opencv-python-headless',
+  PIL: 'pillow',
+  sklearn: 'scikit-learn',
+  skimage: 'scikit-image',
+  yaml: 'pyyaml',
+  bs4: 'beautifulsoup4',
+  Crypto: 'pycryptodome',
+  dotenv: 'python-dotenv',
+  flash_attn: 'flash-attn',
+  git: 'GitPython',
+}
+const LIBRARIES: Readonly<Record<string, string>> = {
+  'libGL.so.1': 'libgl1',
+  'libgomp.so.1': 'libgomp1',
+  'libsndfile.so': 'libsndfile1',
+  'libglib-2.0.so.0': 'libglib2.0-0',
+  'libgthread-2.0.so.0': 'libglib2.0-0',
+}
+
+function remedies({ facts: { module: name, pattern }, error, situation }: EndTold): readonly Piece[] {
+  const words = error?.message ?? ''
+  if (pattern === 'program' || /command not found|executable file not found/.test(words))
+    return [
+      {
+        text: `See whether ${name ?? 'the program'} is installed where the job runs, and on its PATH.`,
+        command: `command -v ${safe(name) ?? '<PROGRAM>'}; echo "$PATH"`,
+      },
+      situation.programs.has('docker') && {
+        text: 'In a container: the image must bring it. Check its name in the command or entry point, and the tag of the image.',
+      },
+      situation.programs.has('slurm') && {
+        text: 'In a batch job: load the module or activate the environment in the script itself; the shell of the job is not your login shell.',
+      },
+      { text: 'Install it, or correct the name.' },
+    ]
+  if (name !== undefined && /\.so(?:\.|$)/.test(name)) {
+    const known = LIBRARIES[name]
+    return [
+      {
+        text: `Install the package of the system that brings ${name}.`,
+        command: known === undefined ? `apt-file search ${name}` : `sudo apt-get install ${known}`,
+      },
+      { text: 'If it is installed elsewhere, add its folder to the search path of the loader.', command: 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH' },
+    ]
+  }
+  const top = name?.split('.')[0]
+  const distribution = top === undefined ? undefined : (DISTRIBUTIONS[top] ?? top.replaceAll('_', '-'))
+  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
+  return [
+    {
+      text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',
+      command: 'which python; python -m pip list',
+    },
+    wrongVersion
+      ? {
+          text: `${top ?? 'The package'} is installed in a version without this name. Install the version that the program was written for.`,
+          command: `python -m pip install '${distribution ?? '<PACKAGE>'}==<VERSION>'`,
+        }
+      : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` },
+    situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
+    { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' },
+  ]
+}
+const safe = (name: string | undefined): string | undefined => (name !== undefined && /^[\w./+-]{1,80}$/.test(name) ? name : undefined)
+
+export const missingDependency: EndKind = {
+  kind: 'missing_dependency',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(/\bNo module named ['"]?([\w.-]{1,120})['"]?/, WEIGHT.message, module),
+    says(/cannot import name ['"]?\w{1,80}['"]? from (?:partially initialized module )?['"]?([\w.]{1,120})['"]?/, WEIGHT.message, module),
+    says(/cannot import name ['"]?(\w{1,80})['"]?/, WEIGHT.exception, module),
+    says(/\b(lib[\w.+-]{1,80}\.so[\w.]{0,20}): cannot open shared object file/, WEIGHT.message, module),
+    says(/error while loading shared libraries: ([\w.+-]{1,120}):/, WEIGHT.message, module),
+    says(/(?:^|\/)([\w.+-]{1,120}\.so[\w.]{0,20}): undefined symbol/, WEIGHT.message, module),
+    says(/version [`'](?:GLIBC|GLIBCXX|CXXABI|GCC|OPENSSL)_[\w.]{1,16}' not found/, WEIGHT.message),
+    says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
+    says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, (match) => ({
+      ...module(match),
+      pattern: 'program',
+    })),
+    says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
+    says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
+    says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
+    says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),
+    says(
+      /(?:the )?package (?:for )?(\w[\w.-]{1,60})(?: \w{1,20})? doesn't seem to be installed|(?:requires|needs) the (\w[\w.-]{1,60}) (?:library|package) (?:but|which)/,
+      WEIGHT.message,
+      module,
+    ),
+    says(
+      /(?:please|you need to|must|try:?|run:?) (?:\w{1,20} ){0,3}[`'"]?(?:pip|conda|apt|apt-get) install [`'"]?([\w.[\]-]{1,60})/i,
+      WEIGHT.exception + 0.5,
+      module,
+    ),
+    says(
+      /\b(?:is|are) not installed\b|is required but (?:was )?not (?:found|installed)|Unable to import dependency (\w{1,60})/,
+      WEIGHT.exception + 0.5,
+      module,
+    ),
+    raises(
+      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError)$/,
+    ),
+  ),
+  title: ({ facts: { module: name } }) =>
+    name === undefined ? 'Something that the program needs is not installed' : `${name} is missing or of the wrong version`,
+  verdict: (told) =>
+    saying(told, `could not load ${told.facts.module ?? 'something that it needs'}: it is not installed where the job runs, or in another version,`),
+  remedies,
+}

@@ -1,0 +1,48 @@
+// The model hub refuses a repository, does not have it, or cannot be reached.
+import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { setVariables } from '../../faults/remedies/environment.ts'
+
+const status = (match: RegExpExecArray): { http_status?: number } => {
+  const code = /\b(40[134])\b/.exec(match.input)?.[1]
+  return code === undefined ? {} : { http_status: Number(code) }
+}
+export const modelAccess: EndKind = {
+  kind: 'model_access',
+  stage: 'cause',
+  severity: 'warning',
+  claims: anyOf(
+    raises(
+      /^(?:GatedRepoError|RepositoryNotFoundError|RevisionNotFoundError|EntryNotFoundError|RemoteEntryNotFoundError|LocalEntryNotFoundError|OfflineModeIsEnabled|LocalTokenNotFoundError|DisabledRepoError|HFValidationError)$/,
+      WEIGHT.errno + 0.5,
+    ),
+    says(
+      /(?:gated repo|huggingface\.co|hf\.co|Hugging ?Face).{0,300}\b(40[134])\b|\b(40[134]) Client Error.{0,300}(?:huggingface\.co|hf\.co|modelscope)/is,
+      WEIGHT.message,
+      status,
+    ),
+    says(
+      /We couldn't connect to 'https:\/\/(?:huggingface|hf)|is not a local folder and is not a valid model identifier|You are trying to access a gated repo|Cannot access gated repo|Can't load (?:the )?(?:tokenizer|config\w{0,12}|model|image processor|feature extractor|processor) for|Incorrect path_or_model_id|outgoing traffic has been disabled|Cannot find (?:the requested files|an appropriate cached snapshot)|does not appear to have (?:a file|files) named|[Ii]nvalid (?:user )?token|Cannot (?:send a request|reach) .{0,80}(?:offline|huggingface)/,
+      WEIGHT.message,
+      status,
+    ),
+    says(
+      /pull model manifest|repository .{0,80} (?:does not exist|not found) .{0,60}(?:hub|huggingface|modelscope)|model ['"`]?[\w.:/-]{2,80}['"`]? (?:was )?not found, try pulling/i,
+      WEIGHT.message,
+      status,
+    ),
+  ),
+  title: () => 'No access to the model',
+  verdict: (told) => saying(told, 'could not get a model or data set from its hub'),
+  remedies: ({ situation, error }) => [
+    /offline|connect|resolve|reach/i.test(error?.message ?? '')
+      ? {
+          text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
+          command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
+        }
+      : {
+          text: 'Accept the terms of the model on its page with the account whose token is used, and give the job that token.',
+          command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
+        },
+    { text: 'See who is logged in where the program runs, and whether the name of the repository is right.', command: 'hf auth whoami' },
+  ],
+}

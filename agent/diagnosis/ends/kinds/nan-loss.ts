@@ -1,0 +1,31 @@
+// A loss or gradient that is not a number any more, or sampling that fails over NaN probabilities.
+import { WEIGHT, anyOf, says, place, quote, type EndKind } from '../end-kind.ts'
+
+export const nanLoss: EndKind = {
+  kind: 'nan_loss',
+  stage: 'cause',
+  severity: 'warning',
+  claims: anyOf(
+    says(
+      /probability tensor contains either|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite|[Ii]nvalid)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|Input contains NaN, infinity|NaN or Inf found in (?:input|grad)|(?:Encountered|Detected|Found|Got) (?:\w{1,12} ){0,3}(?:NaN|nan|inf\b)/,
+      WEIGHT.message,
+    ),
+    ({ name, message }) => (name === 'FloatingPointError' && /nan|inf|diverg|loss/i.test(message) ? { weight: WEIGHT.message } : undefined),
+    ({ name, message }) =>
+      name !== undefined && /^(?:NanError|NaNError|NonFiniteError|LossNaNError|DivergenceError)$/i.test(name)
+        ? { weight: WEIGHT.message, facts: /step (\d{1,9})/.exec(message)?.[1] === undefined ? {} : { step: Number(/step (\d{1,9})/.exec(message)?.[1]) } }
+        : undefined,
+  ),
+  title: ({ facts: { step } }) => `The loss is not a number${step === undefined ? '' : ` since step ${step}`}`,
+  verdict: (told) => {
+    const words = quote(told)
+    return `The loss or its gradient became NaN or infinite${told.facts.step === undefined ? '' : ` at step ${told.facts.step}`} and did not recover${place(told)}${words === '' ? '' : `: "${words}"`}. What is trained from there on is of no use.`
+  },
+  remedies: ({ situation }) => [
+    { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
+    { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
+    { text: 'Look at the batch of that step: empty sequences, labels that are all masked, a division by zero.' },
+    situation.programs.has('pytorch') && { text: 'Let PyTorch name the operation whose backward made it (slow): `torch.autograd.set_detect_anomaly(True)`.' },
+    { text: 'Stop the run when the loss is not finite, instead of going on for hours.' },
+  ],
+}

@@ -1,0 +1,60 @@
+// A host that cannot be reached or resolved, a connection that ends, members of a job that do not find each other.
+import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+const port = (match: RegExpExecArray): { port?: number } => {
+  const found =
+    /(?:port[= ]{1,2}|\]:|\d{1,3}\.\d{1,3}:|localhost:|, )(\d{2,5})\b/.exec(match[0]) ??
+    /(?:port[= ]{1,2}|\]:|(?:\d{1,3}\.){3}\d{1,3}:|localhost:|\('?[\w.:]{1,60}'?, )(\d{2,5})\b/.exec(match.input)
+  return found?.[1] === undefined ? {} : { port: Number(found[1]) }
+}
+const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
+
+export const networkError: EndKind = {
+  kind: 'network_error',
+  stage: 'consequence',
+  severity: 'critical',
+  claims: anyOf(
+    raises(
+      /^(?:Connection(?:Refused|Reset|Aborted|Closed)?Error|ConnectError|NewConnectionError|MaxRetryError|ConnectTimeout|ReadTimeout|ConnectTimeoutError|ReadTimeoutError|ReadError|WriteError|RemoteProtocolError|RemoteDisconnected|ProxyError|SSLError|SSLCertVerificationError|URLError|gaierror|herror|NameResolutionError|ClientConnectorError|ServerDisconnectedError|EndpointConnectionError|Rendezvous\w{1,30}Error|DistStoreError|DistNetworkError|_InactiveRpcError|AioRpcError|ServiceUnavailable|UnknownHostException|ConnectException|SocketTimeoutException|NoRouteToHostException|APIConnectionError|IncompleteRead|ChunkedEncodingError|ProtocolError)$/,
+    ),
+    says(
+      /\bName or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Network is unreachable|No route to host|[Cc]onnection (?:refused|reset|timed out|aborted|closed by peer|closed by remote|was closed)|Connection (?:closed|broken)|failed to connect to|getaddrinfo (?:failed|ENOTFOUND)|Could not resolve host|TLS handshake|certificate verify failed|Max retries exceeded|Remote end closed connection/i,
+      WEIGHT.exception + 0.5,
+      port,
+    ),
+    says(
+      /socket has failed to connect to|Timed out after \d{1,7} seconds? waiting for clients|(?:TCPStore|[Rr]endezvous|store).{0,80}(?:tim(?:ed|e) ?out|failed|closed)|Socket Timeout|wait timeout after \d{1,10}ms|recvValue failed|cannot assign requested address/i,
+      WEIGHT.message,
+      port,
+    ),
+    says(
+      /failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
+      WEIGHT.message,
+      port,
+    ),
+  ),
+  title: (told) => (RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`) ? 'The members of the job did not find each other' : 'A connection failed'),
+  verdict: (told) => saying(told, 'could not keep or make a connection'),
+  remedies: (told) => {
+    const { facts, situation, error } = told
+    const rendezvous = RENDEZVOUS.test(`${error?.message} ${error?.name} ${situation.text}`) || situation.distributed
+    const at = facts.port ?? '<PORT>'
+    return rendezvous
+      ? [
+          { text: 'Look for the rank that is missing or left first: its own log says why. The others only report that it is gone.' },
+          { text: 'From each host see whether the first one can be reached on its port.', command: `nc -zv <MASTER_HOST> ${at}` },
+          {
+            text: 'All members need the same address, port and world size, and an interface on which they see each other.',
+            command: 'env | grep -E "MASTER_|WORLD_SIZE|RANK|NCCL_SOCKET_IFNAME|GLOO_SOCKET_IFNAME"',
+          },
+        ]
+      : [
+          {
+            text: 'See from where the job runs whether the host can be resolved and reached: batch nodes and containers often have no way out.',
+            command: 'getent hosts <HOST>; curl -sSI https://<HOST> | head -n 1',
+          },
+          { text: 'Behind a proxy the job needs its variables.', command: 'env | grep -i proxy' },
+          { text: 'Get data and models before the job starts, or retry: a connection that works most of the time should not end a run.' },
+        ]
+  },
+}

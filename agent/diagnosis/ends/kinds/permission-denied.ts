@@ -1,0 +1,36 @@
+// The system refuses access to a file, a folder or a device.
+import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+export const permissionDenied: EndKind = {
+  kind: 'permission_denied',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(/[Pp]ermission denied|Operation not permitted|Read-only file system|Access is denied|\bEACCES\b|\bEPERM\b|\bEROFS\b/, WEIGHT.errno, (match) => {
+      const path = pathIn(match.input) ?? /^([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
+      return path === undefined ? {} : { path }
+    }),
+    raises(/^(?:PermissionError|AccessDeniedException|AccessDenied)$/, WEIGHT.errno),
+  ),
+  title: ({ facts: { path } }) => `Access denied${path === undefined ? '' : `: ${path}`}`,
+  verdict: (told) => saying(told, `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? 'a file'}; it stopped`),
+  remedies: ({ facts: { path, errno }, situation }) => {
+    const shown = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path : undefined
+    return [
+      {
+        text: 'See who owns it and which rights each folder on the way to it has, and as whom the job runs.',
+        command: shown === undefined ? 'id; ls -ld .' : `id; namei -l ${shown}`,
+      },
+      errno === 30
+        ? {
+            text: 'The file system is mounted read-only: write elsewhere, or mount it writable. If it was writable before, look for disk errors in the kernel log.',
+            command: 'mount | grep -w ro; sudo dmesg -T | tail',
+          }
+        : { text: 'Give the user of the job the right, or let the job write to a folder of its own.' },
+      (situation.programs.has('docker') || situation.programs.has('kubernetes')) && {
+        text: 'In a container: run it as the user that owns the mounted folder (docker run --user, securityContext.runAsUser).',
+      },
+      shown?.endsWith('.sh') === true && { text: 'A script needs the right to be executed.', command: `chmod +x ${shown}` },
+    ]
+  },
+}

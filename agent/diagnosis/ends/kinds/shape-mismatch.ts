@@ -1,0 +1,33 @@
+// Tensors or arrays whose shapes do not fit together.
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+
+export const shapeMismatch: EndKind = {
+  kind: 'shape_mismatch',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(/\bshapes? .{1,80} (?:are|is) (?:incompatible|not compatible|mismatched)/i, WEIGHT.message),
+    says(
+      /shapes? (?:\S{1,40} and \S{1,40} )?(?:cannot be (?:multiplied|broadcast)|not aligned|(?:are|is) incompatible|mismatch|do(?:es)? not match|must (?:be equal|match)|mismatched)|[Ss]hape mismatch|size mismatch(?!,? for \w[\w.]{2,} ?: ?copying)|[Ii]ncompatible shapes|[Mm]ismatched shapes?/,
+      WEIGHT.exception + 0.5,
+    ),
+    says(
+      /The (?:expanded )?size of (?:the )?tensor (?:a )?\(|Sizes of tensors must match|stack expects each tensor to be equal size|is invalid for input of size|cannot reshape (?:array|tensor|a tensor)|could not broadcast|operands? (?:could not be|do(?:es)? not) broadcast|core dimension|batch_size \(\d{1,9}\) to match target batch_size|Dimensions must be equal|inconsistent numbers? of samples|Given (?:groups|normalized_shape|input size)\S{0,20}|[Ee]xpected (?:\d{1,2}D|\d{1,2}-?[dD]im\w{0,8}|more than 1 value|hidden\[?\d?\]? size|input\[\d{1,8}|weight to be|target size|\S{1,30} to have (?:size|shape|\d{1,2} (?:channels|dim)))|all (?:the )?input array(?:s'? ?| )dimensions|[Tt]arget size \(|[Ii]nput (?:tensor )?(?:\d{1,2} )?.{0,40}(?:is )?incompatible with the layer|contracting dimensions|number of (?:dimensions|columns|channels|features).{0,40}(?:must|should|does not|doesn't|do not) match|[Dd]imension (?:mismatch|out of range|\d{1,3} (?:in both shapes|must))|mat1 dim \d must match|must match the (?:size|existing size|shape|number)|shape '\[[^\]\n]{1,80}\]' is invalid|has a mismatch in|Check failed: \w{1,20}\.(?:size|shape|dim)|Shape\w{0,8}Error|broadcast(?:ed)? (?:together|to)|inhomogeneous shape|split_with_sizes|expects? (?:a )?(?:\d{1,2} ?D|\d{1,3}[- ]dim)/,
+      WEIGHT.message,
+    ),
+    ({ name }) =>
+      name !== undefined && /^(?:ShapeError|DimensionMismatch|IncompatibleShapesError|ScopeParamShapeError|TypeCheckError|EinopsError)$/.test(name)
+        ? { weight: WEIGHT.errno }
+        : undefined,
+  ),
+  title: (told) => `Tensor shapes do not fit${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
+  verdict: (told) => saying(told, 'used tensors whose shapes do not fit'),
+  remedies: (told) => [
+    openFrame(told),
+    {
+      text: 'Print the shapes just before that line, for the first batch and for the last one: a last batch that is smaller is a common reason (`drop_last=True`).',
+    },
+    /batch_size|label|class|target/i.test(told.error?.message ?? '') && { text: 'Compare the number of labels of the data with the size of the output layer.' },
+    { text: 'Run one batch on the CPU before the job takes GPUs: the same line fails in seconds.' },
+  ],
+}

@@ -1,0 +1,34 @@
+// Reading or writing fails in the storage itself: disks, network file systems, HDF5.
+import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind } from '../end-kind.ts'
+
+export const storageError: EndKind = {
+  kind: 'storage_error',
+  stage: 'cause',
+  severity: 'critical',
+  claims: anyOf(
+    says(
+      /Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected|\bEIO\b|\bESTALE\b|database disk image is malformed|[Uu]nable to lock file|[Cc]an't (?:read|write|open|synchronously (?:read|write)) data|[Uu]nable to (?:synchronously )?(?:create|open|write) (?:file|dataset|attribute) \(|HDF5 (?:error|library)|Structure needs cleaning|[Bb]ad file descriptor|unexpected bus error reading/,
+      WEIGHT.errno + 0.5,
+      (match) => {
+        const path = pathIn(match.input)
+        return path === undefined ? {} : { path }
+      },
+    ),
+    raises(/^(?:HDF5ExtError|StorageError|StorageException)$/),
+  ),
+  title: () => 'Storage failed',
+  verdict: (told) => saying(told, 'could not read or write: the storage itself failed'),
+  remedies: ({ facts: { path, errno } }) => [
+    errno === 116
+      ? {
+          text: 'A file handle of a network file system is stale: the file was replaced or the server restarted. Mount it again, and let the job open its files anew.',
+          command: 'df -hT; mount | grep -E "nfs|lustre|gpfs|ceph|fuse"',
+        }
+      : {
+          text: 'See what the kernel logged about disks and network mounts at that time.',
+          command: "sudo dmesg -T | grep -iE 'I/O error|nfs|lustre|ceph|nvme|ata' | tail",
+        },
+    { text: `See whether ${path ?? 'the folder'} can be read and written now, and how full it is.`, command: 'df -h; df -i' },
+    { text: 'Write checkpoints to a local disk first and copy them afterwards: a short failure of the network then does not end the run.' },
+  ],
+}

@@ -1,0 +1,52 @@
+// A helper process died, and its own words are not in the text.
+import { WEIGHT, anyOf, place, quote, raises, says, type EndKind } from '../end-kind.ts'
+import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+
+export const workerDied: EndKind = {
+  kind: 'worker_died',
+  stage: 'consequence',
+  severity: 'critical',
+  claims: anyOf(
+    says(/DataLoader worker \(pid(?:\(s\))? ?[\d, ]{1,200}\) (?:exited unexpectedly|is killed by signal)/, WEIGHT.message, (match) => {
+      const pid = /pid(?:\(s\))? ?(\d{1,10})\)/.exec(match[0])?.[1]
+      const signal = /killed by signal: (Killed|Terminated)/.exec(match.input)?.[1]
+      return { ...(pid === undefined ? {} : { pid: Number(pid) }), ...(signal === undefined ? {} : { signal: signal === 'Killed' ? 'SIGKILL' : 'SIGTERM' }) }
+    }),
+    says(
+      /(?:worker|actor|engine|process|child|subprocess|rank|replica)\b.{0,80}\b(?:died unexpectedly|has died|is dead|exited unexpectedly|terminated (?:unexpectedly|abruptly)|was unexpectedly terminated|crashed unexpectedly|unexpectedly exited)|terminated abruptly while the future/i,
+      WEIGHT.message,
+      (match) => {
+        const signal = /\{?(SIG[A-Z]{2,6})\(-\d{1,2}\)/.exec(match.input)?.[1]
+        return signal === undefined ? {} : { signal }
+      },
+    ),
+    says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
+      const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]
+      return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
+    }),
+    says(
+      /Engine core initialization failed|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      WEIGHT.message,
+    ),
+    raises(
+      /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:RayActorError|WorkerCrashedError|NodeDiedError|LocalRayletDiedError|OwnerDiedError|BrokenProcessPool|TerminatedWorkerError|ProcessExitedException|WorkerLostError|EngineDeadError|EngineGenerateError|BrokenExecutor|KilledWorker|NannyFailed)$/,
+      WEIGHT.errno,
+    ),
+  ),
+  title: ({ facts: { pid } }) => `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
+  verdict: (told) => {
+    const words = quote(told)
+    const { signal } = told.facts
+    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
+  },
+  remedies: ({ situation, facts: { signal } }) => [
+    { text: 'Look above, and in the log of the worker itself, for its last words: they say more than the parent can.' },
+    (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
+    situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
+    situation.programs.has('pytorch') && { text: 'Run with num_workers=0: the error then comes in the main process, with its traceback.' },
+    (situation.programs.has('docker') || situation.programs.has('kubernetes')) && {
+      text: 'In a container also see whether shared memory is large enough.',
+      command: 'df -h /dev/shm',
+    },
+  ],
+}

@@ -1,0 +1,76 @@
+// Tracebacks as errors: which of a chain ended the program, where in the user's code, in which rank.
+import type { Facts } from '../../../model/facts.ts'
+import { isWrapper, telling, type Block, type Traceback } from '../../traceback/traceback.ts'
+import { frameName, userFrame } from '../../traceback/user-frame.ts'
+import type { ErrorSeen, ErrorSign, SignalSign } from '../evidence.ts'
+import { signalName } from '../signals.ts'
+
+const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
+  name: raised?.name,
+  module: raised?.module,
+  message: raised?.message ?? '',
+  tail: tail.join('\n'),
+  frames,
+})
+
+/** What it was raised from; what was only being handled when it came is marked, unless it is all that is there. */
+function causesOf(blocks: readonly Block[], block: Block): ErrorSeen['causes'] {
+  const causes: ErrorSeen['causes'][number][] = []
+  let handled = false
+  for (let i = blocks.indexOf(block); i > 0; i -= 1) {
+    const link = blocks[i]?.link
+    const earlier = blocks[i - 1]
+    if (earlier === undefined || link === undefined) break
+    handled ||= link === 'context' && block.raised !== undefined && !isWrapper(block.raised)
+    if (earlier.raised !== undefined) causes.push({ ...partOf(earlier), ...(handled ? { handled: true } : {}) })
+  }
+  return causes
+}
+
+/** The last line that surely belongs to the message: up to the first blank one. */
+function lastOf({ last, blocks }: Traceback): number {
+  const block = blocks.at(-1)
+  if (block?.raised === undefined) return last
+  const blank = block.tail.findIndex((line) => line.trim() === '')
+  return Math.max(last, block.raised.at + (blank === -1 ? Math.min(block.tail.length, 3) : Math.min(blank, 12)))
+}
+
+export function errorOf(traceback: Traceback, textOf: (line: number) => string): ErrorSign | SignalSign | undefined {
+  const { blocks, rank, pid, first, last } = traceback
+  const block = telling(blocks)
+  if (block === undefined) return undefined
+  const frame = userFrame(blocks, block)
+  const facts: Facts = {
+    ...(rank === undefined ? {} : { rank }),
+    ...(pid === undefined ? {} : { pid }),
+    ...(frame === undefined ? {} : { frame: frameName(frame) }),
+    ...(block.raised === undefined ? {} : { exception: block.raised.name }),
+  }
+  if (traceback.fatal !== undefined && block.raised === undefined) {
+    const signal = signalName(traceback.fatal)
+    if (signal !== undefined) return { type: 'signal', at: first, text: textOf(first), signal, by: 'itself', facts: { ...facts, signal } }
+    if (traceback.fatal === '') return undefined
+    const error: ErrorSeen = { ...partOf(block), name: 'Fatal Python error', message: traceback.fatal, causes: [] }
+    return { type: 'error', at: first, last, line: first, text: textOf(first), error, frame, weak: false, wrapper: false, facts }
+  }
+  if (traceback.fatal !== undefined) return undefined
+  const at = block.raised?.at ?? last
+  const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
+  // A debugger prints the message above the frames.
+  const seen =
+    block.raised === undefined && traceback.lead !== '' && block.frames.length > 0 && block.frames.at(-1)?.name !== undefined
+      ? { ...error, message: traceback.lead }
+      : error
+  return {
+    type: 'error',
+    at: first,
+    last: lastOf(traceback),
+    line: at,
+    text: textOf(at),
+    error: seen,
+    frame,
+    weak: traceback.bare || block.raised === undefined,
+    wrapper: block.raised !== undefined && isWrapper(block.raised),
+    facts,
+  }
+}

@@ -1,0 +1,80 @@
+// Exit codes and reasons, as launchers, schedulers, engines and IDEs report them. A code that stands for a signal is a signal.
+import type { Facts } from '../../../model/facts.ts'
+import type { ReadLine } from '../../traceback/line.ts'
+import type { Found } from '../evidence.ts'
+import { signalOfExit } from '../signals.ts'
+
+/** Groups: `code`, and where the form names them `rank`, `pid`. */
+const FORMS: readonly RegExp[] = [
+  /\bfailed \(exitcode: (?<code>-?\d{1,5})\) local_rank: (?<rank>\d{1,6}) \(pid: (?<pid>\d{1,10})\)/,
+  /^srun: error: \S{1,80}: tasks? (?<rank>\d{1,6})[\d,-]{0,60}: Exited with exit code (?<code>\d{1,3})/,
+  /exits? with return code = (?<code>-?\d{1,5})/,
+  /\[(?<code>\d{1,3})\]: ?Process exited/,
+  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:code|status))|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
+  /code=exited, status=(?<code>\d{1,3})\//,
+  /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
+  /returned non-zero exit status (?<code>-?\d{1,5})\./,
+]
+const MAY = /exit|Exit|code|rc=|status|Error \d/
+/** Elastic's table, a line for each field; only what stands under its root cause counts. */
+const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
+const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
+const TABLE_LINES = 12
+/** Why a runtime could not start or had to end it. */
+const REASON =
+  /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
+const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
+const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
+
+export type ExitReader = (line: ReadLine, found: Found) => void
+
+export function createExitReader(): ExitReader {
+  let table = 0
+  let facts: Facts = {}
+  return (line, found) => {
+    const { text, number: at, raw } = line
+    if (ROOT_CAUSE.test(text)) {
+      table = TABLE_LINES
+      facts = {}
+      return
+    }
+    if (table > 0) {
+      table -= 1
+      const field = FIELD.exec(text)
+      if (field !== null) {
+        const [, name, value, extra, number] = field
+        if (name === 'rank') facts = { ...facts, rank: Number(value) }
+        else {
+          facts = { ...facts, exit_code: Number(value), ...(extra === 'pid' ? { pid: Number(number) } : {}) }
+          const signal = signalOfExit(Number(value))
+          if (signal === undefined) found({ type: 'exit', at, text: raw, facts })
+          else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...facts, signal } })
+          table = 0
+        }
+      }
+      return
+    }
+    const reason = REASON.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
+    if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
+    const failed = SLURM_FAILED.exec(text)
+    if (failed !== null) found({ type: 'exit', at, text: raw, facts: { job_id: Number(failed[1]) } })
+    if (!MAY.test(text)) return
+    for (const form of FORMS) {
+      const groups = form.exec(text)?.groups
+      if (groups === undefined) continue
+      const { code, rank, pid } = groups
+      const exit = Number(code)
+      if (exit === 0 || !Number.isSafeInteger(exit)) return
+      const signal = signalOfExit(exit)
+      const said: Facts = {
+        exit_code: exit,
+        ...(rank === undefined ? {} : { rank: Number(rank) }),
+        ...(pid === undefined ? {} : { pid: Number(pid) }),
+      }
+      if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
+      else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
+      return
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// Signs that a program went on: progress, records of loggers, requests that are answered, a good end. What failed before them was handled.
+import type { ReadLine } from '../../traceback/line.ts'
+
+const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[kMG]?)/g
+const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
+const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
+const GOOD_END =
+  /\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped/
+/** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
+const ENDING =
+  /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback/i
+const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
+
+export type Life = { readonly add: (line: ReadLine) => void; /** Number of the last line that shows it; 0 where none does. */ readonly lastAt: () => number }
+
+export function createLife(): Life {
+  let lastAt = 0
+  let bar: string | undefined
+  return {
+    add(line) {
+      const { raw, number } = line
+      const text = raw.length > 4_000 ? raw.slice(-4_000) : raw
+      if (text.includes('%|')) {
+        for (const [, percent, count] of text.matchAll(BAR)) {
+          // A bar is printed again when its program ends.
+          const moved = bar === undefined ? percent === '100' : bar !== count && percent !== '0'
+          bar = count
+          if (moved) lastAt = number
+        }
+      }
+      if (REQUEST.test(text) || GOOD_END.test(text)) {
+        lastAt = number
+        return
+      }
+      const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
+      if ((record && !ENDING.test(text)) || (STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
+    },
+    lastAt: () => lastAt,
+  }
+}

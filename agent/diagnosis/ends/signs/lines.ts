@@ -1,0 +1,106 @@
+// Single lines that say why a program ended, without a traceback: refused arguments, a missing program, an error record at the end.
+import type { ReadLine } from '../../traceback/line.ts'
+import type { ErrorSign, Found } from '../evidence.ts'
+
+type Form = { readonly pattern: RegExp; readonly name: string }
+/** Group `message`. The name tells the kinds who spoke. */
+const FORMS: readonly Form[] = [
+  // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
+  {
+    name: 'record',
+    pattern: /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/,
+  },
+  {
+    name: 'usage',
+    pattern:
+      /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized arguments|the following arguments are required|argument \S{1,80}|ambiguous option|invalid choice|unexpected argument|the following required arguments|one of the arguments|too few arguments|expected (?:one|at least)|No such option|Missing option)[^\n]{0,400})/i,
+  },
+  {
+    name: 'usage',
+    pattern:
+      /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|unrecognized (?:command[- ]line )?(?:option|argument)|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
+  },
+  {
+    name: 'usage',
+    pattern: /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/,
+  },
+  {
+    name: 'usage',
+    pattern:
+      /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
+  },
+  { name: 'ValidationError', pattern: /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/ },
+  { name: 'shell', pattern: /^(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/ },
+  {
+    name: 'shell',
+    pattern:
+      /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
+  },
+  { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
+  {
+    name: 'shell',
+    pattern:
+      /^(?:ba|z|da|k)?sh: (?:line \d{1,6}: |\d{1,6}: )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+  },
+  {
+    name: 'shell',
+    pattern:
+      /^\S{1,200}: line \d{1,6}: (?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+  },
+  { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
+  {
+    name: 'message',
+    pattern:
+      /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
+  },
+  { name: 'library', pattern: /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/ },
+  { name: 'r', pattern: /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/ },
+]
+/** A record of level ERROR, and c10d's: its message is judged as that of an exception. */
+const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
+/** Last words without any other form. */
+const LAST_WORDS =
+  /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
+const MAY =
+  /rror|ERROR|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|not in struct/
+const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
+
+export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
+
+export function createLineReader(): LineReader {
+  let lastWords: ErrorSign | undefined
+  const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
+    type: 'error',
+    at: line.number,
+    last: line.number,
+    line: line.number,
+    text: line.raw,
+    error: { name, module: undefined, message, tail: '', frames: [], causes: [] },
+    frame: undefined,
+    weak: true,
+    wrapper: false,
+    facts: { ...(line.rank === undefined ? {} : { rank: line.rank }), ...(name === 'ValidationError' ? { exception: name } : {}) },
+  })
+  return {
+    add(line, found) {
+      const text = line.text.trimEnd()
+      if (text.trim() === '') return
+      lastWords = undefined
+      if (text.length > 2_000 || !MAY.test(line.raw)) return
+      if (NOT.test(text) || NOT.test(line.raw)) return
+      for (const { name, pattern } of FORMS) {
+        const message = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups?.['message']
+        if (message === undefined) continue
+        found(signOf(line, name, message))
+        return
+      }
+      const message = LAST_WORDS.exec(text)?.groups?.['message']
+      if (message !== undefined) lastWords = signOf(line, 'message', message)
+      const record = line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined
+      if (record !== undefined) found(signOf(line, 'record', record))
+    },
+    end(found) {
+      if (lastWords !== undefined) found(lastWords)
+    },
+  }
+}

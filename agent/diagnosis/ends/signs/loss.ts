@@ -1,0 +1,52 @@
+// A loss that is no number any more: said by its lines, step after step, whatever prints them.
+import type { ReadLine } from '../../traceback/line.ts'
+import type { DivergedSign } from '../evidence.ts'
+
+const KEY = String.raw`(?<![\w])((?:[A-Za-z]\w{0,30}[ _/-])?(?:loss\w{0,20}|\w{1,20}loss)|grad[ _]?norm|nll|cost)['"]?`
+const PAIR = new RegExp(
+  String.raw`${KEY}\s{0,4}(?:[:=|]|is|->)?\s{0,12}['"]?([-+]?(?:nan|inf(?:inity)?|\d(?:[\d.,]{0,20}\d)?(?:e[-+]?\d{1,3})?)(?![\w]))`,
+  'gi',
+)
+/** Of a validation set that may be empty, and of the scale of mixed precision. */
+const ASIDE = /^(?:val|valid|validation|eval|test)[\s_/-]|loss_?scale|lossscale/i
+const MAY = /loss|norm|nll|cost/i
+const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,4}(\d{1,9})/i
+const NOT_A_NUMBER = /nan|inf/i
+/** Of mixed precision one overflow is part of the work. */
+const NORM_LINES = 2
+
+export type LossReader = { readonly add: (line: ReadLine) => void; readonly diverged: () => DivergedSign | undefined }
+
+export function createLossReader(): LossReader {
+  let run = 0
+  let byLoss = 0
+  let sign: DivergedSign | undefined
+  return {
+    add(line) {
+      if (!MAY.test(line.text) || line.text.length > 8_000) return
+      let loss: string | undefined
+      let norm: string | undefined
+      for (const [, key = '', value = ''] of line.text.matchAll(PAIR)) {
+        if (ASIDE.test(key)) continue
+        if (/norm/i.test(key)) norm ??= value
+        else loss ??= value
+      }
+      if (loss === undefined && norm === undefined) return
+      const lossGone = loss !== undefined && NOT_A_NUMBER.test(loss)
+      const normGone = norm !== undefined && NOT_A_NUMBER.test(norm) && (loss === undefined || Number(loss) === 0)
+      if (!lossGone && !normGone) {
+        // A norm alone says nothing of a loss that is printed elsewhere.
+        if (norm !== undefined && NOT_A_NUMBER.test(norm)) return
+        run = 0
+        byLoss = 0
+        sign = undefined
+        return
+      }
+      run += 1
+      if (lossGone && /nan/i.test(loss ?? '')) byLoss += 1
+      const step = STEP.exec(line.text)?.[1]
+      sign ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
+    },
+    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : undefined),
+  }
+}

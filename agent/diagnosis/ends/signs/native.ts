@@ -1,0 +1,177 @@
+// Errors of programs that are not Python, and of native code below it: how each language announces an uncaught error, and its frames.
+import type { ReadLine } from '../../traceback/line.ts'
+import type { Frame } from '../../traceback/traceback.ts'
+import { frameName, isUserFrame } from '../../traceback/user-frame.ts'
+import type { Found } from '../evidence.ts'
+
+type Language = {
+  /** Group `message`; `name` where the language names the error, `file` and `line` where the head says the place. */
+  readonly head: RegExp
+  /** Frames below it; groups `file` and `line`. */
+  readonly frame?: RegExp
+  /** The process ends itself: native code. */
+  readonly aborts?: true
+  /** What the head is called where it has no name of its own. */
+  readonly name?: string
+  /** A line below the head that holds the message. */
+  readonly message?: RegExp
+}
+
+const LANGUAGES: readonly Language[] = [
+  // C++
+  {
+    aborts: true,
+    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/,
+    message: /^\s*what\(\): {0,3}(?<message>.*)$/,
+  },
+  { aborts: true, head: /terminate called (?<message>without an active exception|recursively)/, name: 'terminate' },
+  {
+    aborts: true,
+    head: /libc\+\+abi: terminating (?:due to|with) uncaught exception(?: of type (?:[\w:]{0,80}::)?(?<name>\w{1,80})[^:\n]{0,80})?(?:: (?<message>.*))?/,
+    name: 'terminate',
+  },
+  // glibc's checks of heap and stack, and assert()
+  {
+    aborts: true,
+    head: /^(?:\*{3} Error in `[^']{1,200}': )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
+    name: 'glibc',
+  },
+  { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
+  // glog and absl
+  { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
+  { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? [^\n]{1,300})$/, name: 'check' },
+  // Rust
+  {
+    aborts: true,
+    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    name: 'panic',
+    message: /^(?<message>\S.*)$/,
+  },
+  { aborts: true, head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
+  // Go
+  { head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
+  // Java, Kotlin, Scala
+  {
+    head: /^Exception in thread "[^"]{1,80}" (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
+    frame: /^\s{1,8}at [\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
+  },
+  // Node
+  {
+    head: /^(?:Uncaught )?(?<name>(?:\w{0,30}Error)|Error)(?: \[\w{3,60}\])?: (?<message>.*)$/,
+    frame: /^\s{2,8}at (?:[^\n(]{1,200}\()?(?:file:\/\/)?(?<file>(?:\/|[A-Za-z]:\\)[^\s:)]{1,300}):(?<line>\d{1,6}):\d{1,6}\)?$/,
+  },
+  // C#
+  {
+    head: /^Unhandled exception[.:] (?:[\w]{1,60}\.){0,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/i,
+    frame: /^\s{2,8}at .{1,200} in (?<file>\S{1,300}):line (?<line>\d{1,6})/,
+  },
+  // Julia
+  {
+    head: /^ERROR: (?:LoadError: )?(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception))(?:: |\())?(?<message>.*)$/,
+    frame: /@ (?:[A-Z]\w{0,60} )?(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
+    name: 'ErrorException',
+  },
+  // R
+  { head: /^Error in (?:.{1,200}?)(?: : |:$|: $)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
+  // Ruby, Lua, Perl, Fortran, MATLAB
+  { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
+  { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
+  { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
+  { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
+  { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
+]
+const MAY =
+  /terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran/
+/** Names that Python's reader knows: a bare line of them is read there. */
+const BELOW = 40
+const MESSAGE_BELOW = 3
+
+type Reading = {
+  readonly language: Language
+  readonly at: number
+  readonly text: string
+  name: string
+  message: string
+  frame: Frame | undefined
+  last: number
+  confirmed: boolean
+  readonly rank: number | undefined
+}
+
+/** The module of errors by which native code ends its process. */
+export const NATIVE = 'native code'
+
+export type NativeReader = { readonly add: (line: ReadLine, found: Found, inTraceback: boolean) => void; readonly end: (found: Found) => void }
+
+export function createNativeReader(): NativeReader {
+  let reading: Reading | undefined
+  const finish = (found: Found): void => {
+    if (reading?.confirmed === true) {
+      const { at, last, text, name, message, frame, rank, language } = reading
+      const error = { name, module: language.aborts === true ? NATIVE : undefined, message, tail: '', frames: [], causes: [] }
+      found({
+        type: 'error',
+        at,
+        last,
+        line: at,
+        text,
+        error,
+        frame,
+        weak: false,
+        wrapper: false,
+        facts: { ...(rank === undefined ? {} : { rank }), ...(frame === undefined ? {} : { frame: frameName(frame) }) },
+      })
+    }
+    reading = undefined
+  }
+  return {
+    add(line, found, inTraceback) {
+      const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
+      if (reading !== undefined) {
+        if (line.number - reading.at > BELOW) finish(found)
+        else {
+          const frame = reading.language.frame?.exec(text)?.groups
+          if (frame?.['file'] !== undefined) {
+            const seen: Frame = { file: frame['file'], line: Number(frame['line']), name: undefined }
+            // The first is the innermost.
+            if (reading.frame === undefined && isUserFrame(seen)) reading.frame = seen
+            reading.confirmed = true
+            reading.last = line.number
+            return
+          }
+          if (reading.message === '' && line.number - reading.at <= MESSAGE_BELOW) {
+            const message = reading.language.message?.exec(text)?.groups?.['message']
+            if (message !== undefined) {
+              reading.message = message
+              reading.last = line.number
+              return
+            }
+          }
+          if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
+        }
+      }
+      if (inTraceback || !MAY.test(text)) return
+      for (const language of LANGUAGES) {
+        const match = language.head.exec(text)
+        if (match === null) continue
+        const { name, message, file, line: number } = match.groups ?? {}
+        finish(found)
+        const place: Frame | undefined = file === undefined ? undefined : { file, line: Number(number), name: undefined }
+        reading = {
+          language,
+          at: line.number,
+          text: line.raw,
+          name: name ?? language.name ?? 'error',
+          message: message ?? '',
+          frame: place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file) ? place : undefined,
+          last: line.number,
+          // Of languages whose head is an ordinary line, a frame must follow.
+          confirmed: language.frame === undefined || name === 'panic' || text.startsWith('Exception in thread') || text.startsWith('Unhandled'),
+          rank: line.rank,
+        }
+        return
+      }
+    },
+    end: finish,
+  }
+}

@@ -1,0 +1,98 @@
+// Lines by which a scheduler, the platform or a person ends a job: Slurm, PBS, LSF, Kubernetes, clouds, `timeout`, Ctrl-C.
+import type { Facts } from '../../../model/facts.ts'
+import type { LogKind } from '../../../model/kinds.ts'
+import type { ReadLine } from '../../traceback/line.ts'
+import type { Found } from '../evidence.ts'
+import { signalName } from '../signals.ts'
+
+/** Slurm wraps it over two lines at times, or glues it behind a bar. */
+const SLURM = /\*{3} (?:JOB|STEP) (\d{1,12})(?:\.\w{1,12})?(?:\+\d{1,6})? ON (\S{1,120}) CANCELLED AT (\S{1,40})(?: DUE [Tt][Oo] ([A-Za-z ]{3,40}))?/
+
+type Rule = { readonly pattern: RegExp; readonly kind: LogKind; readonly facts?: (match: RegExpExecArray) => Facts }
+const signalled = (match: RegExpExecArray): Facts => {
+  const signal = signalName(match[1] ?? match[2])
+  return signal === undefined ? {} : { signal }
+}
+const RULES: readonly Rule[] = [
+  {
+    pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
+    kind: 'time_limit',
+  },
+  { pattern: /"?reason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
+  { pattern: /^timeout: sending signal (\w{2,8}) to command/, kind: 'time_limit', facts: signalled },
+  {
+    pattern: /"?reason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
+    kind: 'preempted',
+  },
+  {
+    pattern:
+      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
+    kind: 'preempted',
+  },
+  {
+    pattern: /"?reason"?: {1,20}"?Evicted\b|^The node was low on resource: ([\w-]{3,30})|The node had condition: \[(\w{3,30})\]|Evicted: /,
+    kind: 'job_killed',
+    facts: () => ({ pattern: 'evicted' }),
+  },
+  {
+    pattern: /"?reason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE/,
+    kind: 'job_killed',
+    facts: () => ({ pattern: 'node_failed' }),
+  },
+  { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
+  {
+    pattern:
+      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|^\^C$|^Aborted!$/,
+    kind: 'cancelled',
+    facts: () => ({ signal: 'SIGINT' }),
+  },
+  {
+    pattern: /(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
+    kind: 'job_killed',
+    facts: signalled,
+  },
+  {
+    pattern: /\bSignalException: Process (?<pid>\d{1,10}) got signal: (?<signal>\d{1,2})/,
+    kind: 'job_killed',
+    facts: ({ groups }) => ({ signal: signalName(groups?.['signal']) ?? 'SIGTERM', pid: Number(groups?.['pid']) }),
+  },
+]
+const MAY =
+  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|\^C|Aborted!|CANCELLED|SIG/
+/** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
+const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
+
+export type OrderReader = (line: ReadLine, found: Found) => void
+
+export function createOrderReader(): OrderReader {
+  let before = ''
+  return (line, found) => {
+    const { text, number: at, raw } = line
+    const last = before
+    before = text.includes('***') && !text.trimEnd().endsWith('***') ? text.slice(-300) : ''
+    if (!MAY.test(text) || NOT.test(text)) return
+    const slurm = SLURM.exec(text) ?? (last === '' ? null : SLURM.exec(`${last.trimEnd()} ${text.trimStart()}`))
+    if (slurm !== null) {
+      const reason = slurm[4]?.trim().toUpperCase() ?? ''
+      const facts: Facts = { job_id: Number(slurm[1]) }
+      if (/TIME ?LIMIT|TIMEOUT|DEADLINE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts })
+      else if (/PREEMPT|REQUEUE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'preempted', sure: true, facts })
+      else if (/NODE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'job_killed', sure: true, facts: { ...facts, pattern: 'node_failed' } })
+      else found({ type: 'order', at, text: raw, kind: 'cancelled', sure: false, facts })
+      return
+    }
+    for (const { pattern, kind, facts } of RULES) {
+      const match = pattern.exec(text)
+      if (match === null) continue
+      found({
+        type: 'order',
+        at,
+        text: raw,
+        kind,
+        sure: kind === 'time_limit' || kind === 'preempted' || facts?.(match).pattern !== undefined,
+        facts: { ...facts?.(match), ...(line.rank === undefined ? {} : { rank: line.rank }) },
+      })
+      return
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// What NVIDIA's Fabric Manager, which joins GPUs over NVSwitches, says when it does not start or loses a part of the fabric.
+// https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/, https://github.com/NVIDIA/gpu-operator/issues/544 and 610
+import { ruleFamily, type Matched } from './parts/rules.ts'
+import { known } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const LOG: Piece = {
+  text: 'Read what the Fabric Manager says.',
+  command: 'sudo journalctl -u nvidia-fabricmanager -n 50; sudo tail -n 50 /var/log/fabricmanager.log',
+}
+const STATE: Piece = { text: 'See the state of the fabric: it must say Completed.', command: 'nvidia-smi -q | grep -A3 -i fabric' }
+
+function sameVersion({ match, situation }: Matched): readonly Piece[] {
+  const driver = match[2]
+  const branch = driver?.split('.')[0]
+  return [
+    situation().programs.has('apt') || situation().system === 'linux' || branch !== undefined
+      ? {
+          text: `Install the Fabric Manager of exactly the driver's version${driver === undefined ? '' : ` (${driver})`}, then start it. Distribution and NVIDIA repositories may lag behind each other: take both packages from one of them.`,
+          command: `apt-cache madison nvidia-fabricmanager-${branch ?? '<BRANCH>'}; dpkg -l | grep -E 'nvidia-(driver|fabricmanager|kernel)'`,
+        }
+      : undefined,
+    { text: 'Start it after that, and see that it runs.', command: 'sudo systemctl restart nvidia-fabricmanager; systemctl status nvidia-fabricmanager' },
+    STATE,
+  ]
+}
+
+export const fabricManager = ruleFamily({
+  id: 'fabric-manager',
+  kind: 'fabric_manager',
+  literals: [
+    'fabric manager NVIDIA GPU driver interface version',
+    'NVSwitch driver failed with error',
+    'nvidia-fabricmanager.service: ',
+    'abric manager detected',
+    'nv-fabricmanager',
+  ],
+  rules: [
+    {
+      pattern:
+        /fabric manager NVIDIA GPU driver interface version (\d{3}\.[\d.]{2,12}) (?:don['’]t|doesn['’]t|does not|do not) match with driver version (\d{3}\.[\d.]{2,12}?)(?=\.?(?:\s|$))/i,
+      severity: 'critical',
+      title: 'Fabric Manager and driver differ in version',
+      verdict: ({ match }) =>
+        `The Fabric Manager is of version ${match[1]}, the driver of ${match[2]}: it refuses to start, and CUDA fails with error 802 on hosts with NVSwitches.`,
+      remedies: sameVersion,
+      facts: ({ match }) => known({ client_version: match[1], kernel_version: match[2], pattern: 'version_mismatch' }),
+    },
+    {
+      pattern: /request to query NVSwitch device information from NVSwitch driver failed with error:? ?WARNING Nothing to do/i,
+      severity: 'warning',
+      title: 'Fabric Manager on a host without NVSwitch',
+      verdict:
+        'The Fabric Manager found no NVSwitch on this host, so it has nothing to manage and ends. GPUs that are joined by bridges or PCIe do not need it.',
+      remedies: [
+        {
+          text: 'Switch the service off where the host really has no NVSwitch.',
+          command: 'lspci | grep -i -E "bridge.*nvidia|nvswitch"; sudo systemctl disable --now nvidia-fabricmanager',
+        },
+        { text: 'If it has NVSwitches: see why the kernel does not show them.', command: 'sudo dmesg -T | grep -i nvswitch | tail' },
+      ],
+      facts: () => ({ pattern: 'no_nvswitch' }),
+    },
+    {
+      pattern: /nv-fabricmanager(?:\[\d{1,10}\])?: [^\n]{0,200}?\b(?:failed|error|fatal|timed out|unable to)\b/i,
+      severity: 'critical',
+      title: 'Fabric Manager failed',
+      verdict: ({ message }) => {
+        const said = /nv-fabricmanager(?:\[\d{1,10}\])?: (.{1,160})/i.exec(message)?.[1]?.trim()
+        return `The Fabric Manager reports a fault${said === undefined ? '' : `: "${said}"`}. Until it runs, CUDA fails with error 802 on hosts with NVSwitches.`
+      },
+      remedies: [LOG, STATE],
+    },
+    {
+      pattern: /nvidia-fabricmanager\.service: (?:Control process exited|Main process exited|Failed with result)/,
+      severity: 'critical',
+      title: 'Fabric Manager failed',
+      verdict: 'The service nvidia-fabricmanager ended with an error. Until it runs, CUDA fails with error 802 on hosts with NVSwitches.',
+      remedies: [LOG, STATE],
+    },
+  ],
+})

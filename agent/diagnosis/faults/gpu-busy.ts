@@ -1,0 +1,49 @@
+// CUDA refuses a process because the GPU is busy or unavailable (CUDA errors 46 and cudaErrorDevicesUnavailable).
+// https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html, https://docs.nvidia.com/vgpu/
+import { ruleFamily, type Matched } from './parts/rules.ts'
+import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const VGPU = /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/
+
+function remedies({ situation }: Matched): readonly Piece[] {
+  const now = situation()
+  return [
+    VGPU.test(now.text) && {
+      text: 'This is a vGPU: without a licence it refuses work. See its licence state.',
+      command: 'nvidia-smi -q | grep -i license',
+    },
+    whoHolds(now),
+    now.vendor !== 'amd' &&
+      now.system !== 'wsl' && {
+        text: 'See whether a GPU allows one process only; Exclusive_Process is set back with `nvidia-smi -c DEFAULT`.',
+        command: 'nvidia-smi --query-gpu=index,compute_mode,mig.mode.current --format=csv',
+      },
+    now.system === 'wsl' && {
+      text: 'Under WSL 2: update the NVIDIA driver in Windows, then WSL. Restarting WSL stops all its distributions.',
+      command: 'wsl --update\nwsl --shutdown',
+    },
+    now.system !== 'wsl' && {
+      text: 'See whether the kernel logged an Xid for the GPU: after some of them it takes no work until it is reset.',
+      command: "sudo dmesg -T | grep 'NVRM: Xid' | tail",
+    },
+  ]
+}
+
+export const gpuBusy = ruleFamily({
+  id: 'gpu-busy',
+  kind: 'gpu_busy',
+  literals: ['busy or unavailable', 'CUDA_ERROR_DEVICE_UNAVAILABLE', 'cudaErrorDevicesUnavailable'],
+  rules: [
+    {
+      pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE|cudaErrorDevicesUnavailable/,
+      severity: 'critical',
+      title: 'GPU is busy or locked to another process',
+      verdict:
+        'The GPU takes no further process. Most likely it is in exclusive compute mode and held by another process, or in a state that needs a reset; a vGPU without a licence says the same.',
+      remedies,
+      facts: ({ message, text, at }) => known({ cuda_error_code: cudaErrorCode(message), gpu_index: currentDevice(around(text, at, 0, 3)) }),
+    },
+  ],
+})

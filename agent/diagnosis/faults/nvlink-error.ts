@@ -1,0 +1,33 @@
+// CUDA's own error about NVLink: the link failed while a program ran (CUDA error 220). The kernel's Xids and the counters tell more.
+// https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html, https://github.com/pytorch/pytorch/issues/58155
+import { ruleFamily } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const remedies: readonly Piece[] = [
+  { text: 'See which links count errors, and which are down: the message names none.', command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' },
+  {
+    text: 'See what the kernel logged in the same second: Xid 74, 144 to 150 and SXids name GPU and link.',
+    command: "sudo dmesg -T | grep -E 'NVRM: Xid|SXid' | tail",
+  },
+  { text: 'If one link keeps failing: reseat its bridge, or have the board checked.' },
+  {
+    text: 'Reset all GPUs of the host together. Stop the programs on them first: the reset ends all work.',
+    command: 'sudo nvidia-smi --gpu-reset',
+    destroys: true,
+  },
+]
+
+export const nvlinkError = ruleFamily({
+  id: 'nvlink-error',
+  kind: 'nvlink_errors',
+  literals: ['ncorrectable NVLink error', 'CUDA_ERROR_NVLINK_UNCORRECTABLE', 'cudaErrorNvlinkUncorrectable'],
+  rules: [
+    {
+      pattern: /[Uu]ncorrectable NVLink error|CUDA_ERROR_NVLINK_UNCORRECTABLE|cudaErrorNvlinkUncorrectable/,
+      severity: 'critical',
+      title: 'Uncorrectable NVLink error',
+      verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work. The message does not say which link.',
+      remedies,
+    },
+  ],
+})

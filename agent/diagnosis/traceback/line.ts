@@ -1,0 +1,51 @@
+// One line of a log as the readers of ends take it: who wrote it, its text with its indentation, and whether a logger printed it.
+import { splitPrefix } from '../../text/line-prefix.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
+
+export type ReadLine = {
+  readonly number: number
+  readonly raw: string
+  readonly writer: string
+  readonly rank: number | undefined
+  readonly pid: number | undefined
+  /** Without colours and prefixes, but with its own indentation. */
+  readonly text: string
+  readonly level: LogLevel | undefined
+  /** A logger's record begins here: date, level, glog. */
+  readonly record: boolean
+}
+
+const RANK = /(?:rank|RANK|Rank|default|\[|,)\s?(\d{1,6})\]?/
+const PID = /\bpid=(\d{1,10})/
+/** ISO 8601 with `T`: a container engine or an agent stamps every line so, also those within a traceback. */
+const TRANSPORT = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)\s?/
+const LEVELS: readonly (readonly [RegExp, LogLevel])[] = [
+  [/\b(?:ERROR|CRITICAL|FATAL|SEVERE|Error:)\b|^\[?[EF]\d{4} |^\[[EF] /, 'error'],
+  [/\bWARN(?:ING)?\b|^\[?W\d{4} |^\[W /, 'warning'],
+  [/\b(?:INFO|NOTICE|SUCCESS)\b|^\[?I\d{4} |\[I\b[ \]]|^\[I /, 'info'],
+  [/\b(?:DEBUG|TRACE)\b|^\[D /, 'debug'],
+]
+const STARTS_LIKE_RECORD =
+  /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?[IWEF]\d{4} \d\d:\d\d|\[[IWEFD] \d|\[\d\d\/\d\d[ /]|(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]])/
+const HEAD = 120
+
+const numbered = (match: RegExpExecArray | null): number | undefined => (match?.[1] === undefined ? undefined : Number(match[1]))
+
+export function readLine(raw: string, number: number): ReadLine {
+  const line = raw.replace(TRANSPORT, '')
+  const { writer, prefix, text } = splitPrefix(line)
+  const bare = (prefix === '' ? text : `${prefix}${text}`).slice(writer === '' ? 0 : Math.max(0, prefix.indexOf(writer) + writer.length)).trimStart()
+  const record = STARTS_LIKE_RECORD.test(bare)
+  const head = bare.slice(0, HEAD)
+  return {
+    number,
+    raw,
+    writer,
+    rank: writer === '' ? undefined : numbered(RANK.exec(writer)),
+    pid: writer === '' ? undefined : numbered(PID.exec(writer)),
+    text,
+    level: record ? LEVELS.find(([pattern]) => pattern.test(head))?.[1] : undefined,
+    record,
+  }
+}

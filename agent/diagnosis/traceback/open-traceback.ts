@@ -1,0 +1,97 @@
+// A traceback while it is being read, and what it is when it is finished.
+import type { ReadLine } from './line.ts'
+import { isWrapper, type Block, type Frame, type Link, type Raised, type Traceback } from './traceback.ts'
+
+export type OpenTraceback = {
+  readonly writer: string
+  readonly rank: number | undefined
+  pid: number | undefined
+  readonly blocks: { frames: Frame[]; raised: Raised | undefined; link: Link | undefined; tail: string[]; innermostFirst: boolean }[]
+  readonly lead: string
+  readonly ignored: boolean
+  readonly bare: boolean
+  readonly first: number
+  last: number
+  fatal: string | undefined
+  /** What the next header or frame hangs on. */
+  link: Link | undefined
+  state: 'frames' | 'raised'
+  notebook: boolean
+  /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
+  waiting: { readonly frame: Frame } | undefined
+  half: string
+  indent: number
+  foreign: number
+  skip: boolean
+}
+
+/** Of a recursion the first frames and the last ones. */
+const FIRST_FRAMES = 16
+const LAST_FRAMES = 112
+const BLOCKS = 24
+/** A wrapper's quoted traceback begins at most so many lines below it. */
+const QUOTED_WITHIN = 8
+
+const PID = /\bpid[=: ]{1,3}(\d{1,10})/
+export const pidIn = (text: string): number | undefined => {
+  const match = PID.exec(text)
+  return match?.[1] === undefined ? undefined : Number(match[1])
+}
+/** Of a line with kilobytes of progress bar its end. */
+export const tailOfBar = (text: string): string => text.slice(-4_000)
+
+export function newBlock(one: OpenTraceback, link: Link | undefined): void {
+  if (one.blocks.length >= BLOCKS) one.blocks.splice(1, 1)
+  one.blocks.push({ frames: [], raised: undefined, link: one.blocks.length === 0 && link === 'inner' ? undefined : link, tail: [], innermostFirst: false })
+  one.link = undefined
+}
+
+export function pushFrame(frames: Frame[], frame: Frame): void {
+  frames.push(frame)
+  if (frames.length > FIRST_FRAMES + LAST_FRAMES) frames.splice(FIRST_FRAMES, 1)
+}
+
+export function setRaised(one: OpenTraceback, raised: Raised, line: ReadLine): void {
+  const block = one.blocks.at(-1)
+  if (block === undefined) return
+  block.raised = raised
+  one.state = 'raised'
+  one.last = line.number
+  one.pid ??= pidIn(raised.message)
+}
+
+/** Whether the exception that was read last quotes what comes now. */
+export function quotes(one: OpenTraceback, at: number, lead: string): boolean {
+  const block = one.blocks.at(-1)
+  const { raised } = block ?? {}
+  if (raised === undefined || at - raised.at > QUOTED_WITHIN) return false
+  if (/Original/.test(lead) || raised.wrapper !== undefined) return true
+  return (
+    (isWrapper(raised) && !/ChildFailed|SignalException|CalledProcess/.test(raised.name)) ||
+    /Caught \w|following error|terminated with|remote traceback|worker process \d|in replica/i.test(`${raised.message}\n${block?.tail.join('\n')}`)
+  )
+}
+
+/** A second exception line right below the first repeats it, or names its parent. */
+export const belongs = (one: OpenTraceback, at: number): boolean => at - (one.blocks.at(-1)?.raised?.at ?? -Infinity) <= 2
+
+export function finished(one: OpenTraceback): Traceback {
+  const { writer, rank, pid, lead, bare, first, last, fatal } = one
+  const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
+    frames: innermostFirst || (index === 0 && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
+    raised,
+    link,
+    tail,
+  }))
+  // What a destructor raises is always ignored by Python.
+  const ignored = one.ignored || blocks.some(({ frames }) => frames[0]?.name === '__del__')
+  return { writer, rank, pid, blocks, lead, ignored, bare, first, last, fatal }
+}
+
+/** Debuggers print the message first, and the innermost frame before its callers. */
+function debuggerOrder(frames: readonly Frame[], lead: string, raised: Raised | undefined): boolean {
+  if (frames.length < 2) return false
+  const [top, bottom] = [frames[0]?.name, frames.at(-1)?.name]
+  if (bottom === '<module>' && top !== '<module>') return true
+  return raised === undefined && lead !== '' && top !== '<module>' && !/[:,(]$/.test(lead) && /\w \w/.test(lead) && !/^\s/.test(lead)
+}

@@ -1,0 +1,219 @@
+// Reads tracebacks line by line: each process that prints has its own, so that ranks may write at the same time. Memory is bounded.
+import { tokenOf, type Token } from './grammar.ts'
+import type { ReadLine } from './line.ts'
+import { belongs, finished, newBlock, pidIn, pushFrame, quotes, setRaised, tailOfBar, type OpenTraceback as Open } from './open-traceback.ts'
+import type { Raised, Traceback } from './traceback.ts'
+
+const TAIL_LINES = 24
+const TAIL_LENGTH = 400
+const MESSAGE_LENGTH = 2_000
+/** Lines of others that may stand between two frames before the traceback counts as cut. */
+const FOREIGN_LINES = 12
+/** Of all that a text holds, the first and the last. */
+const FIRST_KEPT = 24
+const LAST_KEPT = 40
+const WRITERS = 256
+
+/** What Python prints before an exception that it then forgets. */
+const IGNORED =
+  /Exception ignored (?:in|on)|--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook|Original exception was|was never retrieved|Exception ignored/
+const NAME_ALONE = /^[A-Z]\w{2,60}$/
+
+export type TracebackReader = {
+  readonly add: (line: ReadLine) => Token['type']
+  /** Whether a traceback of this line's writer is being read, so that its next lines belong to it. */
+  readonly isOpen: (writer: string) => boolean
+  readonly tracebacks: () => readonly Traceback[]
+}
+
+export function createTracebackReader(): TracebackReader {
+  const open = new Map<string, Open>()
+  const first: Open[] = []
+  const last: Open[] = []
+  let before = ''
+  const keep = (one: Open): Open => {
+    if (first.length < FIRST_KEPT) first.push(one)
+    else {
+      last.push(one)
+      if (last.length > LAST_KEPT) last.shift()
+    }
+    return one
+  }
+  const start = (line: ReadLine, lead: string, bare: boolean): Open => {
+    if (open.size >= WRITERS) open.clear()
+    const from = lead === '' ? before : lead
+    const one: Open = {
+      writer: line.writer,
+      rank: line.rank,
+      pid: line.pid ?? pidIn(from),
+      blocks: [],
+      lead: from,
+      ignored: IGNORED.test(lead) || IGNORED.test(before),
+      bare,
+      first: line.number,
+      last: line.number,
+      fatal: undefined,
+      link: undefined,
+      state: 'frames',
+      notebook: false,
+      waiting: undefined,
+      half: '',
+      indent: 0,
+      foreign: 0,
+      skip: false,
+    }
+    open.set(line.writer, one)
+    return keep(one)
+  }
+
+  const add = (line: ReadLine): Token['type'] => {
+    const current = open.get(line.writer)
+    const token = tokenOf(line.text.length > 4_000 ? tailOfBar(line.text) : line.text, current !== undefined)
+    const taken = step(current, token, line)
+    if (token.type !== 'blank') before = line.text.slice(-200)
+    return token.type === 'raised' && !taken ? 'other' : token.type
+  }
+
+  /** Whether a line that looks like an exception was taken for one. */
+  const step = (current: Open | undefined, token: Token, line: ReadLine): boolean => {
+    if (current !== undefined && token.type !== 'other') current.foreign = 0
+    switch (token.type) {
+      case 'header': {
+        const quoted = current !== undefined && current.state === 'raised' && quotes(current, line.number, token.lead)
+        const chained = current?.link ?? (quoted ? 'inner' : undefined)
+        // A second header without an exception between: two processes write at once.
+        const twice = current !== undefined && current.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 0) < 3
+        const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
+        if (!twice || current === undefined) newBlock(one, chained)
+        one.notebook = token.notebook
+        one.state = 'frames'
+        one.last = line.number
+        return true
+      }
+      case 'frame': {
+        const { frame } = token
+        let one = current
+        if (one?.state === 'raised') {
+          if (one.bare && one.blocks.at(-1)?.frames.length === 0 && line.number - one.last <= 1) one.state = 'frames'
+          else if (one.link !== undefined || quotes(one, line.number, '') || line.number - one.last <= 2) newBlock(one, one.link ?? 'inner')
+          else one = undefined
+        }
+        if (one === undefined) {
+          one = start(line, '', false)
+          newBlock(one, undefined)
+          // A debugger prints the message, then the innermost frame.
+          const block = one.blocks[0]
+          if (block !== undefined && token.innermostFirst) block.innermostFirst = true
+        }
+        if (one.skip) return true
+        if (one.half !== '') one.half = ''
+        const block = one.blocks.at(-1)
+        if (block === undefined) return true
+        if (token.innermostFirst) block.innermostFirst = true
+        pushFrame(block.frames, frame)
+        one.waiting = token.needsLine ? { frame } : undefined
+        one.indent = token.indent
+        one.state = 'frames'
+        one.last = line.number
+        one.pid ??= pidIn(line.text)
+        return true
+      }
+      case 'half':
+        if (current !== undefined) current.half = token.text
+        return true
+      case 'arrow': {
+        const frames = current?.blocks.at(-1)?.frames
+        const waiting = current?.waiting?.frame
+        if (current === undefined || frames === undefined || waiting === undefined) return true
+        const at = frames.lastIndexOf(waiting)
+        if (at >= 0) frames[at] = { ...waiting, line: token.line }
+        current.waiting = undefined
+        current.last = line.number
+        return true
+      }
+      case 'link':
+        if (current !== undefined) {
+          current.link = token.link
+          current.last = line.number
+          return true
+        }
+        // Its first half is not in the text.
+        start(line, '', false).link = token.link
+        return true
+      case 'raised':
+        return raisedAt(current, token, line)
+      case 'fatal': {
+        const one = start(line, '', false)
+        one.fatal = token.signal
+        newBlock(one, undefined)
+        return true
+      }
+      case 'threads': {
+        // Of several threads the current one counts.
+        if (current?.fatal === undefined) {
+          const one = start(line, '', false)
+          one.fatal = ''
+          newBlock(one, undefined)
+          return true
+        }
+        current.skip = !token.current && !(current.blocks.at(-1)?.frames.length === 0)
+        if (token.current) current.blocks.at(-1)?.frames.splice(0)
+        return true
+      }
+      case 'detail':
+      case 'blank':
+      case 'other':
+        rest(current, token, line)
+    }
+    return true
+  }
+
+  const raisedAt = (current: Open | undefined, token: Extract<Token, { type: 'raised' }>, line: ReadLine): boolean => {
+    const other = (): false => {
+      rest(current, { type: 'other' }, line)
+      return false
+    }
+    const raised: Raised = { name: token.name, wrapper: token.wrapper, module: token.module, message: token.message.slice(0, MESSAGE_LENGTH), at: line.number }
+    if (current === undefined || (current.state === 'raised' && !belongs(current, line.number))) {
+      if (!token.strict || line.record) return other()
+      const one = start(line, '', true)
+      newBlock(one, undefined)
+      setRaised(one, raised, line)
+      return true
+    }
+    if (current.state === 'raised') return other()
+    const frames = current.blocks.at(-1)?.frames.length ?? 0
+    // A lone word below a cut traceback is no exception.
+    if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
+    if (!token.strict && frames === 0) return other()
+    setRaised(current, raised, line)
+    return true
+  }
+
+  return {
+    add,
+    isOpen: (writer) => open.get(writer)?.state === 'frames',
+    tracebacks: () => [...first, ...last].map(finished),
+  }
+
+  function rest(current: Open | undefined, token: Token, line: ReadLine): void {
+    if (current === undefined) return
+    const block = current.blocks.at(-1)
+    if (current.state === 'raised') {
+      if (block !== undefined && block.tail.length < TAIL_LINES && !line.record) {
+        block.tail.push(line.text.slice(0, TAIL_LENGTH))
+        current.pid ??= pidIn(line.text)
+      } else open.delete(line.writer)
+      return
+    }
+    if (current.half !== '' && token.type !== 'blank') {
+      const joined = tokenOf(`│ ${current.half}${line.text.replace(/^[\s│|]+/, '')}`, true)
+      current.half = ''
+      if (joined.type === 'frame') step(current, joined, line)
+      return
+    }
+    if (token.type !== 'other') return
+    current.foreign += 1
+    if (current.foreign > FOREIGN_LINES) open.delete(line.writer)
+  }
+}

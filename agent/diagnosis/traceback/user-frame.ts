@@ -1,0 +1,36 @@
+// Which frame is the user's own: the deepest that is neither of a library, of Python itself, of a launcher, nor generated.
+import type { Block, Frame } from './traceback.ts'
+
+const LIBRARY = /[\\/](?:site|dist)-packages[\\/]|\.egg[\\/]|[\\/]node_modules[\\/]|[\\/]\.cargo[\\/]registry[\\/]/
+/** Folders of the standard library: lib/python3.11, Python37\lib, anaconda3\lib, envs\NAME\lib, python/3.8/lib. */
+const STANDARD =
+  /[\\/]lib(?:64)?[\\/]python\d?(?:\.\d{1,2})?[\\/]|[\\/]python\d{0,3}(?:\.\d{1,2})?[\\/](?:\d[\d.]{0,8}[\\/])?lib[\\/]|[\\/](?:ana|mini|mamba)(?:conda|forge)\d?[\\/](?:envs[\\/][^\\/]{1,60}[\\/])?lib[\\/]|[\\/]envs[\\/][^\\/]{1,60}[\\/]lib[\\/]|[\\/]usr[\\/]lib(?:64)?[\\/]python|python\d{1,3}\.zip[\\/]/i
+const GENERATED = /^<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\\/]|\.pyx$|\.pxi$|\.(?:so|h|hpp|cc|cpp|cu|pxd)$|:codegen\(|^\(unknown/
+/** A PyTorch built in its source tree, and Ray's compiled half. */
+const SOURCE_TREE =
+  /[\\/]torch[\\/](?:_[a-z]\w*|nn|distributed|utils|autograd|cuda|optim|fx|jit|onnx|ao|library|serialization\.py|tensor\.py|functional\.py|multiprocessing)(?:[\\/.]|$)/
+const LAUNCHER =
+  /[\\/]bin[\\/][\w.-]{1,60}$|[\\/](?:pydevd?|pydev|debugpy|_pydev_imps|_pydevd_bundle)[\\/]|pydevd?\.py$|[\\/]torch[\\/]distributed[\\/](?:run|launch)\.py$|[\\/](?:accelerate|deepspeed)[\\/](?:commands|launcher)[\\/]|[\\/]\.vscode/
+
+export const isUserFrame = ({ file, line }: Frame): boolean =>
+  line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER].some((pattern) => pattern.test(file))
+
+/** `train.py:188`, as people say it. */
+export const frameName = ({ file, line }: Frame): string => `${file.replace(/^.*[\\/]/, '')}:${line ?? '?'}`
+
+/** The deepest frame of the user's own: of the block that says what ended the program, else of its neighbours, the nearest first. */
+export function userFrame(blocks: readonly Block[], from: Block | undefined): Frame | undefined {
+  const at = from === undefined ? blocks.length - 1 : blocks.indexOf(from)
+  const order = [
+    at,
+    ...blocks
+      .map((_, index) => index)
+      .filter((index) => index !== at)
+      .sort((a, b) => Math.abs(a - at) - Math.abs(b - at) || b - a),
+  ]
+  for (const index of order) {
+    const found = blocks[index]?.frames.findLast(isUserFrame)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,146 @@
+// PyTorch's Flight Recorder: the dump of one rank, as the C++ pickler writes it or as JSON, of every version from torch 2.2 on.
+import { isFields, isList, optionalCount, type Fields } from '../../allocator/snapshot/fields.ts'
+import { LIMITS } from '../../allocator/snapshot/limits.ts'
+import { readPickle } from '../../allocator/snapshot/pickle.ts'
+import { messageOf } from '../../text/error.ts'
+import { rankOf, type Evidence, type Frame, type Group, type Op } from '../model.ts'
+import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
+import { opName } from './ops.ts'
+
+/** 2000 entries with stacks are about 3 MB; larger buffers are asked for, and cost memory to read. */
+const MOST_BYTES = 64 * 2 ** 20
+const MOST_ENTRIES = 20_000
+const MOST_FRAMES = 64
+const DUMP_LIMITS = { ...LIMITS, containers: 2 ** 21, values: 2 ** 23, stack: 2 ** 22, memo: 2 ** 21, textBytes: 2 ** 16 }
+
+const words = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : typeof value === 'number' ? String(value) : '')
+const nanoseconds = (value: unknown): number | undefined => {
+  const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) / 1e9 : 0
+  return number > 0 ? number : undefined
+}
+/** Positions count from −1 (none); JSON has them as text. */
+function position(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+}
+const sizes = (value: unknown): string =>
+  isList(value) ? JSON.stringify(value.slice(0, 64), (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 400) : ''
+
+/** Of `[[8, 4], [2]]`: 34. */
+const elements = (value: unknown): string =>
+  isList(value)
+    ? String(value.reduce<number>((sum, shape) => sum + (isList(shape) ? shape.reduce<number>((product, length) => product * Number(length), 1) : 0), 0))
+    : ''
+
+/** `"[0, 1, 4]"`; groups of every eighth rank are listed in full. */
+function members(text: unknown): readonly number[] {
+  if (typeof text !== 'string' || text.length > 2 ** 20) return []
+  return Array.from(text.matchAll(/\d{1,7}/g), ([number]) => Number(number))
+}
+
+function framesOf(value: unknown): readonly Frame[] {
+  if (!isList(value)) return []
+  return value
+    .slice(0, MOST_FRAMES)
+    .flatMap((frame) => (isFields(frame) ? [{ file: words(frame['filename']), line: position(frame['line']) ?? 0, function: words(frame['name']) }] : []))
+}
+
+/** Every group of the dump by its name. Gloo writes all of them under an empty name, so only that of everybody can be told. */
+function groupsOf(top: Fields): ReadonlyMap<string, Group> {
+  const config = isFields(top['pg_config']) ? top['pg_config'] : {}
+  return new Map(
+    Object.values(config)
+      .slice(0, 4096)
+      .flatMap((group): [string, Group][] => {
+        if (!isFields(group)) return []
+        const [name, ranks] = [words(group['name']), members(group['ranks'])]
+        return [
+          [
+            name,
+            {
+              key: name === '' ? '0' : `${name}|${ranks.length > 64 ? `${ranks[0]}..${ranks.at(-1)}` : ranks.join(',')}`,
+              name,
+              desc: words(group['desc']),
+              members: ranks,
+            },
+          ],
+        ]
+      }),
+  )
+}
+
+function opOf(entry: Fields, group: Group): Op {
+  const [spelt = '', pair = ''] = words(entry['profiling_name']).split(' ')
+  const p2p = entry['is_p2p'] === true
+  const [, left, way, right] = /^(\d+)(->|<-)(\d+)$/.exec(pair) ?? []
+  const [me, other] = [left, right].map((index) => (index === undefined ? undefined : (group.members[Number(index)] ?? Number(index))))
+  const [from, to] = way === '<-' ? [other, me] : [me, other]
+  const base = opName(spelt)
+  // One tensor on each side is all_to_all_single; the recorder names both kinds alike.
+  const single = base === 'all_to_all' && isList(entry['input_sizes']) && entry['input_sizes'].length === 1
+  const seq = position(p2p ? entry['p2p_seq_id'] : (entry['collective_seq_id'] ?? entry['seq_id'])) ?? 0
+  const [issued, completed] = [nanoseconds(entry['time_created_ns']), nanoseconds(entry['time_discovered_completed_ns'])]
+  const timeout = optionalCount(entry, 'timeout_ms')
+  return {
+    record: position(entry['record_id'] ?? entry['id']) ?? 0,
+    group: group.key,
+    seq,
+    name: single ? 'all_to_all_single' : base,
+    p2p,
+    ...(from === undefined || to === undefined ? {} : { from, to }),
+    inputs: sizes(entry['input_sizes']),
+    elements: { inputs: elements(entry['input_sizes']), outputs: elements(entry['output_sizes']) },
+    dtypes: `${sizes(entry['input_dtypes'])}${sizes(entry['output_dtypes'])}`,
+    // Gloo's entries stay `scheduled`; only `retired` says that they ended.
+    state: entry['state'] === 'completed' || entry['retired'] === true ? 'done' : entry['state'] === 'started' ? 'started' : 'waiting',
+    ...(issued === undefined ? {} : { issued }),
+    ...(completed === undefined ? {} : { completed }),
+    ...(timeout === undefined ? {} : { timeoutSeconds: timeout / 1000 }),
+    frames: framesOf(entry['frames']),
+  }
+}
+
+export function readDump(top: Fields, rank: number, evidence: Evidence): void {
+  const groups = groupsOf(top)
+  const entries = isList(top['entries']) ? top['entries'].slice(-MOST_ENTRIES) : []
+  const me = rankOf(evidence, rank)
+  const local = new Map<string, Group>()
+  const ops: Op[] = []
+  for (const entry of entries) {
+    if (!isFields(entry)) continue
+    const [name = '', desc = ''] = isList(entry['process_group']) ? entry['process_group'].map(words) : [words(entry['process_group'])]
+    const configured = groups.get(name) ?? (desc === 'default_pg' ? groups.get('') : undefined)
+    const group = configured === undefined ? { key: name, name, desc, members: [] } : { ...configured, name, desc }
+    if (!evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
+    local.set(words(entry['pg_id']), group)
+    const op = opOf(entry, group)
+    ops.push(op)
+    if (!op.p2p) me.issued.set(group.key, Math.max(op.seq, me.issued.get(group.key) ?? 0))
+  }
+  me.ops = ops.toSorted((a, b) => a.record - b.record)
+  for (const [name, group] of groups) if (name !== '' && !evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
+}
+
+/** Whether JSON text begins as a dump does; the recorder writes its keys in any order. */
+const JSON_DUMP = /"(?:pg_config|pg_status|comm_lib_version|nccl_comm_state|record_id|collective_seq_id)"\s*:/
+
+export const flightRecorder: EvidenceReader = {
+  name: 'Flight Recorder dump',
+  mostBytes: MOST_BYTES,
+  recognises: (file) => file.head[0] === 0x80 || (headText(file).trimStart().startsWith('{') && JSON_DUMP.test(headText(file))),
+  read(file, evidence) {
+    if (file.rank === undefined) throw new EvidenceError('the name of a Flight Recorder dump ends with its rank, as in nccl_trace_rank_3')
+    let top: unknown
+    try {
+      top = file.head[0] === 0x80 ? readPickle(file.bytes(), { limits: DUMP_LIMITS }) : JSON.parse(file.text())
+    } catch (error) {
+      throw new EvidenceError(`not a Flight Recorder dump that can be read: ${messageOf(error)}`, { cause: error })
+    }
+    if (!isFields(top) || (top['pg_config'] === undefined && top['entries'] === undefined && top['version'] === undefined))
+      throw new EvidenceError('no Flight Recorder dump: it has neither pg_config nor entries')
+    // The pickle has call sites, the JSON of the same rank has none.
+    const known = evidence.ranks.get(file.rank)?.ops
+    if (known !== undefined && known.some(({ frames }) => frames.length > 0)) return
+    readDump(top, file.rank, evidence)
+  },
+}

@@ -1,0 +1,181 @@
+// Who holds up the job: the ways to find it, the surest first. Each says nothing where its evidence does not decide.
+import type { Cause, Confidence } from '../model.ts'
+import { countsOf } from './counts.ts'
+import { isAway, missingRanks } from './graph.ts'
+import { ownKernel, ranksIn } from './gpus.ts'
+import type { Job } from './job.ts'
+import { firstMismatch, type Mismatch } from './mismatch.ts'
+import { deviatingRanks } from './order.ts'
+import { standingOf, waitsForOthers } from './places.ts'
+import { minority, sidesBy } from './signature.ts'
+
+export type Suspects = {
+  readonly cause: Cause
+  readonly ranks: readonly number[]
+  readonly confidence: Confidence
+  readonly reason: string
+  readonly mismatch?: Mismatch
+  /** The place in the sequence of each process at which they left that of the others. */
+  readonly record?: number
+}
+type Way = (job: Job) => Suspects | undefined
+
+const sorted = (ranks: Iterable<number>): number[] => [...new Set(ranks)].toSorted((a, b) => a - b)
+const suspects = (cause: Cause, ranks: Iterable<number>, confidence: Confidence, reason: string): Suspects | undefined => {
+  const list = sorted(ranks)
+  return list.length === 0 ? undefined : { cause, ranks: list, confidence, reason }
+}
+
+const causeOf = (job: Job, ranks: readonly number[]): Cause =>
+  ranks.some((rank) => job.dead(rank)) ? 'dead' : ranks.some((rank) => job.of(rank)?.exception !== undefined) ? 'exception' : 'missing'
+
+/** A library names the ranks itself. */
+const named: Way = (job) => {
+  const said = (what: string): number[] => job.evidence.statements.flatMap(({ statement }) => (statement.what === what ? statement.ranks : []))
+  const missing = said('missing')
+  return suspects(causeOf(job, missing), missing, 'read', 'named by the library that waited for them')
+}
+
+const graph: Way = (job) => {
+  const missing = missingRanks(job)
+  return suspects(causeOf(job, missing), missing, 'computed', 'the others wait for a collective that they did not join')
+}
+
+const mismatch: Way = (job) => {
+  const found = firstMismatch(job)
+  if (found === undefined) return undefined
+  const issued = [...found.sides.keys()].map((side) => side.split(' ')[0] ?? '')
+  return {
+    cause: 'mismatch',
+    ranks: found.wrong ?? [],
+    confidence: 'computed',
+    reason: new Set(issued).size > 1 ? 'they issued another operation than the others at the same place' : 'they passed another size or type than the others',
+    mismatch: found,
+  }
+}
+
+const order: Way = (job) => {
+  const found = deviatingRanks(job)
+  return found === undefined
+    ? undefined
+    : {
+        cause: 'order',
+        ranks: found.ranks,
+        confidence: 'computed',
+        reason: 'their sequence of collectives differs from that of the others',
+        record: found.record,
+      }
+}
+
+/** Ended, or standing in something of their own while others wait; for runs without a recorder. */
+const stacks: Way = (job) => {
+  const dead = job.ranks.filter((rank) => job.dead(rank))
+  if (dead.length > 0 && dead.length < job.ranks.length) return suspects('dead', dead, 'read', 'their processes ended')
+  const threw = job.ranks.filter((rank) => job.of(rank)?.exception !== undefined && !waitsForOthers(standingOf(job.of(rank))))
+  const waiting = job.ranks.filter((rank) => waitsForOthers(standingOf(job.of(rank))))
+  const away = job.ranks.filter((rank) => isAway(job, rank))
+  const elsewhere = job.ranks.filter((rank) => standingOf(job.of(rank))?.kind === 'code')
+  const all = sorted([...threw, ...away, ...(waiting.length > 0 ? elsewhere : [])])
+  if (all.length === 0 || all.length * 2 > job.ranks.length) return undefined
+  return suspects(causeOf(job, all), all, waiting.length > 0 ? 'computed' : 'likely', 'they stand in something of their own while the others wait')
+}
+
+/** A GPU that idles while the others spin has no kernel of the collective: that rank did not launch it. */
+const idleGpu: Way = (job) => {
+  const idle = ranksIn(job, 'idle').filter((rank) => !job.dead(rank))
+  return ranksIn(job, 'spins').length > idle.length
+    ? suspects('missing', idle, 'likely', 'their GPUs idle while those of the others wait in a kernel')
+    : undefined
+}
+
+const launched: Way = (job) => {
+  const counts = countsOf(job)
+  if (counts === undefined || counts.moved) return undefined
+  return (
+    suspects('dead', counts.dead, 'read', 'NCCL cannot reach their processes') ??
+    suspects(
+      'missing',
+      counts.behind.length * 2 < job.ranks.length ? counts.behind : [],
+      'computed',
+      'they launched fewer collectives than the others (NCCL RAS)',
+    ) ??
+    suspects('mismatch', counts.differing, 'computed', 'they launched other collectives than the others (NCCL RAS)')
+  )
+}
+
+/** Ranks whose watchdog saw no time-out, where nearly all others did: they waited for nothing. */
+const silentWatchdog: Way = (job) => {
+  const silent = job.ranks.filter((rank) => (job.of(rank)?.timeouts.length ?? 0) === 0)
+  return silent.length * 3 <= job.ranks.length
+    ? suspects(causeOf(job, silent), silent, 'likely', 'the watchdogs of the others timed out, theirs did not')
+    : undefined
+}
+
+/** A few ranks wait at another line than all others: they left the loop, or went another way. */
+const otherLine: Way = (job) => {
+  const sides = sidesBy(job.ranks, (rank) => {
+    const at = standingOf(job.of(rank))?.at ?? job.of(rank)?.raisedAt
+    return at === undefined ? undefined : `${at.file}:${at.line}`
+  })
+  const few = minority(sides)
+  const largest = Math.max(0, ...[...sides.values()].map((ranks) => ranks.length))
+  return few !== undefined && few.length * 4 <= job.ranks.length && largest * 3 >= job.ranks.length * 2
+    ? suspects('left_early', few, 'likely', 'they wait at another line than all others')
+    : undefined
+}
+
+/** Gloo: those that timed out are victims; the connection of the one that came late, or ended, was closed. */
+const gaveUp: Way = (job) => {
+  const ranks = (what: string): Set<number> => new Set(job.evidence.statements.flatMap(({ statement }) => (statement.what === what ? statement.ranks : [])))
+  const [victims, lost] = [ranks('waits'), ranks('lost_peer')]
+  const other = job.ranks.filter((rank) => !victims.has(rank) && (victims.size > 0 || !lost.has(rank)))
+  if ((victims.size === 0 && lost.size === 0) || other.length === 0 || other.length * 2 >= job.ranks.length) return undefined
+  return victims.size > 0
+    ? suspects('late', other, 'likely', 'the others timed out waiting, they came after that')
+    : suspects('dead', other, 'likely', 'the others lost the connection to them')
+}
+
+/** All issued the same, one of them after the time-out of the others. */
+const late: Way = (job) => {
+  const lastOps = job.ranks.flatMap((rank) => job.of(rank)?.ops?.findLast(({ p2p }) => !p2p) ?? [])
+  const [one] = lastOps
+  if (one?.timeoutSeconds === undefined || lastOps.length < 2 || lastOps.some(({ group, seq }) => group !== one.group || seq !== one.seq)) return undefined
+  const first = Math.min(...lastOps.map(({ issued }) => issued ?? Number.POSITIVE_INFINITY))
+  const limit = first + one.timeoutSeconds
+  return suspects(
+    'late',
+    job.ranks.filter((rank) => (job.of(rank)?.ops?.findLast(({ p2p }) => !p2p)?.issued ?? 0) > limit),
+    'computed',
+    'they joined after the time-out of the others',
+  )
+}
+
+/** With timing on, a collective that all issued has started on the GPUs of all members but the one that is busy with something else. */
+const notStarted: Way = (job) => {
+  const waiting = job.ranks.filter((rank) => {
+    const head = job.head(rank)
+    if (head === undefined || head.state !== 'waiting' || head.p2p) return false
+    const others = job.members(head.group).filter((member) => member !== rank)
+    return others.length > 0 && others.every((member) => job.at(member, head.group, head.seq)?.state === 'started')
+  })
+  return suspects('kernel', waiting, 'computed', 'the collective has started on the GPUs of all others: a kernel of their own does not end')
+}
+
+const hotGpu: Way = (job) => {
+  const rank = ownKernel(job)
+  return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'its GPU draws clearly more power than those that only wait')
+}
+
+const WAYS: readonly Way[] = [named, graph, mismatch, late, order, stacks, launched, idleGpu, gaveUp, silentWatchdog, otherLine, notStarted, hotGpu]
+
+/** Without ranks: two sides disagree, and nothing says which of them is wrong. */
+export function findSuspects(job: Job): Suspects | undefined {
+  let undecided: Suspects | undefined
+  for (const way of WAYS) {
+    const found = way(job)
+    if (found === undefined) continue
+    if (found.ranks.length > 0) return found
+    undecided ??= found
+  }
+  return undecided
+}

@@ -1,0 +1,36 @@
+// What the GPUs of the ranks show: computing, spinning in a collective, idle, or busy with a kernel of their own that does not end.
+import type { GpuFigures } from '../model.ts'
+import type { Job } from './job.ts'
+
+/** A waiting NCCL kernel counts as 100 % busy and touches no memory; real work reads and writes GPU memory. */
+const SPIN_BUSY = 95
+const SPIN_MEMORY = 2
+const WORK_MEMORY = 5
+
+export type GpuState = 'works' | 'spins' | 'idle'
+
+export function gpuState({ busy, memory }: GpuFigures): GpuState | undefined {
+  if (memory >= WORK_MEMORY && busy > 0) return 'works'
+  if (busy >= SPIN_BUSY && memory <= SPIN_MEMORY) return 'spins'
+  return busy < 5 && memory <= SPIN_MEMORY ? 'idle' : undefined
+}
+
+export const ranksIn = (job: Job, state: GpuState): readonly number[] =>
+  job.ranks.filter((rank) => {
+    const figures = job.of(rank)?.figures
+    return figures !== undefined && !job.dead(rank) && gpuState(figures) === state
+  })
+
+/** How much more than the next one a GPU draws that does not only wait: cards that wait differ by their idle power, a fifth at most. */
+const CLEARLY_MORE = 1.25
+
+/** The one rank that draws clearly more than every other that seems to spin. */
+export function ownKernel(job: Job): number | undefined {
+  const [top, second, ...others] = ranksIn(job, 'spins')
+    .flatMap((rank) => {
+      const watts = job.of(rank)?.figures?.watts
+      return watts === undefined ? [] : [{ rank, watts }]
+    })
+    .toSorted((a, b) => b.watts - a.watts)
+  return top !== undefined && second !== undefined && others.length >= 2 && top.watts > second.watts * CLEARLY_MORE ? top.rank : undefined
+}

@@ -1,0 +1,106 @@
+// The evidence put in order for the judgement: who is in which group, what each rank waits for, and how far it has come.
+import type { Evidence, Group, Op, RankEvidence } from '../model.ts'
+
+export type Job = {
+  readonly evidence: Evidence
+  /** Every rank that is known, or must exist because a group names it. */
+  readonly ranks: readonly number[]
+  readonly of: (rank: number) => RankEvidence | undefined
+  readonly group: (key: string) => Group | undefined
+  readonly members: (key: string) => readonly number[]
+  /** The oldest operation of a rank that has not ended; from its recorder, else from what its watchdog printed. */
+  readonly head: (rank: number) => Op | undefined
+  /** The operation of a rank at a place in a group. */
+  readonly at: (rank: number, group: string, seq: number) => Op | undefined
+  /** The last collective that the rank issued in a group; undefined where that is not known. */
+  readonly issued: (rank: number, group: string) => number | undefined
+  readonly dead: (rank: number) => boolean
+}
+
+/** How a launcher ends the ranks that were well: not a cause. */
+const ENDED_BY_LAUNCHER = /^(?:SIGTERM|SIGINT|-15|-2|143|130|0)$/
+
+function keyOf(evidence: Evidence, rank: number, name: string): string {
+  for (const group of evidence.groups.values()) if (group.name === name && group.members.includes(rank)) return group.key
+  return name
+}
+
+/** What the watchdog of a rank without a recorder said, in the form of the recorder. */
+function headOfTimeouts(evidence: Evidence, rank: RankEvidence): Op | undefined {
+  const oldest = rank.timeouts.filter(({ seq }) => seq !== undefined).toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0))[0]
+  if (oldest?.seq === undefined) return undefined
+  return {
+    record: 0,
+    group: oldest.group === undefined ? '' : keyOf(evidence, rank.rank, oldest.group),
+    seq: oldest.seq,
+    name: oldest.name ?? 'collective',
+    p2p: oldest.name === 'send' || oldest.name === 'recv',
+    inputs: '',
+    elements: { inputs: oldest.inputs ?? '', outputs: oldest.outputs ?? '' },
+    dtypes: '',
+    state: 'waiting',
+    ...(oldest.since === undefined ? {} : { issued: oldest.since }),
+    frames: oldest.frames,
+  }
+}
+
+/** Groups that no recorder described, from the lines of the ranks that are in them. */
+function addGroupsOfLogs(evidence: Evidence, world: readonly number[]): void {
+  for (const me of evidence.ranks.values())
+    for (const { group, desc } of me.timeouts) {
+      if (group === undefined || Array.from(evidence.groups.values()).some((known) => known.name === group && known.members.includes(me.rank))) continue
+      const everybody = desc === 'default_pg' || group === '0'
+      const known = evidence.groups.get(group)
+      const members = everybody ? world : [...new Set([...(known?.members ?? []), me.rank])].toSorted((a, b) => a - b)
+      evidence.groups.set(group, {
+        key: group,
+        name: group,
+        desc: desc ?? known?.desc ?? (everybody ? 'default_pg' : ''),
+        members,
+        ...(everybody ? {} : { partial: true as const }),
+      })
+    }
+}
+
+export function jobOf(evidence: Evidence): Job {
+  const named = new Set(evidence.ranks.keys())
+  for (const { members } of evidence.groups.values()) for (const rank of members) named.add(rank)
+  const ranks = [...named].toSorted((a, b) => a - b)
+  addGroupsOfLogs(evidence, ranks)
+  const heads = new Map<number, Op>()
+  const places = new Map<number, Map<string, Op>>()
+  for (const me of evidence.ranks.values()) {
+    const recorded = me.ops !== undefined && me.ops.length > 0
+    const head = recorded ? me.ops?.find(({ state }) => state !== 'done') : headOfTimeouts(evidence, me)
+    if (head !== undefined) heads.set(me.rank, head)
+    places.set(me.rank, new Map((me.ops ?? []).filter(({ p2p }) => !p2p).map((op) => [`${op.group}#${op.seq}`, op])))
+    if (!recorded && head !== undefined && !head.p2p) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)
+  }
+  const inGroup = new Map<string, number[]>()
+  for (const me of evidence.ranks.values())
+    for (const key of new Set(me.ops?.map(({ group }) => group))) inGroup.set(key, [...(inGroup.get(key) ?? []), me.rank])
+  return {
+    evidence,
+    ranks,
+    of: (rank) => evidence.ranks.get(rank),
+    group: (key) => evidence.groups.get(key),
+    members(key) {
+      const group = evidence.groups.get(key)
+      if (group !== undefined && group.members.length > 0) return group.members
+      return group?.desc === 'default_pg' ? ranks : (inGroup.get(key) ?? [])
+    },
+    head: (rank) => heads.get(rank),
+    at: (rank, group, seq) => places.get(rank)?.get(`${group}#${seq}`),
+    issued(rank, key) {
+      const me = evidence.ranks.get(rank)
+      if (me === undefined) return undefined
+      const known = me.issued.get(key) ?? me.issued.get(evidence.groups.get(key)?.name ?? key)
+      // A recorder that holds something holds everything the rank issued last, so a group that it lacks was never used.
+      return known ?? (me.ops !== undefined && me.ops.length > 0 ? 0 : undefined)
+    },
+    dead(rank) {
+      const me = evidence.ranks.get(rank)
+      return me?.alive === false && !ENDED_BY_LAUNCHER.test(me.exit ?? '')
+    },
+  }
+}

@@ -1,0 +1,180 @@
+// The judgement: from the evidence of a job to who holds it up, since when, and how sure that is. Pure.
+import type { Answer, Cause, Doing, Evidence, Frame, Op, Waiting } from '../model.ts'
+import { ownFrame } from '../frames.ts'
+import { findSuspects, type Suspects } from './culprits.ts'
+import { blockersOf } from './graph.ts'
+import { jobOf, type Job } from './job.ts'
+import { movementOf, type Movement } from './movement.ts'
+import { doingOf, standingOf, waitsForOthers } from './places.ts'
+import { opText } from './signature.ts'
+import { stragglersOf } from './straggler.ts'
+
+const waitingOf = (job: Job): Waiting[] =>
+  job.ranks.flatMap((rank) => {
+    const head = job.head(rank)
+    if (head === undefined || job.dead(rank)) return []
+    const group = job.group(head.group)
+    return [
+      {
+        rank,
+        group: group?.name ?? head.group,
+        desc: group?.desc ?? '',
+        seq: head.seq,
+        op: head.name,
+        ...(head.issued === undefined ? {} : { since: head.issued }),
+      },
+    ]
+  })
+
+const earliest = (ops: readonly Op[]): Op | undefined =>
+  ops.toSorted((a, b) => (a.issued ?? Number.POSITIVE_INFINITY) - (b.issued ?? Number.POSITIVE_INFINITY))[0]
+
+/** The first collective, among those that the others wait in, that a culprit should have joined; without culprits, the first of all. */
+function rootOf(job: Job, culprits: readonly number[]): Op | undefined {
+  const wanted = new Set(culprits)
+  const heads = job.ranks.flatMap((rank) => {
+    const head = job.head(rank)
+    return head === undefined || wanted.has(rank) || job.dead(rank) ? [] : [head]
+  })
+  if (culprits.length === 0) {
+    // Nobody is missing: it is where all members of a group wait, not where some wait for these.
+    const whole = heads.filter(({ group, seq }) => job.members(group).every((rank) => job.head(rank)?.group === group && job.head(rank)?.seq === seq))
+    if (whole.length > 0) return earliest(whole)
+  }
+  const concerned = heads.filter(({ group }) => job.group(group)?.partial === true || job.members(group).some((rank) => wanted.has(rank)))
+  return earliest(concerned.length > 0 ? concerned : heads)
+}
+
+/** What each rank issued where the two sides part: in its sequence of operations, else at the place of the group. */
+function callSitesOf(job: Job, { mismatch, record, ranks }: Suspects, root: Op | undefined): Answer['callSites'] {
+  const place = mismatch ?? root
+  const group = (op: Op): string => job.group(op.group)?.desc ?? ''
+  const sides = new Map<string, { ranks: number[]; what: string; at?: Frame }>()
+  for (const rank of place === undefined || record !== undefined ? job.ranks : job.members(place.group)) {
+    const op =
+      record === undefined ? (place === undefined ? undefined : job.at(rank, place.group, place.seq)) : job.of(rank)?.ops?.find((one) => one.record === record)
+    if (op === undefined) continue
+    const at = ownFrame(op.frames)
+    const what = record === undefined ? opText(op) : `${opText(op)} of ${group(op)}`
+    const key = `${ranks.includes(rank) ? '0' : '1'} ${what} ${at?.file ?? ''}:${at?.line ?? ''}`
+    const known = sides.get(key)
+    if (known === undefined) sides.set(key, { ranks: [rank], what, ...(at === undefined ? {} : { at }) })
+    else known.ranks.push(rank)
+  }
+  return [...sides]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, side]) => side)
+    .slice(0, 8)
+}
+
+function standsOf(job: Job, culprits: readonly number[]): ReadonlyMap<number, Frame> {
+  return new Map(
+    culprits.flatMap((rank): [number, Frame][] => {
+      const me = job.of(rank)
+      const at = standingOf(me)?.at ?? me?.raisedAt
+      return at === undefined ? [] : [[rank, at]]
+    }),
+  )
+}
+
+const doingsOf = (job: Job, ranks: readonly number[]): ReadonlyMap<number, Doing> =>
+  new Map(ranks.map((rank) => [rank, doingOf(job.of(rank), standingOf(job.of(rank)))]))
+
+/** A phase that is long by nature: what the missing rank does says so, or it alone works before a barrier. */
+function isSlowPhase(job: Job, movement: Movement, culprits: readonly number[]): boolean {
+  if (movement.state === 'ended' || culprits.length === 0) return false
+  const doings = [...doingsOf(job, culprits).values()]
+  return doings.every((doing) => doing === 'save' || doing === 'compile')
+}
+
+function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cause'>): Answer {
+  const culprits = parts.culprits ?? []
+  return { culprits, waiting: [], stands: standsOf(job, culprits), doing: doingsOf(job, culprits), callSites: [], confidence: 'likely', evidence: [], ...parts }
+}
+
+function rootPart(job: Job, root: Op | undefined): Pick<Answer, 'root'> {
+  if (root === undefined) return {}
+  const group = job.group(root.group)
+  return {
+    root: {
+      group: group?.name ?? root.group,
+      desc: group?.desc ?? '',
+      seq: root.seq,
+      op: root.name,
+      ...(root.issued === undefined ? {} : { since: root.issued }),
+    },
+  }
+}
+
+/** The job goes on: is one rank slow, or do all wait for one that does something alone? */
+function whileMoving(job: Job, movement: Movement): Answer {
+  const stragglers = stragglersOf(job)
+  const slow = stragglers.map(({ rank }) => rank)
+  if (slow.length > 0)
+    return answer(job, {
+      verdict: 'straggler',
+      cause: 'straggler',
+      culprits: slow,
+      confidence: 'computed',
+      evidence: [
+        ...movement.evidence,
+        ...stragglers.map(({ rank, share }) => `rank ${rank} issues its collectives late and costs the others ${Math.round(share * 100)} % of their time`),
+      ],
+    })
+  const waiting = waitingOf(job)
+  const barrier = waiting.find(({ op }) => op === 'barrier')
+  const alone = barrier === undefined ? [] : blockersOf(job, barrier.rank).filter(({ why }) => why === 'absent')
+  const [one] = alone
+  if (one !== undefined && alone.length === 1)
+    return answer(job, {
+      verdict: 'slow_phase',
+      cause: 'slow_phase',
+      culprits: [one.rank],
+      waiting,
+      evidence: [...movement.evidence, `the others wait for rank ${one.rank} at a barrier`],
+    })
+  return answer(job, { verdict: 'healthy', cause: 'none', confidence: movement.confidence, evidence: movement.evidence })
+}
+
+/** Without anything that says that it stands still, a rank that waits is what every running job shows. */
+export function judge(evidence: Evidence): Answer {
+  const job = jobOf(evidence)
+  const movement = movementOf(job)
+  if (job.ranks.length === 0) return answer(job, { verdict: 'unknown', cause: 'none', evidence: ['no rank was found in the evidence'] })
+  if (movement.state === 'moves') return whileMoving(job, movement)
+  const waiting = waitingOf(job)
+  const found = findSuspects(job)
+  const culprits = found?.ranks ?? []
+  const root = rootOf(job, culprits)
+  const waitsByStack = job.ranks.filter((rank) => waitsForOthers(standingOf(job.of(rank)))).length
+  const nobodyWaits = waitsByStack < 2 && waiting.length === 0 && movement.state !== 'ended' && found === undefined
+  if (nobodyWaits)
+    return answer(job, {
+      verdict: movement.state === 'still' ? 'unknown' : 'healthy',
+      cause: 'none',
+      evidence: [...movement.evidence, 'no rank waits for another'],
+    })
+  const cause: Cause = found?.cause ?? 'transport'
+  const common = {
+    culprits,
+    waiting,
+    ...rootPart(job, root),
+    evidence: [
+      ...movement.evidence,
+      ...(found === undefined
+        ? [
+            waiting.length > 0
+              ? 'everybody joined the same operation, and nobody finishes it'
+              : 'everybody waits for the others; which collective each rank is in is not in the evidence',
+          ]
+        : [`${culprits.length === 1 ? 'rank' : 'ranks'} ${culprits.join(', ')}: ${found.reason}`]),
+    ],
+    callSites: found !== undefined && (found.cause === 'mismatch' || found.cause === 'order') ? callSitesOf(job, found, root) : [],
+    confidence: found === undefined || movement.confidence === 'likely' ? ('likely' as const) : found.confidence,
+  }
+  if (isSlowPhase(job, movement, culprits)) return answer(job, { ...common, verdict: 'slow_phase', cause: 'slow_phase' })
+  // A disagreement is no state of a healthy job, whenever it is seen.
+  const sure = (found?.cause === 'mismatch' || found?.cause === 'late') && culprits.length > 0
+  if (movement.state === 'open' && !sure) return answer(job, { ...common, verdict: 'unknown', cause })
+  return answer(job, { ...common, verdict: 'hang', cause })
+}

@@ -1,0 +1,71 @@
+// Whether the job stands still or goes on, and by what that is known.
+import type { Confidence } from '../model.ts'
+import { countsOf } from './counts.ts'
+import { gpuState, ranksIn } from './gpus.ts'
+import type { Job } from './job.ts'
+import { andList, counted } from '../../text/grammar.ts'
+
+export type Movement = {
+  /** `ended`: watchdogs or libraries gave up; `still`: nobody moves; `moves`: somebody works; `open`: cannot be told. */
+  readonly state: 'ended' | 'still' | 'moves' | 'open'
+  readonly confidence: Confidence
+  readonly evidence: readonly string[]
+}
+
+const ranksText = (ranks: readonly number[]): string =>
+  `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.length > 8 ? `${ranks.slice(0, 8).join(', ')} and ${ranks.length - 8} more` : andList(ranks.map(String))}`
+
+export function movementOf(job: Job): Movement {
+  const ended: string[] = []
+  const { statements } = job.evidence
+  const timedOut = job.ranks.filter((rank) => (job.of(rank)?.timeouts.length ?? 0) > 0)
+  if (timedOut.length > 0) ended.push(`the watchdog of ${ranksText(timedOut)} gave up waiting`)
+  const dead = job.ranks.filter((rank) => job.dead(rank))
+  if (dead.length > 0 && dead.length < job.ranks.length) ended.push(`${ranksText(dead)} ended while the others went on`)
+  const waits = statements.filter(({ statement: { what } }) => what !== 'stalled')
+  if (waits[0] !== undefined) ended.push(waits[0].statement.text)
+  const stalled = statements.find(({ statement: { what } }) => what === 'stalled')
+  if (stalled !== undefined) ended.push(stalled.statement.text)
+  if (ended.length > 0) return { state: 'ended', confidence: 'read', evidence: ended }
+
+  const counts = countsOf(job)
+  const working = ranksIn(job, 'works')
+  if (counts?.moved === true) return { state: 'moves', confidence: 'computed', evidence: ['collectives were launched between two RAS answers'] }
+  if (working.length > 0)
+    return {
+      state: 'moves',
+      confidence: 'likely',
+      evidence: [`the ${working.length === 1 ? 'GPU' : 'GPUs'} of ${ranksText(working)} ${working.length === 1 ? 'computes' : 'compute'}`],
+    }
+  const timers = job.ranks.flatMap((rank) => job.of(rank)?.stalledSeconds ?? [])
+  const still = job.ranks.filter((rank) => job.of(rank)?.still === true)
+  if (counts?.frozenSeconds !== undefined && counts.frozenSeconds > 0)
+    return { state: 'still', confidence: 'computed', evidence: [`no collective was launched between two RAS answers ${counts.frozenSeconds} s apart`] }
+  if (timers.length > 0 && timers.length * 2 >= job.ranks.length)
+    return {
+      state: 'still',
+      confidence: 'computed',
+      evidence: [`the timers of ${counted(timers.length, 'rank')} ran out after ${Math.min(...timers)} s without a step`],
+    }
+  if (still.length > 0 && still.length === job.evidence.ranks.size)
+    return {
+      state: 'still',
+      confidence: 'likely',
+      evidence: [`${ranksText(still)} ${still.length === 1 ? 'stands' : 'stand'} at the same place in every look`],
+    }
+  const spinning = ranksIn(job, 'spins')
+  const known = job.ranks.filter((rank) => job.of(rank)?.figures !== undefined)
+  if (
+    spinning.length > 0 &&
+    known.every((rank) => {
+      const figures = job.of(rank)?.figures
+      return figures !== undefined && gpuState(figures) !== 'works'
+    })
+  )
+    return {
+      state: 'still',
+      confidence: 'likely',
+      evidence: [`no GPU computes: ${counted(spinning.length, 'GPU')} of ${known.length} only ${spinning.length === 1 ? 'waits' : 'wait'} in a kernel`],
+    }
+  return { state: 'open', confidence: 'likely', evidence: [] }
+}

@@ -1,0 +1,13 @@
+// The program refused what it was told: arguments, configuration, combinations.
+import { BEFORE_ENDS, defineKind } from './kind.ts'
+
+export const configError = defineKind({
+  id: 'config_error',
+  title: 'The program rejected its configuration',
+  layer: 'program',
+  from: 'logs',
+  facts: [],
+  quietMinutes: 30,
+  crash: { rank: 9 },
+  afterInText: BEFORE_ENDS,
+})

@@ -1,0 +1,119 @@
+// The figures of a line with what stands before and behind each: `loss: 2.31`, `'lr': 1e-5`, `Iter 26/3489`, `| 2741.47 ms |`. No name is known here.
+import { DURATION, durationOf, NUMBER, numberOf } from './quantity.ts'
+
+export type Field = {
+  /** Lower case words: `elapsed time per iteration`, `train loss`. Empty where the figure stands alone. */
+  readonly key: string
+  readonly value: number
+  /** What the figure counts to: `26/3489`, `3 of 10`. */
+  readonly total?: number
+  /** What stands behind, or in brackets behind the name: `it/s`, `ms`, `samples/sec`, `%`. */
+  readonly unit?: string
+  /** The figure is a length of time: seconds. */
+  readonly duration?: number
+  /** Stands in round brackets: the mean beside the current value, or a share. */
+  readonly aside: boolean
+  /** A whole number as printed. */
+  readonly whole: boolean
+  /** Where its text begins and ends. */
+  readonly from: number
+  readonly to: number
+}
+
+const MAX_FIELDS = 96
+const VALUE = new RegExp(
+  `(?:(?<![\\w.])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
+  'gi',
+)
+const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
+const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
+const UNIT =
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?(?:\d+ ?)?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?|[a-zA-Z]{2,12} per [a-zA-Z]{1,10}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]))(?! ?[=:](?! ))/
+/** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
+const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
+/** A name behind its figure, which no figure of its own follows. */
+const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
+
+/** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
+export const wordsOf = (key: string): string =>
+  key
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[^a-zA-Z0-9%#µ]+/g, ' ')
+    .trim()
+    .toLowerCase()
+
+/** A bracket behind a name holds its unit, or says nothing: `Epoch(train)`. */
+const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} per .{1,12})$/
+
+/** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
+function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
+  const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
+  const bracket = /\(([^()]{1,16})\)$/.exec(cut)
+  const text = bracket === null ? cut : cut.slice(0, bracket.index)
+  const last = text.split(/[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/).at(-1) ?? ''
+  const key = wordsOf(last.slice(-48))
+  const unit = (bracket !== null && UNIT_LIKE.test(bracket[1] ?? '') ? bracket[1] : undefined) ?? / in (m?s|secs?|seconds)$/.exec(key)?.[1]
+  return unit === undefined ? { key } : { key, unit }
+}
+
+export function fieldsOf(text: string): readonly Field[] {
+  const line = text.replace(GLUED, '$1 ').replace(BAR, ' | ')
+  /** A row of a table drawn with bars, its name in a cell of its own. */
+  const boxed = /^\s*[|│┃]/.test(text)
+  const fields: Field[] = []
+  let end = 0
+  VALUE.lastIndex = 0
+  for (let found = VALUE.exec(line); found !== null && fields.length < MAX_FIELDS; found = VALUE.exec(line)) {
+    const [all, time, figure, kilo = ''] = found
+    const from = found.index
+    const gap = line.slice(end, from)
+    const duration = time === undefined ? undefined : durationOf(time)
+    const value = duration ?? (figure === undefined ? undefined : numberOf(figure + kilo))
+    if (value === undefined) continue
+    let to = from + all.length
+    if (!Number.isFinite(value) && duration === undefined && !SAID.test(gap) && !/^\s*(?:$|[|,;)\]}])/.test(line.slice(to, to + 8))) continue
+    // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
+    const rest = line.slice(to, to + 32)
+    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
+    const behind = fields.at(-1)
+    if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
+      // [40000-40020]: where the range ends.
+      const name = BEHIND.exec(line.slice(to, to + 32))
+      to += name?.[0].length ?? 0
+      fields[fields.length - 1] = { ...behind, value, to, ...(name === null ? {} : { key: wordsOf(name[1] ?? name[2] ?? '') }) }
+      end = to
+      VALUE.lastIndex = to
+      continue
+    }
+    const total = duration === undefined ? TOTAL.exec(line.slice(to, to + 40)) : null
+    const totalValue = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    if (total !== null && totalValue !== undefined) to += total[0].length
+    const unit = UNIT.exec(line.slice(to, to + 60))
+    const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : gap)
+    const named = before.unit
+    let { key } = before
+    if (unit !== null) to += unit[0].length
+    // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name stands behind.
+    const name = BEHIND.exec(line.slice(to, to + 32))
+    if (name !== null && (key === '' || name[1] !== undefined)) {
+      key = wordsOf(name[1] ?? name[2] ?? '')
+      to += name[0].length
+    }
+    const said = unit?.[1] ?? named
+    fields.push({
+      key,
+      value,
+      aside: /\(\s*$/.test(gap) && key === '',
+      whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
+      from,
+      to,
+      ...(totalValue === undefined ? {} : { total: totalValue }),
+      ...(said === undefined ? {} : { unit: said }),
+      ...(duration === undefined ? {} : { duration }),
+    })
+    end = to
+    VALUE.lastIndex = to
+  }
+  return fields
+}

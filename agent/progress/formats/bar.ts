@@ -1,0 +1,183 @@
+// Bars: tqdm in all its forms (nested, without total, Colab, kilo steps, NeMo's without a rate), tqdm_loggable, rich, pip.
+import { DURATION, durationOf, numberOf, rateOf } from '../quantity.ts'
+import type { Observation, Rate } from '../observation.ts'
+import { phaseOf } from '../phases.ts'
+import { recordOf } from '../record.ts'
+import { fieldsOf, wordsOf } from '../fields.ts'
+import type { Format, Line, Read } from './format.ts'
+
+const COUNT = String.raw`\d[\d,]{0,15}(?:\.\d{1,15})?[kKMGTP]?`
+const UNIT = String.raw`[A-Za-zµ][\w #-]{0,24}`
+const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/(?:${UNIT})`
+/** `N/TOTAL [ELAPSED<REMAINING, RATE, postfix]`; a cut or glued line may lack the bracket. */
+const TQDM = new RegExp(String.raw`(${COUNT})(${UNIT})?/(${COUNT}|\?)(${UNIT})? \[(${DURATION}|\?)<(${DURATION}|\?|[^,\]]{0,20}),?\s*(?:(${RATE})|\?)?`)
+const OPEN = new RegExp(String.raw`(${COUNT})\s?(${UNIT}) \[(${DURATION}),\s*(${RATE})`)
+const LOGGABLE = new RegExp(
+  String.raw`(${COUNT})(${UNIT})?/(${COUNT})(${UNIT})?\s+rate:\s?(${RATE})\s+remaining:\s?(${DURATION}|\?)\s+elapsed:\s?(${DURATION}|\?)`,
+)
+const RICH = new RegExp(
+  String.raw`[━╸╺─]{3}.{0,40}?(${COUNT})/(${COUNT}|\?|--)(?: ?([kKMGT]?i?B|bytes)\b)?\s+(?:(${DURATION}|-:--:--)\s*[•·]?\s*(${DURATION}|-:--:--)?)?\s*[•·]?\s*(${RATE})?`,
+)
+const LONG_BAR = /[━╸╺─]{4,}/g
+/** Bytes, or what only installers print. */
+const TRANSFER = /^(?:[kKMGT]?i?B|[kKMGT]?i?B\/s|bytes|b)$/i
+const PERCENT_BAR = /\s*\d{1,3}(?:\.\d+)?\s?%\s*(?:\|.*)?$/
+
+function rateText(text: string | undefined): Rate | undefined {
+  if (text === undefined) return undefined
+  const [, figure, left = '', right = ''] = new RegExp(String.raw`^(${COUNT}(?:e[-+]?\d+)?)?\s?([^/]*)/(.+)$`).exec(text.trim()) ?? []
+  const value = figure === undefined ? undefined : numberOf(figure)
+  if (value === undefined) return undefined
+  // Bars count whatever the program names: `2.3 answers/s` is steps all the same.
+  return rateOf(value, `${left}/${right}`) ?? generic(value, left.trim(), right.trim())
+}
+const generic = (value: number, left: string, right: string): Rate | undefined =>
+  right === 's'
+    ? { value, unit: 'it/s', of: 'step', secondsEach: value > 0 ? 1 / value : undefined }
+    : left === 's'
+      ? { value, unit: 's/it', of: 'step', secondsEach: value }
+      : undefined
+
+/** What stands before the bar, without percent and bar itself. */
+function titleOf(before: string): string {
+  return before
+    .replace(PERCENT_BAR, '')
+    .replace(/[\s|:[(]+$/, '')
+    .slice(-160)
+}
+
+type Parts = { title: string; step?: number; total?: number; unit?: string; elapsed?: number; remaining?: number; rate?: string; rest: string }
+
+function partsOf(text: string): Parts | undefined {
+  const found = TQDM.exec(text)
+  if (found !== null) {
+    const [all, step = '', unit, total = '', unit2, elapsed = '', remaining = '', rate] = found
+    return {
+      title: titleOf(text.slice(0, found.index)),
+      rest: text.slice(found.index + all.length),
+      ...known({ step: numberOf(step), total: numberOf(total), unit: unit2 ?? unit, elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
+    }
+  }
+  const loggable = LOGGABLE.exec(text)
+  if (loggable !== null) {
+    const [all, step = '', unit, total = '', , rate, remaining = '', elapsed = ''] = loggable
+    return {
+      title: titleOf(text.slice(0, loggable.index)),
+      rest: text.slice(loggable.index + all.length),
+      ...known({ step: numberOf(step), total: numberOf(total), unit, rate, remaining: durationOf(remaining), elapsed: durationOf(elapsed) }),
+    }
+  }
+  const rich = text.includes('━━━') ? RICH.exec(text.replace(LONG_BAR, '━━━')) : null
+  if (rich !== null) {
+    const [all, step = '', total = '', unit, elapsed = '', remaining = '', rate] = rich
+    return {
+      title: titleOf(rich.input.slice(0, rich.index)),
+      rest: rich.input.slice(rich.index + all.length),
+      ...known({ step: numberOf(step), total: numberOf(total), unit, elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
+    }
+  }
+  const open = OPEN.exec(text)
+  if (open === null) return undefined
+  const [all, step = '', unit, elapsed = '', rate] = open
+  return {
+    title: titleOf(text.slice(0, open.index)),
+    rest: text.slice(open.index + all.length),
+    ...known({ step: numberOf(step), unit, elapsed: durationOf(elapsed), rate }),
+  }
+}
+type Known = {
+  step?: number | undefined
+  total?: number | undefined
+  unit?: string | undefined
+  elapsed?: number | undefined
+  remaining?: number | undefined
+  rate?: string | undefined
+}
+function known(parts: Known): Omit<Parts, 'title' | 'rest'> {
+  const out: Omit<Parts, 'title' | 'rest'> = {}
+  if (parts.step !== undefined) out.step = parts.step
+  if (parts.total !== undefined) out.total = parts.total
+  if (parts.unit !== undefined) out.unit = parts.unit
+  if (parts.elapsed !== undefined) out.elapsed = parts.elapsed
+  if (parts.remaining !== undefined) out.remaining = parts.remaining
+  if (parts.rate !== undefined) out.rate = parts.rate
+  return out
+}
+
+/** The postfix ends with the bracket of the bar; what follows is glued on. */
+function split(rest: string): { readonly postfix: string; readonly behind: string } {
+  let depth = 1
+  for (let at = 0; at < rest.length && at < 2_000; at++) {
+    const char = rest[at]
+    if (char === '[') depth++
+    else if (char === ']') depth--
+    else if (char === '{') return { postfix: rest.slice(0, at), behind: rest.slice(at) }
+    if (depth === 0) return { postfix: rest.slice(0, at), behind: rest.slice(at + 1) }
+  }
+  return { postfix: rest, behind: '' }
+}
+
+/** Names of a bar may count: `Epoch 39`, `loss 11.45`, `  149/299  2.3G  0.0266 …` (YOLO: epoch, memory, losses), `1|52|Loss: 2.37` (torchtune). */
+function ofTitle(title: string): Partial<Observation> {
+  const columns = /^\s*(\d{1,6})\/(\d{1,6})\s{2,}\S/.exec(title)
+  if (columns !== null) return { epoch: Number(columns[1]), epochs: Number(columns[2]), metrics: 3 }
+  const tune = /^\s*(\d{1,6})\|(\d{1,9})\|/.exec(title)
+  const { epoch, epochs, loss, gradNorm, metrics } = recordOf(tune === null ? title : title.slice(tune[0].length))
+  const epochIs = tune === null ? epoch : Number(tune[1])
+  return {
+    metrics: metrics ?? 0,
+    ...(epochIs === undefined ? {} : { epoch: epochIs }),
+    ...(epochs === undefined ? {} : { epochs }),
+    ...(loss === undefined ? {} : { loss }),
+    ...(gradNorm === undefined ? {} : { gradNorm }),
+  }
+}
+
+const isTransfer = (parts: Parts): boolean =>
+  TRANSFER.test((parts.unit ?? '').trim()) ||
+  /(?:^|\s|\d)[kKMGT]?i?B\/s$/i.test(parts.rate ?? '') ||
+  /\bexamples\/s$|\bDicts\/s$|\brows\/s$|\bfiles?\/s$/i.test(parts.rate ?? '')
+
+function read({ text, at }: Line): Read | undefined {
+  const parts = partsOf(text)
+  if (parts === undefined) return undefined
+  const { postfix, behind } = split(parts.rest)
+  const own = recordOf(postfix)
+  const title = ofTitle(parts.title)
+  const rate = rateText(parts.rate) ?? own.rate
+  const words = wordsOf(parts.title.replace(/[\d.]+/g, ''))
+    .replace(/\b(?:loss|nan|inf)\b/g, '')
+    .trim()
+  const phase = isTransfer(parts)
+    ? /B\/s$/i.test(parts.rate ?? '') || TRANSFER.test((parts.unit ?? '').trim())
+      ? 'downloading'
+      : 'preparing'
+    : phaseOf(parts.title)
+  const loss = own.loss ?? title.loss
+  const gradNorm = own.gradNorm ?? title.gradNorm
+  const epoch = title.epoch ?? own.epoch
+  const epochs = title.epochs ?? own.epochs
+  const observation: Observation = {
+    shape: `bar ${words}${words === '' ? ` of ${parts.total ?? ''}` : ''}`,
+    form: 'bar',
+    title: parts.title,
+    metrics: (own.metrics ?? 0) + (title.metrics ?? 0),
+    ...(phase === undefined ? {} : { phase }),
+    ...(parts.step === undefined ? {} : { step: parts.step }),
+    ...(parts.total === undefined ? {} : { total: parts.total }),
+    ...(epoch === undefined ? {} : { epoch }),
+    ...(epochs === undefined ? {} : { epochs }),
+    ...(loss === undefined ? {} : { loss }),
+    ...(gradNorm === undefined ? {} : { gradNorm }),
+    ...(rate === undefined ? {} : { rate }),
+    ...(own.samplesRate === undefined ? {} : { samplesRate: own.samplesRate }),
+    ...(own.tokensRate === undefined ? {} : { tokensRate: own.tokensRate }),
+    ...(parts.remaining === undefined ? {} : { etaSeconds: parts.remaining }),
+    ...(parts.elapsed === undefined ? {} : { elapsedSeconds: parts.elapsed }),
+    ...(at === undefined ? {} : { at }),
+  }
+  const worth = behind.trim().length > 8 && fieldsOf(behind).length > 0
+  return { observation, ...(worth ? { rest: behind } : {}) }
+}
+
+export const bar: Format = { name: 'bar', create: () => read }

@@ -1,0 +1,10 @@
+// The families of progress formats, in the order in which they are asked: the most particular first.
+import { bar } from './bar.ts'
+import { epoch } from './epoch.ts'
+import type { Format } from './format.ts'
+import { json } from './json.ts'
+import { keras } from './keras.ts'
+import { line } from './line.ts'
+import { rounds } from './rounds.ts'
+
+export const FORMATS: readonly Format[] = [keras, bar, json, epoch, rounds, line]

@@ -1,0 +1,44 @@
+// What one line of a log says of a job's progress. Absent is what the line does not say.
+
+export type RateOf = 'step' | 'sample' | 'token'
+export type Rate = {
+  /** As printed, in `unit`. */
+  readonly value: number
+  /** `it/s`, `s/it`, `ms/step`, `tokens/s` … */
+  readonly unit: string
+  readonly of: RateOf
+  /** The same as seconds for one step, sample or token; undefined where nothing is done (0 tokens a second). */
+  readonly secondsEach: number | undefined
+}
+
+export type Phase = 'loading' | 'downloading' | 'preparing' | 'training' | 'evaluating' | 'saving' | 'serving'
+
+export type Observation = {
+  /** Lines of one statement share it, so that their figures can be compared. */
+  readonly shape: string
+  readonly form: 'bar' | 'record' | 'epoch'
+  readonly title?: string
+  readonly phase?: Phase
+  readonly step?: number
+  readonly total?: number
+  readonly epoch?: number
+  readonly epochs?: number
+  readonly loss?: number
+  /** An average of several steps, by its name. */
+  readonly lossIsMean?: boolean
+  readonly gradNorm?: number
+  readonly rate?: Rate
+  /** A time that nothing names: perhaps that of several steps. */
+  readonly rateIsLoose?: boolean
+  /** Rates beside the one that says most. */
+  readonly samplesRate?: number
+  readonly tokensRate?: number
+  readonly etaSeconds?: number
+  readonly elapsedSeconds?: number
+  /** Figures that only a training prints (learning rate, norm of the gradient, loss of a part). */
+  readonly metrics: number
+  /** How often the learner saw the counter rise; absent where its name says that it counts. */
+  readonly risen?: number
+  /** When the line was written, in seconds, where the line says it; comparable within one log only. */
+  readonly at?: number
+}

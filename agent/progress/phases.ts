@@ -1,0 +1,28 @@
+// What a bar or a line is busy with when it is not the job's own progress: by the words of its title.
+import type { Phase } from './observation.ts'
+
+/** In this order: `Downloading the validation set` is a download. */
+const WORDS: readonly (readonly [Phase, RegExp])[] = [
+  [
+    'downloading',
+    /\b(?:download\w*|fetch\w*|pull\w*|collecting|installing|upload\w*|transferr?ing|syncing|unpacking|t[ée]l[ée]charg\w*|herunterlad\w*|descarg\w*)\b|下载|\.(?:zip|tar|gz|tgz|whl|safetensors|bin|pth?|ckpt|parquet|arrow|jsonl?|gguf|onnx|deb|msgpack|h5)\b/i,
+  ],
+  ['saving', /\b(?:saving|writing|dumping|checkpointing|exporting|converting|merging|quantizing|pushing)\b/i],
+  [
+    'preparing',
+    /\b(?:map|filter|casting|generating \w+ split|\w*tokeni[sz]\w*|pre-?process\w*|prepar\w*|pack(?:ing)?|cach(?:e|ing)|preload\w*|pre-?comput\w*|encoding|splitting|scanning|indexing|extract\w*|parsing|reading|flatten\w*|group\w*|shuffl\w*|dedup\w*|sharding|building|creating|counting|collating|num_proc|resolving|decoding|concatenating|concat|sort(?:ing)?|truncat\w*|adding \w+|formatting|applying|converting|standardi[sz]ing|vectori[sz]ing|sampling dataset|statistics|vocab\w*|corpus|bucket\w*|feature\w* extraction|standardizing)\b|数据|加载/i,
+  ],
+  [
+    'loading',
+    /\b(?:load\w*|checkpoint shards|shards?|weights|materializ\w*|initiali[sz]\w*|initing|warm-?up|warming|compil\w*|captur\w*|cuda graph\w*|autotun\w*|tuning|profil\w*|benchmark\w* kernels?|calibrat\w*|jit\w*|charg(?:ement|er)|l[aä]d(?:e|en))\b/i,
+  ],
+  ['evaluating', /\b(?:valid\w*|val|eval\w*|test\w*|infer\w*|predict\w*|sanity|dev set|mAP\w*|metrics?|bleu|scoring)\b|验证|测试|评估/i],
+]
+
+export function phaseOf(title: string): Phase | undefined {
+  if (title === '') return undefined
+  return WORDS.find(([, words]) => words.test(title))?.[0]
+}
+
+const TRAINING = /\b(?:train\w*|epochs?|steps?|iter\w*|fine-?tun\w*|sft|dpo|ppo|grpo|rlhf|fit\w*|optimi[sz]\w*|learn\w*|rollouts?|batch(?:es)?)\b|训练/i
+export const saysTraining = (title: string): boolean => TRAINING.test(title)

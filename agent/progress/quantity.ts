@@ -1,0 +1,89 @@
+// Figures as trainers print them: counts with commas or kilo, durations in all forms, rates with their unit.
+import type { Rate, RateOf } from './observation.ts'
+
+/** A number, `nan` or `inf`; `17.8k`, `30K`, `1.49G` as counts. */
+export const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d{1,3})?|\.\d+(?:[eE][-+]?\d{1,3})?|(?:nan|inf(?:inity)?)(?![a-z]))`
+/** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`. */
+export const DURATION = String.raw`(?:\d{1,4} days?,? ?)?\d{1,5}:\d\d(?::\d\d)?(?:\.\d+)?|(?:\d{1,4}d ?)?\d{1,4}h ?\d{1,2}m(?: ?\d{1,2}s)?|\d{1,4}m ?\d{1,2}s`
+
+const SCALE: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, b: 1e9 }
+
+export function numberOf(text: string): number | undefined {
+  const plain = text.trim().replaceAll(',', '').toLowerCase()
+  if (/^[-+]?nan$/.test(plain)) return Number.NaN
+  if (/^[-+]?inf(?:inity)?$/.test(plain)) return plain.startsWith('-') ? -Infinity : Infinity
+  const [, figure, suffix] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([kmgb])?$/.exec(plain) ?? []
+  if (figure === undefined) return undefined
+  const value = Number(figure) * (suffix === undefined ? 1 : (SCALE[suffix] ?? 1))
+  return suffix === undefined ? value : Math.round(value)
+}
+
+export function durationOf(text: string): number | undefined {
+  const clean = text.trim()
+  const [, days, clock] = /^(?:(\d+) days?,? ?)?([\d:.]+)$/.exec(clean) ?? []
+  if (clock?.includes(':') === true) {
+    const parts = clock.split(':').map(Number)
+    if (parts.some((part) => !Number.isFinite(part))) return undefined
+    return Number(days ?? 0) * 86_400 + parts.reduce((sum, part) => sum * 60 + part, 0)
+  }
+  const [all, d, h, m, s] = /^(?:(\d+)d ?)?(?:(\d+)h ?)?(?:(\d+)m ?)?(?:(\d+(?:\.\d+)?)s)?$/.exec(clean) ?? []
+  if (all === undefined || all === '') return undefined
+  return Number(d ?? 0) * 86_400 + Number(h ?? 0) * 3_600 + Number(m ?? 0) * 60 + Number(s ?? 0)
+}
+
+const SECONDS: Readonly<Record<string, number>> = {
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  msec: 1e-3,
+  s: 1,
+  sec: 1,
+  secs: 1,
+  second: 1,
+  seconds: 1,
+  min: 60,
+  m: 60,
+  minute: 60,
+  h: 3_600,
+  hr: 3_600,
+  hrs: 3_600,
+  hour: 3_600,
+  hours: 3_600,
+  mins: 60,
+  minutes: 60,
+  days: 86_400,
+}
+export const secondsOf = (unit: string): number | undefined => SECONDS[unit.toLowerCase()]
+
+const STEP = /^(?:it|its|itr|iter|iteration|step|stp|global step|batch|batche|minibatch|update|tick|round|gradient step|train step|optimizer step)s?$/
+const SAMPLE =
+  /^(?:sample|smp|image|img|im|example|ex|ins|instance|record|row|seq|sequence|sentence|sent|frame|f|env step|clip|video|utt|utterance|graph|game|episode)s?$/
+const TOKEN = /^(?:tok|token|word|w|t)s?$/
+function thingOf(text: string): RateOf | undefined {
+  const word = text.toLowerCase().replaceAll('_', ' ').trim()
+  return STEP.test(word) ? 'step' : SAMPLE.test(word) ? 'sample' : TOKEN.test(word) ? 'token' : undefined
+}
+const NAME: Readonly<Record<RateOf, string>> = { step: 'it', sample: 'samples', token: 'tokens' }
+
+/** A figure beside a unit such as `it/s`, `ms/step`, `sec/iter`, `tokens per second`, `Tokens/s/device`. */
+export function rateOf(value: number, unit: string): Rate | undefined {
+  const parts = unit
+    .replace(/\s+per\s+|_per_/gi, '/')
+    .split('/')
+    .map((part) => part.trim().replace(/^_+|_+$/g, ''))
+  const [left, right] = [parts[0] ?? '', parts[1] ?? '']
+  const done = thingOf(left)
+  const over = secondsOf(right)
+  if (done !== undefined && over !== undefined) {
+    const secondsEach = value > 0 ? over / value : undefined
+    return over === 1 ? { value, unit: `${NAME[done]}/s`, of: done, secondsEach } : { value: value / over, unit: `${NAME[done]}/s`, of: done, secondsEach }
+  }
+  const took = secondsOf(left)
+  const each = thingOf(right.replace(/^(\d+) ?/, ''))
+  if (took === undefined || each === undefined) return undefined
+  const short = took === 1 ? 's' : took === 1e-3 ? 'ms' : took === 1e-6 ? 'us' : undefined
+  const one = each === 'step' ? 'it' : each
+  return short === undefined
+    ? { value: value * took, unit: `s/${one}`, of: each, secondsEach: value * took }
+    : { value, unit: `${short}/${one}`, of: each, secondsEach: value * took }
+}

@@ -1,0 +1,111 @@
+// Reads the progress of a job out of its log, line by line as it is written. Pure and bounded: a fixed number of writers, shapes and samples.
+import { FORMATS } from './formats/index.ts'
+import type { Line, Read } from './formats/format.ts'
+import type { Phase } from './observation.ts'
+import { segmentsOf, stampOf, writtenBy } from './segments.ts'
+import { createWriter, type Progress, type Writer } from './writer.ts'
+
+export type ProgressReader = {
+  /** One line, or what a bar has overwritten; whether it said something of the progress. `clock`: when it was read, in seconds, for logs without times of their own. */
+  readonly push: (line: string, clock?: number) => boolean
+  /** Of the whole job; `judged`: whether it became slower, too. */
+  readonly progress: (judged?: boolean) => Progress | undefined
+  /** By rank, where several say their own. */
+  readonly ranks: (judged?: boolean) => ReadonlyMap<number, Progress>
+  /** What it was busy with last. */
+  /** How often something was said of the progress. */
+  readonly said: () => number
+  readonly phase: () => Phase | undefined
+}
+
+/** Ranks of a large job; more of them say nothing new. */
+const MAX_WRITERS = 64
+const MAX_LABELS = 256
+/** Source files and line numbers, which loggers put before the message. */
+const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d{1,6}(?::[\w.<>-]{1,60})?\]?/g
+/** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
+const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
+const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
+/** Statements glued into one line. */
+const MAX_GLUED = 4
+
+type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
+
+export function createProgressReader(): ProgressReader {
+  const writers = new Map<string, State>()
+  let turn = 0
+  /** Said by writers that were forgotten. */
+  let gone = 0
+  /** Numbers before a colon at the head of lines: ranks come again. */
+  const labels = new Map<number, number>()
+  const known = (rank: number): boolean => {
+    const times = (labels.get(rank) ?? 0) + 1
+    if (labels.size < MAX_LABELS || labels.has(rank)) labels.set(rank, times)
+    return times > 1
+  }
+
+  const stateOf = (name: string, rank: number | undefined): State => {
+    let state = writers.get(name)
+    if (state === undefined) {
+      if (writers.size >= MAX_WRITERS) {
+        const [oldest] = [...writers].toSorted(([, a], [, b]) => a.at - b.at)
+        if (oldest !== undefined) {
+          gone += oldest[1].writer.count()
+          writers.delete(oldest[0])
+        }
+      }
+      state = { writer: createWriter(), ...(rank === undefined ? {} : { rank }), formats: FORMATS.map(({ create }) => create()), title: '', at: turn }
+      writers.set(name, state)
+    }
+    state.at = turn
+    return state
+  }
+  const readOne = (state: State, line: Line, clock: number | undefined): string | undefined => {
+    for (const format of state.formats) {
+      const found = format(line)
+      if (found === undefined) continue
+      state.writer.see(found.observation, clock)
+      return found.rest
+    }
+    return undefined
+  }
+  const readSegment = (segment: string, clock: number | undefined): void => {
+    const { writer, rank, text } = writtenBy(segment, known)
+    const stamp = stampOf(text)
+    const state = stateOf(writer, rank)
+    const plain = (stamp === undefined ? text : text.slice(stamp.end).replace(/^[:\]),]+/, '')).replace(CODE_PLACE, ' ')
+    const at = stamp === undefined ? {} : { at: stamp.at }
+    let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
+    state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
+    for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
+  }
+  const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)
+
+  const said = (): number => gone + [...writers.values()].reduce((sum, { writer }) => sum + writer.count(), 0)
+
+  return {
+    push(line, clock) {
+      turn += 1
+      const before = said()
+      for (const segment of segmentsOf(line)) readSegment(segment, clock)
+      return said() > before
+    },
+    said,
+    progress(judged = true) {
+      // The writer that says most: of ranks that print the same, the first.
+      const [best] = telling().toSorted((a, b) => b.writer.weight() - a.writer.weight() || (a.rank ?? -1) - (b.rank ?? -1))
+      return best?.writer.progress(judged)
+    },
+    ranks(judged = true) {
+      const out = new Map<number, Progress>()
+      for (const { rank, writer } of writers.values()) {
+        const progress = rank === undefined ? undefined : writer.progress(judged)
+        if (rank !== undefined && progress !== undefined) out.set(rank, progress)
+      }
+      return out
+    },
+    phase: () => [...writers.values()].toSorted((a, b) => b.at - a.at)[0]?.writer.phase(),
+  }
+}
+
+export type { Progress }

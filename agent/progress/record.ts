@@ -1,0 +1,125 @@
+// From the fields of a line to an observation: each figure gets its role, and of several with the same role the one that says most stays.
+import { fieldsOf, type Field } from './fields.ts'
+import type { Observation, Rate } from './observation.ts'
+import { secondsOf } from './quantity.ts'
+import { roleOf } from './roles.ts'
+
+export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
+type Best = { weight: number; took?: boolean }
+
+const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
+
+/** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
+function bareTimeOf({ unit, whole }: Field): number | undefined {
+  const scale = unit === undefined ? undefined : secondsOf(unit)
+  return scale === 1e-3 || (scale === 1 && !whole) ? scale : undefined
+}
+
+/** Figures by their roles. `named`: only what its name or unit says; counters without a name are left to the caller. */
+export function figuresOf(fields: readonly Field[]): Figures {
+  const out: Figures = { metrics: 0 }
+  const step: Best = { weight: -Infinity }
+  const loss: Best = { weight: -Infinity }
+  const rate: Best = { weight: -Infinity }
+  const parts: number[] = []
+  let bare: Field | undefined
+  let metrics = 0
+  let stepAt = -2
+  let ms: Rate | undefined
+  for (const [index, field] of fields.entries()) {
+    const role = roleOf(field)
+    if (role === undefined) {
+      const bareTime = bareTimeOf(field)
+      if (field.total !== undefined && field.whole && field.duration === undefined && field.unit === undefined && Number.isInteger(field.total)) {
+        if (field.key === '' || COUNTER_WORD.test(field.key)) {
+          // Iter0(1/8): the bracket behind a step says only what it counts to.
+          if (index - 1 === stepAt && out.total === undefined && field.key === '') out.total = field.total
+          else bare ??= field
+        }
+      } else if (field.key === '' && bareTime !== undefined)
+        ms ??= { value: field.value, unit: bareTime === 1 ? 's/it' : 'ms/it', of: 'step', secondsEach: field.value * bareTime }
+      continue
+    }
+    switch (role.is) {
+      case 'step':
+        if (role.weight > step.weight) {
+          step.weight = role.weight
+          out.step = field.value
+          if (field.total === undefined) delete out.total
+          else out.total = field.total
+          stepAt = index
+        }
+        break
+      case 'total':
+        out.total ??= field.value
+        break
+      case 'epochs':
+        out.epochs ??= field.value
+        break
+      case 'epoch':
+        if (out.epoch === undefined || (field.total !== undefined && out.epochs === undefined)) {
+          out.epoch = field.value
+          if (field.total !== undefined) out.epochs = field.total
+        }
+        break
+      case 'loss':
+        metrics += 1
+        if (role.part) parts.push(field.value)
+        if (role.weight > loss.weight && (!role.part || loss.weight < 0)) {
+          loss.weight = role.weight
+          out.loss = field.value
+          out.lossIsMean = role.mean
+        }
+        break
+      case 'rate': {
+        const { rate: found } = role
+        if (found.of === 'sample') out.samplesRate ??= found.secondsEach === undefined ? 0 : 1 / found.secondsEach
+        if (found.of === 'token' && (out.tokensRate === undefined || /gen/.test(field.key)))
+          out.tokensRate = found.secondsEach === undefined ? 0 : 1 / found.secondsEach
+        // Of several times the whole is the longest: the data's, the forward pass's are parts of the step's.
+        const longer = role.took === true && rate.took === true && rate.weight > 3 && role.weight > 3 && (found.secondsEach ?? 0) > (out.rate?.secondsEach ?? 0)
+        if (longer || (role.weight > rate.weight && !(role.took === true && rate.took === true && rate.weight > 3))) {
+          rate.took = role.took === true
+          rate.weight = role.weight
+          out.rate = found
+        }
+        break
+      }
+      case 'eta':
+        out.etaSeconds ??= role.seconds
+        break
+      case 'elapsed':
+        out.elapsedSeconds ??= role.seconds
+        break
+      case 'gradNorm':
+        metrics += 1
+        out.gradNorm ??= field.value
+        break
+      case 'metric':
+        if (!field.aside) metrics += 1
+        break
+      case 'evaluation':
+        break
+    }
+  }
+  // A part is the loss only where it is the only one.
+  if (loss.weight < 3 && parts.length > 1) delete out.loss
+  if (bare !== undefined && out.step === undefined) takeCounter(out, bare)
+  if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
+    out.rate = ms
+    out.rateIsLoose = true
+  }
+  out.metrics = metrics
+  return out
+}
+
+/** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. */
+function takeCounter(out: Figures, counter: Field): void {
+  const { total, value, key } = counter
+  if (total === undefined || total <= 0 || value > total) return
+  if (/\b(?:epoch|ep)s?$/.test(key)) return
+  out.step = value
+  out.total = total
+}
+
+export const recordOf = (text: string): Figures => figuresOf(fieldsOf(text))

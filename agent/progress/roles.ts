@@ -1,0 +1,137 @@
+// What a figure is, by the words of its name and its unit. What the words do not say, the learner finds by how the figure moves.
+import type { Field } from './fields.ts'
+import type { Rate } from './observation.ts'
+import { rateOf, secondsOf } from './quantity.ts'
+
+export type Role =
+  | { readonly is: 'step'; readonly weight: number }
+  | { readonly is: 'total' }
+  | { readonly is: 'epoch' }
+  | { readonly is: 'epochs' }
+  | { readonly is: 'loss'; readonly weight: number; readonly part: boolean; readonly mean: boolean }
+  | { readonly is: 'rate'; readonly rate: Rate; readonly weight: number; readonly took?: true }
+  | { readonly is: 'eta'; readonly seconds: number }
+  | { readonly is: 'elapsed'; readonly seconds: number }
+  | { readonly is: 'gradNorm' }
+  | { readonly is: 'metric' }
+  | { readonly is: 'evaluation' }
+
+const EVALUATION = /\b(?:val|valid|validation|eval|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
+const LOSS =
+  /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|损失|criterion|train loss)\b|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
+const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失/
+/** Words beside "loss" that still mean the whole of it. */
+const WHOLE_LOSS =
+  /^(?:loss|losses|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+)$/
+const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
+
+const STEP_LAST =
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)$/
+const NO_STEP =
+  /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
+const NO_STEP_BUT = /\b(?:total timesteps|global step|end of|gradient step|inner step|saving step|running step)\b/
+const TOTAL =
+  /^(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+const EPOCH = /(?:^|\s)(?:epoch|epochs|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|轮|train epoch|training epoch|epoch num)$/
+
+const ETA =
+  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b/
+const ELAPSED =
+  /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
+const STEP_TIME =
+  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:step|iter|batch|it|update)|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes)(?: in (?:m?s|secs?|seconds))?$/
+const NO_STEP_TIME =
+  /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
+const RATE_WORD =
+  /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)\b/
+const METRIC =
+  /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
+const KNOWN_RATES: Readonly<Record<string, string>> = {
+  tps: 'tokens/s',
+  wps: 'tokens/s',
+  tgs: 'tokens/s',
+  ups: 'it/s',
+  fps: 'frames/s',
+  'env sps': 'frames/s',
+  sps: 'frames/s',
+}
+
+/** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
+function rateRole(field: Field, words: string): Role | undefined {
+  const { value, unit } = field
+  if (/\b(?:prompt|input|prefill|flops|tflops|gb|mb|kb|bytes|io|requests?|cache hit)\b/.test(words)) return undefined
+  const own = unit === undefined ? undefined : rateOf(value, unit)
+  // `17.2/s`: of what, nobody says.
+  if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit))
+    return { is: 'rate', rate: { value, unit: 'it/s', of: 'step', secondsEach: value > 0 ? 1 / value : undefined }, weight: 3 }
+  if (own !== undefined) return { is: 'rate', rate: own, weight: own.of === 'step' ? 6 : /\b(?:gen|generation|ips)\b/.test(words) ? 5 : 4 }
+  const spelled =
+    /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
+      words,
+    )
+  const byName = spelled === null ? undefined : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
+  if (byName !== undefined) return { is: 'rate', rate: byName, weight: byName.of === 'step' ? 6 : 4 }
+  const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|tick|update|sample|token|image|img)$/.exec(words)
+  const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
+  if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
+  const known = KNOWN_RATES[words] ?? (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? KNOWN_RATES[words.split(' ').at(-1) ?? ''] : undefined)
+  const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
+  return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
+}
+
+function stepTimeRole(field: Field, words: string): Role | undefined {
+  if (!STEP_TIME.test(words) || NO_STEP_TIME.test(words)) return undefined
+  const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
+  if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
+  const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
+  const rate = rateOf(field.value, unit)
+  const weight = /\b(?:cost)\b/.test(words) || words === 'in' ? 2 : /\b(?:per|step|iter|iteration|dt)\b/.test(words) ? 6 : 5.5
+  return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
+}
+
+function lossRole(words: string): Role | undefined {
+  if (!LOSS.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words)) return undefined
+  if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
+  const list = words.split(' ')
+  const part = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
+  const weight = (part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
+  return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
+}
+
+export function roleOf(field: Field): Role | undefined {
+  const words = field.key
+  if (field.aside && field.unit === undefined) return undefined
+  const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
+  if (loss !== undefined) return loss
+  if (ETA.test(words)) {
+    const seconds = field.duration ?? (field.unit === undefined ? field.value : field.value * (secondsOf(field.unit) ?? Number.NaN))
+    return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
+  }
+  const rate = field.duration === undefined && field.total === undefined ? rateRole(field, words) : undefined
+  if (rate !== undefined) return rate
+  if (ELAPSED.test(words) && !/\bper\b/.test(words)) {
+    const seconds = field.duration ?? field.value * (field.unit === undefined ? 1 : (secondsOf(field.unit) ?? Number.NaN))
+    return Number.isFinite(seconds) ? { is: 'elapsed', seconds } : undefined
+  }
+  if (field.duration === undefined && !field.aside) {
+    const took = stepTimeRole(field, words)
+    if (took !== undefined && field.total === undefined) return took
+  }
+  if (field.duration !== undefined) return undefined
+  if (/\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words)) return { is: 'gradNorm' }
+  if (EVALUATION.test(words) && !EPOCH.test(words)) return { is: 'evaluation' }
+  if (TOTAL.test(words) && field.whole && !/^(?:train|n|number of) /.test(words)) return { is: 'total' }
+  if (/^(?:num|max|total) epochs?$/.test(words)) return field.whole ? { is: 'epochs' } : undefined
+  if (EPOCH.test(words) && field.unit === undefined && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words)) return { is: 'epoch' }
+  const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
+  if (counts && field.unit === undefined && STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words))) {
+    const last = words.split(' ').length
+    const weight =
+      (field.total === undefined ? 0 : 4) +
+      (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
+      (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
+      last / 10
+    return { is: 'step', weight }
+  }
+  return METRIC.test(words) || RATE_WORD.test(words) ? { is: 'metric' } : undefined
+}

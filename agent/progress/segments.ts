@@ -1,0 +1,76 @@
+// From a line as it was written to the texts that stood on the screen one after the other: without colours, each overwritten bar for itself.
+import { withoutColours, writerOf } from '../text/line-prefix.ts'
+
+/** Bars put this many characters at most; what is longer says no progress that anybody reads. */
+export const MAX_SEGMENT = 4_096
+
+/** What is left of colours where a copy lost the escape byte: `[32m`, `[1;35m`, `[38;2;180;60;0m`, `[0m`, and of cursor moves. */
+const BARE_COLOUR = /\[(?:\d{1,3}(?:;\d{1,3}){0,5})m|\[[AK](?=\s|$)/g
+const OTHER_ESCAPES = /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78M])/g
+
+/** Backspaces rewrite as carriage returns do. */
+const REWRITE = /[\r\n\u2028]+|[\b]{2,}/
+
+export function segmentsOf(text: string): readonly string[] {
+  const clean = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
+  if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [clean.slice(0, MAX_SEGMENT)]
+  return clean
+    .split(REWRITE)
+    .filter((part) => part.trim() !== '')
+    .map((part) => part.slice(0, MAX_SEGMENT))
+}
+
+export type Written = {
+  /** The rank or worker that wrote it, as its prefix says; empty where none does. */
+  readonly writer: string
+  /** The rank's number, where the prefix has one. */
+  readonly rank?: number
+  readonly text: string
+}
+
+/** ` 0: ` of `srun --label`. A loop may print its step so too: a rank comes again, a step does not. */
+const SRUN = /^ {0,4}(\d{1,4}): (?=.)/
+/** The program itself puts its rank before its bar or line: `rank1: …`, `[Rank 0] step=…`, `GPU 3 | …`. */
+const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b[\]):| -]{0,4}/i
+
+/** `known`: whether this rank has been seen before. */
+export function writtenBy(segment: string, known: (rank: number) => boolean): Written {
+  const prefix = writerOf(segment)
+  if (prefix !== '' && !/\|\s*$/.test(prefix)) {
+    const number = /^\[?(?:default|rank|Rank|RANK)? ?(\d{1,6})\]?:/.exec(prefix)?.[1]
+    const text = segment.slice(prefix.length)
+    return { writer: prefix.trim(), text, ...(number === undefined ? {} : { rank: Number(number) }) }
+  }
+  const label = SRUN.exec(segment)
+  const found = (label !== null && known(Number(label[1])) ? label : undefined) ?? OWN_RANK.exec(segment)
+  if (found === null) return { writer: '', text: segment }
+  return { writer: found[0].trim(), rank: Number(found[1]), text: segment.slice(found[0].length) }
+}
+
+const DATED = /(?:^|[\s[(:])(?:(\d{2,4})[-/](\d\d)[-/](\d\d)|(\d\d)[-/](\d\d))[T ,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)/
+const KLOG = /^\[?[IWEFD](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?/
+const CLOCK = /^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d:<])(?=[\s\])])/
+/** A date and a time stand at the head of a line, if at all. */
+const HEAD = 90
+
+const clock = (h: string | undefined, m: string | undefined, s: string | undefined, fraction: string | undefined): number =>
+  Number(h) * 3_600 + Number(m) * 60 + Number(s) + (fraction === undefined ? 0 : Number(`0.${fraction}`))
+
+/** When the line was written, in seconds on a scale of the log's own, and where the stamp ends. */
+export function stampOf(text: string): { readonly at: number; readonly end: number } | undefined {
+  const head = text.slice(0, HEAD)
+  const dated = DATED.exec(head)
+  if (dated !== null) {
+    const [all, year = '1970', month, day, m2, d2, h, m, s, fraction] = dated
+    const days = Date.UTC(Number(year), Number(month ?? m2) - 1, Number(day ?? d2)) / 1_000
+    return Number.isFinite(days) ? { at: days + clock(h, m, s, fraction), end: dated.index + all.length } : undefined
+  }
+  const short = KLOG.exec(head)
+  if (short !== null) {
+    const [all, month, day, h, m, s, fraction] = short
+    return { at: Date.UTC(1970, Number(month) - 1, Number(day)) / 1_000 + clock(h, m, s, fraction), end: all.length }
+  }
+  const bare = CLOCK.exec(head)
+  if (bare === null) return undefined
+  return { at: clock(bare[1], bare[2], bare[3], bare[4]), end: bare[0].length }
+}

@@ -1,0 +1,86 @@
+// The statements of one shape: the newest figures, and how long its steps take.
+import type { Observation, Rate } from './observation.ts'
+import { createPace, type Pace } from './pace.ts'
+
+export type Track = {
+  readonly shape: string
+  last: Observation
+  /** Newest figures that not every line of the shape has. */
+  loss?: number
+  lossIsMean?: boolean
+  epoch?: number
+  epochs?: number
+  rate?: Rate
+  /** Statements so far, and how often the counter rose in a row. */
+  seen: number
+  rose: number
+  at: number
+  pace: Pace
+  from?: { readonly step: number; readonly time: number }
+  /** A bar that runs inside another, or a validation. */
+  aside: boolean
+}
+
+export const newTrack = (seen: Observation, now: number): Track => ({
+  shape: seen.shape,
+  last: seen,
+  seen: 0,
+  rose: 0,
+  at: now,
+  pace: createPace(),
+  aside: false,
+})
+
+export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
+/** A bar that only counts epochs; the steps are in another. */
+export const isEpochBar = ({ title = '', metrics }: Observation): boolean => /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title) && metrics === 0
+
+/** Takes in a statement; true when what seemed to be the time of a step has turned out to be the time since the start. */
+export function updateTrack(track: Track, seen: Observation, now: number, clock: number | undefined): boolean {
+  const before = track.seen === 0 ? undefined : track.last
+  track.last = seen
+  track.at = now
+  track.seen += 1
+  if (seen.loss !== undefined) {
+    track.loss = seen.loss
+    track.lossIsMean = seen.lossIsMean === true
+  }
+  if (seen.epoch !== undefined) track.epoch = seen.epoch
+  if (seen.epochs !== undefined) track.epochs = seen.epochs
+  const mistaken = seen.rate === undefined && seen.form === 'record' && seen.elapsedSeconds !== undefined && track.rate !== undefined
+  if (seen.rate !== undefined) track.rate = seen.rate
+  else if (mistaken) {
+    delete track.rate
+    track.pace = createPace()
+  }
+  if (seen.step === undefined) return mistaken
+  if (before?.step !== undefined && seen.step > before.step) track.rose += 1
+  const took = stepTime(track, seen, clock)
+  // The last line of a bar is the mean of the whole run.
+  const moved = before?.step === undefined || seen.step !== before.step
+  if (moved && took !== undefined && !(seen.form === 'bar' && finished(seen))) track.pace.add(seen.step, took)
+  return mistaken
+}
+
+/** The time of a step: as printed, else from the times at which lines were written. */
+function stepTime(track: Track, seen: Observation, clock: number | undefined): number | undefined {
+  const { step = 0, at, rate } = seen
+  const time = at ?? seen.elapsedSeconds ?? clock
+  const { from } = track
+  if (time !== undefined && (from === undefined || step < from.step || time !== from.time)) track.from = { step, time }
+  const steps = from === undefined ? 0 : step - from.step
+  const passed = from === undefined || time === undefined ? 0 : time - from.time
+  const took = rate?.secondsEach
+  if (took !== undefined) {
+    const ofAll =
+      seen.form === 'record' && rate?.of === 'step' && at !== undefined && steps > 1 && (seen.rateIsLoose === true || Math.abs(passed - took) < 0.2 * took)
+    if (!ofAll) return took
+    // The time is that of all steps since the last line.
+    const tokens = seen.tokensRate
+    track.rate =
+      tokens === undefined
+        ? { value: took / steps, unit: 's/it', of: 'step', secondsEach: took / steps }
+        : { value: tokens, unit: 'tokens/s', of: 'token', secondsEach: tokens > 0 ? 1 / tokens : undefined }
+  }
+  return steps > 0 && passed > 0 ? passed / steps : undefined
+}

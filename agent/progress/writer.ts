@@ -1,0 +1,270 @@
+// What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
+import { createLossWatch, type LostRun } from './lost.ts'
+import type { Observation, Phase, Rate } from './observation.ts'
+import type { Pace, Slowdown } from './pace.ts'
+import { saysTraining } from './phases.ts'
+import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
+
+export type Progress = {
+  readonly step?: number
+  readonly total?: number
+  readonly rate?: Rate
+  readonly samplesRate?: number
+  readonly tokensRate?: number
+  readonly loss?: number
+  readonly epoch?: number
+  readonly epochs?: number
+  /** As printed, or computed from step, total and pace. */
+  readonly etaSeconds?: number
+  readonly etaRange?: readonly [low: number, high: number]
+  readonly lost: boolean
+  readonly lostRun?: LostRun
+  readonly slowdown?: Slowdown
+  readonly phase?: Phase
+}
+export type Writer = {
+  /** `clock`: when it was read, in seconds, where the log itself has no times. */
+  readonly see: (seen: Observation, clock?: number) => void
+  /** Undefined while nothing shows how far the job is. `judged`: with the slow-down, which costs a look at all steps. */
+  readonly progress: (judged?: boolean) => Progress | undefined
+  readonly phase: () => Phase | undefined
+  /** How much it says: 0 nothing. */
+  readonly weight: () => number
+  /** How often it said something of its progress. */
+  readonly count: () => number
+}
+
+const MAX_TRACKS = 48
+/** Faster than any training step: bars over files, lines, embeddings. */
+const TOO_FAST = 2_000
+/** Lines of one statement stand together within so many. */
+const NEAR = 48
+/** A bar is over, or its program has gone on, when so many statements of another have come since. */
+const STALE = 200
+
+export function createWriter(): Writer {
+  const tracks = new Map<string, Track>()
+  const loss = createLossWatch()
+  let now = 0
+  let main: Track | undefined
+  let phase: Phase | undefined
+  let epoch: { value: number; of?: number; at: number } | undefined
+  let looseLoss: { value: number; at: number; step?: number } | undefined
+  let looseRate: { value: Rate; at: number } | undefined
+  let trained = false
+  let count = 0
+
+  const trackOf = (seen: Observation): Track => {
+    let track = tracks.get(seen.shape)
+    if (track === undefined) {
+      if (tracks.size >= MAX_TRACKS) {
+        const oldest = [...tracks.values()].filter((each) => each !== main).toSorted((a, b) => a.at - b.at)[0]
+        if (oldest !== undefined) tracks.delete(oldest.shape)
+      }
+      track = newTrack(seen, now)
+      tracks.set(seen.shape, track)
+    }
+    return track
+  }
+  const update = (track: Track, seen: Observation, clock: number | undefined): void => {
+    if (updateTrack(track, seen, now, clock)) looseRate = undefined
+  }
+
+  /** Bars: one is the job's own; others run inside it, before it, or after it. */
+  const seeBar = (seen: Observation, clock: number | undefined): boolean => {
+    const hasLoss = seen.loss !== undefined
+    const busy = seen.phase
+    if (busy !== undefined && !hasLoss) {
+      if (busy !== 'evaluating' || trained || /sanity/i.test(seen.title ?? '')) {
+        phase = busy
+        return false
+      }
+    } else if (busy === 'evaluating' && trained) {
+      phase = busy
+      return false
+    }
+    const perSecond = seen.rate?.secondsEach === undefined ? undefined : 1 / seen.rate.secondsEach
+    if (!hasLoss && seen.rate?.of === 'step' && perSecond !== undefined && perSecond > TOO_FAST) {
+      phase = 'preparing'
+      return false
+    }
+    const track = trackOf(seen)
+    const again = track.seen > 0
+    const wasDone = again && finished(track.last)
+    const restarted = again && (track.last.step ?? 0) > (seen.step ?? 0)
+    update(track, seen, clock)
+    if (main === undefined || main === track || main.last.form !== 'bar') {
+      if (main !== undefined && main !== track && !track.aside && main.last.form !== 'bar') main = track
+      main ??= track
+    } else if (isEpochBar(main.last) || (main.rose === 0 && !finished(main.last))) {
+      if (!track.aside) main = track
+    } else if (isEpochBar(seen)) {
+      if (seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
+      return true
+    } else {
+      const clearly = hasLoss || saysTraining(seen.title ?? '')
+      const mainClear = main.loss !== undefined || saysTraining(main.last.title ?? '')
+      const outlives = (seen.elapsedSeconds ?? 0) > 3 * (main.last.elapsedSeconds ?? 0) + 300
+      if (!finished(main.last) && !outlives && (mainClear || !clearly)) track.aside = true
+      else if (wasDone || restarted) {
+        // The first bar begins anew after another: what came between was a validation.
+        if (!track.aside) {
+          if (!mainClear || clearly) main.aside = true
+          main = track
+        }
+      } else if (!track.aside && (clearly || !mainClear)) main = track
+      else track.aside = true
+    }
+    if (track.aside) {
+      phase = 'evaluating'
+      return false
+    }
+    if (seen.phase !== 'evaluating') trained ||= hasLoss || saysTraining(seen.title ?? '')
+    phase = seen.phase === 'evaluating' ? 'evaluating' : 'training'
+    return main === track
+  }
+
+  const strong = ({ step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape }: Observation): boolean => {
+    if (risen !== undefined && total !== undefined && risen >= 2 && (etaSeconds !== undefined || rate !== undefined)) return true
+    if (risen !== undefined) return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0)
+    if (step !== undefined)
+      return (
+        lossIs !== undefined ||
+        gradNorm !== undefined ||
+        rate !== undefined ||
+        etaSeconds !== undefined ||
+        (total !== undefined && (metrics > 0 || epochIs !== undefined))
+      )
+    if (lossIs !== undefined) return epochIs !== undefined || gradNorm !== undefined
+    return rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
+  }
+  const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
+  const accepted = (seen: Observation, track: Track): boolean => {
+    if (strong(seen)) return true
+    if (seen.risen !== undefined) return false
+    if (seen.step !== undefined) {
+      if (near(looseLoss?.at) && near(looseRate?.at)) return true
+      if (near(looseLoss?.at) || near(looseRate?.at)) return seen.total !== undefined || track.rose >= 1
+      return track.rose >= 2 && (seen.total !== undefined || seen.metrics > 0 || seen.at !== undefined)
+    }
+    if (seen.loss !== undefined)
+      return (
+        track.seen >= 2 ||
+        near(epoch?.at) ||
+        [...tracks.values()].some((other) => confirmed.has(other.shape) && other.last.step !== undefined && near(other.at))
+      )
+    return false
+  }
+  const confirmed = new Set<string>()
+
+  const seeRecord = (seen: Observation, clock: number | undefined): boolean => {
+    if (seen.phase !== undefined && !(seen.phase === 'preparing' && strong(seen))) {
+      phase = seen.phase
+      return false
+    }
+    const track = trackOf(seen)
+    update(track, seen, clock)
+    // The value of this step stands beside its average on another line.
+    if (seen.loss !== undefined && !(seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step))
+      looseLoss = { value: seen.loss, at: now, ...(seen.step === undefined ? {} : { step: seen.step }) }
+    if (seen.rate !== undefined && seen.rateIsLoose !== true && !(seen.rate.of !== 'step' && looseRate?.value.of === 'step' && near(looseRate.at)))
+      looseRate = { value: seen.rate, at: now }
+    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined))
+      for (const other of tracks.values())
+        if (other.last.form === 'record' && other.last.step !== undefined && other.last.total !== undefined && near(other.at)) confirmed.add(other.shape)
+    if (!accepted(seen, track)) return confirmed.has(track.shape)
+    confirmed.add(track.shape)
+    if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
+    if (seen.loss !== undefined || seen.gradNorm !== undefined) trained = true
+    phase = seen.step === undefined && seen.loss === undefined && seen.rate?.of === 'token' ? 'serving' : 'training'
+    return true
+  }
+
+  /** Of the lines that count, the one that says most; what has not come for long counts no more. */
+  const record = (): Track | undefined => {
+    const weight = ({ last, loss: lossIs, rate, seen }: Track): number =>
+      (last.total === undefined ? 0 : 4) +
+      (lossIs === undefined ? 0 : 2) +
+      (rate === undefined ? 0 : 2) +
+      (last.step === undefined ? -6 : 0) +
+      Math.min(seen, 3) / 3
+    return [...tracks.values()]
+      .filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
+      .toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+  }
+  const primary = (): Track | undefined => {
+    const best = record()
+    if (main === undefined) return best
+    if (best?.last.step === undefined) return main
+    // A bar that is over, or silent, while lines go on counting was something before the training.
+    const over = finished(main.last) || now - main.at > STALE
+    return over && best.at > main.at && best.seen >= 2 ? best : main
+  }
+
+  return {
+    see(seen, clock) {
+      now += 1
+      if (seen.form === 'epoch') {
+        if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
+        return
+      }
+      const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
+      if (!counted) return
+      count += 1
+      loss.add(seen.loss, seen.gradNorm, seen.step)
+      if (seen.form === 'bar' && seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
+    },
+    progress(judged = true) {
+      const track = primary()
+      if (track === undefined) return undefined
+      const best = record()
+      const { last } = track
+      const rate = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
+      const lossIs = track.lossIsMean === true && looseLoss?.step === last.step ? looseLoss?.value : (newestLoss(track, best) ?? looseLoss?.value)
+      const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : epoch?.value
+      const epochs = track.epochs ?? epoch?.of
+      const pace = track.pace.now()
+      const left = last.step === undefined || last.total === undefined ? undefined : Math.max(0, last.total - last.step)
+      const perStep = track.rate?.of === 'step' || track.rate === undefined ? pace : undefined
+      const eta = last.etaSeconds ?? (left === undefined || perStep === undefined ? undefined : left * perStep.seconds)
+      const range = left === undefined || perStep === undefined ? undefined : ([left * perStep.low, left * perStep.high] as const)
+      const slowdown = judged ? track.pace.slowdown(last.total) : undefined
+      return {
+        ...(last.step === undefined ? {} : { step: last.step }),
+        ...(last.total === undefined ? {} : { total: last.total }),
+        ...(rate === undefined ? derived(pace, track) : { rate }),
+        ...(last.samplesRate === undefined ? {} : { samplesRate: last.samplesRate }),
+        ...(last.tokensRate === undefined ? {} : { tokensRate: last.tokensRate }),
+        ...(lossIs === undefined ? {} : { loss: lossIs }),
+        ...(epochIs === undefined ? {} : { epoch: epochIs }),
+        ...(epochs === undefined ? {} : { epochs }),
+        ...(eta === undefined ? {} : { etaSeconds: eta }),
+        ...(range === undefined ? {} : { etaRange: range }),
+        lost: loss.lost(),
+        ...(loss.lost() ? { lostRun: loss.run() } : {}),
+        ...(slowdown === undefined ? {} : { slowdown }),
+        ...(phase === undefined ? {} : { phase }),
+      }
+    },
+    weight() {
+      const track = primary()
+      if (track === undefined) return 0
+      return (
+        1 + (track.last.step === undefined ? 0 : 4) + (track.last.total === undefined ? 0 : 2) + (track.loss === undefined && looseLoss === undefined ? 0 : 1)
+      )
+    },
+    phase: () => phase,
+    count: () => count,
+  }
+}
+
+function newestLoss(track: Track, best: Track | undefined): number | undefined {
+  if (best === undefined || best.loss === undefined) return track.loss
+  return track.loss === undefined ? best.loss : track.loss
+}
+
+/** From the times in the log, where it prints no rate. */
+function derived(pace: ReturnType<Pace['now']>, track: Track): { rate?: Rate } {
+  if (pace === undefined || track.rate !== undefined) return {}
+  return { rate: { value: pace.seconds, unit: 's/it', of: 'step', secondsEach: pace.seconds } }
+}

@@ -1,0 +1,25 @@
+// Ends of jobs of the kind aborted; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'C++',
+    text: "terminate called after throwing an instance of 'std::runtime_error'\n  what():  graph is empty\nAborted (core dumped)",
+    kinds: ['aborted'],
+    facts: { signal: 'SIGABRT' },
+  },
+  { name: 'the heap', text: 'malloc(): corrupted top size\nAborted', kinds: ['aborted'], facts: { signal: 'SIGABRT' } },
+  {
+    name: 'a check',
+    text: 'F0302 10:00:00.000000  4242 graph.cc:88] Check failed: n > 0 (0 vs. 0)\n*** Check failure stack trace: ***\nAborted',
+    kinds: ['aborted'],
+    facts: { signal: 'SIGABRT' },
+  },
+  { name: 'an instruction that is missing', text: 'Illegal instruction (core dumped)', kinds: ['aborted'], facts: { signal: 'SIGILL' } },
+  {
+    name: 'quiet: a transaction',
+    text: '2026-03-02 10:00:00,000 INFO db: transaction 4 aborted, trying again\n2026-03-02 10:00:01,000 INFO db: transaction 5 done',
+    kinds: [],
+  },
+]

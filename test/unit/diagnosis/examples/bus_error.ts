@@ -1,0 +1,10 @@
+// Ends of jobs of the kind bus_error; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  { name: 'the shell', text: 'epoch 3\nBus error (core dumped)', kinds: ['bus_error'], facts: { signal: 'SIGBUS' } },
+  { name: 'with a pid', text: 'run.sh: line 8: 77123 Bus error               python main.py', kinds: ['bus_error'], facts: { pid: 77123 } },
+  { name: 'an exit code', text: 'worker exited with exit code 135', kinds: ['bus_error'], facts: { exit_code: 135, signal: 'SIGBUS' } },
+  { name: 'quiet: another bus', text: 'pci bus error counters: 0', kinds: [] },
+]

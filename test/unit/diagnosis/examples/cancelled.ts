@@ -1,0 +1,31 @@
+// Ends of jobs of the kind cancelled; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'Ctrl-C',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\n  File "/srv/job/loop.py", line 12, in wait\n    time.sleep(1)\nKeyboardInterrupt',
+    kinds: ['cancelled'],
+    facts: { exception: 'KeyboardInterrupt', frame: 'loop.py:12' },
+  },
+  {
+    name: 'scancel',
+    text: 'step 4\nslurmstepd: error: *** JOB 4411 ON gpu-7 CANCELLED AT 2026-03-02T10:00:00 ***',
+    kinds: ['cancelled'],
+    facts: { job_id: 4411 },
+  },
+  {
+    name: 'DeepSpeed',
+    text: '[2026-03-02 10:00:00,000] [INFO] [launch.py:351:sigkill_handler] Main process received SIGINT, exiting',
+    kinds: ['cancelled'],
+    facts: { signal: 'SIGINT' },
+  },
+  {
+    name: 'after a failure it is the clean-up',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nKeyError: \'x\'\nsrun: error: gpu-7: task 3: Exited with exit code 1\nslurmstepd: error: *** STEP 4411.0 ON gpu-7 CANCELLED AT 2026-03-02T10:00:00 ***',
+    kinds: ['python_exception'],
+    facts: { exit_code: 1, rank: 3, job_id: 4411 },
+  },
+  { name: 'quiet: an order', text: 'order 4411 was cancelled at checkout', kinds: [] },
+]

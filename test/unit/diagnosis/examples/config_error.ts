@@ -1,0 +1,26 @@
+// Ends of jobs of the kind config_error; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  { name: 'argparse', text: 'usage: main.py [-h] [--lr LR]\nmain.py: error: unrecognized arguments: --lrr 3', kinds: ['config_error'] },
+  {
+    name: 'a key that is not there',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nomegaconf.errors.ConfigAttributeError: Key \'optimiser\' is not in struct\n    full_key: optimiser',
+    kinds: ['config_error'],
+    facts: { exception: 'ConfigAttributeError' },
+  },
+  {
+    name: 'a combination',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nValueError: num_heads (12) must be divisible by tensor_parallel_size (8)',
+    kinds: ['config_error'],
+    facts: { exception: 'ValueError', frame: 'main.py:41' },
+  },
+  {
+    name: 'pydantic',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\npydantic_core._pydantic_core.ValidationError: 2 validation errors for ServerSettings\nport\n  Input should be a valid integer',
+    kinds: ['config_error'],
+    facts: { exception: 'ValidationError' },
+  },
+  { name: 'quiet: a deprecated flag', text: 'main.py: warning: --lr is deprecated, use --learning-rate', kinds: [] },
+]

@@ -1,0 +1,29 @@
+// Ends of jobs of the kind file_missing; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'with a path',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nFileNotFoundError: [Errno 2] No such file or directory: \'/mnt/sets/wiki/part-0.parquet\'',
+    kinds: ['file_missing'],
+    facts: { path: '/mnt/sets/wiki/part-0.parquet', errno: 2, frame: 'main.py:41' },
+  },
+  {
+    name: 'raised by the program',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nRuntimeError: checkpoint directory /ckpt/run3 does not exist',
+    kinds: ['file_missing'],
+    facts: { path: '/ckpt/run3' },
+  },
+  {
+    name: 'the script itself',
+    text: "python3: can't open file '/srv/job/trainn.py': [Errno 2] No such file or directory",
+    kinds: ['file_missing'],
+    facts: { path: '/srv/job/trainn.py', errno: 2 },
+  },
+  {
+    name: 'quiet: it is made',
+    text: '2026-03-02 10:00:00,000 INFO cache: /ckpt/run3 does not exist, creating it\n2026-03-02 10:00:01,000 INFO cache: ready',
+    kinds: [],
+  },
+]

@@ -1,0 +1,10 @@
+// Ends of jobs of the kind job_failed; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  { name: 'an exit code', text: 'epoch 2 done\nsrun: error: gpu-3: task 1: Exited with exit code 3', kinds: ['job_failed'], facts: { exit_code: 3, rank: 1 } },
+  { name: 'a runtime', text: 'state:\n  terminated:\n    exitCode: 128\n    reason: StartError', kinds: ['job_failed'], facts: { exit_code: 128 } },
+  { name: 'last words', text: 'reading shards\nerror: the manifest holds no shards', kinds: ['job_failed'] },
+  { name: 'quiet: code 0', text: 'Process finished with exit code 0', kinds: [] },
+]

@@ -1,0 +1,29 @@
+// Ends of jobs of the kind network_error; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a name that cannot be resolved',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nurllib.error.URLError: <urlopen error [Errno -2] Name or service not known>',
+    kinds: ['network_error'],
+    facts: { exception: 'URLError', errno: -2 },
+  },
+  {
+    name: 'members that do not come',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\ntorch.distributed.DistStoreError: Timed out after 301 seconds waiting for clients. 3/8 clients joined.',
+    kinds: ['network_error'],
+    facts: { exception: 'DistStoreError' },
+  },
+  {
+    name: 'c10d alone',
+    text: '[E socket.cpp:957] [c10d] The client socket has timed out after 60s while trying to connect to (10.0.0.1, 29500).\nTraceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\ntorch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (10.0.0.1, 29500).',
+    kinds: ['network_error'],
+    facts: { port: 29500 },
+  },
+  {
+    name: 'quiet: it is tried again',
+    text: '2026-03-02 10:00:00,000 WARNING up: Connection refused, retrying in 2 s\n2026-03-02 10:00:02,000 INFO up: sent',
+    kinds: [],
+  },
+]

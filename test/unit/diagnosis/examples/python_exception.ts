@@ -1,0 +1,52 @@
+// Ends of jobs of the kind python_exception; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a plain one',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\n  File "/srv/job/data.py", line 7, in pick\n    return table[name]\nKeyError: \'river\'',
+    kinds: ['python_exception'],
+    facts: { exception: 'KeyError', frame: 'data.py:7' },
+  },
+  {
+    name: 'raised from another, in rank 3',
+    text: '[rank3]: Traceback (most recent call last):\n[rank3]:   File "/srv/job/main.py", line 41, in <module>\n[rank3]:     run(settings)\n[rank3]: ValueError: no schedule\n[rank3]: \n[rank3]: The above exception was the direct cause of the following exception:\n[rank3]: \n[rank3]: Traceback (most recent call last):\n[rank3]:   File "/srv/job/plan.py", line 19, in step\n[rank3]:     raise RuntimeError("planning failed") from err\n[rank3]: RuntimeError: planning failed',
+    kinds: ['python_exception'],
+    facts: { exception: 'RuntimeError', frame: 'plan.py:19', rank: 3 },
+  },
+  {
+    name: 'a syntax error has no header',
+    text: '  File "/srv/job/main.py", line 12\n    if x = 3:\n       ^^^^^\nSyntaxError: invalid syntax',
+    kinds: ['python_exception'],
+    facts: { exception: 'SyntaxError', frame: 'main.py:12' },
+  },
+  {
+    name: 'quoted by Ray',
+    text: 'ray.exceptions.RayTaskError(IndexError): ray::tokenize() (pid=8123, ip=10.1.0.4)\n  File "/srv/job/tokens.py", line 31, in tokenize\n    return rows[at]\nIndexError: list index out of range',
+    kinds: ['python_exception'],
+    facts: { exception: 'IndexError', frame: 'tokens.py:31', pid: 8123 },
+  },
+  {
+    name: 'a notebook cell',
+    text: '---------------------------------------------------------------------------\nZeroDivisionError                         Traceback (most recent call last)\nCell In[7], line 3\n      1 total = 0\n      2 n = 0\n----> 3 total / n\n\nZeroDivisionError: division by zero',
+    kinds: ['python_exception'],
+    facts: { exception: 'ZeroDivisionError' },
+  },
+  {
+    name: 'a box of rich',
+    text: "╭───────────────────── Traceback (most recent call last) ──────────────────────╮\n│ /srv/job/serve.py:17 in <module>                                             │\n│                                                                              │\n│   16 name = None                                                             │\n│ ❱ 17 print(name.upper())                                                     │\n╰──────────────────────────────────────────────────────────────────────────────╯\nAttributeError: 'NoneType' object has no attribute 'upper'",
+    kinds: ['python_exception'],
+    facts: { exception: 'AttributeError', frame: 'serve.py:17' },
+  },
+  {
+    name: 'quiet: ignored in a destructor',
+    text: 'Exception ignored in: <function Pool.__del__ at 0x7f001>\nTraceback (most recent call last):\n  File "/usr/lib/python3.11/weakref.py", line 5, in __del__\n    self.close()\nTypeError: cannot close twice',
+    kinds: [],
+  },
+  {
+    name: 'quiet: logged, and the program went on',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\n  File "/srv/job/sync.py", line 9, in push\n    send(x)\nTypeError: cannot send None\n2026-03-02 10:00:05,100 INFO trainer: epoch 4 begins\n2026-03-02 10:00:09,200 INFO trainer: step 400 of 1000',
+    kinds: [],
+  },
+]

@@ -1,0 +1,26 @@
+// Ends of jobs of the kind segfault; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'the shell',
+    text: './run.sh: line 3:  4711 Segmentation fault      (core dumped) python main.py',
+    kinds: ['segfault'],
+    facts: { signal: 'SIGSEGV', pid: 4711 },
+  },
+  {
+    name: 'faulthandler',
+    text: 'Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f11 (most recent call first):\n  File "/usr/lib/python3.11/ctypes/__init__.py", line 5 in call\n  File "/srv/job/native.py", line 14 in run\n  File "/srv/job/main.py", line 3 in <module>',
+    kinds: ['segfault'],
+    facts: { signal: 'SIGSEGV', frame: 'native.py:14' },
+  },
+  {
+    name: 'a rank of a launcher',
+    text: 'Root Cause (first observed failure):\n[0]:\n  rank      : 2 (local_rank: 2)\n  exitcode  : -11 (pid: 901)\n  traceback : Signal 11 (SIGSEGV) received by PID 901',
+    kinds: ['segfault'],
+    facts: { rank: 2, exit_code: -11, pid: 901 },
+  },
+  { name: 'an IDE', text: 'Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)', kinds: ['segfault'], facts: { exit_code: 139 } },
+  { name: 'quiet: a test of it', text: 'tests/test_crash.py::test_segfault_is_reported PASSED', kinds: [] },
+]

@@ -1,0 +1,24 @@
+// Ends of jobs of the kind shape_mismatch; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'a layer',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\n  File "/srv/job/nets/unet.py", line 88, in forward\n    y = self.proj(x)\n  File "/opt/env/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 134, in forward\n    return F.linear(input, self.weight, self.bias)\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (32x100 and 128x10)',
+    kinds: ['shape_mismatch'],
+    facts: { frame: 'unet.py:88' },
+  },
+  {
+    name: 'NumPy',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nValueError: operands could not be broadcast together with shapes (3,4) (5,)',
+    kinds: ['shape_mismatch'],
+    facts: { exception: 'ValueError' },
+  },
+  {
+    name: 'a batch',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nRuntimeError: stack expects each tensor to be equal size, but got [3, 20] at entry 0 and [3, 18] at entry 1',
+    kinds: ['shape_mismatch'],
+  },
+  { name: 'quiet: shapes are printed', text: 'step 3 shapes (32, 100) and (100, 10) loss 0.4', kinds: [] },
+]

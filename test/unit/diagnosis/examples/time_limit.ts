@@ -1,0 +1,15 @@
+// Ends of jobs of the kind time_limit; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'Slurm',
+    text: 'slurmstepd: error: *** JOB 991 ON gpu-1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT ***\nTraceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nKeyboardInterrupt',
+    kinds: ['time_limit'],
+    facts: { job_id: 991 },
+  },
+  { name: 'Kubernetes', text: 'status:\n  reason: DeadlineExceeded\n  phase: Failed', kinds: ['time_limit'] },
+  { name: 'PBS', text: '=>> PBS: job killed: walltime 7210 exceeded limit 7200', kinds: ['time_limit'] },
+  { name: 'quiet: it is only told', text: '2026-03-02 10:00:00,000 INFO plan: time limit is 4 h', kinds: [] },
+]

@@ -1,0 +1,161 @@
+// Who holds up a job, from the evidence of invented ones.
+import { describe, expect, test } from 'vitest'
+import { dumpOf, judged, stackOf, timedOut, WAITS, type Groups, type Step } from './job-folder.ts'
+
+const WORLD: Groups = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3] } }
+/** Two tensor-parallel groups, two data-parallel ones. */
+const GRID: Groups = {
+  ...WORLD,
+  '1': { desc: 'tp', ranks: [0, 1] },
+  '2': { desc: 'tp', ranks: [2, 3] },
+  '3': { desc: 'dp', ranks: [0, 2] },
+  '4': { desc: 'dp', ranks: [1, 3] },
+}
+const steps = (count: number, last: Step = {}): Step[] => [...Array.from({ length: count }, (_, i) => ({ at: i })), { at: count, ...last }]
+type Files = Record<string, string | Uint8Array>
+const dumps = (groups: Groups, ranks: readonly (readonly Step[])[]): Files =>
+  Object.fromEntries(ranks.map((one, rank) => [`dumps/nccl_trace_rank_${rank}`, dumpOf(groups, one)]))
+const standing = (ranks: readonly string[]): Files => Object.fromEntries(ranks.map((text, rank) => [`stacks/rank_${rank}.txt`, timedOut(text)]))
+const waiting = steps(8, { state: 'scheduled' })
+
+describe('who holds up a job', () => {
+  test('the rank that has not issued what all others wait in, with its line and what it does', () => {
+    const lock = stackOf(['/usr/lib/python3.12/threading.py', 359, 'wait'], ['/job/cache.py', 71, 'lookup'], ['/job/loop.py', 5, '<module>'])
+    const answer = judged({ ...dumps(WORLD, [waiting, waiting, steps(7), waiting]), ...standing([WAITS, WAITS, lock, WAITS]) })
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [2], root: { group: '0', seq: 9, op: 'all_reduce' }, confidence: 'computed' })
+    expect(answer.stands.get(2)).toEqual({ file: '/job/cache.py', line: 71, function: 'lookup' })
+    expect(answer.doing.get(2)).toBe('lock')
+  })
+
+  test('follows the chain over groups to the one that waits for nobody', () => {
+    const before = [{ group: '1' }, { group: '3' }] as const
+    const of = (tp: string, dp: string, last: 'tp' | 'dp' | 'none'): Step[] => [
+      ...before.map(({ group }) => ({ group: group === '1' ? tp : dp })),
+      ...(last === 'none' ? [] : [{ group: tp, state: last === 'tp' ? ('scheduled' as const) : ('completed' as const) }]),
+      ...(last === 'dp' ? [{ group: dp, state: 'scheduled' as const }] : []),
+    ]
+    const read = stackOf(['/job/shards.py', 12, 'load'], ['/job/loop.py', 5, '<module>'])
+    // Rank 3 reads a file; 2 waits for it in tensor parallel, 0 for 2 in data parallel, 1 for 3.
+    const answer = judged({
+      ...dumps(GRID, [of('1', '3', 'dp'), of('1', '4', 'dp'), of('2', '3', 'tp'), of('2', '4', 'none')]),
+      ...standing([WAITS, WAITS, WAITS, read]),
+    })
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [3] })
+  })
+
+  test.each([
+    ['size', { size: 96, line: 44 }],
+    ['type', { dtype: 'BFloat16', line: 44 }],
+    ['operation', { op: 'broadcast', line: 44 }],
+  ])('a rank with another %s at the same place, with both call sites', (_, other) => {
+    const answer = judged({
+      ...dumps(WORLD, [waiting, steps(8, { state: 'scheduled', ...other }), waiting, waiting]),
+      ...standing([WAITS, WAITS, WAITS, WAITS]),
+    })
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [1] })
+    expect(answer.callSites.map(({ ranks, at }) => [ranks, at?.line])).toEqual([
+      [[1], 44],
+      [[0, 2, 3], 10],
+    ])
+  })
+
+  test('two sides of equal size: the one that leaves what it always did', () => {
+    const loop = Array.from({ length: 12 }, (_, i): Step => ({ size: i % 2 === 0 ? 64 : 1, at: i }))
+    const goesOn = [...loop, { size: 64, state: 'scheduled' as const, at: 12 }]
+    const leaves = [...loop, { op: 'barrier', size: 1, state: 'scheduled' as const, at: 12 }]
+    expect(judged({ ...dumps(WORLD, [goesOn, leaves, leaves, goesOn]), ...standing([WAITS, WAITS, WAITS, WAITS]) })).toMatchObject({
+      cause: 'mismatch',
+      culprits: [1, 2],
+    })
+  })
+
+  test('two groups in another order: no rank is missing, and the ranks that swapped them are found', () => {
+    const loop = (tp: string, dp: string): Step[] => Array.from({ length: 10 }, (_, i): Step => ({ group: i % 2 === 0 ? tp : dp, at: i }))
+    const asAll = (tp: string, dp: string, first: 'scheduled' | 'completed'): Step[] => [
+      ...loop(tp, dp),
+      { group: tp, state: first, at: 10 },
+      { group: dp, state: 'scheduled', at: 10 },
+    ]
+    const swapped = (tp: string, dp: string): Step[] => [...loop(tp, dp), { group: dp, state: 'scheduled', at: 10 }, { group: tp, state: 'scheduled', at: 10 }]
+    const answer = judged({
+      ...dumps(GRID, [swapped('1', '3'), asAll('1', '4', 'scheduled'), asAll('2', '3', 'completed'), asAll('2', '4', 'completed')]),
+      ...standing([WAITS, WAITS, WAITS, WAITS]),
+    })
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'order', culprits: [0] })
+  })
+
+  test('with timing on, the GPU on which the collective has not started runs a kernel that does not end', () => {
+    const started = steps(8, { state: 'started' })
+    expect(judged({ ...dumps(WORLD, [started, started, started, waiting]), ...standing([WAITS, WAITS, WAITS, WAITS]) })).toMatchObject({
+      cause: 'kernel',
+      culprits: [3],
+    })
+  })
+
+  test('all joined and nobody finishes: the transport, and nobody is blamed', () => {
+    expect(judged({ ...dumps(WORLD, [waiting, waiting, waiting, waiting]), ...standing([WAITS, WAITS, WAITS, WAITS]) })).toMatchObject({
+      verdict: 'hang',
+      cause: 'transport',
+      culprits: [],
+      root: { seq: 9 },
+    })
+  })
+
+  test('an ended process is the cause, those that the launcher ended are not', () => {
+    const hosts = {
+      hosts: {
+        a: [0, 1, 2, 3].map((rank) => ({ rank, pid: 10 + rank, gpu: rank, alive: rank < 2, exit: rank === 2 ? 'SIGKILL' : rank === 3 ? 'SIGTERM' : null })),
+      },
+    }
+    expect(judged({ 'hosts.json': JSON.stringify(hosts), ...standing([WAITS, WAITS]) })).toMatchObject({ verdict: 'hang', cause: 'dead', culprits: [2] })
+  })
+
+  test('without a recorder: the one that stands elsewhere while the others wait', () => {
+    const pdb = stackOf(['/usr/lib/python3.12/pdb.py', 468, 'interaction'], ['/job/step.py', 33, 'check'])
+    const answer = judged(standing([WAITS, pdb, WAITS, WAITS]))
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [1] })
+    expect(answer.doing.get(1)).toBe('input')
+  })
+})
+
+describe('what is no hang', () => {
+  const gpus = (busy: readonly [number, number, number][]): Files => ({
+    'gpu.json': JSON.stringify(
+      Object.fromEntries(busy.map(([sm_util, mem_util, power_w], rank) => [rank, { sm_util, mem_util, power_w, power_limit_w: 700 }])),
+    ),
+  })
+  const spin = [100, 0, 120] as [number, number, number]
+
+  test('a rank that saves while the others wait', () => {
+    const saves = stackOf(['/venv/lib/python3.12/site-packages/torch/serialization.py', 967, 'save'], ['/job/state.py', 12, 'keep'])
+    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...standing([saves, WAITS, WAITS, WAITS]) })).toMatchObject({
+      verdict: 'slow_phase',
+      culprits: [0],
+    })
+  })
+
+  test('a GPU computes: the others wait for it for a moment', () => {
+    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...gpus([[92, 40, 500], spin, spin, spin]) })).toMatchObject({
+      verdict: 'healthy',
+      culprits: [],
+    })
+  })
+
+  test('dumps alone look the same in a running job, so the verdict is unknown', () => {
+    expect(judged(dumps(WORLD, [steps(7), waiting, waiting, waiting])).verdict).toBe('unknown')
+  })
+
+  test('a rank that is late in each step is a straggler, whatever its clock says', () => {
+    const run = (delay: number, clock: number): Step[] =>
+      Array.from({ length: 60 }, (_, i): Step => ({ at: Math.floor(i / 3) + (i % 3) * 0.1 * (1 + delay) + 0.2 * delay + clock, size: (i % 3) + 1 }))
+    const moving = gpus([
+      [80, 40, 500],
+      [80, 40, 500],
+      [80, 40, 500],
+      [80, 40, 500],
+    ])
+    const ranks = (late: number): Files => ({ ...dumps(WORLD, [run(0, 0), run(0, 0), run(late, 0), run(0, 0)]), ...moving })
+    expect(judged(ranks(1))).toMatchObject({ verdict: 'straggler', culprits: [2] })
+    expect(judged(ranks(0.02))).toMatchObject({ verdict: 'healthy', culprits: [] })
+  })
+})
