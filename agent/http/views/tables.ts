@@ -79,7 +79,6 @@ export function createTables(hostname: string): Tables {
         return host
       case 'driver':
       case 'target':
-      case 'job':
       case 'incident':
       case 'agent':
         break
