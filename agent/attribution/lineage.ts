@@ -1,4 +1,5 @@
-// Where a process comes from: its ancestors, and the one that a person started, which is the job. From /proc, read once for each process.
+// Where a process comes from: its ancestors, and the one that a person started, which is the job: the first of its session that is no waiting shell.
+// From /proc, read once for each process.
 import { readFileSync } from 'node:fs'
 import { commandName } from './command-name.ts'
 import { parseFamily, type Family } from './proc-files.ts'
@@ -15,6 +16,9 @@ const MAX_DEPTH = 32
 /** What starts other people's programs: a job begins below it. */
 const STARTS_OTHERS =
   /^(systemd|init|sshd.*|login|su|tmux.*|screen|SCREEN|crond?|atd|containerd-shim.*|conmon|slurmstepd|jupyter.*|gnome-terminal.*|konsole|xterm|kitty|alacritty|code|dumb-init|tini)$/
+/** They give each of their workers a session of its own. */
+const LAUNCHER =
+  /(?:^|\/)(?:torchrun|accelerate|deepspeed|mpirun|mpiexec|orted|prterun|prted|hydra_pmi_proxy)$|^torch\.distributed\.(?:run|launch)$|^accelerate\.commands\.launch$|^deepspeed\.launcher\./
 const SHELL = /^-?(ba|z|fi|da|k|tc|c)?sh$/
 /** Clock ticks a second: USER_HZ is 100 on every architecture that has NVIDIA drivers. */
 const TICKS = 100
@@ -49,12 +53,16 @@ export function createLineageReader(procRoot: string): (pid: number) => Lineage 
     let top = familyOf(procRoot, pid)
     if (top === undefined) return undefined
     let topPid = pid
+    let { session } = top
     let isAbove = false
     const ancestors: number[] = []
     for (let parent = top.parent; parent > 1 && ancestors.length < MAX_DEPTH;) {
       const family = familyOf(procRoot, parent)
       if (family === undefined) break
       ancestors.push(parent)
+      // Whoever opened another session is a launcher, or somebody who starts other people's work.
+      isAbove ||= family.session !== session && !argvOf(procRoot, parent).some((word) => LAUNCHER.test(word))
+      session = family.session
       isAbove ||= STARTS_OTHERS.test(family.comm) || isInteractive(procRoot, parent, family)
       if (!isAbove) {
         top = family

@@ -15,7 +15,10 @@ async function help(command: Command | undefined, io: Io): Promise<number> {
 export async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   try {
     const named = argv[0] !== undefined && !argv[0].startsWith('-')
-    const rest = named ? argv.slice(1) : argv
+    const all = named ? argv.slice(1) : argv
+    const dashes = all.indexOf('--')
+    // What stands behind is another program's: its --help is not ours.
+    const rest = dashes < 0 ? all : all.slice(0, dashes)
     // Known without loading a command, so that they answer at once and whatever else is wrong.
     if (rest.includes('--version') || rest.includes('-V')) {
       io.out(`${VERSION}\n`)
@@ -23,7 +26,9 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     }
     const command = await commandNamed(named ? (argv[0] ?? DEFAULT_COMMAND) : DEFAULT_COMMAND)
     if (rest.includes('--help') || rest.includes('-h')) return await help(named ? command : undefined, io)
-    const args = parseArguments(rest, command.flags, [...command.positionals, ...(command.optionalPositionals ?? [])])
+    const { takesCommand = false } = command
+    const parsed = parseArguments(takesCommand ? rest : all, command.flags, [...command.positionals, ...(command.optionalPositionals ?? [])])
+    const args = takesCommand && dashes >= 0 ? { ...parsed, command: all.slice(dashes + 1) } : parsed
     if (args.positionals.length < command.positionals.length) {
       throw new UsageError(`${command.name}: needs ${command.positionals.join(' ')}, not ${args.positionals.join(' ') || 'nothing'}`)
     }

@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   alerts: async () => (await import('./alerts/alerts.ts')).alerts,
   config: async () => (await import('./config/config.ts')).config,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+  exec: async () => (await import('./exec/exec.ts')).exec,
   explain: async () => (await import('./explain/explain.ts')).explain,
   fit: async () => (await import('./fit/fit.ts')).fit,
   hang: async () => (await import('./hang/hang.ts')).hang,

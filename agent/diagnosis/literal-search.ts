@@ -24,6 +24,11 @@ function commonness(code: number): number {
   return 1
 }
 
+/** What stands in nearly every line of a training log: a window that ends in four letters of it is looked at for nothing all the time. */
+const EVERYWHERE =
+  ' batch size batch_size global all any back step loss epoch checkpoint training model iteration time rank INFO WARNING eval accuracy throughput learning_rate ing tion '
+const EVERYWHERE_COSTS = 64
+
 /** Where in the literal its rarest stretch of `length` characters begins. */
 function rarestWindow(literal: string, length: number): number {
   let best = 0
@@ -32,6 +37,7 @@ function rarestWindow(literal: string, length: number): number {
     let sum = 0
     // Its last block most of all: wherever that stands in the text, a closer look is taken.
     for (let i = start; i < start + length; i += 1) sum += commonness(literal.charCodeAt(i)) * (i >= start + length - BLOCK ? 4 : 1)
+    if (EVERYWHERE.includes(literal.slice(start + length - BLOCK, start + length))) sum += EVERYWHERE_COSTS
     if (sum < bestSum) [best, bestSum] = [start, sum]
   }
   return best

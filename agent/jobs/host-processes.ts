@@ -19,6 +19,8 @@ export type HostRuns = {
 const EXEC_SILENT_MS = 3_000
 const MAX_STRANGERS = 1_000
 
+export const execKey = (id: string): string => `x:${id}`
+
 export function createHostRuns(runs: Runs): HostRuns {
   const { running, pids, roots } = runs
   let strangers = new Set<number>()
@@ -62,7 +64,7 @@ export function createHostRuns(runs: Runs): HostRuns {
     },
     exec(event) {
       const { t, action, id, pid, start_ticks: startTicks, exit_code: exitCode, signal } = event
-      const key = `x:${id}`
+      const key = execKey(id)
       const known = running.get(key)
       if (action === 'end') {
         if (known !== undefined) runs.close(known, { t, exitCode, signal })

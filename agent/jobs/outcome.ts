@@ -1,5 +1,6 @@
 // How a run ended, from what engine, kernel and incidents say of it. Pure: exit code and signals are facts, who sent a signal is only said where somebody saw it.
 import type { Outcome } from '../model/job.ts'
+import type { IncidentKind } from '../model/kinds.ts'
 import { signalName, signalOfExitCode } from '../text/signals.ts'
 
 export type SentSignal = { readonly t: number; readonly signal: number }
@@ -18,12 +19,12 @@ export type EndFacts = {
   /** Why the engine could not start it. */
   readonly startError?: string | undefined
   /** Kinds of the incidents that fell in the run, the cause first. */
-  readonly kinds?: readonly string[]
+  readonly kinds?: readonly IncidentKind[]
 }
 export type EndVerdict = { readonly outcome: Outcome; readonly reason: string; readonly signal?: string; readonly sentBy?: string }
 
 /** What a run ended as when this is the cause. A kind that is not here leaves it to the exit code. */
-const OUTCOME_OF_KIND: Readonly<Record<string, Outcome>> = {
+const OUTCOME_OF_KIND: Readonly<Partial<Record<IncidentKind, Outcome>>> = {
   cuda_oom: 'out_of_memory',
   nvml_allocator_assert: 'out_of_memory',
   host_oom_kill: 'out_of_memory',
@@ -67,7 +68,7 @@ function stoppedBy({ t, sent = [] }: EndFacts, signal: string | undefined): Sent
 }
 
 /** With a cause that names the end, the code alone would say less: an out-of-memory error exits with 1. */
-function byIncident(kinds: readonly string[]): Outcome | undefined {
+function byIncident(kinds: readonly IncidentKind[]): Outcome | undefined {
   for (const kind of kinds) if (OUTCOME_OF_KIND[kind] !== undefined) return OUTCOME_OF_KIND[kind]
   return undefined
 }

@@ -12,8 +12,8 @@ export function deepYaml(text: string): { readonly problem: string; readonly lin
     const code = text.charCodeAt(at)
     if (code === 0x7b /* { */ || code === 0x5b /* [ */) level++
     else if ((code === 0x7d /* } */ || code === 0x5d) /* ] */ && level > 0) level--
-    if (level > MOST_LEVELS) return { problem: `expected at most ${MOST_LEVELS} levels of { and [, came more`, line: lineOf(at) }
+    if (level > MOST_LEVELS) return { problem: `more than ${MOST_LEVELS} levels of { and [`, line: lineOf(at) }
   }
   const keys = MOST_KEYS_IN_A_ROW.exec(text)
-  return keys === null ? undefined : { problem: 'expected a key after "?", came 50 of them in a row', line: lineOf(keys.index) }
+  return keys === null ? undefined : { problem: '50 times "?" in a row without a key', line: lineOf(keys.index) }
 }

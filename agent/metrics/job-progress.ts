@@ -31,7 +31,7 @@ export const jobStepRate = defineMetric({
   name: 'warpwatch_job_step_rate',
   subject: 'job',
   kind: 'gauge',
-  unit: '{step}/s',
+  unit: '{step/s}',
   help: 'Steps a second: as printed, else from the times of the lines.',
   labels: LABELS,
 })
@@ -39,7 +39,7 @@ export const jobSamplesRate = defineMetric({
   name: 'warpwatch_job_samples_rate',
   subject: 'job',
   kind: 'gauge',
-  unit: '{sample}/s',
+  unit: '{sample/s}',
   help: 'Samples a second, where the job prints them.',
   labels: LABELS,
 })
@@ -47,7 +47,7 @@ export const jobTokensRate = defineMetric({
   name: 'warpwatch_job_tokens_rate',
   subject: 'job',
   kind: 'gauge',
-  unit: '{token}/s',
+  unit: '{token/s}',
   help: 'Tokens a second, where the job prints them; those generated for a server.',
   labels: LABELS,
 })

@@ -28,7 +28,7 @@ const VALUE = new RegExp(
 const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?(?:\d+ ?)?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?|[a-zA-Z]{2,12} per [a-zA-Z]{1,10}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]))(?! ?[=:](?! ))/
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?|[a-zA-Z]{2,12} per [a-zA-Z]{1,10}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]))(?! ?[=:](?! ))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */

@@ -37,6 +37,8 @@ export type Observation = {
   readonly elapsedSeconds?: number
   /** Figures that only a training prints (learning rate, norm of the gradient, loss of a part). */
   readonly metrics: number
+  /** The shape alone says that it is the progress of a training: rounds of boosting, losses of several parts. */
+  readonly sure?: true
   /** How often the learner saw the counter rise; absent where its name says that it counts. */
   readonly risen?: number
   /** When the line was written, in seconds, where the line says it; comparable within one log only. */

@@ -26,6 +26,7 @@ export function figuresOf(fields: readonly Field[]): Figures {
   let metrics = 0
   let stepAt = -2
   let ms: Rate | undefined
+  let shortEpoch = false
   for (const [index, field] of fields.entries()) {
     const role = roleOf(field)
     if (role === undefined) {
@@ -57,7 +58,9 @@ export function figuresOf(fields: readonly Field[]): Figures {
         out.epochs ??= field.value
         break
       case 'epoch':
-        if (out.epoch === undefined || (field.total !== undefined && out.epochs === undefined)) {
+        // `ep` may be an episode where the epoch stands beside it.
+        if (out.epoch === undefined || shortEpoch || (field.total !== undefined && out.epochs === undefined)) {
+          shortEpoch = field.key === 'ep' && field.total === undefined
           out.epoch = field.value
           if (field.total !== undefined) out.epochs = field.total
         }
@@ -103,8 +106,12 @@ export function figuresOf(fields: readonly Field[]): Figures {
     }
   }
   // A part is the loss only where it is the only one.
-  if (loss.weight < 3 && parts.length > 1) delete out.loss
-  if (bare !== undefined && out.step === undefined) takeCounter(out, bare)
+  if (loss.weight < 3 && parts.length > 1) {
+    delete out.loss
+    out.sure = true
+  }
+  // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
+  if (bare !== undefined && (out.step === undefined || (out.total === undefined && step.weight < 0))) takeCounter(out, bare)
   if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
     out.rate = ms
     out.rateIsLoose = true

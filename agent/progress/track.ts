@@ -14,6 +14,8 @@ export type Track = {
   /** Statements so far, and how often the counter rose in a row. */
   seen: number
   rose: number
+  /** The same of its epochs. */
+  epochRose: number
   at: number
   pace: Pace
   from?: { readonly step: number; readonly time: number }
@@ -26,6 +28,7 @@ export const newTrack = (seen: Observation, now: number): Track => ({
   last: seen,
   seen: 0,
   rose: 0,
+  epochRose: 0,
   at: now,
   pace: createPace(),
   aside: false,
@@ -45,7 +48,10 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
     track.loss = seen.loss
     track.lossIsMean = seen.lossIsMean === true
   }
-  if (seen.epoch !== undefined) track.epoch = seen.epoch
+  if (seen.epoch !== undefined) {
+    if (track.epoch !== undefined && seen.epoch > track.epoch) track.epochRose += 1
+    track.epoch = seen.epoch
+  }
   if (seen.epochs !== undefined) track.epochs = seen.epochs
   const mistaken = seen.rate === undefined && seen.form === 'record' && seen.elapsedSeconds !== undefined && track.rate !== undefined
   if (seen.rate !== undefined) track.rate = seen.rate

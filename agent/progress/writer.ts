@@ -124,7 +124,8 @@ export function createWriter(): Writer {
     return main === track
   }
 
-  const strong = ({ step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape }: Observation): boolean => {
+  const strong = ({ step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure }: Observation): boolean => {
+    if (sure === true && step !== undefined) return true
     if (risen !== undefined && total !== undefined && risen >= 2 && (etaSeconds !== undefined || rate !== undefined)) return true
     if (risen !== undefined) return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0)
     if (step !== undefined)
@@ -136,11 +137,12 @@ export function createWriter(): Writer {
         (total !== undefined && (metrics > 0 || epochIs !== undefined))
       )
     if (lossIs !== undefined) return epochIs !== undefined || gradNorm !== undefined
-    return rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
+    return rate !== undefined && epochIs !== undefined ? true : rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
   }
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   const accepted = (seen: Observation, track: Track): boolean => {
     if (strong(seen)) return true
+    if (seen.epoch !== undefined && track.epochRose > 0 && (seen.epochs !== undefined || seen.step !== undefined)) return true
     if (seen.risen !== undefined) return false
     if (seen.step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
@@ -224,10 +226,9 @@ export function createWriter(): Writer {
       const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : epoch?.value
       const epochs = track.epochs ?? epoch?.of
       const pace = track.pace.now()
-      const left = last.step === undefined || last.total === undefined ? undefined : Math.max(0, last.total - last.step)
-      const perStep = track.rate?.of === 'step' || track.rate === undefined ? pace : undefined
-      const eta = last.etaSeconds ?? (left === undefined || perStep === undefined ? undefined : left * perStep.seconds)
-      const range = left === undefined || perStep === undefined ? undefined : ([left * perStep.low, left * perStep.high] as const)
+      // The epoch of a line that came after the bar has only begun.
+      const begun = epoch !== undefined && epoch.at > track.at
+      const time = timeLeft(track, epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0))
       const slowdown = judged ? track.pace.slowdown(last.total) : undefined
       return {
         ...(last.step === undefined ? {} : { step: last.step }),
@@ -238,8 +239,7 @@ export function createWriter(): Writer {
         ...(lossIs === undefined ? {} : { loss: lossIs }),
         ...(epochIs === undefined ? {} : { epoch: epochIs }),
         ...(epochs === undefined ? {} : { epochs }),
-        ...(eta === undefined ? {} : { etaSeconds: eta }),
-        ...(range === undefined ? {} : { etaRange: range }),
+        ...time,
         lost: loss.lost(),
         ...(loss.lost() ? { lostRun: loss.run() } : {}),
         ...(slowdown === undefined ? {} : { slowdown }),
@@ -261,6 +261,18 @@ export function createWriter(): Writer {
 function newestLoss(track: Track, best: Track | undefined): number | undefined {
   if (best === undefined || best.loss === undefined) return track.loss
   return track.loss === undefined ? best.loss : track.loss
+}
+
+/** As printed; else the steps that are left at the usual pace. Where an epoch is done, those of the epochs to come. */
+function timeLeft({ last, rate, pace }: Track, epochsLeft: number): Pick<Progress, 'etaSeconds' | 'etaRange'> {
+  const { step, total, etaSeconds } = last
+  const usual = pace.now()
+  const each = rate === undefined || rate.of === 'step' ? (usual?.seconds ?? rate?.secondsEach) : undefined
+  const ofEpoch = step === undefined || total === undefined ? undefined : Math.max(0, total - step)
+  const left = ofEpoch === 0 && total !== undefined && etaSeconds === undefined ? Math.max(0, epochsLeft) * total : ofEpoch
+  const seconds = etaSeconds ?? (left === undefined || each === undefined ? undefined : left * each)
+  const range = left === undefined || each === undefined || usual === undefined ? undefined : ([left * usual.low, left * usual.high] as const)
+  return { ...(seconds === undefined ? {} : { etaSeconds: seconds }), ...(range === undefined ? {} : { etaRange: range }) }
 }
 
 /** From the times in the log, where it prints no rate. */

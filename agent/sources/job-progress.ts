@@ -27,7 +27,8 @@ export function readingsOf({ job, rank, progress, progressedAt }: JobProgress): 
   return values.flatMap(([metric, value]) => (value === undefined || !Number.isFinite(value) ? [] : [{ series: makeSeries(metric, labels), value }]))
 }
 
-export function createJobProgressSource(progress: ProgressBook): Source {
+/** `nameOf`: what the job of a container is called (its compose service, its pod). */
+export function createJobProgressSource(progress: ProgressBook, nameOf: (container: string) => string | undefined = () => undefined): Source {
   return {
     id: 'job-progress',
     metrics: Object.values(metrics),
@@ -35,7 +36,7 @@ export function createJobProgressSource(progress: ProgressBook): Source {
       let said = false
       every(EVERY_MS, (t) => {
         const began = performance.now()
-        const readings = progress.jobs().flatMap(readingsOf)
+        const readings = progress.jobs().flatMap((said) => readingsOf({ ...said, job: nameOf(said.job) ?? said.job }))
         if (readings.length === 0 && !said) return
         said = readings.length > 0
         emit({ type: 'scrape', t, source: 'job-progress', group: '', ttlMs: 5 * EVERY_MS, durationMs: performance.now() - began, readings, gaps: [] })
@@ -48,6 +49,9 @@ export function createJobProgressSource(progress: ProgressBook): Source {
 export const jobProgress = defineSource({
   id: 'job-progress',
   metrics: Object.values(metrics),
-  needs: ['config', 'progress'],
-  create: ({ config, progress }) => (config.simulate.scenario === 'off' ? createJobProgressSource(progress) : undefined),
+  needs: ['config', 'jobs', 'progress'],
+  create({ config, jobs, progress }) {
+    if (config.simulate.scenario !== 'off') return undefined
+    return createJobProgressSource(progress, (container) => jobs.figures().running.find((run) => run.container === container)?.job)
+  },
 })

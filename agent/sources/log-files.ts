@@ -112,6 +112,14 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
       emit({ type: 'scrape', t, source: 'log-files', group: 'all', ttlMs: REPORT.ttlMs, durationMs: 0, readings: counters.readings(), gaps })
     }
     discover()
+    // The first look may not come to all files at once: what is written meanwhile is not history.
+    for (const { log: found } of watched.values()) {
+      try {
+        found.place()
+      } catch {
+        // The look says why it cannot be read.
+      }
+    }
     look()
     report(Date.now())
     stops.push(every(LOOK_MS, look), every(DISCOVER_MS, discover), every(REPORT.everyMs, report))

@@ -59,6 +59,8 @@ const TAGS: readonly RegExp[] = [
   /^[A-Za-z][\w.-]{0,30}\/\d{1,5} (?=\[\d{1,5}\]:)/,
   /^ ?\d{1,4}: (?= {2}File |Traceback |\w{1,60}(?:Error|Exception|Interrupt)\b)/,
 ]
+/** All but the first, which takes the blanks as well. */
+const KEEPING_INDENT: readonly RegExp[] = [...TAGS, ...PREFIXES.slice(1)]
 /** What remains of a colour where the escape byte was lost on the way: `[31m`. */
 const LOST_COLOUR = /\[\d{1,3}(?:;\d{1,3}){0,4}m/g
 
@@ -77,7 +79,7 @@ export function splitPrefix(line: string): PrintedLine {
       writer = found.trim()
       rest = rest.slice(found.length)
     }
-    for (const prefix of [...TAGS, ...PREFIXES.slice(1)]) rest = rest.replace(prefix, '')
+    for (const prefix of KEEPING_INDENT) rest = rest.replace(prefix, '')
     if (rest.length === before) break
   }
   return { writer, prefix: whole.slice(0, whole.length - rest.length), text: rest }

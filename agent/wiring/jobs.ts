@@ -1,4 +1,5 @@
 // The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
+import { execKey } from '../jobs/host-processes.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
 import { rowOf } from '../jobs/live-run.ts'
 import type { Config } from '../config/schema.ts'
@@ -13,6 +14,8 @@ export type Jobs = TakesEvents &
     readonly view: JobsView
     /** Running, and those that ended within the last minute. */
     readonly live: () => readonly Run[]
+    /** The run of that `exec`, while it goes on or has just ended. */
+    readonly ofExec: (id: string) => Run | undefined
     readonly interest: JobInterest & { readonly figures: () => JobFigures }
     /** Takes up the runs that were open when the agent ended. */
     readonly restore: () => void
@@ -41,6 +44,10 @@ export function createJobs(config: Config, log: Log): Jobs {
     },
     view: store,
     live: () => tracker.live().map(rowOf),
+    ofExec(id) {
+      const run = tracker.live().findLast(({ key }) => key === execKey(id))
+      return run === undefined ? undefined : rowOf(run)
+    },
     interest: tracker,
     restore: () => tracker.restore(store.open()),
     close() {

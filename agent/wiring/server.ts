@@ -7,6 +7,8 @@ import { incidentReport } from '../diagnosis/incidents/report.ts'
 import { accessOf } from '../http/auth.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { DoctorReport } from '../model/doctor.ts'
+import type { ExecEvent } from '../model/event.ts'
+import type { Run } from '../model/job.ts'
 import type { Log } from '../model/source.ts'
 import type { LiveSink } from '../sinks/live.ts'
 import type { IncidentService } from '../store/incident-service.ts'
@@ -25,7 +27,7 @@ export type AgentServerOptions = {
   readonly stores: Pick<Stores, 'history'>
   readonly incidents: IncidentService
   readonly operator: Operator
-  readonly jobs: Pick<Jobs, 'view'>
+  readonly jobs: Pick<Jobs, 'view' | 'ofExec'>
   readonly pipeline: Pick<Pipeline, 'ingest'>
   readonly alerts: Pick<AlertsOutput, 'api'>
   readonly containerSettings: ContainerSettingsBook
@@ -58,11 +60,15 @@ function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
 /** Throws when the configuration would open the port to other hosts without a token. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, reloads, log } = options
+  const tell = (event: ExecEvent): Run | undefined => {
+    pipeline.ingest(event)
+    return jobs.ofExec(event.id)
+  }
   const server = createHttpServer({
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), tell: pipeline.ingest },
+    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), tell },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

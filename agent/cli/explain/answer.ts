@@ -1,18 +1,15 @@
 // The answer of `explain` for people: what, why, what to change.
-import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import type { Fault } from '../../model/fault.ts'
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
+import { painter, printable, type Paint } from '../paint.ts'
+import { nothingText } from './nothing.ts'
 
-const COLOURS = { critical: '\u001b[31;1m', warning: '\u001b[33;1m', info: '\u001b[36;1m', dim: '\u001b[2m', command: '\u001b[32m', off: '\u001b[0m' } as const
-type Colour = keyof typeof COLOURS
-
-/** What a log may contain must not reach the terminal as commands to it. */
-const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '·').replaceAll('\t', ' ')
 const EVIDENCE_WIDTH = 160
 
 export function answerText(faults: readonly Fault[], coloured: boolean): string {
-  const paint = (colour: Colour, text: string): string => (coloured ? `${COLOURS[colour]}${text}${COLOURS.off}` : text)
+  const paint = painter(coloured)
   const [root, ...rest] = faults
-  if (root === undefined) return 'No fault found in this log.\n'
+  if (root === undefined) return nothingText(paint)
   const lines = whole(root, paint)
   if (rest.length > 0) {
     lines.push('', 'Also found:')
@@ -24,7 +21,7 @@ export function answerText(faults: readonly Fault[], coloured: boolean): string 
 
 const place = (fault: Fault): string => (fault.evidence[0] === undefined ? '' : `, line ${fault.evidence[0].line}`)
 
-function whole(fault: Fault, paint: (colour: Colour, text: string) => string): string[] {
+function whole(fault: Fault, paint: Paint): string[] {
   const lines = [`${paint(fault.severity, printable(fault.title))} ${paint('dim', `(${fault.kind})`)}`, printable(fault.verdict)]
   if (fault.confidence !== undefined) lines.push(paint('dim', `  confidence: ${CONFIDENCE_TEXTS[fault.confidence]}`))
   for (const { line, text } of fault.evidence.slice(0, 3)) {

@@ -82,8 +82,8 @@ export const explain: Command = {
     const faults = redactDeep(await explainWhole(file))
     if (args.flags.has('json')) io.out(`${JSON.stringify({ faults })}\n`)
     else {
-      const { answerText } = await import('./answer.ts')
-      io.out(answerText(faults, process.stdout.isTTY && (io.env['NO_COLOR'] ?? '') === ''))
+      const [{ answerText }, { isColoured }] = await Promise.all([import('./answer.ts'), import('../paint.ts')])
+      io.out(answerText(faults, isColoured(io.env)))
     }
     return faults.length > 0 ? 1 : 0
   },

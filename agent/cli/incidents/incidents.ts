@@ -8,7 +8,9 @@ import { utcText } from '../../text/time.ts'
 import { callAgent, userOf } from '../change.ts'
 import { UsageError, type Arguments, type Command } from '../command.ts'
 import { isSummary, openIncidents, type IncidentReader } from './from.ts'
+import { isColoured, painter } from '../paint.ts'
 import { plain } from '../plain.ts'
+import { incidentPage } from './page.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
 
 const DEFAULT_LIMIT = 50
@@ -89,7 +91,7 @@ export const incidents: Command = {
     'set-healthy': { kind: 'switch', help: 'it is repaired: over, and what still shows unchanged does not fire again (with ID)' },
     by: { kind: 'value', value: 'WHO', help: 'who says so, with --ack or --set-healthy (default: the user)' },
     note: { kind: 'value', value: 'TEXT', help: 'and what to keep with it' },
-    markdown: { kind: 'switch', help: 'print a report to paste into a ticket (with ID)' },
+    markdown: { kind: 'switch', help: 'print a report with readings and settings to paste into a ticket (with ID)' },
   },
   async run(args, io) {
     const filter = filterFrom(args)
@@ -122,8 +124,10 @@ export const incidents: Command = {
       }
       const incident = await reader.get(id)
       if (incident === undefined) throw new UsageError(`No incident ${JSON.stringify(id.slice(0, 60))} in ${reader.from}. List them: warpwatch incidents`)
-      // The report is what a person reads, with the flag or without.
-      io.out(args.flags.has('json') ? `${JSON.stringify(incident)}\n` : plain(incidentReport(incident, loaded.config.host_name)))
+      const host = loaded.config.host_name
+      if (args.flags.has('json')) io.out(`${JSON.stringify(incident)}\n`)
+      else if (args.flags.has('markdown')) io.out(plain(incidentReport(incident, host)))
+      else io.out(incidentPage(incident, host, painter(isColoured(io.env))))
       return 0
     } finally {
       reader.close()

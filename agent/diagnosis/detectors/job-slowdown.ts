@@ -117,12 +117,12 @@ export const jobSlowdown = defineDetector({
         for (const { job, step, progressedAt } of jobs.values()) {
           const state = stateOf(job)
           state.pace.see(step, progressedAt)
-          const mine = [...gpusOfJob(tracks, job)].flatMap((uuid) => rows.get(uuid) ?? [])
+          const container = containerOfJob(present, tracks, job)
+          const mine = [...gpusOfJob(tracks, container)].flatMap((uuid) => rows.get(uuid) ?? [])
           const said = state.pace.judge(factor)
           if (said?.slow !== true && state.slowSince === undefined)
             for (const { uuid, now } of mine) state.usual.set(uuid, learned(state.usual.get(uuid), { clock: now.clock, utilization: now.utilization }))
           if (said === undefined) continue
-          const container = containerOfJob(present, tracks, job)
           const about = { named: job, ...(container === undefined ? {} : { container }) }
           state.deduper ??= createFindingDeduper({ kind: 'job_slowdown', key: job, about })
           state.pace.freeze(said.slow)

@@ -34,8 +34,18 @@ function surest(part: ErrorPart): Classified | undefined {
   return part.errno === undefined ? best : { ...best, facts: { errno: part.errno, ...best.facts } }
 }
 
-/** The kind of an error; what it was raised from counts where the error itself says nothing in particular. */
+/** An error is asked for more than once while an end is judged. */
+const known = new WeakMap<ErrorSeen, Classified | 'none'>()
 export function classify(error: ErrorSeen, weak: boolean): Classified | undefined {
+  const before = known.get(error)
+  if (before !== undefined) return before === 'none' ? undefined : before
+  const found = classifyAnew(error, weak)
+  known.set(error, found ?? 'none')
+  return found
+}
+
+/** The kind of an error; what it was raised from counts where the error itself says nothing in particular. */
+function classifyAnew(error: ErrorSeen, weak: boolean): Classified | undefined {
   const own = surest(partOf(error, weak))
   let best = own
   for (const cause of error.causes) {

@@ -59,9 +59,9 @@ export const place = ({ facts: { frame } }: Pick<EndTold, 'facts'>): string => (
 export const who = ({ facts: { rank, pid } }: Pick<EndTold, 'facts'>, otherwise = 'The program'): string =>
   rank !== undefined ? `Rank ${rank}` : pid !== undefined ? `Process ${pid}` : otherwise
 /** The verdict of most kinds: who, what, where, in the program's own words. */
-export const saying = (told: EndTold, what: string): string => {
+export const saying = (told: EndTold, what: string, then?: string): string => {
   const words = quote(told)
-  return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}`
+  return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}${then === undefined ? '' : ` ${then}`}`
 }
 export const openFrame = ({ facts: { frame } }: Pick<EndTold, 'facts'>): Piece =>
   frame !== undefined && { text: `Open ${frame}: the deepest line of your own code in the traceback.` }

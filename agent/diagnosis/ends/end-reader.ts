@@ -46,6 +46,7 @@ export function createEndReader(): EndReader {
   const texts = new Map<number, string>()
   let count = 0
   let isOpen = false
+  let failed = false
 
   const keepText = (number: number, raw: string): void => {
     texts.set(number, raw.slice(0, TEXT_LENGTH))
@@ -55,6 +56,7 @@ export function createEndReader(): EndReader {
     }
   }
   const found = (sign: Sign): void => {
+    failed = true
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
     else {
@@ -68,7 +70,10 @@ export function createEndReader(): EndReader {
       count = number
       const line = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
       const token = tracebacks.add(line)
-      if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') keepText(number, raw)
+      if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
+        keepText(number, raw)
+        failed = true
+      }
       const inside = tracebacks.isOpen(line.writer)
       isOpen = inside
       if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
@@ -87,7 +92,7 @@ export function createEndReader(): EndReader {
       loss.add(line)
       if (token === 'other') {
         if (!inside) lines.add(line, found)
-        life.add(line)
+        life.add(line, failed)
       }
     },
     isOpen: () => isOpen,

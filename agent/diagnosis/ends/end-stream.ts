@@ -43,7 +43,7 @@ const NEWLINE = 10
 const LINES_BEFORE = 2
 const LINES_AFTER = 48
 /** The last bytes of a log are read whole: there it is told how it ended. */
-const TAIL = 65_536
+const TAIL = 32_768
 const LONGEST_LINE = 65_536
 const RECENT_LINES = 512
 const RECENT_LENGTH = 512

@@ -29,8 +29,9 @@ export type EndJudgement = {
   readonly faults: readonly Fault[]
 }
 
-/** A likely kill by the kernel explains a killed process, too. */
-const isFatal = ({ kind, severity }: Fault): boolean => kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill')
+/** Explains an end: also a likely kill by the kernel, and what is an end itself. */
+const isFatal = ({ kind, severity }: Fault): boolean =>
+  kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
 /** Whether the fault is told by lines of this sign. */
 const claims = (fault: Fault, sign: Sign): boolean =>

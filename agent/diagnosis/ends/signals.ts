@@ -38,8 +38,18 @@ export function signalName(text: string | number | undefined): string | undefine
   return Object.values(NUMBERS).find((name) => name === upper) ?? WORDS.find(([pattern]) => pattern.test(word))?.[1]
 }
 
+/** NTSTATUS codes that Windows reports in their place, as unsigned numbers. */
+const OF_WINDOWS: Readonly<Record<number, string>> = {
+  0xc0000005: 'SIGSEGV',
+  0xc00000fd: 'SIGSEGV',
+  0xc000013a: 'SIGINT',
+  0xc0000409: 'SIGABRT',
+  0xc000001d: 'SIGILL',
+}
+
 /** -9, 137, 247: SIGKILL. Undefined for codes of programs themselves. */
 export function signalOfExit(code: number): string | undefined {
+  if (Math.abs(code) > 255) return OF_WINDOWS[code >>> 0]
   if (code < 0) return NUMBERS[-code]
   if (code > 128 && code < 160) return NUMBERS[code - 128]
   return code > 240 && code < 256 && code !== 255 ? NUMBERS[256 - code] : undefined

@@ -9,7 +9,7 @@ const near = ({ text, at }: Seen): string => around(text, at, 1, 6)
 const facts = (seen: Seen): Facts => {
   const lines = near(seen)
   const pci = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i.exec(lines)?.[1]
-  const who = /process (\S.{0,38}?) pid (\d{1,10})/.exec(lines)
+  const who = /[Pp]rocess (\S.{0,38}?) pid (\d{1,10})/.exec(lines)
   return known({ pci_bus_id: pci === undefined ? undefined : pciBusId(pci), process: who?.[1]?.trim(), pid: whole(who?.[2]) })
 }
 

@@ -9,7 +9,7 @@ const near = ({ text, at }: Seen): string => around(text, at, 2, 6)
 const facts = (seen: Seen): Facts => {
   const lines = near(seen)
   const pci = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i.exec(lines)?.[1]
-  const who = /Process information: process (.{1,40}?) pid (\d{1,10})|\bin ([\w.-]{1,40}) \[(\d{1,10})\]/.exec(lines)
+  const who = /Process (?:information: process )?(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.-]{1,40}) \[(\d{1,10})\]/.exec(lines)
   return known({
     pci_bus_id: pci === undefined ? undefined : pciBusId(pci),
     process: who?.[1]?.trim() ?? who?.[3],
@@ -43,10 +43,11 @@ const rule = {
 export const gpuReset = ruleFamily({
   id: 'gpu-reset',
   kind: 'gpu_reset',
-  literals: ['*ERROR* ring ', 'GPU reset begin', 'GPU HANG: ', 'amdgpu: GPU reset(', 'declared wedged', 'device is wedged'],
+  literals: ['*ERROR* ring ', ' timeout, signaled seq=', 'GPU reset begin', 'GPU HANG: ', 'amdgpu: GPU reset(', 'declared wedged', 'device is wedged'],
   facts,
   rules: [
-    { ...rule, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b/ },
+    // Kernels from 6.16 on print it without *ERROR*. https://github.com/ROCm/legacy-rocm-build/issues/6127
+    { ...rule, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },
     { ...rule, pattern: /\bamdgpu\b[^\n]{0,60}GPU reset begin|\bamdgpu\b[^\n]{0,40}GPU reset\(\d{1,6}\) failed/ },
     { ...rule, pattern: /\[drm\] GPU HANG: ecode|\b(?:i915|xe)\b[^\n]{0,80}(?:declared wedged|is wedged)/ },
   ],

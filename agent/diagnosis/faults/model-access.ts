@@ -42,7 +42,7 @@ function remedies({ facts: { path: repository }, situation }: Matched): readonly
 }
 const verdict = ({ facts: { path, http_status: status } }: Matched): string =>
   `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: it is gated, private or not there, or the token is missing or not valid.`
-const rule = { severity: 'critical', title: 'No access to the model', verdict, remedies } as const
+const rule = { severity: 'warning', title: 'No access to the model', verdict, remedies } as const
 
 export const modelAccess = ruleFamily({
   id: 'model-access',

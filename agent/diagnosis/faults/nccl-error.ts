@@ -246,6 +246,8 @@ export const ncclError = ruleFamily({
         const said = message
           .slice(match.index)
           .replace(/^NCCL WARN /, '')
+          // What another writer printed on the next line is not NCCL's.
+          .replace(/\s(?:torch\.|Traceback |\[rank|RuntimeError|ncclRemote|ncclSystem).*$/s, '')
           .slice(0, 160)
           .trim()
         return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`

@@ -151,7 +151,7 @@ export function tokenOf(text: string, open: boolean): Token {
   const frame = frameToken(text, body)
   if (frame !== undefined) return frame
   const inside = body.trim().replace(/\s*[│┃]$/, '')
-  if (open && gutter && HALF_PATH.test(inside)) return { type: 'half', text: inside }
+  if (open && HALF_PATH.test(inside)) return { type: 'half', text: inside }
   if (indentOf(body) > 0 && !gutter) return open ? DETAIL : OTHER
   const named = raised(inside)
   return named !== undefined && (open || (named.type === 'raised' && named.strict)) ? named : OTHER

@@ -19,7 +19,7 @@ export type ReadLine = {
 const RANK = /(?:rank|RANK|Rank|default|\[|,)\s?(\d{1,6})\]?/
 const PID = /\bpid=(\d{1,10})/
 /** ISO 8601 with `T`: a container engine or an agent stamps every line so, also those within a traceback. */
-const TRANSPORT = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)\s?/
+const TRANSPORT = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)\s?(?:(?:stdout|stderr) [FP] )?/
 const LEVELS: readonly (readonly [RegExp, LogLevel])[] = [
   [/\b(?:ERROR|CRITICAL|FATAL|SEVERE|Error:)\b|^\[?[EF]\d{4} |^\[[EF] /, 'error'],
   [/\bWARN(?:ING)?\b|^\[?W\d{4} |^\[W /, 'warning'],

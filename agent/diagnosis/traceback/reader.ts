@@ -91,7 +91,9 @@ export function createTracebackReader(): TracebackReader {
         return true
       }
       case 'frame': {
-        const { frame } = token
+        // The first half of its path stood in the line above.
+        const half = current?.half ?? ''
+        const frame = half === '' || /^(?:[/~<]|[A-Za-z]:)/.test(token.frame.file) ? token.frame : { ...token.frame, file: `${half}${token.frame.file}` }
         let one = current
         if (one?.state === 'raised') {
           if (one.bare && one.blocks.at(-1)?.frames.length === 0 && line.number - one.last <= 1) one.state = 'frames'

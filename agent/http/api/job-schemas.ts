@@ -94,7 +94,7 @@ export const execTold = z
       .optional(),
   })
   .meta({ id: 'ExecTold', description: 'A command under `warpwatch exec` began or ended.' })
-export const execTaken = z.object({ id: z.string() }).meta({ id: 'ExecTaken' })
+export const execTaken = z.object({ id: z.string(), run: run.describe('As far as it is known.').optional() }).meta({ id: 'ExecTaken' })
 
 /** `t`: when it is said. */
 export function parseExec(text: string, t: number): { readonly value: ExecEvent } | { readonly problem: string } {

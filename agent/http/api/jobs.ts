@@ -8,7 +8,7 @@ export type JobApi = {
   readonly view: JobsView
   readonly report: (runs: readonly [Run, ...Run[]]) => string
   /** `warpwatch exec` says that its command began or ended. */
-  readonly tell: (event: ExecEvent) => void
+  readonly tell: (event: ExecEvent) => Run | undefined
 }
 
 export const DEFAULT_JOBS = 100
@@ -56,7 +56,7 @@ export function addJobs(app: Hono, { view, report, tell }: JobApi, { answer, ref
     const { parseExec } = await import('./job-schemas.ts')
     const parsed = parseExec(await c.req.text(), Date.now())
     if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
-    tell(parsed.value)
-    return answer(c, { id: parsed.value.id })
+    const run = tell(parsed.value)
+    return answer(c, { id: parsed.value.id, ...(run === undefined ? {} : { run }) })
   })
 }

@@ -79,9 +79,7 @@ export function createTables(hostname: string): Tables {
         return host
       case 'driver':
       case 'target':
-      case 'job':
       case 'incident':
-      case 'job':
       case 'agent':
         break
     }

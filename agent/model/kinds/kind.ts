@@ -108,6 +108,8 @@ export const BEFORE_ENDS = [
   'fd_limit',
   'gpu_reset',
   'gpu_page_fault',
+  'gpu_busy',
+  'fabric_manager',
 ] as const
 
 type Allowed<Shape extends KindShape> = Shape['facts'][number] | (typeof COMMON_FACTS)[number]

@@ -8,7 +8,7 @@ import type { Format, Line, Read } from './format.ts'
 
 const COUNT = String.raw`\d[\d,]{0,15}(?:\.\d{1,15})?[kKMGTP]?`
 const UNIT = String.raw`[A-Za-zµ][\w #-]{0,24}`
-const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/(?:${UNIT})`
+const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/[A-Za-zµ][\w-]{0,15}`
 /** `N/TOTAL [ELAPSED<REMAINING, RATE, postfix]`; a cut or glued line may lack the bracket. */
 const TQDM = new RegExp(String.raw`(${COUNT})(${UNIT})?/(${COUNT}|\?)(${UNIT})? \[(${DURATION}|\?)<(${DURATION}|\?|[^,\]]{0,20}),?\s*(?:(${RATE})|\?)?`)
 const OPEN = new RegExp(String.raw`(${COUNT})\s?(${UNIT}) \[(${DURATION}),\s*(${RATE})`)

@@ -5,7 +5,7 @@ import { recordOf } from '../record.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const HEAD = /^\s*(\d{1,10})\/(\d{1,10}|Unknown|None|\?)\s*(\[[=>.]{5,}\]|━{5,}|-(?= \d+m?s\b))/
-const ETA = /ETA:\s*([\d:]+|\d+s)/
+const ETA = /ETA:\s*(\d+s|[\d:]+)/
 const STEP_TIME = /(\d+(?:\.\d+)?) ?(us|µs|ms|s)\/(step|sample|epoch)/
 /** Keras 3 puts the time left there while it runs, the time taken at the end. */
 const TIME = /^\s*(?:-\s*)?((?:\d+:)?\d+:\d\d|\d+s|\d+m \d+s)\b/

@@ -29,18 +29,12 @@ function headCounters(fields: readonly Field[], out: Figures): void {
   } else if (out.epoch === undefined) out.step = first.value
 }
 
-/** timm's `Train: 0 [ 25/250 (10%)]`: the name before the counter counts epochs. */
+/** timm's `Train: 0 [ 25/250 (10%)]`: the name before the counter counts epochs; `train[4300] loss=2.1` counts steps. */
 function trainEpoch(fields: readonly Field[], out: Figures): void {
   const first = fields[0]
-  if (
-    out.epoch === undefined &&
-    out.step !== undefined &&
-    first !== undefined &&
-    first.whole &&
-    first.total === undefined &&
-    /^(?:train|training)$/.test(first.key)
-  )
-    out.epoch = first.value
+  if (first === undefined || !first.whole || first.total !== undefined || !/^(?:train|training)$/.test(first.key)) return
+  if (out.step === undefined && out.loss !== undefined) out.step = first.value
+  else if (out.step !== undefined) out.epoch ??= first.value
 }
 
 /** The first words, in which a validation or a save says so. */
@@ -54,7 +48,7 @@ const leadOf = (text: string): string =>
 
 /** The figures of a whole run at its end (`train_runtime`, `train_loss`): means, and how many steps there were. */
 function summary(fields: readonly Field[], out: Figures): void {
-  const took = fields.find(({ key }) => /\brun ?time\b/.test(key))?.value
+  const took = fields.find(({ key }) => /^(?:train )?run ?time$/.test(key))?.value
   if (took === undefined) return
   delete out.loss
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)

@@ -15,6 +15,7 @@ function read({ text, at }: Line): Read | undefined {
     shape: 'rounds',
     form: 'record',
     metrics: 1,
+    sure: true,
     step: Number(round),
     ...(FIRST_METRIC.test(name) ? { loss: value } : {}),
     ...(at === undefined ? {} : { at }),

@@ -23,7 +23,7 @@ export type FileLogOptions = {
   readonly emit: (line: LogLine) => void
   readonly counters: LogCounters
 }
-export type FileLog = { readonly read: () => boolean; readonly close: () => void }
+export type FileLog = { readonly place: () => void; readonly read: () => boolean; readonly close: () => void }
 
 export const fileKey = (path: string): string => `file:${path}`
 
@@ -88,6 +88,7 @@ export function createFileLog(options: FileLogOptions): FileLog {
     if (cursor !== undefined) cursors.set(key, cursor)
   }
   return {
+    place: tail.place,
     read() {
       const before = tail.cursor()
       const more = tail.read()

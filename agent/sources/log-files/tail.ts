@@ -20,6 +20,8 @@ export type TailOptions = {
   readonly onTurned: () => void
 }
 export type Tail = {
+  /** Opens the file where reading begins, so that what is written from now on is read. Throws as `read` does. */
+  readonly place: () => void
   /** Reads on, a bounded amount; true when there is more. Throws what the system says, but not that there is no such file. */
   readonly read: () => boolean
   /** Of all that was handed on. */
@@ -110,16 +112,18 @@ export function createTail(options: TailOptions): Tail {
   }
   const close = (which: File): void => closeSync(which.fd)
 
+  const place = (stat = statSync(path, { throwIfNoEntry: false })): void => {
+    if (file !== undefined) return
+    if (stat === undefined) from = 'begin'
+    else open()
+  }
+
   return {
+    place: () => place(),
     read() {
       const stat = statSync(path, { throwIfNoEntry: false })
-      if (file === undefined) {
-        if (stat === undefined) {
-          from = 'begin'
-          return false
-        }
-        open()
-      }
+      place(stat)
+      if (file === undefined) return false
       const older = earlier[0]
       if (older !== undefined) {
         if (readSome(older) > 0) return true
@@ -128,7 +132,6 @@ export function createTail(options: TailOptions): Tail {
         earlier.shift()
         return true
       }
-      if (file === undefined) return false
       const turned = stat !== undefined && (stat.ino !== file.inode || stat.dev !== file.device)
       if (!turned && stat !== undefined && (stat.size < file.position || (stat.size > file.position && !sameBeginning(file.fd, file.beginning)))) {
         counters.skip('truncated')

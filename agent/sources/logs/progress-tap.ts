@@ -13,17 +13,16 @@ export type ProgressTap = {
 /** Lines a second, and in one go: what a job prints of itself, with room. */
 const PER_SECOND = 40
 const ALL_PER_SECOND = 200
-const BURST = 60
+const BURST = 40
 /** Of a log that prints more, only the newest lines are looked for, so often. */
-const FLOOD_MS = 500
+const FLOOD_MS = 1_000
 const ALL_FLOOD_MS = 150
 /** Bars that were overwritten in one line: the last is what stands there. */
 const TAIL_BYTES = 1_024
 /** A begun line is looked at so often. */
 const OPEN_MS = 500
 /** Words of lines that said something, by which more are found in a flood. */
-const MAX_WORDS = 2
-const PER_WORD = 2
+const MAX_WORDS = 3
 /** Before anything was said. */
 const USUAL_WORDS: readonly string[] = ['it/s', 'loss', 'step', 'iter']
 const WORD = /[A-Za-z_][A-Za-z_/]{3,24}/g
@@ -34,6 +33,7 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
   let tokens = BURST
   let refilled = now()
   let floodedAt = Number.NEGATIVE_INFINITY
+  let looks = 0
   let openedAt = Number.NEGATIVE_INFINITY
   const words = new Map<string, number>()
 
@@ -60,24 +60,16 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
     const start = batch.starts[at] ?? 0
     read(batch.bytes, start, batch.ends[at] ?? start, timeOf(at))
   }
-  /** Of more lines than may be read: those with a known word, from the end, and the last. */
+  /** Of more lines than may be read: the newest with a word that was in lines before. Each look takes another of the best words, as a bar and a loss may stand on lines of their own. */
   const chosen = (batch: LineBatch): readonly number[] => {
-    const found = new Set([batch.count - 1])
     const best = [...words]
       .toSorted(([a, times], [b, others]) => others - times || b.length - a.length)
       .slice(0, MAX_WORDS)
       .map(([word]) => word)
-    for (const word of best.length === 0 ? USUAL_WORDS : best) {
-      let to = batch.to
-      for (let hit = 0; hit < PER_WORD; hit++) {
-        const place = batch.bytes.lastIndexOf(word, to - 1, 'latin1')
-        if (place < batch.from) break
-        const at = lineAt(batch, place)
-        found.add(at)
-        to = batch.starts[at] ?? 0
-      }
-    }
-    return [...found].toSorted((a, b) => a - b)
+    looks += 1
+    const wanted = best.length === 0 ? USUAL_WORDS : [best[looks % best.length] ?? '']
+    const places = wanted.map((word) => batch.bytes.lastIndexOf(word, batch.to - 1, 'latin1')).filter((place) => place >= batch.from)
+    return [...new Set(places.map((place) => lineAt(batch, place)))].toSorted((a, b) => a - b)
   }
 
   return {
@@ -88,6 +80,7 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
         for (let at = 0; at < batch.count; at++) readLine(batch, at, timeOf)
         return
       }
+      tokens = 0
       if (now() - floodedAt < Math.max(FLOOD_MS, ALL_FLOOD_MS * logs())) return
       floodedAt = now()
       for (const at of chosen(batch)) readLine(batch, at, timeOf)

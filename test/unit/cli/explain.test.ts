@@ -25,7 +25,11 @@ describe('explain', () => {
     expect(stdout).not.toContain('\u001b')
   })
   test('nothing wrong: exit 0', async () => {
-    expect(await runCli(['explain', file('step 1\nstep 2\n')])).toEqual({ code: 0, signal: null, stdout: 'No fault found in this log.\n', stderr: '' })
+    const { code, stdout, stderr } = await runCli(['explain', file('step 1\nstep 2\n')])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^No fault found in this log\.\nLooked for \d+ kinds of faults: .*GPU memory.*\n\nWhat to try next:\n- /)
+    expect(stdout).toContain('sudo dmesg -T | warpwatch explain')
+    expect(stdout).not.toContain('\u001b')
   })
   test('--json gives the public form', async () => {
     const { code, stdout } = await runCli(['explain', '--json', file(OOM)])

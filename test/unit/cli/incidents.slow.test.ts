@@ -51,6 +51,18 @@ describe('incidents, when no agent runs', () => {
     const args = ['incidents', INCIDENT.id, '--data-dir', filled(), '--listen', await freePort()]
     expect(JSON.parse((await runCli([...args, '--json'])).stdout)).toEqual(INCIDENT)
     expect((await runCli([...args, '--markdown'])).stdout).toMatch(/^# Out of GPU memory\n/)
+    const { stdout } = await runCli(args)
+    expect(stdout).toMatch(/^CRITICAL {2}Out of GPU memory\n/)
+    for (const shown of [
+      'What to do\n  1. Let segments grow\n     PYTORCH_CUDA_ALLOC_CONF=',
+      'container trainer',
+      '  > CUDA out of memory',
+      'Timed out in trainer',
+      '--markdown',
+    ])
+      expect(stdout).toContain(shown)
+    // No terminal: neither colours nor Markdown.
+    expect(stdout).not.toMatch(/\u001b|^#|\*\*/m)
   })
 
   test('has none where there is no store', async () => {

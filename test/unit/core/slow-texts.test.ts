@@ -12,13 +12,13 @@ const DEEP = `devices: ${'{'.repeat(60_000)}`
 const KEYS = `devices:\n  ${'? '.repeat(30_000)}`
 
 test.each([
-  ['braces', DEEP, /line 1: expected at most 200 levels/],
-  ['keys', KEYS, /line 2: expected a key after "\?"/],
+  ['braces', DEEP, /line 1: more than 200 levels/],
+  ['keys', KEYS, /line 2: 50 times "\?" in a row/],
 ])('deep YAML is refused with its line: %s', (_, text, words) => {
   expect(parseCdiSpec('/etc/cdi/nvidia.yaml', text).problem).toMatch(words)
   const { problem } = parseComposeFile('compose.yaml', text)
   expect(`line ${problem?.line}: ${problem?.words}`).toMatch(words)
-  expect(readFileSettings(text, 'warpwatch.yaml').problems.map(({ text: said }) => said)).toEqual([expect.stringMatching(/^not valid YAML: expected/)])
+  expect(readFileSettings(text, 'warpwatch.yaml').problems.map(({ text: said }) => said)).toEqual([expect.stringMatching(/^not valid YAML: (?:more than|50 times)/)])
 })
 
 test('nvidia-smi: a cell full of blanks, a row without an end', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createContainerDirectory } from '../../../agent/attribution/directory.ts'
-import { readingsOf } from '../../../agent/sources/job-progress.ts'
+import { createJobProgressSource, readingsOf } from '../../../agent/sources/job-progress.ts'
 import { createLogFilesSource } from '../../../agent/sources/log-files.ts'
 import { createLineBuffer } from '../../../agent/sources/logs/line-buffer.ts'
 import { createProgressBook, type ProgressBook } from '../../../agent/sources/logs/progress-book.ts'
@@ -46,6 +46,13 @@ describe('job progress', () => {
   })
   test('a loss that is no number is no reading', () => {
     expect(Object.keys(values(bookOf('step 5 loss nan\nstep 6 loss nan\n')))).toEqual(['step', 'last_progress_timestamp_seconds'])
+  })
+  test('a container is called as its job', async () => {
+    const source = runSource(createJobProgressSource(bookOf('step 5/20 loss 2.5\n'), (container) => (container === 'train' ? 'service-of-train' : undefined)))
+    await poll(() => source.events.length > 0, { what: 'the first scrape' })
+    const [first] = source.events
+    expect(first?.type === 'scrape' && first.readings[0]?.series.labels).toEqual({ job: 'service-of-train' })
+    await source.stop()
   })
   test('ranks each for themselves', () => {
     expect(values(bookOf('[rank0]: step: 5 loss: 2.5\n[rank1]: step: 4 loss: 2.6\n'))).toMatchObject({ 'step 0': 5, 'step 1': 4 })

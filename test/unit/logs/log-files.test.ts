@@ -53,6 +53,16 @@ describe('log files', () => {
     expect(logs(source).at(-1)).toMatchObject({ stream: 'file', origin: { path } })
   })
 
+  test('a file that the first look does not come to is read from where it ended at the start', async () => {
+    const before = Array.from({ length: 80 }, (_, at) => join(folder, `${at}.before`))
+    for (const path of before) writeFileSync(path, 'step\n'.repeat(50_000))
+    const path = join(folder, 'job.log')
+    writeFileSync(path, 'FAULT-old\n')
+    const source = start({ containerFiles: [join(folder, '*.before')], files: [path] })
+    appendFileSync(path, 'FAULT-new\n')
+    expect(await come(source, 1)).toEqual(['FAULT-new'])
+  })
+
   test('rotation by renaming and by truncating', async () => {
     const path = join(folder, 'job.log')
     const source = start({ files: [path] })

@@ -1,5 +1,6 @@
 // What each job says of its progress now, one row a job: of several ranks the first.
 import { jobLastProgressTimestampSeconds, jobProgressRatio, jobStep } from '../../../metrics/job-progress.ts'
+import { jobInfo } from '../../../metrics/job.ts'
 import type { Present } from './present.ts'
 import type { Tracks } from './tracks.ts'
 
@@ -14,7 +15,7 @@ export type JobRow = {
 
 const HEARD_MS = 10_000
 
-export const JOB_METRICS: readonly string[] = [jobStep.name, jobLastProgressTimestampSeconds.name, jobProgressRatio.name]
+export const JOB_METRICS: readonly string[] = [jobStep.name, jobLastProgressTimestampSeconds.name, jobProgressRatio.name, jobInfo.name]
 
 export function jobRowsOf(present: Present): ReadonlyMap<string, JobRow> {
   const valuesOf = (metric: string): ReadonlyMap<string, { readonly rank: string; readonly value: number }> => {
@@ -40,13 +41,17 @@ export function jobRowsOf(present: Present): ReadonlyMap<string, JobRow> {
 /** Jobs are told of now: one that is missing has ended, it is not unread. */
 export const logsAreRead = (present: Present, t: number): boolean => t - (present.heard('job-progress') ?? -Infinity) <= HEARD_MS
 
-/** The GPUs that the job holds: those of its container, else all that anybody works on. */
-export function gpusOfJob(tracks: Tracks, job: string): ReadonlySet<string> {
-  const living = [...tracks.all()].filter(({ endedT }) => endedT === undefined)
-  const own = living.filter(({ container }) => container === job)
-  return new Set((own.length > 0 ? own : living).map(({ uuid }) => uuid))
+/** The container of a job, where the job is one. */
+export function containerOfJob(present: Present, tracks: Tracks, job: string): string | undefined {
+  const told = present.of(jobInfo.name).find(({ series }) => series.labels['job'] === job)?.series.labels['container']
+  if (told !== undefined && told !== '') return told
+  const named = [...present.inventory.containers()].some(({ name }) => name === job) || [...tracks.all()].some(({ container }) => container === job)
+  return named ? job : undefined
 }
 
-/** The container of a job, where the job is one. */
-export const containerOfJob = (present: Present, tracks: Tracks, job: string): string | undefined =>
-  [...present.inventory.containers()].some(({ name }) => name === job) || [...tracks.all()].some(({ container }) => container === job) ? job : undefined
+/** The GPUs that the job holds: those of its container, else all that anybody works on. */
+export function gpusOfJob(tracks: Tracks, container: string | undefined): ReadonlySet<string> {
+  const living = [...tracks.all()].filter(({ endedT }) => endedT === undefined)
+  const own = container === undefined ? [] : living.filter((track) => track.container === container)
+  return new Set((own.length > 0 ? own : living).map(({ uuid }) => uuid))
+}

@@ -46,12 +46,13 @@ export const checkpointMismatch: EndKind = {
   ),
   title: ({ facts: { pattern } }) => (pattern === 'unreadable' ? 'A checkpoint or model file cannot be read' : 'The checkpoint does not fit the model'),
   verdict: (told) =>
-    saying(
-      told,
-      told.facts.pattern === 'unreadable'
-        ? 'could not read a checkpoint or model file: likely an incomplete save or download;'
-        : `loaded a checkpoint whose ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those of the model' : 'names of tensors are not those of the model'}`,
-    ),
+    told.facts.pattern === 'unreadable'
+      ? saying(told, 'could not read a checkpoint or model file', 'Most likely a download or a save was cut off.')
+      : saying(
+          told,
+          'could not load a checkpoint',
+          `Its ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those' : 'tensors have other names than those'} of the model.`,
+        ),
   remedies: (told) => {
     const { pattern, path } = told.facts
     return pattern === 'unreadable'

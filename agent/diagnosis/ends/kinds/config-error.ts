@@ -18,7 +18,7 @@ export const configError: EndKind = {
       WEIGHT.message,
     ),
     says(
-      /api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i,
+      /api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|incorrect|invalid|wrong|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i,
       WEIGHT.message,
     ),
     says(

@@ -11,9 +11,15 @@ export const deviceMismatch: EndKind = {
       WEIGHT.message,
     ),
     says(
-      /can't convert \S{1,20} device type tensor to numpy|Cannot copy out of meta tensor|Expected object of device type \w{1,10} but got device type|Expected a '\w{1,10}' (?:device type )?(?:generator|tensor)|expected device \S{1,12} but got|Attempting to deserialize object on (?:a )?CUDA|indices should be either on (?:cpu|the same device)|Tensor for argument #\d{1,2} .{0,60} is on (?:CPU|GPU), but expected it to be on|torch\.cuda\.\w{1,20}Tensor is not (?:on|equal)|expected (?:all tensors|self|mat2|tensor).{0,60}(?:on|device)/i,
+      /can't convert \S{1,20} device type tensor to numpy|Cannot copy out of meta tensor|Expected object of backend \w{2,8} but got backend|Expected object of device type \w{1,10} but got device type|Expected a '\w{1,10}' (?:device type )?(?:generator|tensor)|expected device \S{1,12} but got|Attempting to deserialize object on (?:a )?CUDA|indices should be either on (?:cpu|the same device)|Tensor for argument #\d{1,2} .{0,60} is on (?:CPU|GPU), but expected it to be on|torch\.cuda\.\w{1,20}Tensor is not (?:on|equal)|expected (?:all tensors|self|mat2|tensor).{0,60}(?:on|device)/i,
       WEIGHT.message,
     ),
+    ({ full }) => {
+      const objects = /Expected (?:object|tensor) .{0,60}type torch\.(cuda\.)?\w{3,20} but (?:found|got) (?:\w{1,12} ){0,2}type torch\.(cuda\.)?\w{3,20}/.exec(
+        full,
+      )
+      return objects !== null && (objects[1] === undefined) !== (objects[2] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined
+    },
     ({ full }) => {
       const types = /Input type \((?:torch\.)?(cuda\.)?(\w{1,20})\) and (?:weight|bias) type \((?:torch\.)?(cuda\.)?(\w{1,20})\) should be the same/.exec(full)
       return types !== null && (types[1] === undefined) !== (types[3] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined

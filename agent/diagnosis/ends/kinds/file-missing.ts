@@ -29,7 +29,7 @@ export const fileMissing: EndKind = {
     raises(/^NoSuchKey$/),
   ),
   title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),
-  verdict: (told) => saying(told, `needs ${told.facts.path ?? 'a file'} that is not there; it stopped`),
+  verdict: (told) => saying(told, `did not find ${told.facts.path ?? 'a file that it needs'}`),
   remedies: (told) => {
     const { path } = told.facts
     const folder = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path.replace(/\/[^/]*$/, '') || '/' : undefined

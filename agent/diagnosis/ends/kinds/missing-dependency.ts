@@ -48,12 +48,15 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
     return [
       {
         text: `Install the package of the system that brings ${name}.`,
-        command: known === undefined ? `apt-file search ${name}` : `sudo apt-get install ${known}`,
+        command: known === undefined ? `apt-file search ${safe(name) ?? '<LIBRARY>'}` : `sudo apt-get install ${known}`,
       },
       { text: 'If it is installed elsewhere, add its folder to the search path of the loader.', command: 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH' },
     ]
   }
-  const top = name?.split('.')[0]
+  const other = otherLanguage(words, safe(name))
+  if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
+  // A name from a log must not reach a shell as anything else.
+  const top = safe(name)?.split('.')[0]
   const distribution = top === undefined ? undefined : (DISTRIBUTIONS[top] ?? top.replaceAll('_', '-'))
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
   return [
@@ -70,6 +73,16 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
     situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
     { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' },
   ]
+}
+/** How packages of other languages are installed. */
+function otherLanguage(words: string, name: string | undefined): Piece {
+  const named = name ?? '<PACKAGE>'
+  if (/Cannot find (?:module|package) '/.test(words)) return { text: `Install ${named} where the program runs.`, command: `npm install ${named}` }
+  if (/there is no package called/.test(words))
+    return { text: `Install ${named} in the library of R that the job uses.`, command: `Rscript -e 'install.packages("${named}")'` }
+  if (/not found in current path/.test(words))
+    return { text: `Add ${named} to the project of Julia that the job uses.`, command: `julia -e 'using Pkg; Pkg.add("${named}")'` }
+  return undefined
 }
 const safe = (name: string | undefined): string | undefined => (name !== undefined && /^[\w./+-]{1,80}$/.test(name) ? name : undefined)
 
@@ -92,6 +105,9 @@ export const missingDependency: EndKind = {
       pattern: 'program',
     })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
+    says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
+    says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
     says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
     says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),
@@ -111,12 +127,12 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError)$/,
+      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError|EnvironmentNameNotFound|CommandNotFoundError|PackagesNotFoundError|ResolvePackageNotFound|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name } }) =>
     name === undefined ? 'Something that the program needs is not installed' : `${name} is missing or of the wrong version`,
   verdict: (told) =>
-    saying(told, `could not load ${told.facts.module ?? 'something that it needs'}: it is not installed where the job runs, or in another version,`),
+    saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
   remedies,
 }

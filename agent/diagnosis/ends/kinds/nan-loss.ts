@@ -7,8 +7,12 @@ export const nanLoss: EndKind = {
   severity: 'warning',
   claims: anyOf(
     says(
-      /probability tensor contains either|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite|[Ii]nvalid)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|Input contains NaN, infinity|NaN or Inf found in (?:input|grad)|(?:Encountered|Detected|Found|Got) (?:\w{1,12} ){0,3}(?:NaN|nan|inf\b)/,
+      /probability tensor contains either|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite|[Ii]nvalid)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)/,
       WEIGHT.message,
+      ({ input }) => {
+        const step = /\b(?:iteration|iter|step)\s?[=:#]?\s?(\d{1,9})/.exec(input)?.[1]
+        return step === undefined ? {} : { step: Number(step) }
+      },
     ),
     ({ name, message }) => (name === 'FloatingPointError' && /nan|inf|diverg|loss/i.test(message) ? { weight: WEIGHT.message } : undefined),
     ({ name, message }) =>

@@ -13,7 +13,7 @@ export const permissionDenied: EndKind = {
     raises(/^(?:PermissionError|AccessDeniedException|AccessDenied)$/, WEIGHT.errno),
   ),
   title: ({ facts: { path } }) => `Access denied${path === undefined ? '' : `: ${path}`}`,
-  verdict: (told) => saying(told, `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? 'a file'}; it stopped`),
+  verdict: (told) => saying(told, `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? 'a file that it needs'}`),
   remedies: ({ facts: { path, errno }, situation }) => {
     const shown = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path : undefined
     return [

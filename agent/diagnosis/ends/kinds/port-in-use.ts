@@ -20,7 +20,7 @@ export const portInUse: EndKind = {
     ),
   ),
   title: ({ facts }) => (facts.port === undefined ? 'Port already in use' : `Port ${facts.port} already in use`),
-  verdict: (told) => saying(told, 'cannot listen, because another process holds the port;'),
+  verdict: (told) => saying(told, 'cannot listen on its port', 'Another process holds it.'),
   remedies: ({ facts }) => [
     {
       text: 'See which process listens there: often an older run of the same job. Stop it, if it should not be there.',

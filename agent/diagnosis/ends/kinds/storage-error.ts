@@ -1,23 +1,29 @@
 // Reading or writing fails in the storage itself: disks, network file systems, HDF5.
 import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { kindOfErrno } from '../errno.ts'
+
+const claims = anyOf(
+  says(
+    /Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected|\bEIO\b|\bESTALE\b|database disk image is malformed|[Uu]nable to lock file|[Cc]an't (?:read|write|open|synchronously (?:read|write)) data|[Uu]nable to (?:synchronously )?(?:create|open|write) (?:file|dataset|attribute) \(|HDF5 (?:error|library)|Structure needs cleaning|[Bb]ad file descriptor|unexpected bus error reading/,
+    WEIGHT.errno + 0.5,
+    (match) => {
+      const path = pathIn(match.input)
+      return path === undefined ? {} : { path }
+    },
+  ),
+  raises(/^(?:HDF5ExtError|StorageError|StorageException)$/),
+)
+
+const OWN = /[Uu]nable to lock file/
 
 export const storageError: EndKind = {
   kind: 'storage_error',
   stage: 'cause',
   severity: 'critical',
-  claims: anyOf(
-    says(
-      /Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected|\bEIO\b|\bESTALE\b|database disk image is malformed|[Uu]nable to lock file|[Cc]an't (?:read|write|open|synchronously (?:read|write)) data|[Uu]nable to (?:synchronously )?(?:create|open|write) (?:file|dataset|attribute) \(|HDF5 (?:error|library)|Structure needs cleaning|[Bb]ad file descriptor|unexpected bus error reading/,
-      WEIGHT.errno + 0.5,
-      (match) => {
-        const path = pathIn(match.input)
-        return path === undefined ? {} : { path }
-      },
-    ),
-    raises(/^(?:HDF5ExtError|StorageError|StorageException)$/),
-  ),
+  // HDF5 wraps every failure of the system: its number decides.
+  claims: (error) => (error.errno !== undefined && kindOfErrno(error.errno) !== 'storage_error' && !OWN.test(error.full) ? undefined : claims(error)),
   title: () => 'Storage failed',
-  verdict: (told) => saying(told, 'could not read or write: the storage itself failed'),
+  verdict: (told) => saying(told, 'could not read or write', 'The storage itself failed.'),
   remedies: ({ facts: { path, errno } }) => [
     errno === 116
       ? {

@@ -25,11 +25,17 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine core initialization failed|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|[Kk]ernel (?:appears to have |has )?died|died or was killed while executing|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
+    ({ name, frames }) =>
+      name !== undefined &&
+      /^(?:EOFError|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$/.test(name) &&
+      /multiprocessing[\\/](?:connection|queues|managers|resource_sharer)/.test(frames.at(-1)?.file ?? '')
+        ? { weight: WEIGHT.errno + 0.5 }
+        : undefined,
     raises(
-      /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:RayActorError|WorkerCrashedError|NodeDiedError|LocalRayletDiedError|OwnerDiedError|BrokenProcessPool|TerminatedWorkerError|ProcessExitedException|WorkerLostError|EngineDeadError|EngineGenerateError|BrokenExecutor|KilledWorker|NannyFailed)$/,
+      /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:RayActorError|WorkerCrashedError|NodeDiedError|LocalRayletDiedError|OwnerDiedError|BrokenProcessPool|TerminatedWorkerError|ProcessExitedException|WorkerLostError|(?:Async)?EngineDeadError|EngineGenerateError|BrokenExecutor|KilledWorker|NannyFailed)$/,
       WEIGHT.errno,
     ),
   ),

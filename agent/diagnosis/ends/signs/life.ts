@@ -11,13 +11,17 @@ const ENDING =
   /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback/i
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
-export type Life = { readonly add: (line: ReadLine) => void; /** Number of the last line that shows it; 0 where none does. */ readonly lastAt: () => number }
+export type Life = {
+  /** `failed`: something has failed before; only then does life say more than where a bar stands. */
+  readonly add: (line: ReadLine, failed: boolean) => void
+  /** Number of the last line that shows it; 0 where none does. */ readonly lastAt: () => number
+}
 
 export function createLife(): Life {
   let lastAt = 0
   let bar: string | undefined
   return {
-    add(line) {
+    add(line, failed) {
       const { raw, number } = line
       const text = raw.length > 4_000 ? raw.slice(-4_000) : raw
       if (text.includes('%|')) {
@@ -28,12 +32,13 @@ export function createLife(): Life {
           if (moved) lastAt = number
         }
       }
+      if (!failed) return
       if (REQUEST.test(text) || GOOD_END.test(text)) {
         lastAt = number
         return
       }
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
-      if ((record && !ENDING.test(text)) || (STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
+      if ((record && !ENDING.test(text)) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
     },
     lastAt: () => lastAt,
   }

@@ -10,7 +10,9 @@ const PAIR = new RegExp(
 /** Of a validation set that may be empty, and of the scale of mixed precision. */
 const ASIDE = /^(?:val|valid|validation|eval|test)[\s_/-]|loss_?scale|lossscale/i
 const MAY = /loss|norm|nll|cost/i
-const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,4}(\d{1,9})/i
+/** Until one is gone, the others need no look. */
+const GONE = /\bnan\b|\binf/i
+const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,12}(\d{1,9})/i
 const NOT_A_NUMBER = /nan|inf/i
 /** Of mixed precision one overflow is part of the work. */
 const NORM_LINES = 2
@@ -23,7 +25,7 @@ export function createLossReader(): LossReader {
   let sign: DivergedSign | undefined
   return {
     add(line) {
-      if (!MAY.test(line.text) || line.text.length > 8_000) return
+      if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
       let loss: string | undefined
       let norm: string | undefined
       for (const [, key = '', value = ''] of line.text.matchAll(PAIR)) {

@@ -42,7 +42,7 @@ const RULES: readonly Rule[] = [
   { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
   {
     pattern:
-      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|^\^C$|^Aborted!$/,
+      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|Detected KeyboardInterrupt|KeyboardInterrupt detected|[Kk]eyboard interrupt(?:ion)?\b|^\^C$|^Aborted!$/,
     kind: 'cancelled',
     facts: () => ({ signal: 'SIGINT' }),
   },
@@ -52,13 +52,18 @@ const RULES: readonly Rule[] = [
     facts: signalled,
   },
   {
+    pattern: /\bSignalException: Process (?<pid>\d{1,10}) got signal: 2\b/,
+    kind: 'cancelled',
+    facts: ({ groups }) => ({ signal: 'SIGINT', pid: Number(groups?.['pid']) }),
+  },
+  {
     pattern: /\bSignalException: Process (?<pid>\d{1,10}) got signal: (?<signal>\d{1,2})/,
     kind: 'job_killed',
     facts: ({ groups }) => ({ signal: signalName(groups?.['signal']) ?? 'SIGTERM', pid: Number(groups?.['pid']) }),
   },
 ]
 const MAY =
-  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|\^C|Aborted!|CANCELLED|SIG/
+  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
 

@@ -163,6 +163,10 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /Not enough memory to handle (?:\d{1,9} )?(?:total |prefill )?tokens/,
       who: 'Text Generation Inference',
+      verdict: (_, situation) => {
+        const tokens = /Not enough memory to handle (\d{1,9})/.exec(situation.text)?.[1]
+        return `The warm-up of Text Generation Inference did not fit the GPU${tokens === undefined ? '' : `: ${tokens} tokens at once`}.`
+      },
       remedies: lessInTgi,
     },
     { pattern: /may not have enough available memory to load this model/, who: 'ollama', remedies: ggml },

@@ -45,7 +45,9 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   if (rule.verdict !== undefined) return rule.verdict(facts, situation)
   const asked = facts.requested_bytes
   const where = gpuName(facts.gpu_index)
-  const head = `${rule.who ?? whoSpeaks(situation)} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
+  // Ollama runs llama.cpp.
+  const who = rule.who === 'llama.cpp' && situation.programs.has('ollama') ? 'Ollama' : (rule.who ?? whoSpeaks(situation))
+  const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
   return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? 'Cause unknown: the message carries no figures.' : 'What else holds the card is not in the message.'}`

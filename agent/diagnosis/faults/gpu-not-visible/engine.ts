@@ -145,7 +145,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     // The scheduler's word: "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
-    pattern: /(\d{1,6})\/(\d{1,6}) nodes are available:[^\n]{0,400}?(\d{1,6}) Insufficient ((?:nvidia|amd)\.com\/[\w.-]{1,40})/,
+    pattern: /(\d{1,6})\/(\d{1,6}) nodes are available:[^\n]{0,400}?(\d{1,6}) Insufficient ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
     severity: 'critical',
     title: 'No node has a free GPU for the pod',
     verdict: ({ match }) => `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} nodes have no free ${match[4]}.`,
@@ -166,7 +166,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w.-]{1,40})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w.-]{1,40})/,
+      /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
     severity: 'critical',
     title: 'The GPUs of the node are unhealthy',
     verdict: ({ match }) =>

@@ -11,6 +11,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     facts: { pid: 900, process: 'python3', status: 'gfx_0.0.0' },
   },
+  {
+    name: 'a ring, as newer kernels print it',
+    text: 'amdgpu 0000:c3:00.0: amdgpu: ring comp_1.1.0 timeout, signaled seq=7, emitted seq=9\namdgpu 0000:c3:00.0: amdgpu:  Process python3 pid 4087 thread python3 pid 4087\namdgpu 0000:c3:00.0: amdgpu: Starting comp_1.1.0 ring reset',
+    kinds: one,
+    facts: { pid: 4_087, process: 'python3', status: 'comp_1.1.0' },
+  },
   { name: 'a reset', text: 'amdgpu 0000:0c:00.0: amdgpu: GPU reset begin!', kinds: one },
   { name: 'Intel', text: 'i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:85dffffb, in ffmpeg [2210]', kinds: one, facts: { pid: 2210 } },
   { name: 'quiet: started', text: '[drm] amdgpu kernel modesetting enabled.', kinds: [] },

@@ -1,0 +1,92 @@
+// Tells the running agent of a command: when it begins and how it ended. Whatever goes wrong here costs the command nothing.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseStat } from '../../attribution/proc-files.ts'
+import type { Run } from '../../model/job.ts'
+import type { Arguments, Io } from '../command.ts'
+
+export type AgentLine = {
+  readonly started: (pid: number) => void
+  /** The run as the agent counted it; undefined where no agent answers. */
+  readonly ended: (end: { readonly exitCode?: number | undefined; readonly signal?: string | undefined }) => Promise<Run | undefined>
+}
+export type Told = { readonly id: string; readonly name: string | undefined; readonly command: string; readonly user: string | undefined }
+
+const ANSWER_WITHIN_MS = 1_000
+const MAX_ANSWER = 256 * 1024
+
+function startTicks(pid: number): number | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.startTicks
+  } catch {
+    return undefined
+  }
+}
+const isRun = (value: unknown): value is Run => typeof value === 'object' && value !== null && 'job_id' in value && 'gpu_seconds' in value
+
+type Where = { readonly listen: string; readonly token: string }
+const DEFAULT_LISTEN = '127.0.0.1:9839'
+
+/** Reading a configuration takes longer than most commands that end at once: where there is none to read, flags and environment say it all. */
+async function whereOf(args: Arguments, io: Io): Promise<Where | undefined> {
+  const { env, cwd } = io
+  const listen = args.flags.get('listen')
+  if (!args.flags.has('config') && env['WARPWATCH_CONFIG'] === undefined && ![join(cwd, 'warpwatch.yaml'), '/etc/warpwatch/warpwatch.yaml'].some(existsSync))
+    return { listen: typeof listen === 'string' ? listen : (env['WARPWATCH_HTTP__LISTEN'] ?? DEFAULT_LISTEN), token: env['WARPWATCH_HTTP__TOKEN'] ?? '' }
+  const { isLoaded, settingsFor } = await import('../config/settings.ts')
+  const loaded = await settingsFor(args, { ...io, err: () => {} })
+  return isLoaded(loaded) ? loaded.config.http : undefined
+}
+
+/** `fetch` takes 50 ms to load; this is loaded already or takes two. */
+async function post(url: string, token: string, body: string): Promise<unknown> {
+  const { request } = await import('node:http')
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+  }
+  const sent = request(url, { method: 'POST', headers, timeout: ANSWER_WITHIN_MS, agent: false }, (answer) => {
+    let text = ''
+    answer.setEncoding('utf8').on('data', (part: string) => (text = (text + part).slice(0, MAX_ANSWER)))
+    answer.on('end', () => resolve(answer.statusCode === 200 ? JSON.parse(text) : undefined))
+    answer.on('error', reject)
+  })
+  sent.on('timeout', () => sent.destroy(new Error('no answer')))
+  sent.on('error', reject)
+  sent.end(body)
+  return promise
+}
+
+export function openAgentLine(args: Arguments, io: Io, told: Told): AgentLine {
+  let where: Promise<Where | undefined> | undefined
+  let pid = 0
+  let ticks: number | undefined
+  let begun: Promise<unknown> = Promise.resolve()
+  const tell = async (action: 'start' | 'end', more: object): Promise<unknown> => {
+    try {
+      where ??= whereOf(args, io)
+      const found = await where
+      if (found === undefined) return undefined
+      const { localUrl } = await import('../../config/listen.ts')
+      return await post(`${localUrl(found.listen)}/api/v1/jobs/exec`, found.token, JSON.stringify({ action, ...told, pid, start_ticks: ticks, ...more }))
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    started(of) {
+      pid = of
+      ticks = startTicks(of)
+      begun = tell('start', {})
+    },
+    async ended({ exitCode, signal }) {
+      if (pid === 0) return undefined
+      await begun
+      const answer = await tell('end', { exit_code: exitCode, signal })
+      const run = typeof answer === 'object' && answer !== null && 'run' in answer ? answer.run : undefined
+      return isRun(run) ? run : undefined
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// `warpwatch exec -- COMMAND…`: runs a command as a job. Everything about it is as without us, until it has ended: then one verdict, or a line of figures.
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { commandName } from '../../attribution/command-name.ts'
+import { loadNative } from '../../exec/native.ts'
+import { endAs, runCommand } from '../../exec/run.ts'
+import type { Fault } from '../../model/fault.ts'
+import { messageOf } from '../../text/error.ts'
+import { UsageError, type Command } from '../command.ts'
+import { openAgentLine } from './agent.ts'
+
+async function faultsIn(tail: Buffer): Promise<readonly Fault[]> {
+  if (tail.length === 0) return []
+  const [{ explainText }, { logScanner }, { redactDeep }] = await Promise.all([
+    import('../../diagnosis/explain.ts'),
+    import('../../diagnosis/log-scanner.ts'),
+    import('../../lib/redact.ts'),
+  ])
+  return redactDeep(explainText(logScanner(), tail.toString('utf8')))
+}
+
+function userName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined // a uid without an entry in passwd
+  }
+}
+
+export const exec: Command = {
+  name: 'exec',
+  summary: 'run a command as a job: unchanged while it runs, with a verdict when it ends badly',
+  positionals: [],
+  takesCommand: true,
+  flags: {
+    // Spelled out: what reads the configuration is loaded when the command runs already.
+    config: { kind: 'value', value: 'FILE', help: 'configuration file (default: ./warpwatch.yaml, /etc/warpwatch/warpwatch.yaml)' },
+    listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens, if one runs (default: 127.0.0.1:9839)' },
+    name: { kind: 'value', value: 'NAME', help: 'what the job is called (default: the command)' },
+    json: { kind: 'value', value: 'FILE', help: 'write a report of the run to FILE' },
+    quiet: { kind: 'switch', help: 'say nothing when it ends well' },
+  },
+  async run(args, io) {
+    const { command = [], flags } = args
+    if (command.length === 0) throw new UsageError('exec: the command is missing: warpwatch exec [--name NAME] -- COMMAND [ARGUMENTS]')
+    const [given, json] = [flags.get('name'), flags.get('json')]
+    const called = commandName(command)
+    const name = typeof given === 'string' ? given.slice(0, 120) : undefined
+    const agent = openAgentLine(args, io, { id: randomBytes(8).toString('hex'), name, command: called, user: userName() })
+    const native = await loadNative()
+    const startedAt = Date.now()
+    const ended = await runCommand(command, native, agent.started)
+    const { exitCode, signal, tail, problem } = ended
+    const [{ outcomeOf }, { verdictText }, run] = await Promise.all([
+      import('../../jobs/outcome.ts'),
+      import('./verdict.ts'),
+      agent.ended({ exitCode, signal }),
+    ])
+    const endedAt = Date.now()
+    const faults = exitCode === 0 ? [] : await faultsIn(tail)
+    const { outcome, reason } = outcomeOf({ t: endedAt, exitCode, signal, kinds: faults.map(({ kind }) => kind) })
+    const why = problem === undefined ? reason : `${command[0] ?? ''}: ${problem}`
+    if (outcome !== 'completed' || !flags.has('quiet'))
+      io.err(verdictText({ name: name ?? called, outcome, reason: why, durationMs: endedAt - startedAt, fault: faults[0], run }))
+    if (typeof json === 'string') {
+      const report = {
+        name: name ?? called,
+        command: called,
+        started_at: startedAt,
+        ended_at: endedAt,
+        exit_code: exitCode,
+        signal,
+        outcome,
+        reason: why,
+        faults,
+        run,
+      }
+      try {
+        writeFileSync(json, `${JSON.stringify(report)}\n`)
+      } catch (error) {
+        io.err(`warpwatch: exec: --json: the report cannot be written: ${messageOf(error)}\n`)
+      }
+    }
+    return endAs(ended, native)
+  },
+}

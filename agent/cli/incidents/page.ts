@@ -1,0 +1,80 @@
+// One incident as a page for a terminal: what happened to whom, why, what to do, what was seen.
+import { factText, subjectText } from '../../diagnosis/incidents/report.ts'
+import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
+import type { Incident } from '../../model/incident.ts'
+import { bytesText } from '../../text/bytes.ts'
+import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
+import { utcText } from '../../text/time.ts'
+import { printable, type Paint } from '../paint.ts'
+
+const WIDTH = 100
+/** Words onto lines; a word that is longer stands alone. */
+function wrapped(text: string, indent: string): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH - indent.length) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].map((one) => indent + one).join('\n')
+}
+const label = (name: string): string => name.replaceAll('_', ' ').replace(/ bytes$/, '')
+
+export function incidentPage(incident: Incident, host: string, paint: Paint): string {
+  const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [] } = incident
+  const rows = (pairs: readonly (readonly [name: string, text: string])[]): readonly string[] => {
+    const width = Math.max(0, ...pairs.map(([name]) => name.length))
+    return pairs.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${printable(text)}`)
+  }
+  const part = (name: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', paint('strong', name), ...lines])
+  const out = [
+    `${paint(severity, severity.toUpperCase())}  ${paint('strong', printable(title))}`,
+    ...rows([
+      ['status', `${status}${incident.resolved_at === undefined ? '' : ` ${utcText(incident.resolved_at)}`}`],
+      ['began', `${utcText(incident.started_at)}${count === 1 ? '' : `, seen ${count} times, last ${utcText(incident.last_seen_at)}`}`],
+      ['affected', `${subjectText(incident)}${incident.subject.host === undefined ? `, host ${host}` : ''}`],
+      ['kind', `${kind}, incident ${id}`],
+      ...incidentContext(incident).map(([name, text]) => [name.toLowerCase(), text] as const),
+    ]),
+    '',
+    printable(wrapped(verdict, '')),
+    ...(confidence === undefined ? [] : [paint('dim', `confidence: ${CONFIDENCE_TEXTS[confidence]}`)]),
+    ...part(
+      'What to do',
+      remedies.flatMap(({ text, command }, i) => [
+        `  ${i + 1}. ${printable(wrapped(text, '     ')).trimStart()}`,
+        ...(command === undefined ? [] : command.split('\n').map((each) => `     ${paint('command', printable(each))}`)),
+      ]),
+    ),
+    ...part('Figures', rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[label(name), factText(name, value)] as const])))),
+    ...part(
+      'What followed from it',
+      consequences.map(
+        (one) => `  ${utcText(one.first_seen_at)}  ${printable(one.title)}${one.container === undefined ? '' : ` in ${printable(one.container)}`}`,
+      ),
+    ),
+    ...part(
+      'Log',
+      evidence.log_lines.map(({ text, matched }) => {
+        const shown = printable(text.replaceAll('\n', '\n    '))
+        return matched === true ? `  ${paint(severity, '>')} ${shown}` : `    ${paint('dim', shown)}`
+      }),
+    ),
+    ...part(
+      'Processes on the GPU',
+      evidence.processes.map(({ pid, process, container, gpu, gpu_memory_bytes: bytes }) => {
+        const where = [process, container === undefined ? undefined : `container ${container}`, gpu === undefined ? undefined : `GPU ${gpu}`]
+        return `  ${String(pid).padStart(8)}  ${bytesText(bytes).padStart(10)}  ${printable(where.filter((one) => one !== undefined).join(', '))}`
+      }),
+    ),
+    ...part(
+      'Earlier occurrences',
+      occurrences.map(({ at, pid, title: what }) => `  ${utcText(at)}${pid === undefined ? '' : `  pid ${pid}`}  ${printable(what)}`),
+    ),
+    '',
+    paint('dim', `Readings and container settings: warpwatch incidents ${id} --markdown`),
+  ]
+  return `${out.join('\n')}\n`
+}

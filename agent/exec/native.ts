@@ -1,0 +1,86 @@
+// What Node cannot do itself: real pipes, a second terminal, its size, and ending by a signal without a core file. Through koffi and the C library.
+import { closeSync, constants } from 'node:fs'
+
+export type Pair = {
+  /** Ours: what the command writes is read here. */
+  readonly read: number
+  /** The command's. */
+  readonly write: number
+}
+export type Native = {
+  /** undefined: the system gives none. */
+  readonly pipe: () => Pair | undefined
+  /** A terminal that changes nothing of what passes through it, of the size of `like`. */
+  readonly terminal: (like: number) => Pair | undefined
+  /** Gives the terminal behind `read` the size of `like`. */
+  readonly resize: (read: number, like: number) => void
+  readonly withoutCore: () => void
+}
+
+// asm-generic/ioctls.h, linux/prctl.h; x86_64 and arm64 have the same numbers.
+const TIOCGWINSZ = 0x5413
+const TIOCSWINSZ = 0x5414
+const F_SETPIPE_SZ = 1031
+/** What a user may have without privileges (fs.pipe-max-size). */
+export const PIPE_BYTES = 1024 * 1024
+const TCSANOW = 0
+const PR_SET_DUMPABLE = 4
+/** `struct termios` of glibc is 60 bytes long. */
+const TERMIOS_BYTES = 128
+
+/** undefined where koffi or the C library cannot be loaded. */
+export async function loadNative(): Promise<Native | undefined> {
+  try {
+    const { default: koffi } = await import('koffi')
+    const libc = koffi.load('libc.so.6')
+    const pipe2 = libc.func('int pipe2(_Out_ int *fds, int flags)')
+    const fcntl = libc.func('int fcntl(int fd, int command, int value)')
+    const openpt = libc.func('int posix_openpt(int flags)')
+    const grantpt = libc.func('int grantpt(int fd)')
+    const unlockpt = libc.func('int unlockpt(int fd)')
+    const ptsname = libc.func('const char *ptsname(int fd)')
+    const open = libc.func('int open(const char *path, int flags)')
+    const tcgetattr = libc.func('int tcgetattr(int fd, _Out_ uint8_t *termios)')
+    const cfmakeraw = libc.func('void cfmakeraw(_Inout_ uint8_t *termios)')
+    const tcsetattr = libc.func('int tcsetattr(int fd, int actions, const uint8_t *termios)')
+    const winsize = libc.func('int ioctl(int fd, ulong request, _Inout_ uint8_t *size)')
+    const prctl = libc.func('int prctl(int option, ulong value)')
+    const closeOnExec = 0o2000000
+
+    const resize = (to: number, like: number): void => {
+      const size = new Uint8Array(8)
+      if (winsize(like, TIOCGWINSZ, size) === 0) winsize(to, TIOCSWINSZ, size)
+    }
+    return {
+      pipe() {
+        const fds = new Int32Array(2)
+        if (pipe2(fds, closeOnExec) !== 0) return undefined
+        const [read = -1, write = -1] = fds
+        // Fewer and longer reads; where a user has too many large pipes it stays as it is.
+        fcntl(write, F_SETPIPE_SZ, PIPE_BYTES)
+        return { read, write }
+      },
+      terminal(like) {
+        const read: number = openpt(constants.O_RDWR | constants.O_NOCTTY | closeOnExec)
+        if (read < 0) return undefined
+        const path: unknown = grantpt(read) === 0 && unlockpt(read) === 0 ? ptsname(read) : undefined
+        const write: number = typeof path === 'string' ? open(path, constants.O_RDWR | constants.O_NOCTTY | closeOnExec) : -1
+        if (write < 0) {
+          closeSync(read)
+          return undefined
+        }
+        // The real terminal turns line ends into what it wants; done twice they would be wrong.
+        const termios = new Uint8Array(TERMIOS_BYTES)
+        tcgetattr(write, termios)
+        cfmakeraw(termios)
+        tcsetattr(write, TCSANOW, termios)
+        resize(read, like)
+        return { read, write }
+      },
+      resize,
+      withoutCore: () => void prctl(PR_SET_DUMPABLE, 0),
+    }
+  } catch {
+    return undefined
+  }
+}

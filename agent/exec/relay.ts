@@ -1,0 +1,81 @@
+// Passes the bytes of a pipe or terminal on to our own output as they are, and keeps the end of them.
+import { closeSync, read, write } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from '../text/error.ts'
+import { PIPE_BYTES } from './native.ts'
+import { TAIL_BYTES, type Output } from './streams.ts'
+
+export type Relay = {
+  /** Resolves when the last writer has closed it, or nothing comes any more after `finish`. */
+  readonly done: Promise<void>
+  /** The command has ended; what it started may live on and hold its output open. */
+  readonly finish: () => void
+  readonly tail: () => Buffer
+}
+
+const BUSY_MS = 2
+/** After the command's end: what is still in the pipe comes at once. */
+const QUIET_MS = 100
+
+const readSome = (fd: number, into: Buffer): Promise<number> =>
+  new Promise((resolve, reject) => read(fd, into, 0, into.length, null, (error, length) => (error === null ? resolve(length) : reject(error))))
+const writeSome = (fd: number, from: Buffer): Promise<number> =>
+  new Promise((resolve, reject) => write(fd, from, 0, from.length, null, (error, length) => (error === null ? resolve(length) : reject(error))))
+
+export function startRelay(fd: number, to: Output): Relay {
+  /** The last chunks, more than is asked for by one at most. */
+  let kept: Buffer[] = []
+  let length = 0
+  let total = 0
+  let isReaderGone = false
+  const keep = (chunk: Buffer): void => {
+    const end = Buffer.from(chunk.subarray(-TAIL_BYTES))
+    kept.push(end)
+    length += end.length
+    total += chunk.length
+    while (kept[0] !== undefined && length - kept[0].length >= TAIL_BYTES) length -= kept.shift()?.length ?? 0
+  }
+  const pass = async (chunk: Buffer): Promise<void> => {
+    for (let rest = chunk; rest.length > 0 && !isReaderGone;) {
+      try {
+        rest = rest.subarray(await writeSome(to, rest))
+      } catch (error) {
+        if (codeOf(error) === 'EAGAIN') await delay(BUSY_MS)
+        else isReaderGone = true
+      }
+    }
+  }
+  const finished = Promise.withResolvers<void>()
+  const run = async (): Promise<void> => {
+    const buffer = Buffer.allocUnsafeSlow(PIPE_BYTES)
+    for (;;) {
+      let size
+      try {
+        size = await readSome(fd, buffer)
+      } catch (error) {
+        if (codeOf(error) === 'EAGAIN') {
+          await delay(BUSY_MS)
+          continue
+        }
+        break // EIO: the last one who held the terminal has closed it
+      }
+      if (size === 0) break
+      const chunk = buffer.subarray(0, size)
+      keep(chunk)
+      await pass(chunk)
+      // As if the command had written there itself: it must learn that nobody reads.
+      if (isReaderGone) break
+    }
+    closeSync(fd)
+  }
+  const over = run()
+  let seen = -1
+  const untilQuiet = async (): Promise<void> => {
+    await finished.promise
+    while (seen !== total) {
+      seen = total
+      await delay(QUIET_MS)
+    }
+  }
+  return { done: Promise.race([over, untilQuiet()]), finish: finished.resolve, tail: () => Buffer.concat(kept).subarray(-TAIL_BYTES) }
+}

@@ -1,0 +1,84 @@
+// The buffers that llama.cpp's library and Ollama's engine write when they load a model: per device, weights, KV cache and computing.
+import { bytesOf, inLog, linesOf } from '../log-figures.ts'
+import { figures, type MemoryPart, type ServerFigures } from '../model.ts'
+
+/** Buffers in host memory: `CPU`, `CPU_Mapped`, `CPU_REPACK`, `CUDA_Host`, `ROCm_Host`. */
+const HOST = /^CPU|_Host$/
+const BUFFER = /(\S+):\s+(\S+)\s+(?:(model|KV|RS|compute|output)\s+)?buffer size =\s*([\d.]+) (MiB)/
+/** Of llm_load_tensors up to b3001 without a word for what it holds. */
+const PART_OF: Readonly<Record<string, MemoryPart>> = { model: 'weights', KV: 'kv_cache', RS: 'kv_cache', compute: 'other', output: 'other' }
+const ENGINE = /msg="?(model weights|kv cache|compute graph)"?.*? device=(\S+).*? (?:size|buffer)="([\d.]+) (GiB|MiB|KiB|B)"/
+const ENGINE_PART: Readonly<Record<string, MemoryPart>> = { 'model weights': 'weights', 'kv cache': 'kv_cache', 'compute graph': 'other' }
+/** The model is loaded anew: what trial loads or the load before it wrote counts no more. */
+const ANEW = /llama_model_loader: loaded meta data|load_tensors: loading model tensors|llama_model_load(?:_from_file_impl)?: using device/
+
+type Buffer = { readonly part: MemoryPart; readonly device: string; readonly kind: string; readonly bytes: number }
+
+function bufferIn(line: string): Buffer | undefined {
+  const ggml = BUFFER.exec(line)
+  if (ggml !== null) {
+    const [, speaker = '', device = '', what = 'model', amount, unit] = ggml
+    const [bytes, part] = [bytesOf(amount, unit), PART_OF[what]]
+    return bytes === undefined || part === undefined ? undefined : { part, device, kind: `${speaker} ${what}`, bytes }
+  }
+  const engine = ENGINE.exec(line)
+  if (engine === null) return undefined
+  const [, what = '', device = '', amount, unit] = engine
+  const [bytes, part] = [bytesOf(amount, unit), ENGINE_PART[what]]
+  return bytes === undefined || part === undefined ? undefined : { part, device, kind: what, bytes }
+}
+
+/**
+ * Lines of one set are added, since a model with a sliding window has two KV buffers on each device. A set begins with a load, or, where
+ * that was not written, with weights behind other buffers.
+ */
+export function readGgmlLog(text: string): ServerFigures {
+  let buffers: Buffer[] = []
+  let context: number | undefined
+  let cells: number | undefined
+  let layers: readonly [number, number] | undefined
+  let build: string | undefined
+  for (const line of linesOf(text)) {
+    build ??= /\bbuild:? (?:= )?(\d{3,6}) \(/.exec(line)?.[1]
+    if (ANEW.test(line)) {
+      buffers = []
+      cells = undefined
+    }
+    const length = /llama_(?:context|new_context_with_model): n_ctx\s+= (\d+)/.exec(line)?.[1]
+    if (length !== undefined) context = Number(length)
+    const slot = /initializing, n_slots = \d+, n_ctx_slot = (\d+)/.exec(line)?.[1]
+    if (slot !== undefined) context = Number(slot)
+    const pool = /llama_kv_cache\w*: size =\s*[\d.]+ MiB \(\s*(\d+) cells,\s+\d+ layers,\s+(\d+)(?:\/(\d+))? seqs\)/.exec(line)
+    // With n/n sequences each has cells of its own; with one of several they share them.
+    if (pool !== null) cells = Math.max(cells ?? 0, Number(pool[1]) * (pool[3] === undefined ? 1 : Number(pool[3])))
+    const loaded = /offloaded (\d+)\/(\d+) layers to GPU/.exec(line)
+    if (loaded !== null) layers = [Number(loaded[1]), Number(loaded[2])]
+    const buffer = bufferIn(line)
+    if (buffer === undefined) continue
+    if (buffer.part === 'weights' && buffers.some(({ part }) => part !== 'weights')) buffers = []
+    buffers.push(buffer)
+  }
+  const inGpu = buffers.filter(({ device }) => !HOST.test(device))
+  const sum = (part: MemoryPart): number | undefined => {
+    const found = inGpu.filter((buffer) => buffer.part === part)
+    return found.length === 0 ? undefined : found.reduce((all, { bytes }) => all + bytes, 0)
+  }
+  const memory = { weights: inLog(sum('weights')), kv_cache: inLog(sum('kv_cache')), other: inLog(sum('other')) }
+  return figures({
+    version: build === undefined ? undefined : `b${build}`,
+    context,
+    kvCapacityTokens: cells,
+    offloadedRatio: offloaded(buffers, layers),
+    memory: Object.fromEntries(Object.entries(memory).filter(([, figure]) => figure !== undefined)),
+  })
+}
+
+/** By bytes of weights, because all layers can be "on the GPU" while the experts of each lie in host memory. A mapped file's span overlaps what was copied to the card. */
+function offloaded(buffers: readonly Buffer[], layers: readonly [number, number] | undefined): number | undefined {
+  const weights = buffers.filter(({ part, bytes }) => part === 'weights' && bytes > 0)
+  const host = weights.filter(({ device }) => HOST.test(device))
+  const total = weights.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (total === 0) return layers === undefined || layers[1] === 0 ? undefined : 1 - layers[0] / layers[1]
+  if (layers !== undefined && layers[0] >= layers[1] && host.reduce((sum, { bytes }) => sum + bytes, 0) < total / 10) return 0
+  return host.reduce((sum, { bytes }) => sum + bytes, 0) / total
+}

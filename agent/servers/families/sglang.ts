@@ -1,0 +1,127 @@
+// SGLang. Its /health makes a token and its /server_info holds keys: neither is ever asked.
+import * as z from 'zod/mini'
+import { readExposition } from '../exposition.ts'
+import { defineFamily } from '../family.ts'
+import { amount, listOf, part, readJson, words } from '../json-page.ts'
+import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
+import { highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { readSglangLog } from './sglang-log.ts'
+
+const wanted = (name: string): string | undefined => /^sglang[:_](.+)$/.exec(name)?.[1]
+/** Its GB are 2^30 bytes. */
+const memory = (gigabytes: number | undefined, source: FigureSource): MemoryFigure | undefined =>
+  gigabytes === undefined ? undefined : { bytes: Math.round(gigabytes * 2 ** 30), source }
+const split = (weights?: MemoryFigure, cache?: MemoryFigure, graphs?: MemoryFigure): ServerFigures['memory'] => ({
+  ...(weights === undefined ? {} : { weights }),
+  ...(cache === undefined ? {} : { kv_cache: cache }),
+  ...(graphs === undefined ? {} : { graphs }),
+})
+
+export function readMetrics(body: string): ServerFigures | undefined {
+  const page = readExposition(body, wanted)
+  if (page.size === 0) return undefined
+  const names = labelValues(page, 'model_name')
+  return figures({
+    models: names.length > 0 ? names : labelValues(page, 'name', ['num_requests_running', 'token_usage']),
+    state: 'ready',
+    running: sumOf(page, ['num_running_reqs', 'num_requests_running']),
+    waiting: sumOf(page, ['num_queue_reqs', 'num_requests_waiting', 'queue_req']),
+    kvUsage: shareOf(page, ['token_usage']),
+    kvCapacityTokens: highestOf(page, ['max_total_num_tokens']),
+    preemptions: sumOf(page, ['num_retracted_requests']),
+    prefixHitRatio: shareOf(page, ['cache_hit_rate']),
+    promptTokens: sumOf(page, ['prompt_tokens']),
+    generationTokens: sumOf(page, ['generation_tokens']),
+    outcomes: outcomesOf([{ samples: samplesOf(page, ['num_aborted_requests']), wordOf: () => 'aborted' }]),
+    timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+    context: highestOf(page, ['context_len']),
+    // Of one rank each; graphs by phase.
+    memory: split(
+      memory(sumOf(page, ['weight_memory_usage_gb']), 'gauge'),
+      memory(sumOf(page, ['kv_cache_memory_usage_gb']), 'gauge'),
+      memory(sumOf(page, ['graph_memory_usage_gb']), 'gauge'),
+    ),
+  })
+}
+
+const load = z.object({
+  num_running_reqs: amount,
+  num_waiting_reqs: amount,
+  num_used_tokens: amount,
+  max_total_num_tokens: amount,
+  token_usage: amount,
+  cache_hit_rate: amount,
+  memory: part(z.object({ weight_gb: amount, kv_cache_gb: amount, graph_gb: amount, token_capacity: amount })),
+})
+const loads = z.union([
+  z.object({ loads: listOf(load) }),
+  z.pipe(
+    listOf(load),
+    z.transform((found: z.output<typeof load>[]) => ({ loads: found })),
+  ),
+])
+
+export function readLoads(body: string): ServerFigures | undefined {
+  const found = readJson(body, loads)?.loads
+  if (found === undefined || found.length === 0) return undefined
+  const sum = (pick: (one: z.output<typeof load>) => number | undefined): number | undefined => {
+    const values = found.flatMap((one) => pick(one) ?? [])
+    return values.length === 0 ? undefined : values.reduce((all, value) => all + value, 0)
+  }
+  const usages = found.flatMap(({ token_usage: usage }) => usage ?? [])
+  return figures({
+    state: 'ready',
+    running: sum((one) => one.num_running_reqs),
+    waiting: sum((one) => one.num_waiting_reqs),
+    kvUsage: usages.length === 0 ? undefined : Math.min(1, Math.max(...usages)),
+    kvCapacityTokens: sum((one) => one.max_total_num_tokens ?? one.memory?.token_capacity),
+    memory: split(
+      memory(
+        sum((one) => one.memory?.weight_gb),
+        'api',
+      ),
+      memory(
+        sum((one) => one.memory?.kv_cache_gb),
+        'api',
+      ),
+      memory(
+        sum((one) => one.memory?.graph_gb),
+        'api',
+      ),
+    ),
+  })
+}
+
+const info = z.object({ model_path: z.string(), is_generation: z.optional(z.unknown()) })
+const models = z.object({ data: listOf(z.object({ id: words, max_model_len: amount })) })
+
+export const sglang = defineFamily({
+  id: 'sglang',
+  title: 'SGLang',
+  command: /sglang\.launch_server|(?:^|[\s/])sglang serve\b/,
+  helper: /sglang::/,
+  image: /(?:^|\/)sglang(?:[:@]|$)/,
+  port: 30_000,
+  proof: {
+    path: '/model_info',
+    read: ({ body }) => {
+      const found = readJson(body, info)
+      return found === undefined ? undefined : { models: [found.model_path.slice(0, 200)] }
+    },
+  },
+  pages: [
+    { path: '/metrics', rate: 'scrape', read: readMetrics },
+    { path: '/v1/loads?include=core,memory,queues', rate: 'scrape', read: readLoads },
+    {
+      path: '/v1/models',
+      rate: 'rare',
+      read: (body) => {
+        const data = readJson(body, models)?.data
+        return data === undefined ? undefined : figures({ models: data.flatMap(({ id }) => id ?? []).slice(0, 8), context: data[0]?.max_model_len })
+      },
+    },
+  ],
+  log: readSglangLog,
+  engineApart: true,
+})

@@ -1,0 +1,68 @@
+// Text Generation Inference: the router tells the queue and the token budget; it has no time to the first token.
+import * as z from 'zod/mini'
+import { readExposition } from '../exposition.ts'
+import { defineFamily } from '../family.ts'
+import { amount, readJson, words } from '../json-page.ts'
+import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
+import { highestOf, histogramOf, outcomesOf, samplesOf, sumOf } from '../pick.ts'
+
+const wanted = (name: string): string | undefined => /^tgi_(.+)$/.exec(name)?.[1]
+const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected', dropped: 'aborted' }
+
+export function readMetrics(body: string): ServerFigures | undefined {
+  const page = readExposition(body, wanted)
+  if (page.size === 0) return undefined
+  const budget = highestOf(page, ['batch_max_total_tokens'])
+  const used = highestOf(page, ['batch_current_max_tokens'])
+  return figures({
+    state: 'ready',
+    running: sumOf(page, ['batch_current_size']),
+    waiting: sumOf(page, ['queue_size']),
+    // What the running requests may come to, of the budget that is the KV cache.
+    kvUsage: budget === undefined || used === undefined || budget <= 0 ? undefined : Math.min(1, used / budget),
+    kvCapacityTokens: budget,
+    promptTokens: sumOf(page, ['request_input_length_sum']),
+    generationTokens: sumOf(page, ['request_generated_tokens_sum']),
+    outcomes: outcomesOf([
+      { samples: samplesOf(page, ['request_success']), wordOf: () => 'completed' },
+      { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => FAILURES[err ?? ''] ?? 'failed' },
+    ]),
+    interTokenLatency: histogramOf(page, ['request_mean_time_per_token_duration']),
+  })
+}
+
+const info = z.object({
+  model_id: z.string(),
+  version: words,
+  model_dtype: words,
+  quantize: words,
+  max_total_tokens: amount,
+  router: words,
+  model_type: z.optional(z.unknown()),
+})
+export function readInfo(body: string): ServerFigures | undefined {
+  const found = readJson(body, info)
+  // The sister for embeddings has `model_type`.
+  if (found === undefined || found.model_type !== undefined) return undefined
+  const { model_id: model, version, quantize, max_total_tokens: context } = found
+  return figures({ models: [model.slice(0, 200)], version, quantization: quantize, context })
+}
+
+export const tgi = defineFamily({
+  id: 'tgi',
+  title: 'TGI',
+  command: /text-generation-router\b/,
+  helper: /text-generation-(?:launcher|server)\b/,
+  image: /text-generation-inference/,
+  port: 3_000,
+  proof: { path: '/info', read: ({ body }) => readInfo(body) },
+  pages: [
+    { path: '/metrics', rate: 'scrape', read: readMetrics },
+    { path: '/info', rate: 'rare', read: readInfo },
+  ],
+  log: (text) => {
+    const tokens = /Setting max batch total tokens to (\d+)/.exec(text)?.[1]
+    return figures({ kvCapacityTokens: tokens === undefined ? undefined : Number(tokens) })
+  },
+  engineApart: true,
+})

@@ -1,0 +1,51 @@
+// Triton, also with TensorRT-LLM behind it. Metrics have a port of their own.
+import { readExposition } from '../exposition.ts'
+import { defineFamily } from '../family.ts'
+import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
+import { highestOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+
+const wanted = (name: string): string | undefined => (/^nv_(?:inference|trt_llm)_/.test(name) ? name : undefined)
+const FAILURES: Readonly<Record<string, RequestOutcome>> = { REJECTED: 'rejected', CANCELED: 'aborted' }
+const REQUESTS = ['nv_trt_llm_request_metrics']
+const BLOCKS = ['nv_trt_llm_kv_cache_block_metrics']
+
+export function readMetrics(body: string): ServerFigures | undefined {
+  const page = readExposition(body, wanted)
+  if (page.size === 0) return undefined
+  const blocks = (type: string): number | undefined => highestOf(page, BLOCKS, { kv_cache_block_type: type })
+  const [used, most, each] = [blocks('used'), blocks('max'), blocks('tokens_per')]
+  return figures({
+    models: labelValues(page, 'model'),
+    state: 'ready',
+    running: sumOf(page, REQUESTS, { request_type: 'active' }),
+    waiting: sumOf(page, REQUESTS, { request_type: 'waiting' }) ?? sumOf(page, ['nv_inference_pending_request_count']),
+    kvUsage: used === undefined || most === undefined || most <= 0 ? shareOf(page, BLOCKS, { kv_cache_block_type: 'fraction' }) : Math.min(1, used / most),
+    kvCapacityTokens: most === undefined || each === undefined ? undefined : most * each,
+    outcomes: outcomesOf([
+      { samples: samplesOf(page, ['nv_inference_request_success']), wordOf: () => 'completed' },
+      { samples: samplesOf(page, ['nv_inference_request_failure']), wordOf: ({ reason }) => FAILURES[reason ?? ''] ?? 'failed' },
+    ]),
+  })
+}
+
+export const triton = defineFamily({
+  id: 'triton',
+  title: 'Triton',
+  command: /(?:^|[\s/])tritonserver\b/,
+  helper: /triton_python_backend_stub/,
+  image: /(?:^|\/)tritonserver(?:[:@]|$)/,
+  port: 8_002,
+  proof: {
+    path: '/metrics',
+    read: ({ body }) => readMetrics(body),
+  },
+  pages: [{ path: '/metrics', rate: 'scrape', read: readMetrics }],
+  log: (text) => {
+    const tokens = /Using (\d+) tokens in paged KV cache/.exec(text)?.[1]
+    const bytes = /Allocate (\d+) bytes for k\/v cache/.exec(text)?.[1]
+    return figures({
+      kvCapacityTokens: tokens === undefined ? undefined : Number(tokens),
+      memory: bytes === undefined ? undefined : { kv_cache: { bytes: Number(bytes), source: 'log' } },
+    })
+  },
+})

@@ -1,0 +1,51 @@
+// TensorRT-LLM's own server. Its /metrics is a queue that each reading empties, so it is never asked: what it tells to Prometheus is elsewhere.
+import * as z from 'zod/mini'
+import { readExposition } from '../exposition.ts'
+import { defineFamily } from '../family.ts'
+import { readJson } from '../json-page.ts'
+import { figures, type ServerFigures } from '../model.ts'
+import { finishedReason, highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+
+const wanted = (name: string): string | undefined => /^trtllm[:_](.+)$/.exec(name)?.[1]
+
+export function readMetrics(body: string): ServerFigures | undefined {
+  const page = readExposition(body, wanted)
+  if (page.size === 0) return undefined
+  const [blocks, each] = [highestOf(page, ['kv_cache_max_blocks']), highestOf(page, ['kv_cache_tokens_per_block'])]
+  return figures({
+    models: labelValues(page, 'model_name'),
+    state: 'ready',
+    running: sumOf(page, ['num_requests_running']),
+    waiting: sumOf(page, ['num_requests_waiting']),
+    kvUsage: shareOf(page, ['kv_cache_utilization']),
+    kvCapacityTokens: blocks === undefined || each === undefined ? undefined : blocks * each,
+    prefixHitRatio: shareOf(page, ['kv_cache_hit_rate']),
+    promptTokens: sumOf(page, ['prompt_tokens']),
+    generationTokens: sumOf(page, ['generation_tokens']),
+    outcomes: outcomesOf([
+      { samples: samplesOf(page, ['request_success']), wordOf: finishedReason },
+      { samples: samplesOf(page, ['request_error']), wordOf: () => 'failed' },
+    ]),
+    timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+  })
+}
+
+const version = z.object({ version: z.string() })
+
+export const trtllmServe = defineFamily({
+  id: 'trtllm-serve',
+  title: 'TensorRT-LLM',
+  command: /\btrtllm-serve\b/,
+  image: /(?:^|\/)tensorrt-llm\//,
+  port: 8_000,
+  proof: {
+    path: '/version',
+    read: ({ body }) => {
+      const found = readJson(body, version)
+      return found === undefined ? undefined : { version: found.version.slice(0, 100) }
+    },
+  },
+  proofIsWeak: true,
+  pages: [{ path: '/prometheus/metrics', rate: 'scrape', read: readMetrics }],
+})

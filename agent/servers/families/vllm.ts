@@ -1,0 +1,96 @@
+// vLLM: V0 and V1, alone or under Ray, whose names carry a prefix. The memory split stands in its log alone.
+import * as z from 'zod/mini'
+import { readExposition, type Exposition } from '../exposition.ts'
+import { defineFamily } from '../family.ts'
+import { amount, listOf, readJson, words } from '../json-page.ts'
+import { figures, type ServerFigures } from '../model.ts'
+import { finishedReason, highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { readVllmLog } from './vllm-log.ts'
+
+/** `vllm:x`, `ray_vllm:x` and, with OpenTelemetry in Ray, `ray_vllm_x`. */
+const wanted = (name: string): string | undefined => /^(?:ray_)?vllm[:_](.+)$/.exec(name)?.[1]
+
+function capacityOf(page: Exposition): number | undefined {
+  const rows = samplesOf(page, ['cache_config_info']).map(({ labels }) => labels)
+  const number = (text: string | undefined): number | undefined => (text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined)
+  const tokens = rows.flatMap(({ kv_cache_size_tokens: text }) => number(text) ?? [])
+  // One row for each engine, and each engine has a cache of its own.
+  if (tokens.length > 0) return tokens.reduce((sum, each) => sum + each, 0)
+  const blocks = rows.flatMap(({ num_gpu_blocks: count, block_size: size }) => {
+    const [blocksOf, tokensOf] = [number(count), number(size)]
+    return blocksOf === undefined || tokensOf === undefined ? [] : [blocksOf * tokensOf]
+  })
+  // num_gpu_blocks is the sum over the data-parallel engines in each of their rows.
+  return blocks.length === 0 ? undefined : Math.max(...blocks)
+}
+
+function stateOf(page: Exposition): ServerFigures['state'] {
+  const asleep = samplesOf(page, ['engine_sleep_state']).some(({ labels, value }) => value === 1 && labels['sleep_state'] !== 'awake')
+  return asleep ? 'sleeping' : 'ready'
+}
+
+function offloadOf(page: Exposition): number | undefined {
+  const offloads = labelValues(page, 'cpu_offload_gb', ['cache_config_info']).map(Number)
+  // How much of the weights that is cannot be told without their size.
+  return offloads.length > 0 && offloads.every((gigabytes) => gigabytes === 0) ? 0 : undefined
+}
+
+export function readMetrics(body: string): ServerFigures | undefined {
+  const page = readExposition(body, wanted)
+  // With --disable-log-stats the page holds none of its names.
+  if (page.size === 0) return undefined
+  const queries = sumOf(page, ['prefix_cache_queries', 'gpu_prefix_cache_queries'])
+  return figures({
+    models: labelValues(page, 'model_name'),
+    state: stateOf(page),
+    running: sumOf(page, ['num_requests_running']),
+    waiting: sumOf(page, ['num_requests_waiting']),
+    kvUsage: shareOf(page, ['kv_cache_usage_perc', 'gpu_cache_usage_perc']),
+    kvCapacityTokens: capacityOf(page),
+    preemptions: sumOf(page, ['num_preemptions']),
+    prefixQueries: queries,
+    prefixHits: queries === undefined ? undefined : sumOf(page, ['prefix_cache_hits', 'gpu_prefix_cache_hits']),
+    prefixHitRatio: shareOf(page, ['gpu_prefix_cache_hit_rate']),
+    promptTokens: sumOf(page, ['prompt_tokens']),
+    generationTokens: sumOf(page, ['generation_tokens']),
+    outcomes: outcomesOf([{ samples: samplesOf(page, ['request_success']), wordOf: finishedReason }]),
+    timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+    offloadedRatio: offloadOf(page),
+    context: highestOf(page, ['max_model_len']),
+  })
+}
+
+const version = z.object({ version: z.string() })
+const models = z.object({ data: listOf(z.object({ id: words, max_model_len: amount })) })
+
+export const vllm = defineFamily({
+  id: 'vllm',
+  title: 'vLLM',
+  command: /(?:^|[\s/])vllm(?:\.exe)? serve\b|vllm\.entrypoints\.|VLLM::APIServer/,
+  helper: /VLLM::(?:EngineCore|Worker|DPCoordinator)|VllmWorker/,
+  image: /(?:^|\/)vllm(?:[-/]openai|[:@]|$)|vllm-openai/,
+  port: 8_000,
+  proof: {
+    path: '/version',
+    read: ({ body }) => {
+      const found = readJson(body, version)
+      return found === undefined ? undefined : { version: found.version.slice(0, 100) }
+    },
+  },
+  proofIsWeak: true,
+  pages: [
+    { path: '/metrics', rate: 'scrape', read: readMetrics },
+    {
+      path: '/v1/models',
+      rate: 'rare',
+      read: (body) => {
+        const data = readJson(body, models)?.data
+        if (data === undefined) return undefined
+        return figures({ models: data.flatMap(({ id }) => id ?? []).slice(0, 8), context: data[0]?.max_model_len })
+      },
+    },
+  ],
+  log: readVllmLog,
+  engineApart: true,
+})

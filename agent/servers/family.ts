@@ -1,0 +1,42 @@
+// What is known of one family of inference servers: how it is recognised, what may be asked of it, and what its answers mean.
+import type { ServerFigures } from './model.ts'
+
+/** What is known of the process that listens. */
+export type Known = { readonly argv: readonly string[]; readonly figures: ServerFigures }
+
+export type Page = {
+  /** Asked by GET, never in another way. */
+  readonly path: string
+  /** `rare`: once a minute. */
+  readonly rate: 'scrape' | 'rare'
+  /** Absent: always. */
+  readonly when?: (known: Known) => boolean
+  /** undefined: this is not what the page says in any version. */
+  readonly read: (body: string, known: Known) => ServerFigures | undefined
+}
+
+export type Answer = { readonly body: string; readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }
+
+export type Family = {
+  readonly id: string
+  readonly title: string
+  /** Of the command line (words joined by blanks) of a process that listens for it. */
+  readonly command: RegExp
+  /** Of a command line that belongs to the family but answers nobody: its engine, runner or worker. */
+  readonly helper?: RegExp
+  /** Of the container's image. */
+  readonly image?: RegExp
+  /** Where it listens unless told otherwise. */
+  readonly port: number
+  /** One harmless GET that shows that it is this family; gives what it learns by the way. */
+  readonly proof: { readonly path: string; readonly read: (answer: Answer) => ServerFigures | undefined }
+  /** Others listen on the same port and answer `proof` alike: such a port is not asked when nothing but its number speaks for the family. */
+  readonly proofIsWeak?: true
+  readonly pages: readonly Page[]
+  /** The head of its log. */
+  readonly log?: (text: string) => ServerFigures
+  /** The process that holds the GPU is another one than the one that listens, and lives as long: when it ends, the server is dead. */
+  readonly engineApart?: true
+}
+
+export const defineFamily = <const F extends Family>(family: F): F => family

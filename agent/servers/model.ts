@@ -1,0 +1,65 @@
+// What an inference server says of itself, in one form for all families. What a server does not tell is absent.
+
+/** `dead`: something answers for it, but the process that held the GPU has ended. */
+export const SERVER_STATES = ['loading', 'ready', 'sleeping', 'dead'] as const
+export type ServerState = (typeof SERVER_STATES)[number]
+
+/** How requests ended, in words that fit all servers. `rejected`: refused before any work; `aborted`: the client left or it was cancelled. */
+export const REQUEST_OUTCOMES = ['completed', 'aborted', 'rejected', 'failed'] as const
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number]
+
+export const MEMORY_PARTS = ['weights', 'kv_cache', 'graphs', 'other'] as const
+export type MemoryPart = (typeof MEMORY_PARTS)[number]
+/** `api`: a JSON page; `gauge`: a metric; `log`: the head of its log. */
+export type FigureSource = 'gauge' | 'api' | 'log'
+export type MemoryFigure = { readonly bytes: number; readonly source: FigureSource }
+
+/** Cumulative counts by upper bound, the last one +Inf, as the server counts them. */
+export type Histogram = { readonly bounds: readonly number[]; readonly counts: readonly number[] }
+
+export type ServerFigures = {
+  readonly version?: string
+  /** Names as the server serves them. */
+  readonly models?: readonly string[]
+  readonly quantization?: string
+  /** Tokens that one request may have, as in force. */
+  readonly context?: number
+  readonly state?: ServerState
+  /** One that only hands requests on to servers of its own. */
+  readonly router?: true
+  readonly running?: number
+  readonly waiting?: number
+  /** Share of the KV cache in use, of the fullest engine. */
+  readonly kvUsage?: number
+  readonly kvCapacityTokens?: number
+  /** Counters since the server started. */
+  readonly preemptions?: number
+  readonly prefixHits?: number
+  readonly prefixQueries?: number
+  readonly promptTokens?: number
+  readonly generationTokens?: number
+  readonly outcomes?: Readonly<Partial<Record<RequestOutcome, number>>>
+  /** Share of prompt tokens found in the prefix cache, where the server tells a share instead of counts. */
+  readonly prefixHitRatio?: number
+  readonly timeToFirstToken?: Histogram
+  readonly interTokenLatency?: Histogram
+  /** Share of the model that lies outside of GPU memory. */
+  readonly offloadedRatio?: number
+  /** Of all its GPUs together. */
+  readonly memory?: Readonly<Partial<Record<MemoryPart, MemoryFigure>>>
+}
+
+/** Keys whose value is undefined are left out, so that they hide nothing when figures are joined. */
+export function figures(values: { readonly [K in keyof ServerFigures]: ServerFigures[K] | undefined }): ServerFigures {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value)),
+  )
+}
+const isEmptyRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+/** The first that tells a figure is believed. */
+export function joined(...all: readonly ServerFigures[]): ServerFigures {
+  const whole: ServerFigures = Object.assign({}, ...all.toReversed())
+  const memory: ServerFigures['memory'] = Object.assign({}, ...all.toReversed().map((one) => one.memory ?? {}))
+  return figures({ ...whole, memory })
+}

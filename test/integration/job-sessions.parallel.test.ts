@@ -1,0 +1,53 @@
+// Jobs on a bare host, without any engine: a session that holds a fake GPU, found by who started it, and its end.
+import { spawn, type ChildProcess } from 'node:child_process'
+import * as z from 'zod'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { run as runSchema } from '../../agent/http/api/job-schemas.ts'
+import { compiler } from '../fakes/nvml/build.ts'
+import { h100, hostOf } from '../fakes/nvml/scenario.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { poll } from '../setup/poll.ts'
+
+const GIB = 2 ** 30
+const jobsSchema = z.array(z.looseObject({ job: z.string(), kind: z.string(), runs: z.number(), last: runSchema }))
+
+/** A script of its own session whose second process does the work; its pid comes on stdout. */
+async function session(script: string): Promise<{ readonly child: ChildProcess; readonly worker: number }> {
+  const child = spawn('sh', ['-c', `sh -c 'echo $$; ${script}' worker & wait $!; exit $?`], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+  onTestFinished(() => void (child.exitCode === null && child.signalCode === null && child.pid !== undefined && process.kill(-child.pid, 'SIGKILL')))
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+  await poll(() => text.includes('\n'), { what: 'the pid of the worker' })
+  return { child, worker: Number(text) }
+}
+const held = (pid: number) => ({ ...hostOf(1), gpus: [h100(0, {}, [{ pid, bytes: 4 * GIB }])] })
+const sessions = async (agent: RunningAgent) => jobsSchema.parse(await agent.json('/api/v1/jobs')).filter(({ kind }) => kind === 'session')
+
+describe.skipIf(compiler === undefined)(`jobs on a bare host${compiler === undefined ? ' (needs a C compiler)' : ''}`, () => {
+  test('a session that holds a GPU is a job of its user, by its command; after a crash of the agent it goes on, and its end is seen', async () => {
+    const { child, worker } = await session('while true; do sleep 0.05; done')
+    let agent = await startAgent({ scenario: held(worker) })
+    const { dataDir } = agent
+    const seen = await poll(async () => (await sessions(agent)).find(({ last }) => last.gpus.some(({ held_seconds: s }) => s >= 1)), { what: 'its GPU time' })
+    expect(seen).toMatchObject({
+      runs: 1,
+      last: { pid: child.pid, run: 1, user: expect.any(String), gpu_memory_peak_bytes: 4 * GIB, gpus: [{ gpu: '0', share: 1 }] },
+    })
+    await agent.kill()
+
+    agent = await startAgent({ scenario: held(worker), dataDir })
+    await using _ = agent
+    const before = seen.last.gpus[0]?.held_seconds ?? 0
+    const after = await poll(async () => (await sessions(agent)).find(({ last }) => (last.gpus[0]?.held_seconds ?? 0) > before), { what: 'more GPU time' })
+    expect(after).toMatchObject({ runs: 1, last: { run: 1, started_at: seen.last.started_at } })
+
+    process.kill(worker, 'SIGSEGV')
+    agent.tell(hostOf(1))
+    const ended = Date.now()
+    const { last } = await poll(async () => (await sessions(agent)).find(({ last: one }) => one.outcome !== undefined), { what: 'its end' })
+    // Nobody on a bare host says how a process ended.
+    expect(last).toMatchObject({ run: 1, outcome: 'unknown', reason: 'Ended; its exit code is unknown' })
+    expect(last.exit_code).toBeUndefined()
+    expect((last.ended_at ?? 0) - ended).toBeLessThan(60_000)
+  })
+})

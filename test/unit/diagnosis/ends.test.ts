@@ -1,0 +1,187 @@
+// The judge of ends: what the log says and what the engine says give one verdict; ranks, restarts and long logs do not confuse it.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createEndReader } from '../../../agent/diagnosis/ends/end-reader.ts'
+import { judgeEnd, type KnownEnd } from '../../../agent/diagnosis/ends/judge.ts'
+import { explainChunks, explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { readSituation } from '../../../agent/diagnosis/situation/situation.ts'
+import { isBounded } from '../../setup/bounded.ts'
+
+const traceback = (error: string, file = '/srv/job/main.py', line = 4): string =>
+  `Traceback (most recent call last):\n  File "${file}", line ${line}, in run\n    go()\n${error}`
+function ended(text: string, known: KnownEnd = {}): readonly [string | undefined, Readonly<Record<string, unknown>> | undefined] {
+  const reader = createEndReader()
+  text.split('\n').forEach((line, index) => reader.add(line, index + 1))
+  const { verdict } = judgeEnd(reader.evidence(), [], () => readSituation(text), known)
+  return [verdict?.kind, verdict?.facts]
+}
+const found = (text: string): readonly string[] => explainText(logScanner(), text).map(({ kind }) => kind)
+
+describe('what the engine says', () => {
+  test('a code without words is a failure, a signal is its kind', () => {
+    expect(ended('step 1\nstep 2', { exitCode: 3 })).toMatchObject(['job_failed', { exit_code: 3 }])
+    expect(ended('step 1', { exitCode: 139 })).toMatchObject(['segfault', { signal: 'SIGSEGV', exit_code: 139 }])
+    expect(ended('step 1', { exitCode: 137 })).toMatchObject(['job_killed', { signal: 'SIGKILL' }])
+    expect(ended('step 1', { signal: 'SIGBUS' })).toMatchObject(['bus_error', { signal: 'SIGBUS' }])
+    expect(ended('step 1', { exitCode: 143, stopped: true })[0]).toBe('cancelled')
+    expect(ended('step 1', { reason: 'time_limit', exitCode: 137 })[0]).toBe('time_limit')
+    expect(ended('step 1', { reason: 'evicted' })).toMatchObject(['job_killed', { pattern: 'evicted' }])
+  })
+  test('the words of the program say more than its code', () => {
+    expect(ended(traceback("KeyError: 'a'"), { exitCode: 1 })).toMatchObject(['python_exception', { exception: 'KeyError', frame: 'main.py:4', exit_code: 1 }])
+    expect(ended(traceback("KeyError: 'a'"), { exitCode: 137 })[0]).toBe('python_exception')
+  })
+  test('a good end is silent, whatever was handled before', () => {
+    expect(ended('step 1\nstep 2', { exitCode: 0 })[0]).toBeUndefined()
+    expect(ended(`${traceback("KeyError: 'a'")}\n2026-03-02 10:00:00,000 INFO fit: epoch 2 of 9`, { exitCode: 0 })[0]).toBeUndefined()
+  })
+  test('a run that failed has a cause, although others went on after it', () => {
+    expect(ended(`${traceback("KeyError: 'a'")}\n2026-03-02 10:00:00,000 INFO fit: epoch 2 of 9`, { exitCode: 1 })).toMatchObject([
+      'python_exception',
+      { exception: 'KeyError', exit_code: 1 },
+    ])
+  })
+})
+
+describe('which is the root', () => {
+  test('an out of memory keeps its traceback for itself', () => {
+    const [fault, ...others] = explainText(
+      logScanner(),
+      traceback('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 80.00 GiB of which 1.00 GiB is free.'),
+    )
+    expect(others).toEqual([])
+    expect(fault).toMatchObject({ kind: 'cuda_oom', facts: { exception: 'OutOfMemoryError', frame: 'main.py:4' } })
+  })
+  test('the first rank that failed, not those that lost it', () => {
+    const lost = '[rank0]: RuntimeError: [/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:1234'
+    const text = `${traceback(lost.slice(9)).replace(/^/gm, '[rank0]: ')}\n${traceback("KeyError: 'b'").replace(/^/gm, '[rank2]: ')}`
+    expect(explainText(logScanner(), text)[0]).toMatchObject({ kind: 'python_exception', facts: { rank: 2, exception: 'KeyError' } })
+  })
+  test('what waits for a crashed rank comes after it', () => {
+    const nccl =
+      '[rank1]:[E ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600100 milliseconds before timing out.'
+    expect(found(`${nccl}\nrun.sh: line 3:  812 Segmentation fault      (core dumped) python main.py`)).toEqual(['segfault', 'nccl_error'])
+    expect(found(`${nccl}\n${traceback("KeyError: 'b'").replace(/^/gm, '[rank0]: ')}`)).toEqual(['python_exception', 'nccl_error'])
+  })
+  test('the scheduler leads where its line comes first, and follows where it clears away', () => {
+    const limit = 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT ***'
+    expect(found(`${limit}\n${traceback('KeyboardInterrupt')}`)).toEqual(['time_limit'])
+    expect(found(`${traceback("KeyError: 'b'")}\nsrun: error: n1: task 2: Exited with exit code 1\n${limit.replace(' DUE TO TIME LIMIT', '')}`)).toEqual([
+      'python_exception',
+    ])
+  })
+  test('NaN comes before the exception that it brings about', () => {
+    expect(found(`step 1 loss 0.4\nstep 2 loss nan\nstep 3 loss nan\n${traceback('ValueError: cannot convert float NaN to integer')}`)).toEqual(['nan_loss'])
+  })
+})
+
+describe('a log of any length', () => {
+  const filler = Array.from({ length: 9_000 }, (_, i) => `2026-03-02 10:00:00,000 INFO fit: step ${i} of 9000 loss 0.${i % 1_000} tokens 12345`)
+  const lines = [
+    ...filler.slice(0, 4_000),
+    traceback('OSError: [Errno 5] Input/output error'),
+    ...filler.slice(4_000),
+    traceback("KeyError: 'z'", '/srv/job/end.py', 77),
+    'srun: error: n1: task 2: Exited with exit code 1',
+  ]
+  const bytes = new TextEncoder().encode(lines.join('\n'))
+  test('the end decides, wherever the pieces end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 8 }), (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+        const faults = explainChunks(
+          logScanner(),
+          at.slice(1).map((end, i) => bytes.subarray(at[i] ?? 0, end)),
+        )
+        expect(faults.map(({ kind, facts, evidence }) => [kind, facts.frame, facts.exit_code, evidence[0]?.line])).toEqual([
+          ['python_exception', 'end.py:77', 1, 9_008],
+        ])
+      }),
+      { numRuns: 30 },
+    )
+  })
+  test('a rank that failed long before the end is found', () => {
+    const early = [
+      ...filler.slice(0, 500),
+      traceback("KeyError: 'q'", '/srv/job/early.py', 9).replace(/^/gm, '[rank5]: '),
+      ...Array.from({ length: 8_000 }, (_, i) => `waiting for rank 5, ${i} s, nothing new so far`),
+      'srun: error: n1: task 5: Exited with exit code 1',
+    ]
+    const [fault] = explainChunks(logScanner(), [new TextEncoder().encode(early.join('\n'))])
+    expect(fault).toMatchObject({ kind: 'python_exception', facts: { frame: 'early.py:9', rank: 5, exit_code: 1 } })
+  })
+})
+
+describe('lines that nobody would print', () => {
+  const WORDS = [
+    'Traceback (most recent call last):',
+    '  File "a.py", line 3, in f',
+    'ValueError: ',
+    'RuntimeError: shapes ',
+    "terminate called after throwing an instance of '",
+    'srun: error: n1: tasks 0',
+    '*** JOB 1 ON n1 CANCELLED AT ',
+    'step 1 loss nan ',
+    'error: ',
+    'Process ',
+    'reason: ',
+    '│ /srv/',
+    'Exception in thread "',
+    "thread 'main' panicked at ",
+    'ERROR 03-02 10:00:00 [core.py:1] ',
+    '100%|',
+  ]
+  const FILLERS = [
+    ' ',
+    'a',
+    '0',
+    '.',
+    ':',
+    '/a',
+    "'",
+    '"',
+    '(',
+    '[',
+    '| ',
+    '│ ',
+    'loss ',
+    'Error: ',
+    'a.b',
+    ', line 3',
+    'not ',
+    'is a ',
+    '%|',
+    'File "',
+    '-',
+    '~',
+    '\u001b[0m',
+  ]
+  test('take no longer than their length', () => {
+    const slow: string[] = []
+    for (const word of WORDS) {
+      for (const filler of FILLERS) {
+        const long = word + filler.repeat(Math.ceil(65_536 / filler.length))
+        const read = (): void => {
+          const reader = createEndReader()
+          for (const [index, line] of ['Traceback (most recent call last):', '  File "a.py", line 3, in f', long, `RuntimeError: ${long}`, long].entries())
+            reader.add(line, index + 1)
+          judgeEnd(reader.evidence(), [], () => readSituation(''))
+        }
+        if (!isBounded(read)) slow.push(JSON.stringify(word + filler))
+      }
+    }
+    expect(slow).toEqual([])
+  })
+  test('a hundred thousand tracebacks of ten thousand writers: only so much is kept', () => {
+    const reader = createEndReader()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 30_000; i += 1)
+      traceback(`ValueError: ${'x'.repeat(300)}`)
+        .split('\n')
+        .forEach((line, n) => reader.add(`[rank${i % 10_000}]: ${line}`, i * 4 + n))
+    expect(reader.evidence().signs.length).toBeLessThan(400)
+    globalThis.gc?.()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(96 * 2 ** 20)
+  })
+})

@@ -1,0 +1,87 @@
+// The store of jobs: runs survive the agent, sums by job, user and GPU, a bound, and a disk that cannot be written.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Outcome, Run, StoredRun } from '../../../agent/model/job.ts'
+import { createJobStore, type JobStore } from '../../../agent/store/jobs.ts'
+
+const T = 1_800_000_000_000
+const log = { info: () => {}, warn: () => {}, error: () => {} }
+const open = (directory = mkdtempSync(join(tmpdir(), 'warpwatch-jobs-')), maxRuns?: number): JobStore =>
+  createJobStore({ directory, log, ...(maxRuns === undefined ? {} : { maxRuns }) })
+
+const stored = (job: string, run: number, outcome: Outcome | undefined, more: Partial<Run> = {}): StoredRun => ({
+  key: `c:${job}`,
+  roots: [{ pid: 7, startTicks: 9 }],
+  row: {
+    job_id: Buffer.from(job.padEnd(8)).toString('hex').slice(0, 16),
+    job,
+    kind: 'container',
+    run,
+    started_at: T + run * 1_000,
+    seen_at: T + run * 1_000 + 500,
+    ...(outcome === undefined ? {} : { outcome, ended_at: T + run * 1_000 + 500 }),
+    gpus: [{ uuid: 'GPU-0', gpu: '0', share: 1, held_seconds: 4, active_seconds: 3, idle_seconds: 1, energy_joules: 100 }],
+    gpu_seconds: { active: 3, idle: 1, lost: outcome === 'failed' ? 2 : 0 },
+    energy_joules: 100,
+    incidents: [],
+    ...more,
+  },
+})
+
+test('what was saved is there after a restart, the running apart from the ended', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'warpwatch-jobs-'))
+  const before = open(directory)
+  before.save([stored('a', 1, 'failed'), stored('a', 2, undefined), stored('b', 1, 'completed')])
+  // Not closed: the agent was killed.
+  const after = open(directory)
+  expect(after.open()).toEqual([stored('a', 2, undefined)])
+  expect(after.runs('a', 10).map(({ run, outcome }) => [run, outcome])).toEqual([
+    [2, undefined],
+    [1, 'failed'],
+  ])
+  const id = after.list({ limit: 10 })[0]?.job_id ?? ''
+  expect(after.runs(id, 1)).toHaveLength(1)
+  expect([after.nextRun(id), after.nextRun(id), after.nextRun('0'.repeat(16))]).toEqual([3, 4, 1])
+  for (const store of [before, after]) store.close()
+})
+
+test('jobs with their sums: the running first, then the newest', () => {
+  const store = open()
+  store.save([stored('a', 1, 'failed'), stored('a', 2, 'completed'), stored('b', 9, 'failed', { user: 'ada' }), stored('c', 1, undefined, { user: 'ada' })])
+  expect(store.list({ limit: 10 }).map(({ job }) => job)).toEqual(['c', 'b', 'a'])
+  expect(store.list({ limit: 10 })[2]).toMatchObject({
+    runs: 2,
+    running: 0,
+    outcomes: { failed: 1, completed: 1 },
+    gpu_seconds: { active: 6, idle: 2, lost: 2 },
+    energy_joules: 200,
+    last: { run: 2, outcome: 'completed' },
+  })
+  expect(store.list({ since: T + 5_000, limit: 10 }).map(({ job }) => job)).toEqual(['b'])
+  expect(store.groups('user', {})).toMatchObject([
+    { by: 'user', runs: 2, running: 0 },
+    { by: 'user', key: 'ada', runs: 2, running: 1 },
+  ])
+  expect(store.groups('gpu', {})).toMatchObject([{ key: '0', runs: 4, running: 1, gpu_seconds: { active: 12, idle: 4, lost: 4 }, energy_joules: 400 }])
+  expect(store.groups('account', {})).toMatchObject([{ runs: 4 }])
+  store.close()
+})
+
+test('the oldest that have ended go first', () => {
+  const store = open(undefined, 3)
+  store.save([stored('a', 1, undefined), ...[2, 3, 4, 5].map((run) => stored('a', run, 'completed'))])
+  store.maintain(T)
+  expect(store.runs('a', 10).map(({ run }) => run)).toEqual([5, 4, 1])
+  store.close()
+})
+
+test('without a disk jobs are known all the same, and written when it is there', () => {
+  const directory = join(mkdtempSync(join(tmpdir(), 'warpwatch-jobs-')), 'file')
+  writeFileSync(directory, 'no directory')
+  const store = open(directory)
+  store.save([stored('a', 1, 'failed')])
+  expect(store.list({ limit: 10 })).toMatchObject([{ job: 'a', outcomes: { failed: 1 } }])
+  store.close()
+})
