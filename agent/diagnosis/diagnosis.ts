@@ -2,7 +2,7 @@
 import type { ContainerEvent, Event, LogLine, OperatorEvent } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentSummary } from '../model/incident.ts'
-import type { IncidentKind } from '../model/kinds.ts'
+import { isLogKind, kindOf, type IncidentKind } from '../model/kinds.ts'
 import type { BaselineEntry } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
@@ -26,13 +26,17 @@ import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
 import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
 import { createKnowledge } from './incidents/knowledge.ts'
+import type { KnownEnd } from './ends/judge.ts'
 import type { Knowledge } from './situation/knowledge.ts'
+import { createRunEnds, type RunEnd } from './incidents/run-ends.ts'
 import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 
 export type DiagnosisOptions = {
   /** Faults that a line shows, root first. */
   readonly judge: (line: LogLine, know: () => Knowledge) => readonly Fault<IncidentKind>[]
   /** What the numbers say; without it only logs and events are judged. */
+  /** What ended a run, from its last lines and what the engine says. */
+  readonly judgeRunEnd?: (lines: readonly string[], known: KnownEnd, know: () => Knowledge) => Fault | undefined
   readonly detection?: Detection
   readonly hostname: string
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
@@ -57,11 +61,13 @@ export type Diagnosis = {
 const MAX_FINISHING = 100
 /** As long as readings hold that come once a second. */
 const LATE_SECONDS = 5
+/** What was seen so shortly before a container's end has to do with it. */
+const CRASH_MS = 60_000
 /** Of most events. */
 const NOTHING: readonly Incident[] = []
 
 export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
-  const { judge, detection, hostname, settingsOf = () => undefined, onBaseline = () => {}, onEvidenceFull = () => {} } = options
+  const { judge, judgeRunEnd = () => undefined, detection, hostname, settingsOf = () => undefined, onBaseline = () => {}, onEvidenceFull = () => {} } = options
   const identities = createHostIdentityIndex()
   const recent = createRecentSeries({ onFull: onEvidenceFull })
   const logs = createLogMemory()
@@ -80,6 +86,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf })
   const repeats = createRepeatedMessage()
   const pidToContainer = createPidToContainer()
+  const runEnds = createRunEnds((lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)))
   const chains = createCausalChains(identities.requested)
   const baseline = createAcknowledgedBaseline(onBaseline)
   const totals = new Map<IncidentKind, number>()
@@ -164,7 +171,26 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const limit = evidence.container({ subject: { container: { name, id } }, gpus: [] })?.memory_limit_bytes
     sighted(oomKillFault(name, limit, who), via, { t, stream: 'numbers', container: name, containerId: id }, undefined, { times })
   }
+  const runEnded = (end: RunEnd | undefined): void => {
+    if (end === undefined) return
+    const { t, container, container_id: containerId } = end.died
+    const isOfIt = (id: string | undefined): boolean => id !== undefined && id.slice(0, 12) === containerId.slice(0, 12)
+    // What the probe, the kernel or a detector saw explains the end too, though the log says nothing of it.
+    const from = Math.max(end.startedAt, t - CRASH_MS)
+    const explained = tracker.open().some((open) => {
+      const { kind } = rootOf(open).fault
+      return (
+        kind !== end.fault.kind && isOfIt(subjectOf(open).container?.id) && open.lastSeenAt >= from && isLogKind(kind) && kindOf(kind).crash?.fatal !== false
+      )
+    })
+    if (explained) return
+    const hasGpu = (identities.requested(containerId)?.length ?? 0) > 0 || identities.processes(t).some((process) => isOfIt(process.containerId))
+    // On a GPU host other containers end too: that is worth a line, not a call at night.
+    const fault = hasGpu ? end.fault : { ...end.fault, severity: 'info' as const }
+    sighted(fault, 'log', { t, stream: 'container', container, containerId }, undefined)
+  }
   const onContainer = (event: ContainerEvent): void => {
+    runEnded(runEnds.container(event))
     const { action, t, container, container_id: id } = event
     if (action === 'oom') {
       oomKill('event', t, container, id, `the container engine (${oomEventText(event)})`, 1)
@@ -196,6 +222,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   }
   const tick = (t: number): void => {
     lastT = t
+    for (const end of runEnds.tick(t)) runEnded(end)
     pasts.sample(t)
     for (const finding of detection?.judge(t) ?? []) onFinding(finding, t)
     lostTime.tick(t)
@@ -222,6 +249,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     switch (event.type) {
       case 'log':
         return onLog(event)
+      case 'log_tail':
+        return runEnded(runEnds.tail(event))
       case 'container':
         return onContainer(event)
       case 'allocator_oom':

@@ -3,11 +3,12 @@ import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
 import { createEndReader } from './ends/end-reader.ts'
 import { createEndStream, type EndStream } from './ends/end-stream.ts'
-import { judgeEnd, type EndJudgement } from './ends/judge.ts'
+import { judgeEnd, type EndJudgement, type KnownEnd } from './ends/judge.ts'
 import { countNewlines } from './newlines.ts'
 import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
 import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
+import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, readSituation, type Situations } from './situation/situation.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
@@ -43,7 +44,16 @@ function lineCounter(starts: readonly number[]): (offset: number) => number {
 /** The faults of a text that is held anyway. */
 export function explainText(scanner: Scanner, text: string): readonly Fault[] {
   if (text.length > PASTED_LIMIT) return explainChunks(scanner, [new TextEncoder().encode(text)])
-  const lines = pastedLines(text).map(cutLine)
+  return withEnd(explainLines(scanner, pastedLines(text), createSituations()))
+}
+
+/** What ended a run that said these lines last; undefined where another fault explains it, or it ended well. */
+export function explainRunEnd(scanner: Scanner, said: readonly string[], known: KnownEnd, know: () => Knowledge): Fault | undefined {
+  return explainLines(scanner, said, createSituations(know), known).verdict
+}
+
+function explainLines(scanner: Scanner, said: readonly string[], situations: Situations, known: KnownEnd = {}): EndJudgement {
+  const lines = said.map(cutLine)
   const candidates = createCandidates()
   // Found in the text as it is, with its line ends, so that a literal may name one.
   const found = (parts: readonly string[], glue: string): void => {
@@ -65,11 +75,10 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
     ' ',
   )
   const faults = gatherFaults()
-  const situations = createSituations()
   for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), situations)) faults.add(fault)
   const reader = createEndReader()
   lines.forEach((line, index) => reader.add(line, index + 1))
-  return withEnd(judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1)))
+  return judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1), known)
 }
 
 /** The end of the job in its place among the other faults. */

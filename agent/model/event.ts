@@ -29,6 +29,15 @@ export type LogLine = {
   readonly level?: number
 }
 
+/** What the log of a container ended with, when its run has ended: for the judgement of that end. */
+export type LogTail = {
+  readonly type: 'log_tail'
+  readonly t: number
+  readonly origin: LogOrigin
+  /** The last 32 KiB, oldest first. */
+  readonly lines: readonly string[]
+}
+
 /** `action` is the engine's own word: create, start, oom, die, stop, destroy, … */
 export type ContainerEvent = {
   readonly type: 'container'
@@ -148,4 +157,4 @@ export type OperatorEvent = {
   readonly note?: string
 }
 
-export type Event = Scrape | LogLine | ContainerEvent | ProcessEvent | ExecEvent | AllocatorSample | AllocatorOom | OperatorEvent
+export type Event = Scrape | LogLine | LogTail | ContainerEvent | ProcessEvent | ExecEvent | AllocatorSample | AllocatorOom | OperatorEvent

@@ -6,6 +6,7 @@ import { createDetection } from '../diagnosis/detection.ts'
 import type { DetectorDefinition } from '../diagnosis/detectors/definition.ts'
 import * as detectors from '../diagnosis/detectors/index.ts'
 import { createDiagnosis, type Diagnosis } from '../diagnosis/diagnosis.ts'
+import { explainRunEnd } from '../diagnosis/explain.ts'
 import { createLogJudge } from '../diagnosis/live-judge.ts'
 import { logScanner } from '../diagnosis/log-scanner.ts'
 import type { ContainerSettings } from '../model/incident.ts'
@@ -35,6 +36,7 @@ export function createHostDiagnosis({ config, stores, settingsOf, log }: HostDia
   })
   const diagnosis = createDiagnosis({
     judge: createLogJudge(logScanner()).judge,
+    judgeRunEnd: (lines, known, know) => explainRunEnd(logScanner(), lines, known, know),
     detection,
     hostname: config.host_name,
     settingsOf,

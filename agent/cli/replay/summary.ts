@@ -16,7 +16,7 @@ export type SummaryBuilder = {
   readonly finish: (host: string | undefined, counts: RecordingCounts) => Summary
 }
 
-const TYPES = ['scrape', 'log', 'container', 'allocator', 'allocator_oom', 'operator'] as const
+const TYPES = ['scrape', 'log', 'log_tail', 'container', 'allocator', 'allocator_oom', 'operator'] as const
 
 export function createSummary(): SummaryBuilder {
   const byType = new Map<string, number>()

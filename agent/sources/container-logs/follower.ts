@@ -1,6 +1,6 @@
 // Reads the log of one container from its cursor on, again and again: while it runs as a stream, after its end what it said last.
 import type { LogOrigin } from '../../model/event.ts'
-import type { LogLine } from '../../model/event.ts'
+import type { LogLine, LogTail } from '../../model/event.ts'
 import type { CursorStore } from '../../store/cursors.ts'
 import type { EngineClient } from '../containers/engine.ts'
 import type { LogEnd } from '../containers/engine-log.ts'
@@ -8,6 +8,7 @@ import type { LineBatch } from '../logs/batch.ts'
 import type { Budget } from '../logs/budget.ts'
 import { createLogFlow } from '../logs/flow.ts'
 import type { LineFacts } from '../logs/flow.ts'
+import { createLogTail } from '../logs/log-tail.ts'
 import type { LogCounters } from '../logs/metrics.ts'
 import type { Prefilter } from '../logs/prefilter.ts'
 import type { ProgressBook } from '../logs/progress-book.ts'
@@ -25,7 +26,7 @@ export type FollowerOptions = {
   readonly cursors: CursorStore
   readonly interesting: Prefilter
   readonly progress?: ProgressBook
-  readonly emit: (line: LogLine) => void
+  readonly emit: (event: LogLine | LogTail) => void
   readonly counters: LogCounters
   readonly budget: Budget
   /** Whether a stream may be looked at again now: each look costs the engine a pass over the whole log, and an overloaded one must not drown in them. */
@@ -68,8 +69,10 @@ export function createFollower(options: FollowerOptions): Follower {
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
   const progress = options.progress?.tap(options.origin)
+  const tail = createLogTail()
   const flow = createLogFlow({
     stream: 'container',
+    tail,
     origin: options.origin,
     interesting: options.interesting,
     emit: options.emit,
@@ -178,6 +181,9 @@ export function createFollower(options: FollowerOptions): Follower {
         if (whole) frames.end()
         flow.end()
         commit()
+        // The stream of a run that ended is whole; the next run begins a new one.
+        const lines = whole && follow ? tail.finish() : []
+        if (lines.length > 0) options.emit({ type: 'log_tail', t: Date.now(), origin: options.origin(), lines })
       }
     },
     async check(signal) {

@@ -4,6 +4,7 @@ import { withoutColours } from '../../text/line-prefix.ts'
 import type { LineBatch } from './batch.ts'
 import { createJoiner } from './joiner.ts'
 import { MAX_LINE_BYTES } from './line-buffer.ts'
+import type { LogTail } from './log-tail.ts'
 import type { LogCounters } from './metrics.ts'
 import type { Prefilter } from './prefilter.ts'
 import type { LogTap } from './progress-book.ts'
@@ -16,6 +17,8 @@ export type FlowOptions = {
   readonly counters: LogCounters
   /** What the job says of its progress is read too. */
   readonly progress?: LogTap
+  /** Keeps the last lines, whatever they are. */
+  readonly tail?: LogTail
   /** false: each line is a message of its own and is told at once (the kernel's records). */
   readonly join?: boolean
   /** Lines before and after one that matters. */
@@ -109,6 +112,7 @@ export function createLogFlow(options: FlowOptions): LogFlow {
     take(batch, facts) {
       if (batch.count === 0) return
       counters.read(batch.count, batch.to - batch.from)
+      options.tail?.take(batch)
       options.progress?.take(batch, (at) => facts.timeOf(batch, at))
       if (following === 0 && !interesting(batch.bytes, batch.from, batch.to)) return remember(batch, facts, 0)
       for (let at = 0; at < batch.count; at++) {

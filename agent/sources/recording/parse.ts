@@ -8,6 +8,7 @@ import type {
   Event,
   ExecEvent,
   LogLine,
+  LogTail,
   OperatorEvent,
   ProcessEvent,
   Scrape,
@@ -127,6 +128,12 @@ function logLine(t: number, from: Fields): LogLine | undefined {
       ...(isNumber(from['level']) ? { level: from['level'] } : {}),
     }
   )
+}
+
+function logTail(t: number, from: Fields): LogTail | undefined {
+  const { origin, lines } = from
+  const known = isFields(origin) ? optional(origin, ['container', 'container_id', 'path'], isText) : undefined
+  return known && Array.isArray(lines) && lines.every(isText) ? { type: 'log_tail', t, origin: known, lines } : undefined
 }
 
 function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
@@ -259,5 +266,6 @@ const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefine
   ['exec', execEvent],
   ['allocator', allocatorSample],
   ['allocator_oom', allocatorOom],
+  ['log_tail', logTail],
   ['operator', operatorEvent],
 ])

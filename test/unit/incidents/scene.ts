@@ -1,6 +1,7 @@
 // A host told by events: GPUs, containers and their processes, and the diagnosis that listens, with the real judge of log lines.
 import { metricNamed } from '../../../agent/catalogue.ts'
 import type { Diagnosis } from '../../../agent/diagnosis/diagnosis.ts'
+import { explainRunEnd } from '../../../agent/diagnosis/explain.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Event, LogLine, Scrape } from '../../../agent/model/event.ts'
@@ -127,6 +128,7 @@ export function createScene(options: Partial<HeardDiagnosisOptions> = {}): Scene
   const told: Incident[] = []
   const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
+    judgeRunEnd: (lines, known, know) => explainRunEnd(logScanner(), lines, known, know),
     hostname: 'gpu-01',
     onChange: (incident) => told.push(incident),
     ...options,

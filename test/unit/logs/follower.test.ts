@@ -51,7 +51,7 @@ function follow() {
     sinceMs: Date.now() - 600_000,
     cursors: createCursorStore({ directory: folder, log: { info: () => {}, warn: () => {}, error: () => {} } }),
     interesting: () => true,
-    emit: (line) => lines.push(line),
+    emit: (event) => void (event.type === 'log' ? lines.push(event) : undefined),
     counters: createLogCounters('container'),
     budget: createBudget(),
     mayLookAgain: () => true,

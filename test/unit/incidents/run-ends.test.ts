@@ -1,0 +1,70 @@
+// How a container's run ended, from its last lines and the engine's word: whichever comes first.
+import { expect, test } from 'vitest'
+import type { LogTail } from '../../../agent/model/event.ts'
+import { box, createScene, happened, line, oomText, only, T, type Box } from './scene.ts'
+
+const tail = (t: number, { name, id }: Box, lines: readonly string[]): LogTail => ({
+  type: 'log_tail',
+  t,
+  origin: { container: name, container_id: id },
+  lines,
+})
+const TRACEBACK = [
+  'step 400 loss 1.2',
+  'Traceback (most recent call last):',
+  '  File "/app/finetune.py", line 131, in <module>',
+  '    main(config)',
+  '  File "/app/finetune.py", line 88, in main',
+  '    rate = config["learning_rate"]',
+  "KeyError: 'learning_rate'",
+]
+
+test.each([
+  ['the log first', [0, 10]],
+  ['the engine first', [10, 0]],
+])('an exception that nothing caught, with the line of the user: %s', (_, [tailAt = 0, diedAt = 0]) => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  const events = [tail(t + tailAt, trainer, TRACEBACK), happened(t + diedAt, 'die', trainer, 1)]
+  scene.feed(...events.toSorted((a, b) => a.t - b.t))
+  const incident = only(scene)
+  expect(incident).toMatchObject({ kind: 'python_exception', severity: 'critical', facts: { exception: 'KeyError', frame: 'finetune.py:88' } })
+  expect(incident.subject.container?.name).toBe('trainer')
+})
+
+test('a container without a GPU is told too, but wakes nobody', () => {
+  const scene = createScene()
+  const web = box('web', [])
+  const t = scene.pass(T, 5, [web])
+  scene.feed(tail(t, web, TRACEBACK), happened(t + 5, 'die', web, 1))
+  expect(only(scene)).toMatchObject({ kind: 'python_exception', severity: 'info' })
+})
+
+test('a signal alone, after the log did not come', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  scene.feed(happened(t, 'die', trainer, 139))
+  expect(scene.diagnosis.firing()).toEqual([])
+  scene.pass(t, 8, [trainer])
+  expect(only(scene)).toMatchObject({ kind: 'segfault', facts: { exit_code: 139 } })
+})
+
+test('silent: exit 0 with a quoted traceback, a container that was stopped, an OOM that the log told of already', () => {
+  const scene = createScene()
+  const [well, stopped, oom] = [box('well', [0]), box('stopped', [1]), box('oom', [2], { pids: [4_000] })]
+  const t = scene.pass(T, 5, [well, stopped, oom])
+  scene.feed(
+    tail(t, well, TRACEBACK),
+    happened(t + 1, 'die', well, 0),
+    happened(t + 2, 'kill', stopped),
+    tail(t + 3, stopped, TRACEBACK),
+    happened(t + 4, 'die', stopped, 143),
+    line(t + 5, oom, `torch.OutOfMemoryError: ${oomText()}`),
+    tail(t + 6, oom, ['Traceback (most recent call last):', '  File "/app/a.py", line 1, in <module>', `torch.OutOfMemoryError: ${oomText()}`]),
+    happened(t + 7, 'die', oom, 1),
+  )
+  scene.pass(t, 10, [well, stopped, oom])
+  expect(scene.diagnosis.firing().map(({ kind, subject }) => `${kind} ${subject.container?.name}`)).toEqual(['cuda_oom oom'])
+})
