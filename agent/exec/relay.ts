@@ -14,8 +14,8 @@ export type Relay = {
 }
 
 const BUSY_MS = 2
-/** After the command's end: what is still in the pipe comes at once. */
-const QUIET_MS = 100
+/** After the command's end, where something that it started holds its output open: what is still in the pipe is read by then. */
+const QUIET_MS = 500
 
 const readSome = (fd: number, into: Buffer): Promise<number> =>
   new Promise((resolve, reject) => read(fd, into, 0, into.length, null, (error, length) => (error === null ? resolve(length) : reject(error))))
@@ -27,6 +27,9 @@ export function startRelay(fd: number, to: Output): Relay {
   let kept: Buffer[] = []
   let length = 0
   let total = 0
+  /** Nothing waits to be passed on. */
+  let isReading = false
+  let isOver = false
   let isReaderGone = false
   const keep = (chunk: Buffer): void => {
     const end = Buffer.from(chunk.subarray(-TAIL_BYTES))
@@ -51,7 +54,9 @@ export function startRelay(fd: number, to: Output): Relay {
     for (;;) {
       let size
       try {
+        isReading = true
         size = await readSome(fd, buffer)
+        isReading = false
       } catch (error) {
         if (codeOf(error) === 'EAGAIN') {
           await delay(BUSY_MS)
@@ -66,13 +71,14 @@ export function startRelay(fd: number, to: Output): Relay {
       // As if the command had written there itself: it must learn that nobody reads.
       if (isReaderGone) break
     }
+    isOver = true
     closeSync(fd)
   }
   const over = run()
   let seen = -1
   const untilQuiet = async (): Promise<void> => {
     await finished.promise
-    while (seen !== total) {
+    while (!isOver && (seen !== total || !isReading)) {
       seen = total
       await delay(QUIET_MS)
     }

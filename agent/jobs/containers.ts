@@ -53,7 +53,8 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         case 'oom': {
           const hit = run ?? runs.endedLately(key)
           if (hit === undefined) return
-          hit.oomKilledAt = t
+          // The engine's state holds from the kill to the next start; when it was, the counter may have told.
+          if (hit.end === undefined || hit.oomKilledAt === undefined) hit.oomKilledAt = t
           if (hit.end !== undefined) endRun(hit, hit.end)
           return
         }
@@ -91,11 +92,12 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
       }
       run.identity = identity
       run.isRestored = false
+      run.wasListed = true
       run.seenAt = t
       run.absentSince = undefined
     },
     allListed(t) {
-      for (const run of running.values()) if (isContainer(run) && !run.isRestored && run.seenAt < t) run.absentSince ??= t
+      for (const run of running.values()) if (isContainer(run) && run.wasListed && run.seenAt < t) run.absentSince ??= t
     },
     byProcess({ labels }, key, t) {
       const identity = containerJob(labels)

@@ -15,6 +15,8 @@ export type LiveRun = {
   /** It was open when the agent ended, and nobody has seen it since. */
   isRestored: boolean
   memoryPeak: number | undefined
+  /** A list of running containers has named it. */
+  wasListed: boolean
   /** When its engine did not list it any more. */
   absentSince: number | undefined
   oomKills: number | undefined
@@ -80,6 +82,7 @@ export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
 }
 const blank = () => ({
   memoryPeak: undefined,
+  wasListed: false,
   absentSince: undefined,
   oomKills: undefined,
   oomKilledAt: undefined,

@@ -133,11 +133,11 @@ while time.monotonic() < end: time.sleep(0.05)
 describe.skipIf(python === undefined)(`exec in a terminal${python === undefined ? ' (needs python3)' : ''}`, () => {
   test.concurrent.each([
     ['bytes and their order', [], ['sh', '-c', 'for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done; printf "\\033[31m\\r\\t\\0\\377"']],
-    ['Ctrl-C', ['await tty', 'type \u0003'], ['python3', '-c', SHOW]],
+    ['Ctrl-C', ['await True]', 'type \u0003'], ['python3', '-c', SHOW]],
     ['Ctrl-C that is handled', ['await ready', 'type \u0003'], ['sh', '-c', 'trap "echo told; exit 7" INT; echo ready; while true; do sleep 0.05; done']],
     ['Ctrl-\\', ['await ready', 'type \u001c'], ['sh', '-c', 'ulimit -c 0; echo ready; while true; do sleep 0.05; done']],
     ['Ctrl-Z and on', ['await ready', 'type \u001a', 'stopped', 'continue', 'type go\n'], ['sh', '-c', 'echo ready; read word; echo "$word on"; exit 4']],
-    ['SIGTERM', ['await tty', 'signal 15'], ['python3', '-c', SHOW]],
+    ['SIGTERM', ['await True]', 'signal 15'], ['python3', '-c', SHOW]],
     ['input', ['await name', 'type ada\n'], ['sh', '-c', 'printf "name? "; read name; echo "hello $name"']],
     ['the exit code', [], ['sh', '-c', 'exit 42']],
   ] as const)('%s', async (_name, steps, command) => {

@@ -82,6 +82,7 @@ export const exec: Command = {
         io.err(`warpwatch: exec: --json: the report cannot be written: ${messageOf(error)}\n`)
       }
     }
-    return endAs(ended, native)
+    // What the command left running may hold its output open, which would keep us waiting for it.
+    return process.exit(endAs(ended, native))
   },
 }

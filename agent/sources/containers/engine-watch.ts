@@ -151,7 +151,8 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
       options.onEvent(told)
       options.onLife?.(event.Actor.ID, told)
       if (told.action === 'oom') oomTold = told.container_id
-      else if (told.action.startsWith('die') && told.exit_code === SIGKILLED && oomTold !== told.container_id) void askForOom(event.Actor.ID, told)
+      else if (told.action.startsWith('die') && told.exit_code !== undefined && told.exit_code !== 0 && oomTold !== told.container_id)
+        void askForOom(event.Actor.ID, told)
     }
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
     else if (REFRESHING.has(event.Action)) refreshSoon(event.Actor.ID)
