@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   jobs: async () => (await import('./jobs/jobs.ts')).jobs,
   replay: async () => (await import('./replay/replay.ts')).replay,
   rules: async () => (await import('./rules.ts')).rules,
+  servers: async () => (await import('./servers.ts')).servers,
   silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot/snapshot.ts')).snapshot,
   version: async () => (await import('./version.ts')).version,

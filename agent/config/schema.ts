@@ -15,12 +15,13 @@ import { metrics } from './sections/metrics.ts'
 import { notifiers } from './sections/notifiers.ts'
 import { otlp } from './sections/otlp.ts'
 import { routes } from './sections/routes.ts'
+import { servers } from './sections/servers.ts'
 import { simulate } from './sections/simulate.ts'
 import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order in which the example file tells them. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, host, history, simulate, http_client: httpClient, otlp, alerts }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, told after the sections. */
 export const LISTS = { notifiers, routes, targets, detectors }

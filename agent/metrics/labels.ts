@@ -6,6 +6,8 @@ export const GPU_LABELS = ['gpu', 'uuid'] as const
 export const MIG_LABELS = [...GPU_LABELS, 'gi', 'ci'] as const
 /** `container_id` is shortened to 12 hex digits. */
 export const CONTAINER_LABELS = ['container', 'container_id', 'image', 'compose_project', 'compose_service', 'namespace', 'pod'] as const
+/** `name`: as configured, else the container's, else family and port; `pid`: of the process that listens; `gpu`: indexes, joined by commas. */
+export const SERVER_LABELS = ['name', 'container', 'pid', 'gpu'] as const
 const PROCESS_LABELS = ['pid', 'process', 'type', 'inner_pid', 'slurm_job', 'unit', 'user', ...CONTAINER_LABELS, ...MIG_LABELS] as const
 
 /** Labels that name the subject itself, by subject: fields of its row in the API. Any other label is a dimension of the measure. */
@@ -19,6 +21,7 @@ export const IDENTITY_LABELS: Readonly<Record<Subject, ReadonlySet<string>>> = {
   driver: new Set(),
   target: new Set(),
   job: new Set(),
+  inference: new Set(SERVER_LABELS),
   incident: new Set(),
   agent: new Set(),
 }

@@ -84,6 +84,41 @@ export type ProcessRow = Measures & {
   readonly gaps?: readonly GapRow[]
 }
 
+/** An inference server, as it says itself. */
+export type ServerRow = Measures & {
+  readonly name: string
+  readonly server: string
+  readonly container?: string
+  /** Of the process that listens. */
+  readonly pid?: number
+  /** Indexes of the GPUs that its processes hold, joined by commas. */
+  readonly gpu?: string
+  readonly version?: string
+  readonly model?: string
+  readonly quantization?: string
+  readonly context?: string
+  readonly state?: string
+  readonly url?: string
+  readonly requests_running?: number
+  readonly requests_waiting?: number
+  readonly kv_cache_usage_ratio?: number
+  readonly kv_cache_capacity_tokens?: number
+  readonly preemptions_total?: number
+  readonly prefix_cache_hit_ratio?: number
+  readonly offloaded_ratio?: number
+  /** A second, by type: prompt, generation. */
+  readonly tokens_rate?: Readonly<Record<string, number>>
+  readonly tokens_total?: Readonly<Record<string, number>>
+  /** By outcome. */
+  readonly requests_total?: Readonly<Record<string, number>>
+  /** By quantile. */
+  readonly time_to_first_token_seconds?: Readonly<Record<string, number>>
+  readonly inter_token_latency_seconds?: Readonly<Record<string, number>>
+  /** By part: weights, kv_cache, graphs, other. */
+  readonly memory_bytes?: Readonly<Record<string, number>>
+  readonly gaps?: readonly GapRow[]
+}
+
 /** What the probe in a process says of its PyTorch allocator on one GPU (or MIG instance). */
 export type AllocatorRow = Measures & {
   readonly pid: number

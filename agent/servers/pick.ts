@@ -28,6 +28,10 @@ export function shareOf(page: Exposition, names: readonly string[], where: Reado
   return found === undefined || found < 0 || found > 1.000_001 ? undefined : Math.min(1, found)
 }
 
+/** Most of a page is buckets of histograms that nobody here asks for. */
+export const isUnread = (name: string): boolean =>
+  /_(?:bucket|created)$/.test(name) && !/^(?:time_to_first_token|inter_token_latency|time_per_output_token)_/.test(name)
+
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 200
 /** Different values of a label, over the whole page or the given series. */

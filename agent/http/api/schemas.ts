@@ -114,6 +114,38 @@ export const allocator = z
   })
   .catchall(measure)
   .meta({ id: 'Allocator', description: "PyTorch's allocator in one process on one GPU or MIG instance, as its probe tells it." })
+const count = z.number().min(0)
+const byName = (what: string) => z.record(z.string(), z.number()).describe(what).optional()
+export const server = z
+  .object({
+    name: z.string().describe('As configured, else of its container, else family and port.'),
+    server: z.string().describe('The family: vllm, sglang, ollama, …'),
+    container: z.string().optional(),
+    pid: z.int().describe('Of the process that listens.').optional(),
+    gpu: z.string().describe('Indexes of the GPUs that its processes hold, joined by commas.').optional(),
+    version: z.string().optional(),
+    model: z.string().optional(),
+    quantization: z.string().optional(),
+    context: z.string().describe('Tokens that one request may have.').optional(),
+    state: z.string().describe('loading, ready, sleeping or dead; absent where it could not be asked.').optional(),
+    url: z.string().optional(),
+    requests_running: count.optional(),
+    requests_waiting: count.optional(),
+    kv_cache_usage_ratio: ratio,
+    kv_cache_capacity_tokens: count.optional(),
+    preemptions_total: count.optional(),
+    prefix_cache_hit_ratio: ratio,
+    offloaded_ratio: ratio,
+    tokens_rate: byName('A second, by type: prompt, generation.'),
+    tokens_total: byName('By type: prompt, generation.'),
+    requests_total: byName('By outcome.'),
+    time_to_first_token_seconds: byName('By quantile, over the last minute.'),
+    inter_token_latency_seconds: byName('By quantile, over the last minute.'),
+    memory_bytes: byName('By part: weights, kv_cache, graphs, other.'),
+    gaps,
+  })
+  .catchall(measure)
+  .meta({ id: 'Server', description: 'An inference server, as it says itself.' })
 export const host = z.object({ hostname: z.string(), gaps }).catchall(measure).meta({ id: 'Host' })
 export const gap = z
   .object({

@@ -1,5 +1,5 @@
 // Finished rows as the types of model/live.ts: what identifies a row is there, all else is a measure.
-import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow } from '../../model/live.ts'
+import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow, ServerRow } from '../../model/live.ts'
 
 const has = (row: object, field: string, type: 'string' | 'number'): boolean => typeof Reflect.get(row, field) === type
 
@@ -9,6 +9,7 @@ export const isProcessRow = (row: object): row is ProcessRow =>
   has(row, 'pid', 'number') && has(row, 'process', 'string') && has(row, 'uuid', 'string') && has(row, 'gpu', 'string')
 export const isAllocatorRow = (row: object): row is AllocatorRow =>
   has(row, 'pid', 'number') && has(row, 'process', 'string') && has(row, 'uuid', 'string') && has(row, 'gpu', 'string')
+export const isServerRow = (row: object): row is ServerRow => has(row, 'name', 'string') && has(row, 'server', 'string')
 const isHostRow = (row: object): row is HostRow => has(row, 'hostname', 'string')
 
 export const only = <Row extends object>(rows: readonly object[], is: (row: object) => row is Row): readonly Row[] => rows.filter(is)

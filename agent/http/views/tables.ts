@@ -15,6 +15,7 @@ export type Tables = {
   readonly containers: ReadonlyMap<string, MutableRow>
   readonly processes: ReadonlyMap<string, MutableRow>
   readonly allocators: ReadonlyMap<string, MutableRow>
+  readonly servers: ReadonlyMap<string, MutableRow>
   readonly host: MutableRow
   /** Unix ms of the scrape that brought a container's CPU seconds. */
   readonly cpuTimes: ReadonlyMap<string, number>
@@ -26,6 +27,7 @@ export function createTables(hostname: string): Tables {
   const containers = new Map<string, MutableRow>()
   const processes = new Map<string, MutableRow>()
   const allocators = new Map<string, MutableRow>()
+  const servers = new Map<string, MutableRow>()
   const host: MutableRow = { hostname }
   const cpuTimes = new Map<string, number>()
 
@@ -64,6 +66,13 @@ export function createTables(hostname: string): Tables {
     enterIdentity(row, subject, labels, ['pid'])
     return row
   }
+  const serverRow = (labels: Labels): MutableRow | undefined => {
+    const { name, pid } = labels
+    if (name === undefined) return undefined
+    const row = at(servers, `${name}|${labels['container'] ?? ''}|${pid ?? ''}`, () => ({ name, ...(pid === undefined ? {} : { pid: Number(pid) }) }))
+    enterIdentity(row, 'inference', labels, ['pid'])
+    return row
+  }
   const rowOf = (subject: Subject, labels: Labels): MutableRow | undefined => {
     switch (subject) {
       case 'gpu':
@@ -75,6 +84,8 @@ export function createTables(hostname: string): Tables {
         return processRow(processes, subject, labels)
       case 'allocator':
         return processRow(allocators, subject, labels)
+      case 'inference':
+        return serverRow(labels)
       case 'host':
         return host
       case 'driver':
@@ -92,6 +103,7 @@ export function createTables(hostname: string): Tables {
     containers,
     processes,
     allocators,
+    servers,
     host,
     cpuTimes,
     reading({ series, value }, t) {
@@ -114,6 +126,7 @@ export function createTables(hostname: string): Tables {
       const def = metricNamed(gap.metric)
       const subject = def?.subject
       const row =
+        (subject === 'inference' ? serverRow(labels) : undefined) ??
         (labels['pid'] === undefined ? undefined : rowOf(subject === 'allocator' ? subject : 'process', labels)) ??
         (subject === 'gpu' || subject === 'mig' ? undefined : containerRow(labels)) ??
         gpuRow(labels) ??

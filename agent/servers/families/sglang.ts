@@ -4,10 +4,13 @@ import { readExposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
-import { highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readSglangLog } from './sglang-log.ts'
 
-const wanted = (name: string): string | undefined => /^sglang[:_](.+)$/.exec(name)?.[1]
+const wanted = (name: string): string | undefined => {
+  const own = /^sglang[:_](.+)$/.exec(name)?.[1]
+  return own === undefined || isUnread(own) ? undefined : own
+}
 /** Its GB are 2^30 bytes. */
 const memory = (gigabytes: number | undefined, source: FigureSource): MemoryFigure | undefined =>
   gigabytes === undefined ? undefined : { bytes: Math.round(gigabytes * 2 ** 30), source }

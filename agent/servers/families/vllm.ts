@@ -4,11 +4,14 @@ import { readExposition, type Exposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { amount, listOf, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { finishedReason, highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { finishedReason, highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readVllmLog } from './vllm-log.ts'
 
 /** `vllm:x`, `ray_vllm:x` and, with OpenTelemetry in Ray, `ray_vllm_x`. */
-const wanted = (name: string): string | undefined => /^(?:ray_)?vllm[:_](.+)$/.exec(name)?.[1]
+const wanted = (name: string): string | undefined => {
+  const own = /^(?:ray_)?vllm[:_](.+)$/.exec(name)?.[1]
+  return own === undefined || isUnread(own) ? undefined : own
+}
 
 function capacityOf(page: Exposition): number | undefined {
   const rows = samplesOf(page, ['cache_config_info']).map(({ labels }) => labels)

@@ -1,0 +1,37 @@
+// Inference servers: found without any of this; here is what cannot be found.
+import { HIDDEN, shownUrl } from '../../lib/shown-url.ts'
+import { list, onOff, texts } from '../field.ts'
+
+type Texts = Readonly<Record<string, string>>
+const ADDED = /^([a-z][a-z0-9.-]{1,30}) (https?:\/\/\S{1,500})$/
+const isAdded = (name: string, value: string): boolean => /^[\w.:/-]{1,63}$/.test(name) && URL.canParse(ADDED.exec(value)?.[2] ?? '')
+const shownEach = (found: Texts, shown: (value: string) => string): Texts =>
+  Object.fromEntries(Object.entries(found).map(([name, value]) => [name, shown(value)]))
+
+export const servers = {
+  description: 'Inference servers (vLLM, SGLang, Ollama, llama.cpp, …): found by the GPU memory that they hold, and asked by GET alone.',
+  fields: {
+    enabled: onOff({ default: true, description: 'Look for inference servers and ask them every five seconds.' }),
+    add: {
+      ...texts({
+        default: {},
+        secret: true,
+        expected: 'names with a family and a URL each, such as chat: "vllm http://10.0.0.5:8000"',
+        valid: isAdded,
+        description: 'Servers that are not found, or that shall have a name: each with its family and its URL.',
+      }),
+      shown: (found: Texts) => shownEach(found, (value) => value.replace(ADDED, (_, family: string, url: string) => `${family} ${shownUrl(url)}`)),
+    },
+    forbid: list({ default: [], description: 'Names of servers, containers or families that are never asked.' }),
+    keys: {
+      ...texts({
+        default: {},
+        secret: true,
+        expected: 'names of servers or containers with the key of each',
+        valid: (_, key) => /^[\x21-\x7e]{1,500}$/.test(key),
+        description: 'Keys for servers that want one, sent as "Authorization: Bearer"; no key is ever guessed.',
+      }),
+      shown: (found: Texts) => shownEach(found, () => HIDDEN),
+    },
+  },
+}

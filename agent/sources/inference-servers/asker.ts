@@ -1,0 +1,146 @@
+// Asks one server: allowed GETs only, one after the other, bounded, silent while it sleeps, and never again after it wanted a key.
+import type { HttpClient } from '../../lib/http-client.ts'
+import type { Answer, Page } from '../../servers/family.ts'
+import { joined, type ServerFigures } from '../../servers/model.ts'
+import type { Recognised } from '../../servers/recognise.ts'
+
+export type AskerOptions = {
+  readonly recognised: Recognised
+  readonly base: string
+  readonly argv: readonly string[]
+  readonly key?: string
+  readonly client: Pick<HttpClient, 'exchange'>
+  readonly signal: AbortSignal
+}
+export type Said = {
+  readonly figures: ServerFigures
+  /** Read in this round; counters in it may be compared with those of another. */
+  readonly fresh: ServerFigures
+  /** Why figures are missing, for a person. */
+  readonly problem?: string
+  /** It is another thing than it was taken for. */
+  readonly isStranger?: true
+}
+export type Asker = (t: number, heldBytes: number) => Promise<Said>
+
+const TIMEOUT_MS = 2_000
+const MAX_BYTES = 2 * 2 ** 20
+const RARE_MS = 60_000
+const BACK_OFF_MS = 60_000
+const FAILURES = 3
+/** A model that is loaded again takes more than this. */
+const WOKEN_BYTES = 64 * 2 ** 20
+/** Such a page is not there in this version or not switched on. */
+const ABSENT = new Set([400, 404, 405, 410, 501])
+
+type Got = ({ readonly kind: 'body' } & Answer) | { readonly kind: 'absent' | 'loading' | 'key' } | { readonly kind: 'failed'; readonly why: string }
+
+export function createAsker({ recognised: { family, by }, base, argv, key, client, signal }: AskerOptions): Asker {
+  let isProven = false
+  let stopped: string | undefined
+  let stranger = false
+  let failures = 0
+  let notBefore = 0
+  let asleepWith: number | undefined
+  const absent = new Set<string>()
+  const rare = new Map<string, { readonly t: number; readonly figures: ServerFigures }>()
+  let proof: ServerFigures = {}
+  let last: ServerFigures = {}
+
+  const get = async (path: string): Promise<Got> => {
+    const result = await client.exchange({
+      url: new URL(path, base),
+      // Ollama answers on loopback only to names of its own.
+      headers: { host: 'localhost', accept: '*/*', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      signal,
+    })
+    if ('failure' in result) return { kind: 'failed', why: `GET ${path}: ${result.failure.text}` }
+    const { status, body, cut, headers } = result.answer
+    if (status === 401 || status === 403) return { kind: 'key' }
+    const text = body.toString('utf8')
+    if (status === 503 && text.includes('Loading model')) return { kind: 'loading' }
+    if (ABSENT.has(status)) return { kind: 'absent' }
+    if (status !== 200) return { kind: 'failed', why: `GET ${path}: status ${status} instead of 200` }
+    return cut ? { kind: 'failed', why: `GET ${path}: more than 2 MiB` } : { kind: 'body', body: text, headers }
+  }
+  const said = (fresh: ServerFigures, problem?: string): Said => ({ figures: last, fresh, ...(problem === undefined ? {} : { problem }) })
+  const failed = (t: number, why: string): Said => {
+    failures++
+    if (failures >= FAILURES) notBefore = t + BACK_OFF_MS
+    last = joined(...[...rare.values()].map((one) => one.figures), proof)
+    return said({}, why)
+  }
+  const refused = (): Said => {
+    stopped =
+      key === undefined
+        ? 'it wants a key: give one under servers.keys; it is not asked again until it starts anew'
+        : 'it refuses the key of servers.keys; it is not asked again until it starts anew'
+    last = proof
+    return said({}, stopped)
+  }
+  const loading = (): Said => {
+    last = joined({ state: 'loading' }, proof)
+    return said({})
+  }
+
+  /** undefined: it is what it was taken for. */
+  const prove = async (t: number): Promise<Said | undefined> => {
+    const got = await get(family.proof.path)
+    if (got.kind === 'key') return refused()
+    if (got.kind === 'loading') return loading()
+    if (got.kind === 'failed') return failed(t, got.why)
+    const read = 'body' in got ? family.proof.read(got) : undefined
+    if (read === undefined && by !== 'command') {
+      stranger = true
+      return { ...said({}), isStranger: true }
+    }
+    isProven = true
+    proof = read ?? {}
+    return undefined
+  }
+
+  const isDue = ({ path, rate, when }: Page, t: number, now: ServerFigures): boolean =>
+    !absent.has(path) && (rate === 'scrape' || t - (rare.get(path)?.t ?? -Infinity) >= RARE_MS) && (when?.({ argv, figures: now }) ?? true)
+
+  return async (t, heldBytes) => {
+    if (stranger) return { ...said({}), isStranger: true }
+    if (stopped !== undefined) return said({}, stopped)
+    if (t < notBefore) return said({}, 'it failed three times in a row; it is asked again after a minute')
+    if (asleepWith !== undefined && heldBytes - asleepWith < WOKEN_BYTES) {
+      asleepWith = Math.min(asleepWith, heldBytes)
+      return said({})
+    }
+    asleepWith = undefined
+    if (!isProven) {
+      const unproven = await prove(t)
+      if (unproven !== undefined) return unproven
+    }
+    let fresh: ServerFigures = {}
+    for (const page of family.pages) {
+      const whole = joined(fresh, ...[...rare.values()].map((one) => one.figures), proof)
+      if (!isDue(page, t, whole)) continue
+      const got = await get(page.path)
+      if (got.kind === 'key') return refused()
+      if (got.kind === 'loading') return loading()
+      if (got.kind === 'failed') return failed(t, got.why)
+      if (got.kind === 'absent') {
+        absent.add(page.path)
+        continue
+      }
+      if (!('body' in got)) continue
+      const read = page.read(got.body, { argv, figures: whole })
+      if (read === undefined) continue
+      fresh = joined(fresh, read)
+      if (page.rate === 'rare') rare.set(page.path, { t, figures: read })
+      if (read.state === 'sleeping') {
+        asleepWith = heldBytes
+        break
+      }
+    }
+    failures = 0
+    last = joined(fresh, ...[...rare.values()].map((one) => one.figures), proof)
+    return said(fresh)
+  }
+}

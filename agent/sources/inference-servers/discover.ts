@@ -1,0 +1,93 @@
+// From the processes that hold GPU memory to the inference servers behind them: who listens, where, and for which family.
+import type { IdentifyProcess } from '../../model/identity.ts'
+import type { Recognised } from '../../servers/recognise.ts'
+import { isHelper, recognise } from '../../servers/recognise.ts'
+import { listeningOf, reachOf, type Listening, type Reach } from './listening.ts'
+import { readProcessTable, type ProcessTable } from './process-family.ts'
+
+export type Holder = { readonly pid: number; readonly gpu: string; readonly bytes: number }
+export type FoundServer = {
+  readonly pid: number
+  readonly startTicks: number
+  readonly recognised: Recognised
+  readonly argv: readonly string[]
+  readonly container?: string
+  /** Pids of its family that hold GPU memory. */
+  readonly holders: readonly number[]
+  /** undefined: nothing listens yet. */
+  readonly port?: number
+  readonly reach?: Reach
+}
+
+export type DiscoverOptions = { readonly procRoot: string; readonly identify: IdentifyProcess; readonly ownNamespace: string | undefined }
+
+/** Ports of this height are handed out at random: rendezvous, message queues, gRPC. None is asked unless the command line names it. */
+const FIRST_RANDOM_PORT = 32_768
+const FLAG = /^(?:--port|-p|--http-port|--metrics-port)$/
+export function portsNamed(argv: readonly string[]): readonly number[] {
+  const texts = argv.flatMap((word, at) => {
+    const [, inline] = /^--(?:http-|metrics-)?port=(\d{1,5})$/.exec(word) ?? []
+    return inline === undefined ? (FLAG.test(word) ? [argv[at + 1] ?? ''] : []) : [inline]
+  })
+  return texts.flatMap((text) => (/^\d{1,5}$/.test(text) ? [Number(text)] : []))
+}
+
+/** The socket that answers: the family's usual port, one that the command line names, else the lowest that is none of chance. */
+function chosen(
+  sockets: readonly Listening[],
+  argv: readonly string[],
+  image: string | undefined,
+): { readonly socket: Listening; readonly recognised: Recognised } | undefined {
+  const named = portsNamed(argv)
+  const rank = ({ port }: Listening, { family }: Recognised): number => (port === family.port ? 0 : named.includes(port) ? 1 : 2)
+  const known = sockets
+    .filter(({ port }) => port < FIRST_RANDOM_PORT || named.includes(port))
+    .flatMap((socket) => {
+      const recognised = recognise({ argv, ...(image === undefined ? {} : { image }) }, socket.port)
+      if (recognised === undefined) return []
+      // An image alone says nothing of other programs in it, such as an exporter beside the server.
+      return recognised.by === 'image' && rank(socket, recognised) === 2 ? [] : [{ socket, recognised }]
+    })
+  return known.toSorted((a, b) => rank(a.socket, a.recognised) - rank(b.socket, b.recognised) || a.socket.port - b.socket.port)[0]
+}
+
+function serversOf(family: readonly number[], holders: readonly number[], table: ProcessTable, options: DiscoverOptions): readonly FoundServer[] {
+  const { procRoot, identify, ownNamespace } = options
+  const byPid = Map.groupBy(
+    listeningOf(
+      procRoot,
+      family.filter((pid) => !isHelper(table.argvOf(pid))),
+    ),
+    ({ pid }) => pid,
+  )
+  const serverOf = (pid: number, recognised: Recognised, more: Pick<FoundServer, 'port' | 'reach'>): readonly FoundServer[] => {
+    const who = identify(pid)
+    if (who === undefined) return []
+    const { startTicks, container } = who
+    return [{ pid, startTicks, recognised, argv: table.argvOf(pid), holders, ...(container === undefined ? {} : { container: container.name }), ...more }]
+  }
+  const found = [...byPid].flatMap(([pid, sockets]) => {
+    const choice = chosen(sockets, table.argvOf(pid), identify(pid)?.container?.image)
+    if (choice === undefined) return []
+    const { socket, recognised } = choice
+    return serverOf(pid, recognised, { port: socket.port, reach: reachOf(procRoot, ownNamespace, socket) })
+  })
+  if (found.length > 0) return found
+  // vLLM listens only when its model is loaded: whoever holds the memory, or the nearest above it, says what will.
+  for (const pid of holders.flatMap((holder) => table.upFrom(holder)).filter((one) => family.includes(one) && !table.isShell(one))) {
+    const recognised = recognise({ argv: table.argvOf(pid) }, 0)
+    if (recognised !== undefined) return serverOf(pid, recognised, {})
+  }
+  return []
+}
+
+export function discover(holders: readonly Holder[], options: DiscoverOptions): readonly FoundServer[] {
+  const table = readProcessTable(options.procRoot)
+  const families = new Map<number, { readonly pids: readonly number[]; readonly holders: number[] }>()
+  for (const pid of new Set(holders.map((holder) => holder.pid))) {
+    const known = [...families.values()].find(({ pids }) => pids.includes(pid))
+    if (known !== undefined) known.holders.push(pid)
+    else families.set(pid, { pids: table.familyOf(pid, options.identify(pid)), holders: [pid] })
+  }
+  return [...families.values()].flatMap(({ pids, holders: held }) => serversOf(pids, held, table, options))
+}

@@ -1,0 +1,48 @@
+// A server's figures as readings: what it does not tell has none.
+import * as metrics from '../../metrics/inference.ts'
+import type { MetricDef } from '../../model/metric.ts'
+import type { Reading } from '../../model/reading.ts'
+import { makeSeries, type Labels } from '../../model/series.ts'
+import type { ServerFigures } from '../../servers/model.ts'
+import type { RecentFigures } from './recent.ts'
+
+export type Told = {
+  readonly labels: Labels
+  readonly server: string
+  readonly url: string
+  readonly figures: ServerFigures
+  readonly recent: RecentFigures
+}
+
+export function readingsOf({ labels, server, url, figures, recent }: Told): readonly Reading[] {
+  const readings: Reading[] = []
+  const add = (metric: MetricDef, value: number | undefined, more: Labels = {}): void => {
+    if (value !== undefined && Number.isFinite(value)) readings.push({ series: makeSeries(metric, { ...labels, ...more }), value })
+  }
+  const { version = '', models = [], quantization = '', context, state = '' } = figures
+  add(metrics.inferenceServerInfo, 1, {
+    server,
+    version,
+    model: models.join(', '),
+    quantization,
+    context: context === undefined ? '' : String(context),
+    state,
+    url,
+  })
+  add(metrics.inferenceRequestsRunning, figures.running)
+  add(metrics.inferenceRequestsWaiting, figures.waiting)
+  add(metrics.inferenceKvCacheUsageRatio, figures.kvUsage)
+  add(metrics.inferenceKvCacheCapacityTokens, figures.kvCapacityTokens)
+  add(metrics.inferencePreemptionsTotal, figures.preemptions)
+  add(metrics.inferenceOffloadedRatio, figures.offloadedRatio)
+  add(metrics.inferenceTokensTotal, figures.promptTokens, { type: 'prompt' })
+  add(metrics.inferenceTokensTotal, figures.generationTokens, { type: 'generation' })
+  for (const [outcome, count] of Object.entries(figures.outcomes ?? {})) add(metrics.inferenceRequestsTotal, count, { outcome })
+  for (const [part, figure] of Object.entries(figures.memory ?? {})) add(metrics.inferenceMemoryBytes, figure.bytes, { part, source: figure.source })
+  add(metrics.inferencePrefixCacheHitRatio, recent.prefixHitRatio ?? figures.prefixHitRatio)
+  add(metrics.inferenceTokensRate, recent.promptRate, { type: 'prompt' })
+  add(metrics.inferenceTokensRate, recent.generationRate, { type: 'generation' })
+  for (const [q, seconds] of recent.timeToFirstToken) add(metrics.inferenceTimeToFirstTokenSeconds, seconds, { quantile: String(q) })
+  for (const [q, seconds] of recent.interTokenLatency) add(metrics.inferenceInterTokenLatencySeconds, seconds, { quantile: String(q) })
+  return readings
+}

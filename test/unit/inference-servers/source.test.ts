@@ -1,0 +1,250 @@
+// The source of inference servers on a made /proc, with real HTTP servers that record what they are asked.
+import { afterEach, expect, test } from 'vitest'
+import type { Event, Scrape } from '../../../agent/model/event.ts'
+import { createInferenceServersSource, type ServersConfig } from '../../../agent/sources/inference-servers.ts'
+import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
+import { webServer } from '../../setup/web-server.ts'
+import { makeProc, OWN, type MadeProcess } from './proc.ts'
+
+const endings: (() => void)[] = []
+afterEach(() => {
+  for (const end of endings.splice(0)) end()
+})
+
+/** Pages by path; what is not there is 404. A request is kept as its method and URL. */
+async function standIn(pages: Readonly<Record<string, string>>, status: () => number = () => 200) {
+  const asked: string[] = []
+  const server = await webServer((request, answer) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`)
+    const page = pages[request.url ?? '']
+    if (page === undefined) answer.writeHead(404).end()
+    else answer.writeHead(status()).end(page)
+  })
+  return { asked, port: Number(new URL(server.url).port) }
+}
+const NOTHING: ServersConfig = { add: {}, forbid: [], keys: {} }
+
+function run(processes: readonly MadeProcess[], holders: Holder[], config: Partial<ServersConfig> = {}) {
+  const proc = makeProc(processes)
+  const events: Event[] = []
+  const tasks: ((t: number) => void | Promise<void>)[] = []
+  const source = createInferenceServersSource({
+    procRoot: proc.root,
+    identify: proc.identify,
+    holders: () => holders,
+    config: { ...NOTHING, ...config },
+    ownNamespace: OWN,
+  })
+  const quiet = (): void => {}
+  void source.start({
+    emit: (event) => void events.push(event),
+    every: (_, task) => {
+      tasks.push(task)
+      return quiet
+    },
+    log: { info: quiet, warn: quiet, error: quiet },
+  })
+  endings.push(() => void source.stop(), proc.remove)
+  let t = 1_800_000_000_000
+  return {
+    proc,
+    holders,
+    /** One round of the grid; what it said, undefined when nothing. */
+    round: async (afterMs = 5_000): Promise<Scrape | undefined> => {
+      t += afterMs
+      const before = events.length
+      for (const task of tasks) await task(t)
+      const event = events[before]
+      return event?.type === 'scrape' ? event : undefined
+    },
+  }
+}
+const infos = (scrape: Scrape | undefined) =>
+  (scrape?.readings ?? []).flatMap(({ series: { metric, labels } }) => (metric.name === 'warpwatch_inference_server_info' ? [labels] : []))
+const values = (scrape: Scrape | undefined): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    (scrape?.readings ?? []).map(({ series: { metric, labels }, value }) => [
+      [metric.name.slice('warpwatch_inference_'.length), labels['type'] ?? labels['quantile'] ?? labels['part']].filter((part) => part !== undefined).join(' '),
+      value,
+    ]),
+  )
+
+const METRICS = (tokens: number): string =>
+  `vllm:num_requests_running{engine="0",model_name="org/m"} 2\nvllm:num_requests_waiting{engine="0",model_name="org/m"} 1\nvllm:kv_cache_usage_perc{engine="0",model_name="org/m"} 0.25\n` +
+  `vllm:generation_tokens_total{engine="0",model_name="org/m"} ${tokens}\nvllm:cache_config_info{engine="0",block_size="16",num_gpu_blocks="100"} 1\n`
+const vllmPages = (metrics = METRICS(0)): Record<string, string> => ({
+  '/version': '{"version":"0.23.1"}',
+  '/metrics': metrics,
+  '/v1/models': '{"data":[{"id":"org/m","max_model_len":4096}]}',
+})
+/** As vLLM is: the engine holds, its parent listens. */
+const vllm = (port: number): MadeProcess[] => [
+  { pid: 100, session: 100, argv: ['/usr/bin/python3', '/usr/local/bin/vllm', 'serve', 'org/m', '--port', String(port)], listens: [{ host: 'any', port }] },
+  { pid: 101, parent: 100, session: 100, comm: 'VLLM::EngineCor', argv: ['VLLM::EngineCore'] },
+]
+const HOLDER: Holder = { pid: 101, gpu: '0', bytes: 40 * 2 ** 30 }
+
+test('who holds no GPU memory on a host costs and says nothing', async () => {
+  const { round } = run([], [])
+  expect([await round(), await round()]).toEqual([undefined, undefined])
+})
+
+test('a server is found behind its engine in the first round and asked by GET alone, its configuration once a minute', async () => {
+  const pages = vllmPages()
+  const { asked, port } = await standIn(pages)
+  const { round } = run(vllm(port), [HOLDER, { ...HOLDER, gpu: '1' }])
+  const first = await round()
+  expect(infos(first)).toEqual([
+    {
+      name: `vllm:${port}`,
+      container: '',
+      pid: '100',
+      gpu: '0,1',
+      server: 'vllm',
+      version: '0.23.1',
+      model: 'org/m',
+      quantization: '',
+      context: '4096',
+      state: 'ready',
+      url: `http://127.0.0.1:${port}`,
+    },
+  ])
+  expect(values(first)).toMatchObject({ requests_running: 2, requests_waiting: 1, kv_cache_usage_ratio: 0.25, kv_cache_capacity_tokens: 1_600 })
+  pages['/metrics'] = METRICS(500)
+  expect(values(await round())).toMatchObject({ 'tokens_rate generation': 100, 'tokens_total generation': 500 })
+  expect(asked).toEqual(['GET /version', 'GET /metrics', 'GET /v1/models', 'GET /metrics'])
+})
+
+test('an engine that ended behind a port that answers is dead, and what has ended is gone', async () => {
+  const { port, asked } = await standIn(vllmPages())
+  const { round, holders, proc } = run(vllm(port), [HOLDER])
+  await round()
+  holders.pop()
+  proc.end(101)
+  const before = asked.length
+  const dead = await round()
+  expect(infos(dead)).toMatchObject([{ state: 'dead', gpu: '' }])
+  expect(values(dead)).toEqual({ server_info: 1 })
+  expect(asked.length).toBe(before)
+  proc.end(100)
+  expect((await round())?.readings).toEqual([])
+  expect(await round()).toBeUndefined()
+})
+
+test('bound but not yet listening: it loads', async () => {
+  const [server, engine] = vllm(8_000)
+  const { round } = run(server === undefined || engine === undefined ? [] : [{ ...server, listens: [] }, engine], [HOLDER])
+  expect(infos(await round())).toMatchObject([{ server: 'vllm', state: 'loading', pid: '100', url: '' }])
+})
+
+test('after 401 it is never asked again, and what to do is said', async () => {
+  const { asked, port } = await standIn({ '/props': '{}' }, () => 401)
+  const argv = ['llama-server', '--port', String(port)]
+  const { round } = run([{ pid: 7, argv, listens: [{ host: 'loopback', port }] }], [{ pid: 7, gpu: '0', bytes: 1 }])
+  const first = await round()
+  for (let count = 0; count < 30; count++) await round()
+  expect(asked).toEqual(['GET /props'])
+  expect(first?.gaps).toMatchObject([{ detail: expect.stringContaining('servers.keys') }])
+})
+
+test('a key of the configuration is sent to that server', async () => {
+  const keys: (string | undefined)[] = []
+  const server = await webServer((request, answer) => {
+    keys.push(request.headers.authorization)
+    answer.writeHead(404).end()
+  })
+  const port = Number(new URL(server.url).port)
+  const { round } = run(vllm(port), [HOLDER], { keys: { [`vllm:${port}`]: 's3cret' } })
+  const said = await round()
+  expect(new Set(keys)).toEqual(new Set(['Bearer s3cret']))
+  expect(JSON.stringify(said)).not.toContain('s3cret')
+})
+
+test('asleep it is not asked until its memory grows again', async () => {
+  const pages: Record<string, string> = { '/props': '{"build_info":"b9-x","total_slots":1,"is_sleeping":true}', '/slots': '[]' }
+  const { asked, port } = await standIn(pages)
+  const holders: Holder[] = [{ pid: 7, gpu: '0', bytes: 2 ** 30 }]
+  const { round } = run([{ pid: 7, argv: ['llama-server', '--port', String(port)], listens: [{ host: 'any', port }] }], holders)
+  expect(infos(await round())).toMatchObject([{ state: 'sleeping' }])
+  const before = asked.length
+  for (let count = 0; count < 20; count++) expect(infos(await round())).toMatchObject([{ state: 'sleeping' }])
+  expect(asked.length).toBe(before)
+  expect(asked).not.toContain('GET /slots')
+  pages['/props'] = '{"build_info":"b9-x","total_slots":1,"is_sleeping":false}'
+  holders[0] = { pid: 7, gpu: '0', bytes: 8 * 2 ** 30 }
+  expect(infos(await round())).toMatchObject([{ state: 'ready' }])
+})
+
+test('endless, huge and garbage answers cost a gap, and after three it is left alone for a minute', async () => {
+  let answers = 0
+  const server = await webServer((request, answer) => {
+    answers++
+    if (request.url === '/version') {
+      answer.end('{"version":"1"}')
+      return
+    }
+    // As long as somebody reads.
+    answer.writeHead(200)
+    const more = (): void => {
+      while (!answer.destroyed && answer.write('x'.repeat(2 ** 16)));
+      if (!answer.destroyed) answer.once('drain', more)
+    }
+    more()
+  })
+  const { round } = run(vllm(Number(new URL(server.url).port)), [HOLDER])
+  const first = await round()
+  expect(first?.gaps).toMatchObject([{ detail: expect.stringContaining('more than 2 MiB') }])
+  expect(values(first)).toEqual({ server_info: 1 })
+  for (let count = 0; count < 6; count++) await round()
+  expect(answers).toBe(4)
+})
+
+test("in a network namespace of its own: by the container's address, and on its loopback not at all", async () => {
+  const { port, asked } = await standIn(vllmPages())
+  const container = { name: 'chat', image: 'vllm/vllm-openai:v0.23.1' }
+  const inside = vllm(port).map((made) => ({ ...made, cgroup: '0::/docker/c', namespace: 'net:[2]', container }))
+  const { round } = run(inside, [HOLDER])
+  // The made namespace has no address but loopback.
+  expect((await round())?.gaps).toMatchObject([{ detail: expect.stringContaining('no address but loopback') }])
+  const alone = run(
+    inside.map((made) => ({ ...made, ...(made.listens === undefined ? {} : { listens: [{ host: 'loopback' as const, port }] }) })),
+    [HOLDER],
+  )
+  const said = await alone.round()
+  expect(infos(said)).toMatchObject([{ name: 'chat', container: 'chat', server: 'vllm' }])
+  expect(said?.gaps).toMatchObject([{ detail: expect.stringContaining('network namespace of its own') }])
+  expect(asked).toEqual([])
+})
+
+test('a training job that listens is never asked, whatever its ports', async () => {
+  const { asked, port } = await standIn(vllmPages())
+  const { round } = run(
+    [
+      {
+        pid: 9,
+        argv: ['python3', 'train.py'],
+        listens: [
+          { host: 'any', port },
+          { host: 'any', port: 29_500 },
+          { host: 'any', port: 8_000 },
+        ],
+      },
+    ],
+    [{ pid: 9, gpu: '0', bytes: 1 }],
+  )
+  expect((await round())?.readings).toEqual([])
+  expect(asked).toEqual([])
+})
+
+test('added, named and forbidden by the configuration', async () => {
+  const { port, asked } = await standIn({ '/api/version': '{"version":"0.33.0"}', '/api/ps': '{"models":[]}' })
+  const url = `http://127.0.0.1:${port}`
+  const { round } = run([], [], { add: { chat: `ollama ${url}` } })
+  expect(infos(await round())).toMatchObject([{ name: 'chat', server: 'ollama', version: '0.33.0', state: 'ready' }])
+  const before = asked.length
+  const forbidden = run([{ pid: 5, argv: ['ollama', 'serve'], listens: [{ host: 'any', port: 11_434 }] }], [{ pid: 5, gpu: '0', bytes: 1 }], {
+    forbid: ['ollama'],
+  })
+  expect(infos(await forbidden.round())).toMatchObject([{ server: 'ollama', state: '' }])
+  expect(asked.length).toBe(before)
+})
