@@ -2,7 +2,7 @@
 import type { ContainerEvent, Event, LogLine, OperatorEvent } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
 import { summaryOf, type ContainerSettings, type Incident, type IncidentFigures, type IncidentSummary } from '../model/incident.ts'
-import { isLogKind, kindOf, type IncidentKind } from '../model/kinds.ts'
+import type { IncidentKind } from '../model/kinds.ts'
 import type { BaselineEntry } from '../model/maintenance.ts'
 import type { Detection } from './detection.ts'
 import { createTracks } from './detectors/parts/tracks.ts'
@@ -61,8 +61,6 @@ export type Diagnosis = {
 const MAX_FINISHING = 100
 /** As long as readings hold that come once a second. */
 const LATE_SECONDS = 5
-/** What was seen so shortly before a container's end has to do with it. */
-const CRASH_MS = 60_000
 /** Of most events. */
 const NOTHING: readonly Incident[] = []
 
@@ -86,7 +84,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf })
   const repeats = createRepeatedMessage()
   const pidToContainer = createPidToContainer()
-  const runEnds = createRunEnds((lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)))
+  const runEnds = createRunEnds({ judge: (lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)), open: tracker.open, identities })
   const chains = createCausalChains(identities.requested)
   const baseline = createAcknowledgedBaseline(onBaseline)
   const totals = new Map<IncidentKind, number>()
@@ -172,22 +170,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     sighted(oomKillFault(name, limit, who), via, { t, stream: 'numbers', container: name, containerId: id }, undefined, { times })
   }
   const runEnded = (end: RunEnd | undefined): void => {
-    if (end === undefined) return
-    const { t, container, container_id: containerId } = end.died
-    const isOfIt = (id: string | undefined): boolean => id !== undefined && id.slice(0, 12) === containerId.slice(0, 12)
-    // What the probe, the kernel or a detector saw explains the end too, though the log says nothing of it.
-    const from = Math.max(end.startedAt, t - CRASH_MS)
-    const explained = tracker.open().some((open) => {
-      const { kind } = rootOf(open).fault
-      return (
-        kind !== end.fault.kind && isOfIt(subjectOf(open).container?.id) && open.lastSeenAt >= from && isLogKind(kind) && kindOf(kind).crash?.fatal !== false
-      )
-    })
-    if (explained) return
-    const hasGpu = (identities.requested(containerId)?.length ?? 0) > 0 || identities.processes(t).some((process) => isOfIt(process.containerId))
-    // On a GPU host other containers end too: that is worth a line, not a call at night.
-    const fault = hasGpu ? end.fault : { ...end.fault, severity: 'info' as const }
-    sighted(fault, 'log', { t, stream: 'container', container, containerId }, undefined)
+    if (end !== undefined) sighted(end.fault, 'log', end.place, undefined)
   }
   const onContainer = (event: ContainerEvent): void => {
     runEnded(runEnds.container(event))

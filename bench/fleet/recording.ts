@@ -69,6 +69,13 @@ export function withoutDcgm(recording: Recording): Recording {
   return { ...recording, text: without(recording.text), openmetrics: without(recording.openmetrics) }
 }
 
+/** What comes last of the agent's own: the first sealed history, and what jobs used. */
+const WHOLE = [
+  /^warpwatch_agent_source_up\{source="allocator"\}|^warpwatch_agent_history_series [1-9]/m,
+  /^warpwatch_agent_source_up\{source="agent"\}/m,
+  /^warpwatch_job_energy_joules_total\{/m,
+]
+
 export async function record(port: number, pages = PAGES): Promise<Recording> {
   const agent = startAgentProcess({
     port,
@@ -78,7 +85,10 @@ export async function record(port: number, pages = PAGES): Promise<Recording> {
   try {
     // The agent's own series come with its first ticks.
     await poll(
-      async () => /^warpwatch_agent_source_up\{source="allocator"\}|^warpwatch_agent_history_series [1-9]/m.test((await get(`${agent.url}/metrics`)) ?? ''),
+      async () => {
+        const page = (await get(`${agent.url}/metrics`)) ?? ''
+        return WHOLE.every((last) => last.test(page))
+      },
       {
         what: () => `a whole page; the agent said ${agent.stderr()}`,
         deadlineMs: 60_000,

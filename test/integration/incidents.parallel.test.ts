@@ -159,6 +159,6 @@ describe.skipIf(missing !== undefined)(`incidents of real crashes${missing === u
     for (const old of before) expect(after.find((one) => one.id === old.id)).toMatchObject({ status: 'firing', count: old.count })
     expect(after).toHaveLength(before.length + 1)
     const report = await agent.get(`/api/v1/incidents/${found.id}/report`)
-    expect(report.text).toContain('# Out of GPU memory')
+    expect(report.text).toContain('# alone ran out of memory on GPU 0')
   })
 })

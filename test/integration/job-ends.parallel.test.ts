@@ -99,6 +99,11 @@ const ENDS: Readonly<Record<string, End>> = {
   'docker-stop-ignored': { command: ['sleep', '600'], request: '/stop?t=1', outcome: 'cancelled', exit_code: 137, signal: 'SIGKILL', sent_by: ENGINE },
 }
 
+const incidentSchema = z.object({
+  kind: z.string(),
+  subject: z.object({ container: z.optional(z.object({ name: z.string() })) }),
+  facts: z.object({ exception: z.optional(z.string()), frame: z.optional(z.string()) }),
+})
 const jobsSchema = z.array(z.object({ job: z.string(), job_id: z.string(), runs: z.number(), last: runSchema }))
 type Jobs = z.infer<typeof jobsSchema>
 
@@ -137,11 +142,20 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
       )
     const different = async () => Object.entries(await seen()).filter(([job, end]) => JSON.stringify(end) !== JSON.stringify(wanted[job]))
     // What the engine says of memory may come after the end.
-    await poll(async () => (await different()).length === 0 && Object.keys(await seen()).length === Object.keys(ENDS).length, {
-      what: 'all ends as they are',
+    let left: unknown
+    await poll(async () => JSON.stringify((left = await different())) === '[]' && Object.keys(await seen()).length === Object.keys(ENDS).length, {
+      what: () => `all ends as they are, still different: ${JSON.stringify(left)}`,
       everyMs: 200,
+      deadlineMs: 60_000,
     })
     expect(await seen()).toEqual(wanted)
+    // What the log said last is judged with the engine's word: an exception with the user's own line, nothing of what ended well or was stopped.
+    const incidents = z.array(incidentSchema).parse(await agent.json('/api/v1/incidents'))
+    const of = (name: string) =>
+      incidents.filter(({ subject }) => subject.container?.name === name).map(({ kind, facts }) => [kind, facts.exception, facts.frame])
+    expect(of('exception-chained')).toEqual([['python_exception', 'RuntimeError', 'train.py:41']])
+    for (const quiet of ['exit-0', 'exit-0-quoted-traceback', 'docker-stop-handled', 'docker-stop-ignored', 'docker-kill']) expect(of(quiet)).toEqual([])
+    expect(of('segv').map(([kind]) => kind)).toEqual(['segfault'])
   })
 
   test('what ends while the agent is dead is told by the engine afterwards; what still runs goes on as the same run', async () => {

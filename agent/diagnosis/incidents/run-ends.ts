@@ -1,12 +1,20 @@
 // Puts together what the engine says of a container's end and what its log said last, and judges both once.
 import type { ContainerEvent, LogTail } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
+import { isLogKind, kindOf } from '../../model/kinds.ts'
 import type { KnownEnd } from '../ends/judge.ts'
+import type { HostIdentityIndex } from './host-identity-index.ts'
+import { rootOf, subjectOf, type OpenIncident } from './open-incident.ts'
+import type { Place } from './subject.ts'
 
 /** What ended a run with these last lines; undefined where another fault explains it, or nothing was wrong. */
 export type EndJudge = (lines: readonly string[], known: KnownEnd, origin: LogTail['origin']) => Fault | undefined
-/** `startedAt`: of the run, Unix ms; 0 where nobody saw it. */
-export type RunEnd = { readonly fault: Fault; readonly died: ContainerEvent; readonly startedAt: number }
+export type RunEnd = { readonly fault: Fault; readonly place: Place }
+export type RunEndsOptions = {
+  readonly judge: EndJudge
+  readonly open: () => readonly OpenIncident[]
+  readonly identities: Pick<HostIdentityIndex, 'requested' | 'processes'>
+}
 export type RunEnds = {
   readonly container: (event: ContainerEvent) => RunEnd | undefined
   readonly tail: (event: LogTail) => RunEnd | undefined
@@ -16,6 +24,8 @@ export type RunEnds = {
 
 /** The end of a log is read within a moment of the engine's word; where it is not, the exit code alone decides. */
 const WAIT_MS = 5_000
+/** What was seen so shortly before a container's end has to do with it. */
+const CRASH_MS = 60_000
 /** `docker stop -t` gives a program so long, and then its end is still the one that was asked for. */
 const STOPPED_MS = 15 * 60_000
 /** A container that restarts again and again is judged at most so often. */
@@ -28,7 +38,7 @@ const MAX_KNOWN = 2_048
 
 type Known = { startedAt?: number; stoppedAt?: number; oomAt?: number; judgedAt?: number; died?: ContainerEvent; tail?: LogTail }
 
-export function createRunEnds(judge: EndJudge): RunEnds {
+export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunEnds {
   const containers = new Map<string, Known>()
   const waiting = new Set<Known>()
   const of = (id: string): Known => {
@@ -54,7 +64,17 @@ export function createRunEnds(judge: EndJudge): RunEnds {
     // The kernel's kill is told by the engine's own event.
     if (oomKilled || (tail === undefined && !CRASHES.has(exitCode))) return undefined
     const fault = judge(tail?.lines ?? [], exitCode === undefined ? {} : { exitCode }, tail?.origin ?? { container, container_id: id })
-    return fault && { fault, died, startedAt: known.startedAt ?? 0 }
+    const isOfIt = (other: string | undefined): boolean => other?.slice(0, 12) === id.slice(0, 12)
+    const from = Math.max(known.startedAt ?? 0, died.t - CRASH_MS)
+    // What the probe, the kernel or a detector saw explains the end too, though the log says nothing of it.
+    const isExplained = (one: OpenIncident): boolean => {
+      const { kind } = rootOf(one).fault
+      return kind !== fault?.kind && isOfIt(subjectOf(one).container?.id) && one.lastSeenAt >= from && isLogKind(kind) && kindOf(kind).crash?.fatal !== false
+    }
+    if (fault === undefined || open().some(isExplained)) return undefined
+    const hasGpu = (identities.requested(id)?.length ?? 0) > 0 || identities.processes(died.t).some(({ containerId }) => isOfIt(containerId))
+    // On a GPU host other containers end too: that is worth a line, not a call at night.
+    return { fault: hasGpu ? fault : { ...fault, severity: 'info' }, place: { t: died.t, stream: 'container', container, containerId: id } }
   }
 
   return {

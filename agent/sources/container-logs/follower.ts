@@ -182,8 +182,7 @@ export function createFollower(options: FollowerOptions): Follower {
         flow.end()
         commit()
         // The stream of a run that ended is whole; the next run begins a new one.
-        const lines = whole && follow ? tail.finish() : []
-        if (lines.length > 0) options.emit({ type: 'log_tail', t: Date.now(), origin: options.origin(), lines })
+        if (whole && follow) options.emit({ type: 'log_tail', t: Date.now(), origin: options.origin(), lines: tail.finish() })
       }
     },
     async check(signal) {
