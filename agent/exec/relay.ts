@@ -76,9 +76,10 @@ export function startRelay(fd: number, to: Output): Relay {
   }
   const over = run()
   let seen = -1
+  const isQuiet = (): boolean => isOver || (seen === total && isReading)
   const untilQuiet = async (): Promise<void> => {
     await finished.promise
-    while (!isOver && (seen !== total || !isReading)) {
+    while (!isQuiet()) {
       seen = total
       await delay(QUIET_MS)
     }

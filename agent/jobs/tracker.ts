@@ -68,6 +68,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
           return host.process(event)
         case 'exec':
           return host.exec(event)
+        case 'log_tail':
         case 'allocator':
         case 'allocator_oom':
         case 'operator':

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
-import { fakeUuid, h100, migH100, type FakeScenario } from '../fakes/nvml/scenario.ts'
+import { fakeUuid, FIRST_MIG_PID, h100, migH100, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type AgentOptions, type Page } from '../setup/agent.ts'
 import { startKubelet } from '../setup/kubelet.ts'
 import { poll } from '../setup/poll.ts'
@@ -64,7 +64,7 @@ async function jobsOf(env: NonNullable<AgentOptions['env']>, wanted: readonly st
 }
 
 describe.skipIf(compiler === undefined)(`hpc_job (${compiler === undefined ? 'needs a C compiler' : 'stand-in for NVML'})`, () => {
-  const proc = procRoot({ 501: V2(48_213), 502: V1(48_221), 503: V2(48_222), 20_006: V2(48_300), 20_007: '0::/user.slice' })
+  const proc = procRoot({ 501: V2(48_213), 502: V1(48_221), 503: V2(48_222), [FIRST_MIG_PID + 6]: V2(48_300), [FIRST_MIG_PID + 7]: '0::/user.slice' })
 
   test('is the job in whose cgroup a process holds memory, of MIG instances too', async () => {
     const wanted = ['0 48213', '1 48221', '1 48222', '2 -', '3.1 48300', '3.2 -']

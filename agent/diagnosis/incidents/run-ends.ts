@@ -84,6 +84,7 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
       if (action === 'start') {
         known.startedAt = t
         delete known.stoppedAt
+        delete known.tail
       }
       if (action === 'kill' && (signal === undefined || ENDING.has(signal))) known.stoppedAt = t
       if (action === 'oom') known.oomAt = t
@@ -103,7 +104,8 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
       const id = event.origin.container_id
       if (id === undefined) return undefined
       const known = of(id)
-      known.tail = event
+      // A last look after the stream has nothing new.
+      if (event.lines.length > 0 || known.tail === undefined) known.tail = event
       return known.died === undefined ? undefined : judged(known)
     },
     tick(t) {

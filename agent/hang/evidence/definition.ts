@@ -1,4 +1,5 @@
 // What a reader of evidence is: it knows its files by name and first bytes, and adds what it read.
+import { messageOf } from '../../text/error.ts'
 import type { Evidence } from '../model.ts'
 
 export type EvidenceFile = {
@@ -26,6 +27,15 @@ export type EvidenceReader = {
 /** One line: what is wrong with a file. */
 export class EvidenceError extends Error {
   override readonly name = 'EvidenceError'
+}
+
+export function jsonOf(text: string, what: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch (error) {
+    throw new EvidenceError(`no ${what} that can be read: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 export const headText = (file: EvidenceFile): string => Buffer.from(file.head.buffer, file.head.byteOffset, file.head.length).toString('latin1')

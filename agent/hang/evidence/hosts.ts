@@ -1,7 +1,7 @@
 // Which rank is which process on which GPU, and whether it lives: what the agent (or fr-sim) writes beside the rest.
 import * as z from 'zod/mini'
 import { rankOf } from '../model.ts'
-import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
+import { EvidenceError, jsonOf, headText, type EvidenceReader } from './definition.ts'
 
 const process = z.object({
   rank: z.int(),
@@ -18,7 +18,7 @@ export const hosts: EvidenceReader = {
   mostBytes: 16 * 2 ** 20,
   recognises: (file) => file.name.startsWith('hosts') && headText(file).includes('"hosts"'),
   read(file, evidence) {
-    const parsed = shape.safeParse(JSON.parse(file.text()))
+    const parsed = shape.safeParse(jsonOf(file.text(), 'list of hosts'))
     if (!parsed.success) throw new EvidenceError('expected {"hosts": {NAME: [{"rank", "pid", "gpu", "alive", "exit"}]}}')
     if (parsed.data.torch !== undefined) evidence.torch = parsed.data.torch
     if (parsed.data.nccl !== undefined) evidence.nccl = parsed.data.nccl

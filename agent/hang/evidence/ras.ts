@@ -1,7 +1,7 @@
 // Answers of NCCL's RAS in JSON (NCCL >= 2.28.7): how many collectives of each kind every rank has launched, and who does not answer.
 import * as z from 'zod/mini'
 import type { RasComm } from '../model.ts'
-import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
+import { EvidenceError, jsonOf, headText, type EvidenceReader } from './definition.ts'
 
 const rank = z.object({ rank: z.int(), host: z.string(), pid: z.int() })
 const shape = z.object({
@@ -27,7 +27,7 @@ const seconds = (text: string | undefined): number | undefined => {
 }
 
 export function readRas(text: string): { readonly at?: number; readonly nccl?: string; readonly comms: readonly RasComm[] } {
-  const parsed = shape.safeParse(JSON.parse(repaired(text)))
+  const parsed = shape.safeParse(jsonOf(repaired(text), 'RAS answer'))
   if (!parsed.success) throw new EvidenceError('no RAS answer: expected communicators with ranks and collective_counts')
   const at = seconds(parsed.data.timestamp)
   return {

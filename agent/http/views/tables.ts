@@ -90,6 +90,7 @@ export function createTables(hostname: string): Tables {
         return host
       case 'driver':
       case 'target':
+      case 'job':
       case 'incident':
       case 'agent':
         break

@@ -4,7 +4,7 @@ import { figures, type MemoryPart, type ServerFigures } from '../model.ts'
 
 /** Buffers in host memory: `CPU`, `CPU_Mapped`, `CPU_REPACK`, `CUDA_Host`, `ROCm_Host`. */
 const HOST = /^CPU|_Host$/
-const BUFFER = /(\S+):\s+(\S+)\s+(?:(model|KV|RS|compute|output)\s+)?buffer size =\s*([\d.]+) (MiB)/
+const BUFFER = /(\S{1,80}):\s{1,8}(\S{1,80})\s{1,8}(?:(model|KV|RS|compute|output)\s+)?buffer size =\s*([\d.]+) (MiB)/
 /** Of llm_load_tensors up to b3001 without a word for what it holds. */
 const PART_OF: Readonly<Record<string, MemoryPart>> = { model: 'weights', KV: 'kv_cache', RS: 'kv_cache', compute: 'other', output: 'other' }
 const ENGINE = /msg="?(model weights|kv cache|compute graph)"?.*? device=(\S+).*? (?:size|buffer)="([\d.]+) (GiB|MiB|KiB|B)"/

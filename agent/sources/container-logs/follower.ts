@@ -33,8 +33,8 @@ export type FollowerOptions = {
   readonly mayLookAgain: () => boolean
 }
 export type Follower = {
-  /** Resolves at the end of the log as it is now (`follow: false`), or of the container's run. */
-  readonly read: (follow: boolean, signal: AbortSignal) => Promise<LogEnd>
+  /** `hasEnded`: the run is over, so what is read now is its last. Resolves at the end of the log as it is now (`follow: false`), or of the container's run. */
+  readonly read: (follow: boolean, signal: AbortSignal, hasEnded?: boolean) => Promise<LogEnd>
   /** Asks for the newest line when the stream has been silent for a while; one that the stream left out ends it. Resolves with whether it did. */
   readonly check: (signal: AbortSignal) => Promise<boolean>
 }
@@ -157,7 +157,7 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   return {
-    async read(follow, signal) {
+    async read(follow, signal, hasEnded = false) {
       resume.reopen()
       repeats.reopen()
       keptUp = false
@@ -182,7 +182,7 @@ export function createFollower(options: FollowerOptions): Follower {
         flow.end()
         commit()
         // The stream of a run that ended is whole; the next run begins a new one.
-        if (whole && follow) options.emit({ type: 'log_tail', t: Date.now(), origin: options.origin(), lines: tail.finish() })
+        if (whole && (follow || hasEnded)) options.emit({ type: 'log_tail', t: Date.now(), origin: options.origin(), lines: tail.finish() })
       }
     },
     async check(signal) {

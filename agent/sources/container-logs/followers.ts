@@ -150,7 +150,7 @@ export function createFollowers(options: FollowersOptions): Followers {
     entry.tokens--
     const wasRunning = entry.running
     try {
-      const end = await entry.follower.read(follow, stopping.signal)
+      const end = await entry.follower.read(follow, stopping.signal, !entry.running)
       failures.delete(entry.id)
       entry.retryMs = FIRST_RETRY_MS
       if (end === 'missing') {

@@ -178,13 +178,17 @@ export function h100(index: number, values: Values = {}, processes: readonly Fak
   }
 }
 
-/** Eight H100 with five compute processes each, as one host of 40 training processes. PIDs begin at 10000. */
+/** At the end of what Linux may give out (2^22), as a real process of the test host with the same pid would lend them its name and container. */
+export const FIRST_PID = 4_190_000
+export const FIRST_MIG_PID = 4_192_000
+
+/** Eight H100 with five compute processes each, as one host of 40 training processes. PIDs begin at FIRST_PID. */
 export function eightH100(perGpu: (index: number) => Values = () => ({}), values: Values = {}): FakeScenario {
   const gpus = Array.from({ length: 8 }, (_, index) =>
     h100(
       index,
       perGpu(index),
-      Array.from({ length: 5 }, (_, n) => ({ pid: 10_000 + index * 5 + n, bytes: (6 + n) * GIB })),
+      Array.from({ length: 5 }, (_, n) => ({ pid: FIRST_PID + index * 5 + n, bytes: (6 + n) * GIB })),
     ),
   )
   return { values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0, ...values }, gpus }
@@ -203,8 +207,8 @@ export function withGpu(scenario: FakeScenario, index: number, values: Values, m
 /** An H100 cut into two MIG instances (gi 1 and 2, ci 0), one process in each. */
 export function migH100(index: number): FakeGpu {
   const gpu = h100(index, { mig_mode: 1, mem_used: 15 * GIB, 'gpm.1.1': 70, 'gpm.1.2': 10 }, [
-    { pid: 20_000 + index * 2, bytes: 9 * GIB, gi: 1, ci: 0 },
-    { pid: 20_001 + index * 2, bytes: 4 * GIB, gi: 2, ci: 0 },
+    { pid: FIRST_MIG_PID + index * 2, bytes: 9 * GIB, gi: 1, ci: 0 },
+    { pid: FIRST_MIG_PID + 1 + index * 2, bytes: 4 * GIB, gi: 2, ci: 0 },
   ])
   const mig = [1, 2].map((gi) => ({
     gi,

@@ -1,11 +1,11 @@
 // Older drivers: missing symbols, older process lists, the 32-byte entries of early R535, and lists that grow between two calls.
 import { describe, expect, test } from 'vitest'
 import { hasFake, startChild, withChild } from '../../fakes/nvml/child.ts'
-import { eightH100, hostOf, withGpu } from '../../fakes/nvml/scenario.ts'
+import { eightH100, FIRST_PID, hostOf, withGpu } from '../../fakes/nvml/scenario.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2
-const rows = Array.from({ length: 5 }, (_, n) => ({ pid: 10_000 + n, type: 'C', bytes: (6 + n) * GIB }))
+const rows = Array.from({ length: 5 }, (_, n) => ({ pid: FIRST_PID + n, type: 'C', bytes: (6 + n) * GIB }))
 
 describe.skipIf(!hasFake)('fall-backs (needs a C compiler)', () => {
   test('R450: memory v1 with a gap for reserved, old temperature, 16-byte process entries', async () => {

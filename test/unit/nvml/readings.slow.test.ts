@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { functionName } from '../../../agent/nvml/names.ts'
 import { parseInFlightCall } from '../../../agent/sampler/protocol.ts'
 import { hasFake, withChild } from '../../fakes/nvml/child.ts'
-import { eightH100, fakeUuid, h100, hostOf, migH100, withGpu } from '../../fakes/nvml/scenario.ts'
+import { eightH100, fakeUuid, FIRST_MIG_PID, FIRST_PID, h100, hostOf, migH100, withGpu } from '../../fakes/nvml/scenario.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2
@@ -81,7 +81,7 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
           info: 1,
         })
         expect(round.processes(index)?.map((row) => [row.pid, row.type, row.bytes])).toEqual(
-          Array.from({ length: 5 }, (_, n) => [10_000 + index * 5 + n, 'C', (6 + n) * GIB]),
+          Array.from({ length: 5 }, (_, n) => [FIRST_PID + index * 5 + n, 'C', (6 + n) * GIB]),
         )
       }
     })
@@ -151,8 +151,8 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
       expect(round.value('gpu_mig_enabled', { gpu: '1' })).toBe(0)
       // The GPU's own list has the same processes: each stands once.
       expect(round.processes(0)).toEqual([
-        { pid: 20_000, type: 'C', bytes: 9 * GIB, gi: 1, ci: 0 },
-        { pid: 20_001, type: 'C', bytes: 4 * GIB, gi: 2, ci: 0 },
+        { pid: FIRST_MIG_PID, type: 'C', bytes: 9 * GIB, gi: 1, ci: 0 },
+        { pid: FIRST_MIG_PID + 1, type: 'C', bytes: 4 * GIB, gi: 2, ci: 0 },
       ])
     })
   })

@@ -137,6 +137,7 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
           if (open !== undefined && open.pids.size > 0 && !open.pids.has(track.pid) && track.firstT > open.t) die(program, open.t, open)
           return note(program, event.t, 'gpu', event.pid)
         }
+        case 'log_tail':
         case 'allocator':
         case 'scrape':
         case 'operator':
