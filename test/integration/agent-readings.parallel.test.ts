@@ -26,7 +26,10 @@ describe.skipIf(compiler === undefined)('readings of the built agent (needs a C 
         const complete = ALL.every(
           (gpu) => powerOf(now, gpu) !== undefined && now.value('warpwatch_gpu_energy_joules_total', { gpu: String(gpu) }) !== undefined,
         )
-        return complete && now.value('warpwatch_agent_source_up', { source: 'host' }) === 1 ? now : undefined
+        // Whose memory it is, is told behind the samples, GPU by GPU.
+        const owners = now.samples.filter(({ name }) => name === 'warpwatch_process_gpu_memory_bytes').length
+        const all = scene.gpus.reduce((sum, { processes = [] }) => sum + processes.length, 0)
+        return complete && owners === all && now.value('warpwatch_agent_source_up', { source: 'host' }) === 1 ? now : undefined
       },
       { what: 'readings of all GPUs', everyMs: 50 },
     )

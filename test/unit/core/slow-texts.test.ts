@@ -18,7 +18,9 @@ test.each([
   expect(parseCdiSpec('/etc/cdi/nvidia.yaml', text).problem).toMatch(words)
   const { problem } = parseComposeFile('compose.yaml', text)
   expect(`line ${problem?.line}: ${problem?.words}`).toMatch(words)
-  expect(readFileSettings(text, 'warpwatch.yaml').problems.map(({ text: said }) => said)).toEqual([expect.stringMatching(/^not valid YAML: (?:more than|50 times)/)])
+  expect(readFileSettings(text, 'warpwatch.yaml').problems.map(({ text: said }) => said)).toEqual([
+    expect.stringMatching(/^not valid YAML: (?:more than|50 times)/),
+  ])
 })
 
 test('nvidia-smi: a cell full of blanks, a row without an end', () => {
