@@ -60,7 +60,7 @@ export function createLineageReader(procRoot: string): (pid: number) => Lineage 
       const family = familyOf(procRoot, parent)
       if (family === undefined) break
       ancestors.push(parent)
-      // Whoever opened another session is a launcher, or somebody who starts other people's work.
+      // Whoever opened another session is a launcher, or a service that starts other people's work.
       isAbove ||= family.session !== session && !argvOf(procRoot, parent).some((word) => LAUNCHER.test(word))
       session = family.session
       isAbove ||= STARTS_OTHERS.test(family.comm) || isInteractive(procRoot, parent, family)

@@ -9,7 +9,7 @@ import { KEPT_MS, type Runs } from './runs.ts'
 export type HostRuns = {
   readonly process: (event: ProcessEvent) => void
   readonly exec: (event: ExecEvent) => void
-  /** Of a process; undefined until somebody has looked who started it. */
+  /** Of a process; undefined until it is known who started it. */
   readonly ofProcess: (series: Series) => LiveRun | undefined
   readonly strangers: () => readonly number[]
   readonly tick: (t: number) => void

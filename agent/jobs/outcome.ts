@@ -1,4 +1,4 @@
-// How a run ended, from what engine, kernel and incidents say of it. Pure: exit code and signals are facts, who sent a signal is only said where somebody saw it.
+// How a run ended, from what engine, kernel and incidents say of it. Pure: exit code and signals are facts, the sender of a signal is named only where it was seen.
 import type { Outcome } from '../model/job.ts'
 import type { IncidentKind } from '../model/kinds.ts'
 import { signalName, signalOfExitCode } from '../text/signals.ts'

@@ -12,9 +12,9 @@ export type ProgressReader = {
   readonly progress: (judged?: boolean) => Progress | undefined
   /** By rank, where several say their own. */
   readonly ranks: (judged?: boolean) => ReadonlyMap<number, Progress>
-  /** What it was busy with last. */
-  /** How often something was said of the progress. */
+  /** Lines that said something of the progress. */
   readonly said: () => number
+  /** What it was busy with last. */
   readonly phase: () => Phase | undefined
 }
 

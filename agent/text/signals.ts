@@ -1,5 +1,5 @@
 // Names of Linux signals (signal(7), x86 and arm64), and the signal that an exit code above 128 stands for.
-const NAMES: Readonly<Record<number, string>> = {
+export const SIGNALS: Readonly<Record<number, string>> = {
   1: 'SIGHUP',
   2: 'SIGINT',
   3: 'SIGQUIT',
@@ -20,10 +20,10 @@ const NAMES: Readonly<Record<number, string>> = {
   31: 'SIGSYS',
 }
 
-export const signalName = (number: number): string | undefined => NAMES[number]
+export const signalName = (number: number): string | undefined => SIGNALS[number]
 /** `139` is `SIGSEGV`: shells and container engines add 128. */
-export const signalOfExitCode = (code: number): string | undefined => (code > 128 && code < 160 ? NAMES[code - 128] : undefined)
+export const signalOfExitCode = (code: number): string | undefined => (code > 128 && code < 160 ? SIGNALS[code - 128] : undefined)
 export const signalNumber = (name: string): number | undefined => {
-  const found = Object.entries(NAMES).find(([, known]) => known === name)
+  const found = Object.entries(SIGNALS).find(([, known]) => known === name)
   return found === undefined ? undefined : Number(found[0])
 }

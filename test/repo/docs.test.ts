@@ -13,12 +13,14 @@ import { createReadiness } from '../../agent/http/health.ts'
 import { createHttpServer } from '../../agent/http/server.ts'
 import { incidentReport } from '../../agent/diagnosis/incidents/report.ts'
 import { createViews } from '../../agent/http/views.ts'
+import { jobReport } from '../../agent/jobs/report.ts'
 import { isIncidentKind } from '../../agent/model/kinds.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
 import * as scenarios from '../../agent/sources/simulated/scenarios/index.ts'
 import { createIncidentStore } from '../../agent/store/incidents.ts'
 import { createIncidentService } from '../../agent/store/incident-service.ts'
 import { createOperator } from '../../agent/store/operator.ts'
+import { createJobStore } from '../../agent/store/jobs.ts'
 import { createMaintenanceStore } from '../../agent/store/maintenance.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 
@@ -119,6 +121,7 @@ describe('HTTP paths in the README', () => {
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-docs-'))
   const incidents = createIncidentStore({ directory: folder, log: quiet })
   const maintenance = createMaintenanceStore({ directory: folder, log: quiet })
+  const jobs = createJobStore({ directory: folder, log: quiet })
   const figures = () => ({ firing: [], totals: new Map(), lastSeen: new Map(), forecasts: [], lost: [] })
   const service = createIncidentService({ store: incidents, maintenance, figures })
   const operator = createOperator({ incidents: service, maintenance, pipeline: { ingest: () => {}, tell: () => {} } })
@@ -132,6 +135,7 @@ describe('HTTP paths in the README', () => {
     history: undefined,
     incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'docs') },
     maintenance: operator,
+    jobs: { view: jobs, report: (runs) => jobReport(runs, 'docs'), tell: () => undefined },
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
@@ -145,6 +149,7 @@ describe('HTTP paths in the README', () => {
   })
   afterAll(async () => {
     await server.close()
+    jobs.close()
     incidents.close()
     maintenance.close()
     rmSync(folder, { recursive: true })

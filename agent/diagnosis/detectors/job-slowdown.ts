@@ -23,9 +23,9 @@ type Row = GpuRow<keyof typeof COLUMNS>
 const REASONS = [
   ['hw_thermal_slowdown', 'is thermally throttled by the hardware'],
   ['sw_thermal_slowdown', 'is thermally throttled'],
-  ['hw_power_brake_slowdown', 'is held back by the power brake'],
+  ['hw_power_brake_slowdown', 'is slowed by the power brake'],
   ['hw_slowdown', 'is slowed down by the hardware'],
-  ['sw_power_cap', 'is held back by its power limit'],
+  ['sw_power_cap', 'runs at its power limit'],
 ] as const
 /** A power cap is usual on a busy GPU: it is the reason only where it costs more clock than before. */
 const CLOCK_LOSS = 0.95

@@ -29,7 +29,7 @@ export type EndTold = {
 }
 
 /**
- * `cause`: an error of its own; `crash`: a process that fell; `consequence`: what others make of it; `order`: somebody ended the job;
+ * `cause`: an error of its own; `crash`: a process that crashed; `consequence`: what others make of it; `order`: a user or the scheduler ended the job;
  * `last`: nothing more is known.
  */
 export type Stage = 'cause' | 'crash' | 'consequence' | 'order' | 'last'

@@ -2,7 +2,7 @@
 import { countNewlines } from '../newlines.ts'
 import type { EndReader } from './end-reader.ts'
 
-/** Words that stand where a program ends, or where what ended it is told: found by the search of the fault families, in the same pass. */
+/** Words that stand where a program ends, or where a log says what ended it: found by the search of the fault families, in the same pass. */
 export const END_LITERALS: readonly string[] = [
   'Traceback (most recent call last)',
   'most recent call first',
@@ -42,7 +42,7 @@ export const END_LITERALS: readonly string[] = [
 const NEWLINE = 10
 const LINES_BEFORE = 2
 const LINES_AFTER = 48
-/** The last bytes of a log are read whole: there it is told how it ended. */
+/** The last bytes of a log are read whole: mostly they say how it ended. */
 const TAIL = 32_768
 const LONGEST_LINE = 65_536
 const RECENT_LINES = 512

@@ -17,7 +17,7 @@ export type KnownEnd = {
   readonly signal?: string | undefined
   /** Memory ran out, by the engine's flag or the cgroup's counter. */
   readonly oomKilled?: boolean | undefined
-  /** Somebody asked the engine to stop it. */
+  /** A user asked the engine to stop it. */
   readonly stopped?: boolean | undefined
   /** The reason in the scheduler's words. */
   readonly reason?: 'time_limit' | 'preempted' | 'cancelled' | 'evicted' | 'node_failed' | undefined
@@ -33,7 +33,7 @@ export type EndJudgement = {
 const isFatal = ({ kind, severity }: Fault): boolean =>
   kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
-/** Whether the fault is told by lines of this sign. */
+/** Whether the fault and this sign come from the same lines. */
 const claims = (fault: Fault, sign: Sign): boolean =>
   fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last : sign.at))
 /** What a sign adds to a fault of another kind. */

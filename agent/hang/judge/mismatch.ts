@@ -12,7 +12,7 @@ export type Mismatch = {
   readonly issued: number
 }
 
-/** Places at which somebody waits, and the last place of each group: Gloo marks what timed out as ended. */
+/** Places at which a rank waits, and the last place of each group: Gloo marks what timed out as ended. */
 function placesToCompare(job: Job): readonly (readonly [group: string, seq: number])[] {
   const places = new Map<string, readonly [string, number]>()
   const add = (op: Op | undefined): void => {

@@ -7,7 +7,7 @@ import { standingOf, waitsForOthers } from './places.ts'
 import { andList, counted } from '../../text/grammar.ts'
 
 export type Movement = {
-  /** `ended`: watchdogs or libraries gave up; `still`: nobody moves; `moves`: somebody works; `open`: cannot be told. */
+  /** `ended`: watchdogs or libraries gave up; `still`: no rank moves; `moves`: a rank works; `open`: cannot be told. */
   readonly state: 'ended' | 'still' | 'moves' | 'open'
   readonly confidence: Confidence
   readonly evidence: readonly string[]

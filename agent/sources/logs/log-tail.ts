@@ -3,7 +3,7 @@ import type { LineBatch } from './batch.ts'
 
 export type LogTail = {
   readonly take: (batch: LineBatch) => void
-  /** Oldest first; the log begins anew after it. */
+  /** Oldest first; starts over after it. */
   readonly finish: () => readonly string[]
 }
 

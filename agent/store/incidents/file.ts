@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { openReadOnly } from '../open-database.ts'
 import type { Schema } from '../schema.ts'
 import { summaryOf, type Incident, type IncidentFilter, type IncidentSummary } from '../../model/incident.ts'
+import { takeRows } from '../take-over.ts'
 
 export const INCIDENTS_FILE = 'incidents.db'
 export const INCIDENTS_SCHEMA: Schema = {
@@ -100,23 +101,7 @@ export function incidentsIn(db: Database): IncidentFile {
     },
     unresolved: () => unresolved.all().map(whole),
     rows: () => rows.iterate(),
-    takeOver(from) {
-      let taken = 0
-      db.transaction(() => {
-        const others = from.rows()
-        for (;;) {
-          let next
-          try {
-            next = others.next()
-          } catch {
-            return // the rest of it is broken
-          }
-          if (next.done === true) return
-          taken += add.run(next.value).changes
-        }
-      }).immediate()
-      return taken
-    },
+    takeOver: (from) => takeRows(db, from.rows(), (row) => add.run(row).changes),
     trim(maxCount, maxBytes) {
       for (let round = 0; round < 100; round++) {
         const now = size.get()

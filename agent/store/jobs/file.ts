@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { type JobFilter, type JobGroup, type JobGroupRow, type JobRow, type JobsView, type Outcome, type Run, type StoredRun } from '../../model/job.ts'
 import { openReadOnly } from '../open-database.ts'
 import type { Schema } from '../schema.ts'
+import { takeRows } from '../take-over.ts'
 
 export const JOBS_FILE = 'jobs.db'
 export const JOBS_SCHEMA: Schema = {
@@ -213,26 +214,12 @@ export function jobsIn(db: Database): JobFile {
     nextRun: (jobId) => (last.get({ job_id: jobId }) ?? 0) + 1,
     open: () => open.all().map(({ key, roots, row }) => ({ key, roots: rootsIn(roots), row: runIn(row) })),
     rows: () => all.iterate(),
-    takeOver(from) {
-      let taken = 0
-      db.transaction(() => {
-        const others = from.rows()
-        for (;;) {
-          let next
-          try {
-            next = others.next()
-          } catch {
-            return // the rest of it is broken
-          }
-          if (next.done === true) return
-          const { job_id, run, key, roots, row, ...rest } = next.value
-          const { changes } = add.run({ job_id, run, ...rest })
-          if (changes > 0) addRow.run({ job_id, run, key, roots, row })
-          taken += changes
-        }
-      }).immediate()
-      return taken
-    },
+    takeOver: (from) =>
+      takeRows(db, from.rows(), ({ job_id, run, key, roots, row, ...rest }) => {
+        const { changes } = add.run({ job_id, run, ...rest })
+        if (changes > 0) addRow.run({ job_id, run, key, roots, row })
+        return changes
+      }),
     trim(maxCount) {
       const over = (count.get() ?? 0) - maxCount
       if (over > 0)

@@ -15,7 +15,7 @@ describe('headlines', () => {
       'Out of GPU memory on GPU 3: process python, pid 7 on gpu-node-07',
     )
   })
-  test('a title that begins with the job names it once, and is one of many as any other', () => {
+  test('a title that begins with the name of the job does not repeat it, and groups with others', () => {
     const title = 'trainer ran out of memory on GPU 3: notebook took 34.0 GiB'
     expect(headlineOf({ ...oom(), title }, HOST)).toBe(`${title} (gpu-node-07)`)
     expect(sharedTitle({ title })).toBe('Out of GPU memory')

@@ -38,7 +38,7 @@ export function jobRowsOf(present: Present): ReadonlyMap<string, JobRow> {
   return rows
 }
 
-/** Jobs are told of now: one that is missing has ended, it is not unread. */
+/** A job whose series is missing has ended; it is not a gap. */
 export const logsAreRead = (present: Present, t: number): boolean => t - (present.heard('job-progress') ?? -Infinity) <= HEARD_MS
 
 /** The container of a job, where the job is one. */

@@ -7,8 +7,11 @@ export const cancelled: EndKind = {
   severity: 'info',
   claims: raises(/^KeyboardInterrupt$/, WEIGHT.message),
   title: ({ facts: { job_id: job } }) => `The job${job === undefined ? '' : ` ${job}`} was cancelled`,
-  verdict: (told) =>
-    `Somebody cancelled the job${told.facts.job_id === undefined ? (told.facts.exception === 'KeyboardInterrupt' ? ' (Ctrl-C or SIGINT)' : '') : ` ${told.facts.job_id} through the scheduler`}${place(told)}. It did not fail by itself.`,
+  verdict: (told) => {
+    const { job_id: job, exception } = told.facts
+    const how = job !== undefined ? ' through the scheduler' : exception === 'KeyboardInterrupt' ? ' with Ctrl-C or SIGINT' : ''
+    return `A user cancelled ${job === undefined ? 'the job' : `job ${job}`}${how}${place(told)}. It did not fail by itself.`
+  },
   remedies: ({ facts: { job_id: job } }) => [
     { text: 'Nothing to repair. Resume from the last checkpoint, if it should go on.' },
     job !== undefined && { text: 'See who cancelled it, and when.', command: `sacct -j ${job} --format=JobID,State,End,ExitCode` },

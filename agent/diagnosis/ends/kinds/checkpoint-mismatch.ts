@@ -72,7 +72,7 @@ export const checkpointMismatch: EndKind = {
           openFrame(told),
           { text: 'Build the model with the settings that the checkpoint was trained with: layers, width, number of classes, size of the vocabulary.' },
           pattern === 'sizes' && {
-            text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained anew.',
+            text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained from scratch.',
           },
           pattern === 'keys' && {
             text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.',

@@ -1,4 +1,4 @@
-// Somebody ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
+// A signal from outside ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
 import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
