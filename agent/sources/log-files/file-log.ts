@@ -88,7 +88,11 @@ export function createFileLog(options: FileLogOptions): FileLog {
     if (cursor !== undefined) cursors.set(key, cursor)
   }
   return {
-    place: tail.place,
+    place() {
+      tail.place()
+      // A kill before the first line comes must not make what is written meanwhile history.
+      commit()
+    },
     read() {
       const before = tail.cursor()
       const more = tail.read()

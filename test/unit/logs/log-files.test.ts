@@ -63,6 +63,13 @@ describe('log files', () => {
     expect(await come(source, 1)).toEqual(['FAULT-new'])
   })
 
+  test('where a log ended at the start is kept at once: what is written before a kill is read by the next agent', async () => {
+    const path = join(folder, 'job.log')
+    writeFileSync(path, 'FAULT-old\n')
+    start({ files: [path] })
+    expect(cursors.get(`file:${path}`)?.split(':')[2]).toBe('10')
+  })
+
   test('rotation by renaming and by truncating', async () => {
     const path = join(folder, 'job.log')
     const source = start({ files: [path] })
