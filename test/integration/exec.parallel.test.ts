@@ -123,9 +123,11 @@ async function inTerminal(steps: readonly string[], command: readonly string[]):
 }
 const SHOW = `
 import os, signal, sys, time
-size = lambda: print("size", *os.get_terminal_size(1), *os.get_terminal_size(2), flush=True)
+# One write a line: print() lets a signal's handler write in the middle of it.
+say = lambda *words: os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+size = lambda: say("size", *os.get_terminal_size(1), *os.get_terminal_size(2))
 signal.signal(signal.SIGWINCH, lambda *_: size())
-print("tty", [os.isatty(fd) for fd in (0, 1, 2)], flush=True)
+say("tty", [os.isatty(fd) for fd in (0, 1, 2)])
 end = time.monotonic() + 60
 while time.monotonic() < end: time.sleep(0.05)
 `
