@@ -18,5 +18,7 @@ export type AbuseCase = {
    * A run that cannot be carried out throws; a promise that is broken is an outcome with `held: false`.
    */
   readonly hasShortForm: boolean
+  /** Nothing in its short form depends on how busy the machine is, so that it runs beside other tests. */
+  readonly besideOthers?: true
   readonly run: (options: { readonly short: boolean }) => Promise<Outcome>
 }

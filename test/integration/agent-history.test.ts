@@ -59,7 +59,7 @@ function integrity(dataDir: string): unknown {
   return found
 }
 
-describe.skipIf(compiler === undefined)('history of the built agent (needs a C compiler)', () => {
+describe.skipIf(compiler === undefined).concurrent('history of the built agent (needs a C compiler)', () => {
   test('after an orderly restart the past is there again, each second of it, right to the end', async () => {
     const { told, dataDir, start } = world()
     const startedAt = Date.now()

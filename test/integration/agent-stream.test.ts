@@ -67,7 +67,7 @@ function crowded(): FakeScenario {
   return { ...host, gpus }
 }
 
-describe.skipIf(compiler === undefined)('live stream of the built agent (needs a C compiler)', () => {
+describe.skipIf(compiler === undefined).concurrent('live stream of the built agent (needs a C compiler)', () => {
   test(`${READERS} readers that come and go ${ROUNDS} times leave readers, descriptors and memory as before`, async () => {
     const { folder, env } = observed()
     await using agent = await startAgent({ scenario: eightH100(), env })

@@ -14,6 +14,7 @@ export const databasesNewer: AbuseCase = {
   fault: 'the databases were written by a newer version',
   promised: 'incidents and notifications go on in memory, with a history the agent refuses to start; both say which versions they are, and no file is touched',
   hasShortForm: true,
+  besideOthers: true,
   async run() {
     await using scene = await startScene()
     const version = (name: string, set?: number): unknown => {

@@ -129,6 +129,7 @@ export const httpMatrix: AbuseCase = {
   promised: 'who lacks the token, or comes under a foreign name or Origin, gets no data and changes nothing',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : undefined),
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     const all = await Promise.all(MODES.map(open))
     try {

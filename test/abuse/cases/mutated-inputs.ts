@@ -29,6 +29,7 @@ export const mutatedInputs: AbuseCase = {
   fault: `damaged inputs for each of ${PARSERS.length} readers of outside bytes, and ${HOSTILE_PICKLES.length} pickles that call`,
   promised: 'nothing is thrown but refusals, no input takes more than 100 ms of CPU per 64 KiB (YAML 1 s), no pickle runs anything',
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     rmSync(CANARY, { force: true })
     const { inputs, slowest, failures } = await runParsers(

@@ -183,6 +183,7 @@ export const plantedSecrets: AbuseCase = {
   fault: 'secrets in logs, environments and command lines of containers, and in every secret setting',
   promised: 'no page, frame, report, notification, export, recording, bundle, log or file of the agent holds one',
   hasShortForm: true,
+  besideOthers: true,
   unavailable: () => undefined,
   async run({ short }) {
     const folder = mkdtempSync(join(tmpdir(), 'warpwatch-planted-'))

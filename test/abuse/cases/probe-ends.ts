@@ -41,6 +41,7 @@ export const probeEnds: AbuseCase = {
   promised: 'with the probe each ends with the same exit status, stdout and stderr as without it',
   unavailable: () => (findPythons().length === 0 ? 'needs python3, 3.8 to 3.14' : undefined),
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     const pythons = findPythons()
     const real = !short && existsSync(REAL_TORCH) ? [REAL_TORCH] : []

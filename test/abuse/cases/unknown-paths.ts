@@ -10,6 +10,7 @@ export const unknownPaths: AbuseCase = {
   fault: `GET of ${PATHS.length} paths that do not exist`,
   promised: 'each answer is 4xx, none holds a stack trace',
   hasShortForm: true,
+  besideOthers: true,
   async run() {
     await using agent = await startAgent()
     const answers = await Promise.all(PATHS.map((path) => agent.get(path)))

@@ -1,0 +1,4 @@
+// Faults whose outcome does not depend on how busy the machine is.
+import { shortForms } from '../setup/abuse-short.ts'
+
+shortForms(({ besideOthers }) => besideOthers === true)

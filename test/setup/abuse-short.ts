@@ -1,0 +1,15 @@
+// The short forms of the abuse suite as tests; `npm run abuse` runs all of it.
+import { describe, expect, test } from 'vitest'
+import type { AbuseCase } from '../abuse/abuse-case.ts'
+import * as registry from '../abuse/cases/index.ts'
+
+const cases: readonly AbuseCase[] = Object.values(registry)
+
+export function shortForms(these: (each: AbuseCase) => boolean): void {
+  describe.each(cases.filter((each) => each.hasShortForm && these(each)))('$id', (each) => {
+    const reason = each.unavailable?.()
+    test.skipIf(reason !== undefined)(`${each.promised}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async () => {
+      expect(await each.run({ short: true })).toEqual({ held: true, observed: expect.any(String) })
+    })
+  })
+}
