@@ -1,14 +1,17 @@
-// `npm run bench [NAME ...]`: runs the benches one after the other, each printing a table with its figures and their limits.
+// `npm run bench [NAME ...] [-- --OPTION ...]`: runs the benches one after the other, each printing a table with its figures and their limits. Options go to each of them.
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-const wanted = process.argv.slice(2)
+const words = process.argv.slice(2)
+const firstOption = words.findIndex((word) => word.startsWith('--'))
+const wanted = firstOption < 0 ? words : words.slice(0, firstOption)
+const options = words.slice(wanted.length)
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
   .map((file) => basename(file, '.ts'))
 const unknown = wanted.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
-  process.stderr.write(`bench: expected one of ${names.join(', ')}, came ${unknown.join(', ')}\n`)
+  process.stderr.write(`bench: no bench ${unknown.join(', ')}; there are ${names.join(', ')}\n`)
   process.exit(2)
 }
 /** Ten minutes, both cores and engines that must be installed: only when it is asked for. */
@@ -16,5 +19,5 @@ const SLOW = 'fleet'
 for (const name of wanted.length > 0 ? wanted : names.filter((each) => each !== SLOW)) {
   process.stdout.write(`\n## ${name}\n`)
   const bench: unknown = await import(join(import.meta.dirname, `${name}.ts`))
-  if (typeof bench === 'object' && bench !== null && 'run' in bench && typeof bench.run === 'function') await bench.run()
+  if (typeof bench === 'object' && bench !== null && 'run' in bench && typeof bench.run === 'function') await bench.run(options)
 }

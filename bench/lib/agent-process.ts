@@ -39,10 +39,20 @@ export async function get(url: string): Promise<string | undefined> {
   return promise
 }
 
-export function startAgentProcess(options: { readonly port: number; readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv }): AgentProcess {
-  if (!existsSync(MAIN)) throw new Error('dist/main.js: expected a build, found none; run `npm run build` first')
+type StartOptions = {
+  readonly port: number
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  /** Another build's, or the sources'. */
+  readonly main?: string
+  /** For Node, beside the agent's own. */
+  readonly flags?: readonly string[]
+}
+
+export function startAgentProcess({ main = MAIN, flags = [], ...options }: StartOptions): AgentProcess {
+  if (!existsSync(main)) throw new Error(`no ${main}; run \`npm run build\` first`)
   const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-bench-'))
-  const args = [...nodeFlags([]), MAIN, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
+  const args = [...nodeFlags([]), ...flags, main, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
   const child: ChildProcess = spawn(process.execPath, args, { cwd: dataDir, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`the agent could not be started: ${args.join(' ')}`)
