@@ -11,7 +11,7 @@ import { FAMILIES, type Recognised } from '../servers/recognise.ts'
 import { defineSource } from './definition.ts'
 import { createAsker, type Asker } from './inference-servers/asker.ts'
 import { discover, type FoundServer, type Holder } from './inference-servers/discover.ts'
-import { linkOf } from './inference-servers/listening.ts'
+import { createListeningOf, linkOf } from './inference-servers/listening.ts'
 import { readingsOf } from './inference-servers/readings.ts'
 import { createRecent } from './inference-servers/recent.ts'
 
@@ -57,6 +57,7 @@ type Server = {
 
 export function createInferenceServersSource(options: InferenceServersOptions): Source {
   const { procRoot, identify, holders: holdersNow, config, ownNamespace = linkOf('/proc/self/ns/net') } = options
+  const listeningOf = createListeningOf(procRoot)
   const ending = new AbortController()
   // Neither addresses of this host nor those of its containers are behind a proxy.
   const ownClient = createHttpClient({ proxyFor: () => undefined, keep: 1 })
@@ -97,7 +98,7 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
   /** Servers that were known go on as they are, with who holds memory for them now. */
   const look = (holders: readonly Holder[]): void => {
     const next = new Map<string, Server>()
-    for (const found of discover(holders, { procRoot, identify, ownNamespace }).slice(0, MAX_SERVERS)) {
+    for (const found of discover(holders, { procRoot, identify, ownNamespace, listeningOf }).slice(0, MAX_SERVERS)) {
       const fresh = serverOf(found)
       const known = servers.get(fresh.key)
       next.set(fresh.key, known === undefined ? fresh : { ...known, found })

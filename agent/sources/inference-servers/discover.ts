@@ -2,7 +2,7 @@
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Recognised } from '../../servers/recognise.ts'
 import { isHelper, recognise } from '../../servers/recognise.ts'
-import { listeningOf, reachOf, type Listening, type Reach } from './listening.ts'
+import { reachOf, type Listening, type ListeningOf, type Reach } from './listening.ts'
 import { readProcessTable, type ProcessTable } from './process-family.ts'
 
 export type Holder = { readonly pid: number; readonly gpu: string; readonly bytes: number }
@@ -19,7 +19,12 @@ export type FoundServer = {
   readonly reach?: Reach
 }
 
-export type DiscoverOptions = { readonly procRoot: string; readonly identify: IdentifyProcess; readonly ownNamespace: string | undefined }
+export type DiscoverOptions = {
+  readonly procRoot: string
+  readonly identify: IdentifyProcess
+  readonly ownNamespace: string | undefined
+  readonly listeningOf: ListeningOf
+}
 
 /** Ports of this height are handed out at random: rendezvous, message queues, gRPC. None is asked unless the command line names it. */
 const FIRST_RANDOM_PORT = 32_768
@@ -51,15 +56,15 @@ function chosen(
   return known.toSorted((a, b) => rank(a.socket, a.recognised) - rank(b.socket, b.recognised) || a.socket.port - b.socket.port)[0]
 }
 
-function serversOf(family: readonly number[], holders: readonly number[], table: ProcessTable, options: DiscoverOptions): readonly FoundServer[] {
+function serversOf(
+  family: readonly number[],
+  holders: readonly number[],
+  sockets: readonly Listening[],
+  table: ProcessTable,
+  options: DiscoverOptions,
+): readonly FoundServer[] {
   const { procRoot, identify, ownNamespace } = options
-  const byPid = Map.groupBy(
-    listeningOf(
-      procRoot,
-      family.filter((pid) => !isHelper(table.argvOf(pid))),
-    ),
-    ({ pid }) => pid,
-  )
+  const byPid = Map.groupBy(sockets, ({ pid }) => pid)
   const serverOf = (pid: number, recognised: Recognised, more: Pick<FoundServer, 'port' | 'reach'>): readonly FoundServer[] => {
     const who = identify(pid)
     if (who === undefined) return []
@@ -89,5 +94,17 @@ export function discover(holders: readonly Holder[], options: DiscoverOptions): 
     if (known !== undefined) known.holders.push(pid)
     else families.set(pid, { pids: table.familyOf(pid, options.identify(pid)), holders: [pid] })
   }
-  return [...families.values()].flatMap(({ pids, holders: held }) => serversOf(pids, held, table, options))
+  // All families in one look, so that a namespace's table is read once for all of them.
+  const pids = [...new Set([...families.values()].flatMap((family) => family.pids))].filter((pid) => !isHelper(table.argvOf(pid)))
+  const sockets = options.listeningOf(pids)
+  return [...families.values()].flatMap(({ pids: own, holders: held }) => {
+    const members = new Set(own)
+    return serversOf(
+      own,
+      held,
+      sockets.filter(({ pid }) => members.has(pid)),
+      table,
+      options,
+    )
+  })
 }
