@@ -61,11 +61,11 @@ async function profiled(env: NodeJS.ProcessEnv): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-bench-profile-'))
   try {
     const agent = startAgentProcess({ port: 19_849, env, main: SOURCES, flags: ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-interval=1000'] })
-    await measure([{ label: 'profile', agent }], PROFILE_S)
+    await measure([{ label: 'profile', agent }], SETTLE_S + PROFILE_S)
     await agent.stop()
     return readdirSync(folder)
       .slice(0, 1)
-      .flatMap((file) => partsOf(join(folder, file)))
+      .flatMap((file) => partsOf(join(folder, file), SETTLE_S))
       .map(({ part, share }) => ({ what: `  ${part}`, figure: `${(share * 100).toFixed(1)} %` }))
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -111,7 +111,7 @@ async function compare(size: Size, ref: string | undefined): Promise<void> {
         what: 'series · page',
         figure: `${page.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length} · ${(page.length / 1000).toFixed(0)} kB`,
       },
-      ...(parts.length === 0 ? [] : [{ what: `main thread by part, from its start, over ${PROFILE_S} s`, figure: '' }, ...parts]),
+      ...(parts.length === 0 ? [] : [{ what: `main thread by part, ${SETTLE_S} s after the start, over ${PROFILE_S} s`, figure: '' }, ...parts]),
     ])
   } finally {
     await scene.close()

@@ -28,13 +28,14 @@ const PARTS: readonly (readonly [string, RegExp])[] = [
   ['diagnosis', /\/agent\/diagnosis\//],
   ['exposition', /\/agent\/http\/exposition/],
   ['views, stream and HTTP', /\/agent\/(?:http|sinks)\//],
+  ['timer grid and pipeline', /\/agent\/(?:pipeline|wiring|lib)/],
   ['the rest of the agent', /\/agent\//],
 ]
 
 export type Part = { readonly part: string; readonly share: number }
 
-/** Shares of the time in which the thread was busy; start and compilation are in it. */
-export function partsOf(path: string): readonly Part[] {
+/** Shares of the time in which the thread was busy, without the first `startS` seconds, in which modules are loaded. */
+export function partsOf(path: string, startS: number): readonly Part[] {
   const { nodes, samples, timeDeltas } = profile.parse(JSON.parse(readFileSync(path, 'utf8')))
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id] as const)))
@@ -50,9 +51,12 @@ export function partsOf(path: string): readonly Part[] {
     return 'Node itself: timers, streams, modules'
   }
   const spent = new Map<string, number>()
+  let at = 0
   for (const [i, sample] of samples.entries()) {
-    const part = partOf(sample)
-    if (part !== undefined) spent.set(part, (spent.get(part) ?? 0) + (timeDeltas[i] ?? 0))
+    const us = timeDeltas[i] ?? 0
+    at += us
+    const part = at < startS * 1e6 ? undefined : partOf(sample)
+    if (part !== undefined) spent.set(part, (spent.get(part) ?? 0) + us)
   }
   const busy = [...spent.values()].reduce((all, each) => all + each, 0)
   return [...spent].map(([part, us]) => ({ part, share: us / busy })).sort((a, b) => b.share - a.share)
