@@ -22,9 +22,11 @@ const EVERY_MS = 5_000
 const TTL_MS = 6 * EVERY_MS
 /** Looking through /proc takes 10 to 60 ms: at a change of who holds memory, and rarely without one. */
 const LOOK_AGAIN_MS = 60_000
-/** While something holds memory of which no server is known yet: a model is loaded, or it is no server. */
+/** While a server loads its model, and for the first looks at holders of which none is known to be a server. */
 const LOOK_SOON_MS = 5_000
 const SOON_LOOKS = 60
+/** Then each look at such holders is this much later than the one before. */
+const LOOK_LATER = 1.3
 const MAX_SERVERS = 64
 const AT_ONCE = 2
 
@@ -172,9 +174,10 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
         }
         const now = [...new Set(holders.map(({ pid }) => pid))].toSorted((a, b) => a - b).join(' ')
         const gone = [...servers.values()].some(({ found }) => found !== undefined && !lives(found))
-        const loading = servers.size === 0 || [...servers.values()].some(({ found }) => found !== undefined && found.port === undefined)
+        const loading = [...servers.values()].some(({ found }) => found !== undefined && found.port === undefined)
         if (now !== seen) looks = 0
-        const again = loading && looks < SOON_LOOKS ? LOOK_SOON_MS : LOOK_AGAIN_MS
+        const unknown = servers.size === 0 ? LOOK_SOON_MS * LOOK_LATER ** Math.max(0, looks - 3) : LOOK_AGAIN_MS
+        const again = loading && looks < SOON_LOOKS ? LOOK_SOON_MS : Math.min(unknown, LOOK_AGAIN_MS)
         if (now !== seen || gone || t - lookedAt >= again) {
           look(holders)
           ;[seen, lookedAt] = [now, t]
