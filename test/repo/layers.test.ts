@@ -22,7 +22,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sampler: ['nvml', 'collectors', 'lib'],
   allocator: ['lib'],
   sources: ['metrics', 'inventory', 'sampler', 'collectors', 'attribution', 'allocator', 'progress', 'servers', 'lib', 'store', 'config'],
-  diagnosis: ['metrics', 'inventory', 'lib', 'allocator'],
+  diagnosis: ['metrics', 'inventory', 'lib', 'allocator', 'servers'],
   doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   exec: [],
   fit: ['lib'],

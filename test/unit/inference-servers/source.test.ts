@@ -109,6 +109,7 @@ test('a server is found behind its engine in the first round and asked by GET al
       state: 'ready',
       url: `http://127.0.0.1:${port}`,
       memory_share: '',
+      layers: '',
     },
   ])
   expect(values(first)).toMatchObject({ requests_running: 2, requests_waiting: 1, kv_cache_usage_ratio: 0.25, kv_cache_capacity_tokens: 1_600 })
