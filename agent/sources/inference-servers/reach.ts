@@ -36,7 +36,7 @@ function addressesOf(process: string): readonly string[] {
 /** From the agent's network namespace, `ownNamespace` as its link says. */
 export function reachOf(procRoot: string, ownNamespace: string | undefined, listening: Listening): Reach {
   const process = `${procRoot}/${listening.pid}`
-  if ('path' in listening) return { url: `unix:${listening.path}`, ways: [{ kind: 'unix', process, path: listening.path }] }
+  if ('path' in listening) return { url: `unix://${listening.path}`, ways: [{ kind: 'unix', process, path: listening.path }] }
   const { host, port } = listening
   const local = isAny(host) ? (host === '::' ? '::1' : '127.0.0.1') : host
   const namespace = linkOf(`${process}/ns/net`)
