@@ -1,6 +1,8 @@
 // Requests to others: notifiers, OTLP receivers, targets, container engines. One place for deadlines, bounded answers, redirects, certificates, proxies and
 // errors without secrets. Node's own http: fetch (undici) costs 14 MiB and cannot ask a Unix socket.
 import { Agent as PlainAgent, request as overHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { Agent as TlsAgent, request as overHttps } from 'node:https'
 import { startDeadline } from './deadline.ts'
 import { lineOf } from '../text/error.ts'
@@ -15,6 +17,8 @@ export type HttpClientOptions = {
   readonly ca?: Buffer
   /** Of a Unix socket, which is asked whatever the URL's host is, never through a proxy. */
   readonly socketPath?: string
+  /** Makes each connection itself, whatever the URL's host is, never through a proxy. */
+  readonly connect?: () => Promise<Socket>
   /** Connections to one host that are kept and used again; without it each request has its own. */
   readonly keep?: number
 }
@@ -103,7 +107,35 @@ function ledTo(from: URL, method: string, { status, headers: { location } }: Htt
   return { to }
 }
 
-export function createHttpClient({ proxyFor = proxyRules({ proxy: 'environment', no_proxy: [] }), ca, socketPath, keep }: HttpClientOptions = {}): HttpClient {
+/** Node asks an agent for a connection, and takes one that comes later by the callback. */
+class ConnectedAgent extends PlainAgent {
+  readonly #connect: () => Promise<Socket>
+  constructor(connect: () => Promise<Socket>, options: ConstructorParameters<typeof PlainAgent>[0]) {
+    super(options)
+    this.#connect = connect
+  }
+  override createConnection(_options: unknown, done?: (error: Error | null, socket: Duplex) => void): undefined {
+    if (done !== undefined) void this.#make(done)
+  }
+  async #make(done: (error: Error | null, socket: Duplex) => void): Promise<void> {
+    let socket: Socket
+    try {
+      socket = await this.#connect()
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)), new Duplex())
+      return
+    }
+    done(null, socket)
+  }
+}
+
+export function createHttpClient({
+  proxyFor = proxyRules({ proxy: 'environment', no_proxy: [] }),
+  ca,
+  socketPath,
+  connect,
+  keep,
+}: HttpClientOptions = {}): HttpClient {
   const agents = new Map<string, PlainAgent | TlsAgent>()
   const agentFor = ({ protocol }: URL, proxy: URL | undefined): PlainAgent | TlsAgent => {
     const key = `${protocol} ${proxy?.href ?? ''}`
@@ -115,7 +147,12 @@ export function createHttpClient({ proxyFor = proxyRules({ proxy: 'environment',
       ...(keep === undefined ? { maxCachedSessions: 0 } : { keepAlive: true, maxSockets: keep }),
       ...(proxy === undefined ? {} : { proxyEnv: { [protocol === 'https:' ? 'https_proxy' : 'http_proxy']: proxy.href } }),
     }
-    const made = protocol === 'https:' ? new TlsAgent({ ...options, ...(ca === undefined ? {} : { ca }) }) : new PlainAgent(options)
+    const made =
+      connect !== undefined
+        ? new ConnectedAgent(connect, options)
+        : protocol === 'https:'
+          ? new TlsAgent({ ...options, ...(ca === undefined ? {} : { ca }) })
+          : new PlainAgent(options)
     agents.set(key, made)
     return made
   }
@@ -123,7 +160,7 @@ export function createHttpClient({ proxyFor = proxyRules({ proxy: 'environment',
   const start = async (call: HttpCall, progress: Progress, timeoutMs?: number): Promise<IncomingMessage> => {
     const { url, method = 'GET', headers = {}, body, signal } = call
     const secure = url.protocol === 'https:'
-    const proxy = socketPath === undefined ? proxyFor(url) : undefined
+    const proxy = socketPath === undefined && connect === undefined ? proxyFor(url) : undefined
     if (proxy !== undefined) progress.proxy = proxy.host
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const made = (secure ? overHttps : overHttp)(url, {

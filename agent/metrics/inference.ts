@@ -8,8 +8,8 @@ export const inferenceServerInfo = defineMetric({
   field: 'info',
   kind: 'info',
   unit: '1',
-  help: 'An inference server: its kind, version, models, quantization, tokens that one request may have, state (loading, ready, sleeping, dead) and address.',
-  labels: [...SERVER_LABELS, 'server', 'version', 'model', 'quantization', 'context', 'state', 'url'],
+  help: 'An inference server: its kind, version, models, quantization, tokens that one request may have, state (loading, ready, sleeping, dead), address, the share of each GPU that it was told to take, and its layers on the GPU of all.',
+  labels: [...SERVER_LABELS, 'server', 'version', 'model', 'quantization', 'context', 'state', 'url', 'memory_share', 'layers'],
   history: false,
 })
 const gauge = (name: string, field: string, unit: string, help: string, more: readonly string[] = []) =>

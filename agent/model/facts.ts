@@ -176,6 +176,21 @@ type FactTypes = {
   readonly mig_instance: string
   /** A service whose health is asked, why that fails, and how often it did without a break. */
   readonly target: string
+  /** An inference server, as it is named in its metrics. */
+  readonly server: string
+  readonly kv_cache_usage_ratio: number
+  /** The highest of the time looked at. */
+  readonly kv_cache_peak_ratio: number
+  readonly kv_cache_tokens: number
+  readonly kv_cache_bytes: number
+  readonly unused_bytes: number
+  readonly requests_waiting: number
+  readonly requests_running: number
+  readonly preemptions_per_minute: number
+  /** Share of a model that lies in host memory, and how many of its layers lie on the GPU: `40/41`. */
+  readonly offloaded_ratio: number
+  readonly layers: string
+  readonly missing_bytes: number
   readonly reason: string
   readonly failed_checks: number
   readonly latency_ms: number
@@ -208,4 +223,5 @@ export const COMMON_FACTS = [
 ] as const satisfies readonly FactName[]
 
 /** What a fault is about beside GPU, container and process: two faults of a kind that differ in this are two. */
-export const namedBy = ({ target, job, name, series }: Facts): string | undefined => target ?? job ?? (series === undefined ? undefined : `${name} ${series}`)
+export const namedBy = ({ target, job, server, name, series }: Facts): string | undefined =>
+  target ?? job ?? server ?? (series === undefined ? undefined : `${name} ${series}`)

@@ -99,6 +99,10 @@ export type ServerRow = Measures & {
   readonly context?: string
   readonly state?: string
   readonly url?: string
+  /** Share of each GPU that it was told to take. */
+  readonly memory_share?: string
+  /** On the GPU and all: `40/41`. */
+  readonly layers?: string
   readonly requests_running?: number
   readonly requests_waiting?: number
   readonly kv_cache_usage_ratio?: number
@@ -163,6 +167,7 @@ export type FrameMessage = {
   readonly containers: readonly ContainerRow[]
   readonly processes: readonly ProcessRow[]
   readonly allocators: readonly AllocatorRow[]
+  readonly servers: readonly ServerRow[]
   readonly host: HostRow
   /** Runs that go on, and those that ended within the last minute. */
   readonly jobs: readonly Run[]

@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
+import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
 import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type Rate, type StartRequest } from './protocol.ts'
@@ -53,6 +54,7 @@ export type SamplerChild = {
   readonly ready: () => boolean
   readonly busy: () => boolean
   readonly scrape: (rates: readonly Rate[], t: number) => void
+  readonly connect: ConnectInside
   /** Lets it end by itself (it exits when the channel closes), and kills it when it does not. Resolves within `graceMs` either way. */
   readonly retire: (graceMs: number) => Promise<void>
 }
@@ -93,6 +95,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     if (over) return
     over = true
     deadline.stop()
+    connections.end()
     unkillable.abandon(child)
     handlers.end(how)
   }
@@ -168,9 +171,10 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     })
   }
 
-  child.on('message', (raw) => {
+  const connections = createConnections(send)
+  child.on('message', (raw, handle) => {
     try {
-      take(raw)
+      if (!connections.take(raw, handle)) take(raw)
     } catch (error) {
       complain(`a message could not be taken in: ${stackOf(error)}`)
     }
@@ -206,10 +210,12 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       deadline.request()
       send({ type: 'scrape', id: request.id, rates })
     },
+    connect: connections.connect,
     async retire(graceMs) {
       if (over) return
       over = true
       deadline.stop()
+      connections.end()
       if (child.exitCode !== null || child.signalCode !== null) return
       const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
       if (child.connected) child.disconnect()

@@ -2,8 +2,10 @@
 import { openSession } from '../nvml/session.ts'
 import { createGpuSet } from './child/gpu-set.ts'
 import type { GpuSet } from './child/gpu-set.ts'
+import { connectInside } from './child/namespace-socket.ts'
+import { lineOf } from '../text/error.ts'
 import { formatInFlightCall } from './protocol.ts'
-import type { Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
+import type { ConnectRequest, Connection, Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
 
 let gpus: GpuSet | undefined
 
@@ -37,8 +39,19 @@ function scrape(request: ScrapeRequest): void {
   if (failure !== undefined) fail(failure)
 }
 
+async function connect(request: ConnectRequest): Promise<void> {
+  const answer: Connection = { type: 'connection', id: request.id }
+  try {
+    // The handle is the parent's from here on.
+    process.send?.(answer, await connectInside(request))
+  } catch (error) {
+    process.send?.({ ...answer, error: lineOf(error) } satisfies Connection)
+  }
+}
+
 process.on('message', (message: ToChild) => {
   if (message.type === 'start') void start(message)
+  else if (message.type === 'connect') void connect(message)
   else scrape(message)
 })
 // No signal handlers: the parent kills a child that hangs, and one without a parent has nothing to do.

@@ -23,7 +23,17 @@ export type StartRequest = {
 }
 /** Asks for one pass over all GPUs; answered by one `gpu` message per GPU and rate, then `done`. */
 export type ScrapeRequest = { readonly type: 'scrape'; readonly id: number; readonly rates: readonly Rate[] }
-export type ToChild = StartRequest | ScrapeRequest
+/** Asks for a connection inside a network namespace; answered by one `connection`, whose handle is the socket. Has nothing to do with GPUs: it is here because this child may die. */
+export type ConnectRequest = {
+  readonly type: 'connect'
+  readonly id: number
+  /** Such as `/proc/4242/ns/net`. */
+  readonly namespace: string
+  /** An IPv4 address, or ::1. */
+  readonly host: string
+  readonly port: number
+}
+export type ToChild = StartRequest | ScrapeRequest | ConnectRequest
 
 export type GpuSummary = {
   readonly index: number
@@ -82,6 +92,8 @@ export type GpuSample = {
 export type Done = { readonly type: 'done'; readonly id: number }
 /** NVML as a whole cannot be used (no library, no driver, version mismatch, …); the child exits after it. */
 export type Failed = { readonly type: 'failed'; readonly reason: Gap['reason']; readonly code?: number; readonly detail: string }
+/** `error`: why there is no handle. */
+export type Connection = { readonly type: 'connection'; readonly id: number; readonly error?: string }
 export type FromChild = Hello | SeriesAnnouncement | GpuSample | Done | Failed
 
 /**

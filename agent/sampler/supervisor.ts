@@ -4,6 +4,7 @@ import type { Gap } from '../model/reading.ts'
 import { secondsText } from '../text/span.ts'
 import { createUnkillableChildren } from './unkillable-children.ts'
 import { createBackoff, doubling } from './backoff.ts'
+import type { ConnectInside } from './connections.ts'
 import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-handle.ts'
 import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
@@ -59,6 +60,8 @@ export type Supervisor = {
   readonly leftOut: () => readonly number[]
   readonly unkillable: () => number
   readonly pid: () => number | undefined
+  /** Through the child, which may die: to be in another namespace is nothing for the main process. */
+  readonly connect: ConnectInside
   readonly stop: () => Promise<void>
 }
 
@@ -244,6 +247,11 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     leftOut,
     unkillable: unkillable.alive,
     pid: () => active?.pid,
+    async connect(place) {
+      const child = active ?? starting
+      if (child === undefined) throw new Error('the child that makes connections does not run, because NVML does not')
+      return child.connect(place)
+    },
     async stop() {
       stopped = true
       clearTimeout(timer)

@@ -35,6 +35,8 @@ export type Family = {
   readonly pages: readonly Page[]
   /** The head of its log. */
   readonly log?: (text: string) => ServerFigures
+  /** Each process that holds memory for it holds another model, whose log begins with the process. */
+  readonly modelPerEngine?: true
   /** The process that holds the GPU is another one than the one that listens, and lives as long: when it ends, the server is dead. */
   readonly engineApart?: true
 }

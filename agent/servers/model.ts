@@ -45,6 +45,10 @@ export type ServerFigures = {
   readonly interTokenLatency?: Histogram
   /** Share of the model that lies outside of GPU memory. */
   readonly offloadedRatio?: number
+  /** Layers on the GPU and all: `40/41`. */
+  readonly layers?: string
+  /** Share of each card that it was told to take, of the whole card's memory. */
+  readonly memoryShare?: number
   /** Of all its GPUs together. */
   readonly memory?: Readonly<Partial<Record<MemoryPart, MemoryFigure>>>
 }

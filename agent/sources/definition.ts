@@ -10,6 +10,7 @@ import type { MetricDef } from '../model/metric.ts'
 import type { NotificationFigures } from '../model/notification.ts'
 import type { ReloadState } from '../model/reload.ts'
 import type { Source } from '../model/source.ts'
+import type { ConnectInside } from '../sampler/connections.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { SourceStatistics } from '../store/source-statistics.ts'
@@ -48,6 +49,8 @@ export type Services = {
   readonly latest: LatestStore
   readonly statistics: SourceStatistics
   readonly nvml: Signal<NvmlState>
+  /** Connections inside other network namespaces, from the source of GPUs, whose child makes them; undefined: it has none. */
+  readonly connectInside: Signal<ConnectInside | undefined>
   /** What the parts of the agent say of themselves: sinks, stores, readers. */
   readonly selfReports: readonly (() => readonly SelfFigure[])[]
 }

@@ -28,13 +28,13 @@ const switchedOff: Source = {
 export const gpu = defineSource({
   id: 'gpu',
   metrics: [...collectorMetrics, ...gpuSourceMetrics, ...gpuMemoryMetrics],
-  needs: ['config', 'childEntry', 'identify', 'nvml'],
-  create({ config, childEntry, identify, nvml }) {
+  needs: ['config', 'childEntry', 'identify', 'nvml', 'connectInside'],
+  create({ config, childEntry, identify, nvml, connectInside }) {
     if (config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
     if (config.gpu.source === 'off') return switchedOff
     nvml.set('starting')
     const seesAll = seesAllProcesses(config.host.proc_root)
-    return createGpuSource({
+    const source = createGpuSource({
       childEntry,
       libraries: nvmlLibraries(config.gpu.library),
       peakHz: config.gpu.peak_hz,
@@ -44,5 +44,7 @@ export const gpu = defineSource({
       ...(seesAll === undefined ? {} : { seesAllProcesses: seesAll }),
       onState: (state) => nvml.set(state.kind),
     })
+    connectInside.set(source.connect)
+    return source
   },
 })

@@ -6,6 +6,7 @@ import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'
 import { createLineFilter } from '../diagnosis/line-filter.ts'
 import { createSignal } from '../lib/signal.ts'
+import type { ConnectInside } from '../sampler/connections.ts'
 import type { Event } from '../model/event.ts'
 import type { JobFigures, JobInterest } from '../model/job.ts'
 import type { Every, Log } from '../model/source.ts'
@@ -76,6 +77,7 @@ function servicesOf(options: SourcesOptions): Services {
     latest,
     statistics,
     nvml: createSignal<NvmlState>('off'),
+    connectInside: createSignal<ConnectInside | undefined>(undefined),
     selfReports: selfReports(options),
   }
 }

@@ -67,6 +67,8 @@ describe('runbooks', () => {
       'shm_size',
       'persistent_workers',
       'device_ids',
+      'size_vram',
+      'max_tokens',
     ])
     const reasons = new Set<string>(REASONS.map(([, reason]) => reason))
     const causes = new Set(['other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'])

@@ -71,7 +71,7 @@ export function createEngineClient(socketPath: string, image: string): EngineCli
         Labels: labels ?? {},
         Env: env ?? [],
         Tty: tty,
-        NetworkDisabled: true,
+        NetworkDisabled: host?.['NetworkMode'] === undefined,
         HostConfig: { NetworkMode: 'none', ...host },
       }
       const created: unknown = JSON.parse(await must('POST', `/containers/create?name=${name}`, body))

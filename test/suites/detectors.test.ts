@@ -13,13 +13,14 @@ import type { Finding } from '../../agent/model/finding.ts'
 import { driverScenes } from '../setup/rule-scenes/driver.ts'
 import { hardwareScenes } from '../setup/rule-scenes/hardware.ts'
 import { memoryScenes } from '../setup/rule-scenes/memory.ts'
+import { serverScenes } from '../setup/rule-scenes/servers.ts'
 import { scrapeOf, timeOf, type RuleScene } from '../setup/rule-scenes/scene.ts'
 import { unruledScenes } from '../setup/rule-scenes/unruled.ts'
 import { randomSeconds } from '../setup/random-events.ts'
 
 const definitions: readonly DetectorDefinition[] = Object.values(registry)
 const each = definitions.map((definition) => [definition.id, definition] as const)
-const scenes = [...hardwareScenes, ...driverScenes, ...memoryScenes, ...unruledScenes]
+const scenes = [...hardwareScenes, ...driverScenes, ...memoryScenes, ...unruledScenes, ...serverScenes]
 const firing = definitions.flatMap((definition) => {
   const scene = scenes.find(({ detector, fires }) => fires && detector.id === definition.id)
   return scene === undefined ? [] : [[definition.id, scene] as const]

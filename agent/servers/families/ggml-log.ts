@@ -69,6 +69,7 @@ export function readGgmlLog(text: string): ServerFigures {
     context,
     kvCapacityTokens: cells,
     offloadedRatio: offloaded(buffers, layers),
+    layers: layers?.join('/'),
     memory: Object.fromEntries(Object.entries(memory).filter(([, figure]) => figure !== undefined)),
   })
 }

@@ -78,4 +78,5 @@ export const ollama = defineFamily({
     { path: '/api/version', rate: 'rare', read: readVersion },
   ],
   log: readOllamaLog,
+  modelPerEngine: true,
 })

@@ -46,6 +46,7 @@ export function readVllmLog(text: string): ServerFigures {
   let quantization: string | undefined
   let context: number | undefined
   let tokens: number | undefined
+  let share: number | undefined
   for (const line of linesOf(text)) {
     const who = SPEAKER.exec(line)?.[1] ?? ''
     for (const [name, pattern] of PARTS) note(parts[name], who, [pattern], line)
@@ -62,6 +63,8 @@ export function readVllmLog(text: string): ServerFigures {
       const length = setting(config, 'max_seq_len')
       if (length !== undefined && /^\d+$/.test(length)) context = Number(length)
     }
+    const told = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|'gpu_memory_utilization': (0?\.\d+|1(?:\.0)?)\b/.exec(line)
+    if (told !== null) share = Number(told[1] ?? told[2])
     const size = /GPU KV cache size: ([\d,]+) tokens/.exec(line)?.[1]
     if (size !== undefined) tokens = Number(size.replaceAll(',', ''))
     // Blocks of 16 tokens unless --block-size says otherwise; only engines before V1 count so in the log.
@@ -75,6 +78,7 @@ export function readVllmLog(text: string): ServerFigures {
     quantization,
     context,
     kvCapacityTokens: tokens,
+    memoryShare: share,
     memory: figuresOf(parts),
   })
 }

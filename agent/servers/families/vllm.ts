@@ -38,6 +38,11 @@ function offloadOf(page: Exposition): number | undefined {
   return offloads.length > 0 && offloads.every((gigabytes) => gigabytes === 0) ? 0 : undefined
 }
 
+function shareTold(page: Exposition): number | undefined {
+  const [share] = labelValues(page, 'gpu_memory_utilization', ['cache_config_info']).map(Number)
+  return share !== undefined && share > 0 && share <= 1 ? share : undefined
+}
+
 export function readMetrics(body: string): ServerFigures | undefined {
   const page = readExposition(body, wanted)
   // With --disable-log-stats the page holds none of its names.
@@ -61,6 +66,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
     offloadedRatio: offloadOf(page),
     context: highestOf(page, ['max_model_len']),
+    memoryShare: shareTold(page),
   })
 }
 

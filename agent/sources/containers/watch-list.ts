@@ -12,7 +12,11 @@ export type ContainerWatcher = {
 }
 
 /** Passes on what it is called with; a new watcher first gets what holds now. */
-export type ContainerWatchList = ContainerWatcher & { readonly watch: (watcher: ContainerWatcher) => () => void }
+export type ContainerWatchList = ContainerWatcher & {
+  readonly watch: (watcher: ContainerWatcher) => () => void
+  /** The socket of the engine that runs a container, by its full id. */
+  readonly engineOf: (id: string) => string | undefined
+}
 
 export function createContainerWatchList(): ContainerWatchList {
   const watchers = new Set<ContainerWatcher>()
@@ -35,6 +39,7 @@ export function createContainerWatchList(): ContainerWatchList {
       engines.add(socketPath)
       for (const watcher of watchers) watcher.answering(socketPath)
     },
+    engineOf: (id) => present.get(id),
     watch(watcher) {
       watchers.add(watcher)
       for (const socketPath of engines) watcher.answering(socketPath)

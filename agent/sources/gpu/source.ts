@@ -10,6 +10,7 @@ import type { Gap, Reading } from '../../model/reading.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-handle.ts'
+import type { ConnectInside } from '../../sampler/connections.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
 import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
@@ -45,7 +46,11 @@ export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
   /** Hears of every change of the state. */
   readonly onState?: (state: GpuSourceState) => void
 }
-export type GpuSource = Source & { readonly state: () => GpuSourceState; readonly samplerPid: () => number | undefined }
+export type GpuSource = Source & {
+  readonly connect: ConnectInside
+  readonly state: () => GpuSourceState
+  readonly samplerPid: () => number | undefined
+}
 
 /** Kept up for a GPU that vanished, so that its reason can still be read. */
 const VANISHED_TTL_MS = 600_000
@@ -240,6 +245,10 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     metrics: [...gpuSourceMetrics, ...gpuMemoryMetrics],
     state: () => state,
     samplerPid: () => supervisor?.pid(),
+    async connect(place) {
+      if (supervisor === undefined) throw new Error('the GPUs are not read yet')
+      return supervisor.connect(place)
+    },
     start(given) {
       context = given
       supervisor = createSupervisor(

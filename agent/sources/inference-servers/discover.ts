@@ -2,7 +2,8 @@
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Recognised } from '../../servers/recognise.ts'
 import { isHelper, recognise } from '../../servers/recognise.ts'
-import { reachOf, type Listening, type ListeningOf, type Reach } from './listening.ts'
+import type { Listening, ListeningOf } from './listening.ts'
+import { reachOf, type Reach } from './reach.ts'
 import { readProcessTable, type ProcessTable } from './process-family.ts'
 
 export type Holder = { readonly pid: number; readonly gpu: string; readonly bytes: number }
@@ -14,8 +15,8 @@ export type FoundServer = {
   readonly container?: string
   /** Pids of its family that hold GPU memory. */
   readonly holders: readonly number[]
-  /** undefined: nothing listens yet. */
-  readonly port?: number
+  /** Or the path of its Unix socket. undefined: nothing listens yet. */
+  readonly port?: number | string
   readonly reach?: Reach
 }
 
@@ -37,6 +38,9 @@ export function portsNamed(argv: readonly string[]): readonly number[] {
   return texts.flatMap((text) => (/^\d{1,5}$/.test(text) ? [Number(text)] : []))
 }
 
+const NO_PORT = -1
+const namesPath = (argv: readonly string[], path: string): boolean => argv.some((word) => word === path || word.endsWith(`=${path}`))
+
 /** The socket that answers: the family's usual port, one that the command line names, else the lowest that is none of chance. */
 function chosen(
   sockets: readonly Listening[],
@@ -44,16 +48,21 @@ function chosen(
   image: string | undefined,
 ): { readonly socket: Listening; readonly recognised: Recognised } | undefined {
   const named = portsNamed(argv)
-  const rank = ({ port }: Listening, { family }: Recognised): number => (port === family.port ? 0 : named.includes(port) ? 1 : 2)
+  const portOf = (socket: Listening): number => ('port' in socket ? socket.port : NO_PORT)
+  const rank = (socket: Listening, { family }: Recognised): number => {
+    const port = portOf(socket)
+    return port === family.port ? 0 : named.includes(port) || port === NO_PORT ? 1 : 2
+  }
   const known = sockets
-    .filter(({ port }) => port < FIRST_RANDOM_PORT || named.includes(port))
+    // Workers and message queues have Unix sockets of their own: one that answers requests is named.
+    .filter((socket) => ('path' in socket ? namesPath(argv, socket.path) : socket.port < FIRST_RANDOM_PORT || named.includes(socket.port)))
     .flatMap((socket) => {
-      const recognised = recognise({ argv, ...(image === undefined ? {} : { image }) }, socket.port)
+      const recognised = recognise({ argv, ...(image === undefined ? {} : { image }) }, portOf(socket))
       if (recognised === undefined) return []
       // An image alone says nothing of other programs in it, such as an exporter beside the server.
       return recognised.by === 'image' && rank(socket, recognised) === 2 ? [] : [{ socket, recognised }]
     })
-  return known.toSorted((a, b) => rank(a.socket, a.recognised) - rank(b.socket, b.recognised) || a.socket.port - b.socket.port)[0]
+  return known.toSorted((a, b) => rank(a.socket, a.recognised) - rank(b.socket, b.recognised) || portOf(a.socket) - portOf(b.socket))[0]
 }
 
 function serversOf(
@@ -75,7 +84,7 @@ function serversOf(
     const choice = chosen(sockets, table.argvOf(pid), identify(pid)?.container?.image)
     if (choice === undefined) return []
     const { socket, recognised } = choice
-    return serverOf(pid, recognised, { port: socket.port, reach: reachOf(procRoot, ownNamespace, socket) })
+    return serverOf(pid, recognised, { port: 'path' in socket ? socket.path : socket.port, reach: reachOf(procRoot, ownNamespace, socket) })
   })
   if (found.length > 0) return found
   // vLLM listens only when its model is loaded: whoever holds the memory, or the nearest above it, says what will.

@@ -1,7 +1,8 @@
-// Which TCP sockets the processes of a family listen on, and by which address the host reaches them: from /proc alone.
+// Which sockets the processes of a family listen on: TCP, and Unix sockets with a path. From /proc alone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-export type Listening = { readonly pid: number; readonly port: number; readonly host: string }
+type Place = { readonly port: number; readonly host: string } | { readonly path: string }
+export type Listening = { readonly pid: number } & Place
 
 const LISTEN = '0A'
 const MAX_TABLE_CHARS = 4 * 2 ** 20
@@ -30,11 +31,14 @@ export function parseTcp(table: string): ReadonlyMap<string, { readonly host: st
   return found
 }
 
-/** Addresses of a network namespace's own, without loopback, from /proc/PID/net/fib_trie: works for every engine without asking it. */
-export function parseFibTrie(text: string): readonly string[] {
-  const found = new Set<string>()
-  for (const [, address = ''] of text.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)) if (!address.startsWith('127.')) found.add(address)
-  return [...found]
+/** `Num RefCount Protocol Flags Type St Inode Path`; the flag is __SO_ACCEPTCON. Abstract names begin with @. */
+export function parseUnix(table: string): ReadonlyMap<string, { readonly path: string }> {
+  const found = new Map<string, { readonly path: string }>()
+  for (const line of table.slice(0, MAX_TABLE_CHARS).split('\n').slice(1)) {
+    const [, inode, path] = /^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (\/.+)$/.exec(line) ?? []
+    if (inode !== undefined && path !== undefined) found.set(inode, { path })
+  }
+  return found
 }
 
 const tryRead = (path: string): string => {
@@ -52,7 +56,6 @@ export const linkOf = (path: string): string | undefined => {
   }
 }
 
-type Address = { readonly host: string; readonly port: number }
 /** A socket that does not listen at the second look is a connection; a server binds and listens between two looks at most once. */
 const LOOKS = 2
 
@@ -74,19 +77,20 @@ export type ListeningOf = (pids: readonly number[]) => readonly Listening[]
  */
 export function createListeningOf(procRoot: string): ListeningOf {
   /** By inode: where it listens, or how often it was looked for among those that do. */
-  let known = new Map<string, Address | number>()
+  let known = new Map<string, Place | number>()
   return (pids) => {
-    const tables = new Map<string, ReadonlyMap<string, Address>>()
-    const tableOf = (pid: number): ReadonlyMap<string, Address> => {
+    const tables = new Map<string, ReadonlyMap<string, Place>>()
+    const tableOf = (pid: number): ReadonlyMap<string, Place> => {
       const namespace = linkOf(`${procRoot}/${pid}/ns/net`) ?? `of ${pid}`
       let table = tables.get(namespace)
       if (table === undefined) {
-        table = new Map([...parseTcp(tryRead(`${procRoot}/${pid}/net/tcp`)), ...parseTcp(tryRead(`${procRoot}/${pid}/net/tcp6`))])
+        const file = (name: string): string => tryRead(`${procRoot}/${pid}/net/${name}`)
+        table = new Map<string, Place>([...parseTcp(file('tcp')), ...parseTcp(file('tcp6')), ...parseUnix(file('unix'))])
         tables.set(namespace, table)
       }
       return table
     }
-    const now = new Map<string, Address | number>()
+    const now = new Map<string, Place | number>()
     const found: Listening[] = []
     for (const pid of pids)
       for (const inode of socketsOf(procRoot, pid)) {
@@ -99,20 +103,4 @@ export function createListeningOf(procRoot: string): ListeningOf {
     known = now
     return found
   }
-}
-
-export type Reach = { readonly url: string } | { readonly unreachable: string }
-const isLoopback = (host: string): boolean => host.startsWith('127.') || host === '::1'
-const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
-const urlOf = (host: string, port: number): Reach => ({ url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` })
-
-/** From the agent's network namespace, `ownNamespace` as its link says. */
-export function reachOf(procRoot: string, ownNamespace: string | undefined, { pid, host, port }: Listening): Reach {
-  const namespace = linkOf(`${procRoot}/${pid}/ns/net`)
-  if (namespace !== undefined && namespace === ownNamespace) return urlOf(host === '::' ? '::1' : host === '0.0.0.0' ? '127.0.0.1' : host, port)
-  if (isLoopback(host))
-    return { unreachable: `it listens on ${host}:${port} of a network namespace of its own, where the host cannot reach it; let it listen on 0.0.0.0` }
-  if (!isAny(host)) return urlOf(host, port)
-  const [address] = parseFibTrie(tryRead(`${procRoot}/${pid}/net/fib_trie`))
-  return address === undefined ? { unreachable: `it listens on port ${port} of a network namespace that has no address but loopback` } : urlOf(address, port)
 }

@@ -19,7 +19,7 @@ export function readingsOf({ labels, server, url, figures, recent }: Told): read
   const add = (metric: MetricDef, value: number | undefined, more: Labels = {}): void => {
     if (value !== undefined && Number.isFinite(value)) readings.push({ series: makeSeries(metric, { ...labels, ...more }), value })
   }
-  const { version = '', models = [], quantization = '', context, state = '' } = figures
+  const { version = '', models = [], quantization = '', context, state = '', memoryShare, layers = '' } = figures
   add(metrics.inferenceServerInfo, 1, {
     server,
     version,
@@ -28,6 +28,8 @@ export function readingsOf({ labels, server, url, figures, recent }: Told): read
     context: context === undefined ? '' : String(context),
     state,
     url,
+    layers,
+    memory_share: memoryShare === undefined ? '' : String(memoryShare),
   })
   add(metrics.inferenceRequestsRunning, figures.running)
   add(metrics.inferenceRequestsWaiting, figures.waiting)

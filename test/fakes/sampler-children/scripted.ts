@@ -101,7 +101,7 @@ process.on('message', (message: ToChild) => {
   // Told before its first sample, as the real child enumerates before it reads.
   const indices = present()
   if (JSON.stringify(lineUp(indices)) !== lastHello) hello(indices)
-  for (const index of indices) for (const rate of message.rates) sample(message.id, index, rate)
+  for (const index of indices) for (const rate of 'rates' in message ? message.rates : []) sample(message.id, index, rate)
   const { answered } = script()
   process.send?.({ type: 'done', id: message.id }, () => answered !== undefined && writeFileSync(answered, String(message.id)))
 })

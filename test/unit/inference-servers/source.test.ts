@@ -1,8 +1,9 @@
 // The source of inference servers on a made /proc, with real HTTP servers that record what they are asked.
 import { afterEach, expect, test } from 'vitest'
 import type { Event, Scrape } from '../../../agent/model/event.ts'
-import { createInferenceServersSource, type ServersConfig } from '../../../agent/sources/inference-servers.ts'
+import { createInferenceServersSource } from '../../../agent/sources/inference-servers.ts'
 import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
+import type { ServersConfig } from '../../../agent/sources/inference-servers/known-servers.ts'
 import { webServer } from '../../setup/web-server.ts'
 import { makeProc, OWN, type MadeProcess } from './proc.ts'
 
@@ -107,6 +108,8 @@ test('a server is found behind its engine in the first round and asked by GET al
       context: '4096',
       state: 'ready',
       url: `http://127.0.0.1:${port}`,
+      memory_share: '',
+      layers: '',
     },
   ])
   expect(values(first)).toMatchObject({ requests_running: 2, requests_waiting: 1, kv_cache_usage_ratio: 0.25, kv_cache_capacity_tokens: 1_600 })
@@ -199,20 +202,20 @@ test('endless, huge and garbage answers cost a gap, and after three it is left a
   expect(answers).toBe(4)
 })
 
-test("in a network namespace of its own: by the container's address, and on its loopback not at all", async () => {
+test('in a network namespace of its own and nobody who can connect inside: the reason, and never the same port of the host', async () => {
   const { port, asked } = await standIn(vllmPages())
   const container = { name: 'chat', image: 'vllm/vllm-openai:v0.23.1' }
   const inside = vllm(port).map((made) => ({ ...made, cgroup: '0::/docker/c', namespace: 'net:[2]', container }))
   const { round } = run(inside, [HOLDER])
   // The made namespace has no address but loopback.
-  expect((await round())?.gaps).toMatchObject([{ detail: expect.stringContaining('no address but loopback') }])
+  expect((await round())?.gaps).toMatchObject([{ detail: expect.stringContaining(`127.0.0.1:${port} of its network namespace`) }])
   const alone = run(
     inside.map((made) => ({ ...made, ...(made.listens === undefined ? {} : { listens: [{ host: 'loopback' as const, port }] }) })),
     [HOLDER],
   )
   const said = await alone.round()
   expect(infos(said)).toMatchObject([{ name: 'chat', container: 'chat', server: 'vllm' }])
-  expect(said?.gaps).toMatchObject([{ detail: expect.stringContaining('network namespace of its own') }])
+  expect(said?.gaps).toMatchObject([{ detail: expect.stringContaining('of its network namespace') }])
   expect(asked).toEqual([])
 })
 

@@ -1,0 +1,151 @@
+// The servers that are known now: found behind memory, or added by the configuration; each with its name, its way and its questions.
+import { createHttpClient, type HttpClient } from '../../lib/http-client.ts'
+import type { IdentifyProcess } from '../../model/identity.ts'
+import type { ConnectInside } from '../../sampler/connections.ts'
+import { FAMILIES, type Recognised } from '../../servers/recognise.ts'
+import { createAsker, type Asker } from './asker.ts'
+import { createDialer } from './dial.ts'
+import { discover, type FoundServer, type Holder } from './discover.ts'
+import { createListeningOf } from './listening.ts'
+import type { ReadLogHead } from './log-head.ts'
+import { createRecent } from './recent.ts'
+import { createSplit, type Split } from './split.ts'
+
+export type ServersConfig = {
+  readonly add: Readonly<Record<string, string>>
+  readonly forbid: readonly string[]
+  readonly keys: Readonly<Record<string, string>>
+}
+export type KnownServersOptions = {
+  readonly procRoot: string
+  readonly identify: IdentifyProcess
+  readonly config: ServersConfig
+  readonly ownNamespace: string | undefined
+  readonly connectInside: () => ConnectInside | undefined
+  readonly readHead: ReadLogHead
+  readonly signal: AbortSignal
+}
+export type Server = {
+  readonly key: string
+  readonly recognised: Recognised
+  readonly name: string
+  readonly url: string
+  readonly container?: string
+  readonly found?: FoundServer
+  /** The process of each that holds memory for it, as it was known to live: pid and start. */
+  readonly engines: readonly { readonly pid: number; readonly startTicks: number }[]
+  /** undefined: forbidden, or nothing listens yet. */
+  readonly ask?: Asker
+  readonly split: Split
+  readonly recent: ReturnType<typeof createRecent>
+  readonly close: () => void
+}
+export type KnownServers = {
+  readonly all: () => readonly Server[]
+  readonly added: number
+  /** Names in servers.add whose family nobody knows. */
+  readonly unknown: readonly string[]
+  readonly look: (holders: readonly Holder[]) => void
+  readonly lives: (process: { readonly pid: number; readonly startTicks: number }) => boolean
+  readonly close: () => void
+}
+
+const MAX_SERVERS = 64
+const NOTHING = (): void => {}
+
+export function createKnownServers(options: KnownServersOptions): KnownServers {
+  const { procRoot, identify, config, ownNamespace, connectInside, readHead, signal } = options
+  const listeningOf = createListeningOf(procRoot)
+  // Neither addresses of this host nor those of its containers are behind a proxy.
+  const direct = createHttpClient({ proxyFor: () => undefined, keep: 1 })
+  let servers = new Map<string, Server>()
+
+  const added = Object.entries(config.add).flatMap(([name, value]) => {
+    const [id = '', url = ''] = value.split(' ')
+    const family = FAMILIES.find((one) => one.id === id)
+    return family === undefined ? [] : [{ name, family, url: url.replace(/\/$/, '') }]
+  })
+  const isForbidden = (...names: readonly (string | undefined)[]): boolean => names.some((name) => name !== undefined && config.forbid.includes(name))
+  const lives: KnownServers['lives'] = ({ pid, startTicks }) => identify(pid)?.startTicks === startTicks
+
+  const askerOf = (recognised: Recognised, base: string, argv: readonly string[], client: Pick<HttpClient, 'exchange'>, names: readonly string[]): Asker => {
+    const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
+    return createAsker({ recognised, base, argv, client, signal, ...(key === undefined ? {} : { key }) })
+  }
+  const keyOf = ({ pid, startTicks, reach, recognised }: FoundServer): string => `${pid} ${startTicks} ${reach?.url ?? ''} ${recognised.family.id}`
+  const enginesOf = ({ holders }: FoundServer): Server['engines'] =>
+    holders.flatMap((pid) => {
+      const startTicks = identify(pid)?.startTicks
+      return startTicks === undefined ? [] : [{ pid, startTicks }]
+    })
+
+  const serverOf = (found: FoundServer, isAlone: boolean): Server => {
+    const { recognised, container, reach, port, argv } = found
+    const { family } = recognised
+    const place = port === undefined ? '' : `:${port}`
+    const url = reach?.url ?? ''
+    const name = added.find((one) => one.url === url)?.name ?? (container === undefined ? `${family.id}${place}` : `${container}${isAlone ? '' : place}`)
+    const isAsked = reach !== undefined && !isForbidden(name, container, family.id)
+    const own = reach?.ways === undefined ? undefined : createHttpClient({ connect: createDialer(reach.ways, connectInside), keep: 1 })
+    return {
+      key: keyOf(found),
+      recognised,
+      name,
+      url,
+      found,
+      engines: enginesOf(found),
+      ...(container === undefined ? {} : { container }),
+      ...(isAsked
+        ? { ask: askerOf(recognised, own === undefined ? url : 'http://localhost', argv, own ?? direct, container === undefined ? [name] : [name, container]) }
+        : {}),
+      split: createSplit(family, identify, readHead),
+      recent: createRecent(),
+      close: own?.close ?? NOTHING,
+    }
+  }
+
+  return {
+    all: () => [...servers.values()],
+    added: added.length,
+    unknown: Object.keys(config.add).filter((name) => !added.some((one) => one.name === name)),
+    lives,
+    look(holders) {
+      const next = new Map<string, Server>()
+      const all = discover(holders, { procRoot, identify, ownNamespace, listeningOf }).slice(0, MAX_SERVERS)
+      for (const found of all) {
+        const known = servers.get(keyOf(found))
+        const isAlone = all.filter(({ container }) => container === found.container).length === 1
+        const server = known === undefined ? serverOf(found, isAlone) : { ...known, found, engines: enginesOf(found) }
+        next.set(server.key, server)
+      }
+      for (const [key, server] of servers) {
+        if (server.found === undefined || next.has(key) || !lives(server.found)) continue
+        // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of.
+        if (server.engines.some(lives) || server.recognised.family.engineApart === true) next.set(key, server)
+      }
+      for (const { name, family, url } of added) {
+        if (isForbidden(name, family.id) || [...next.values()].some((one) => one.url === url)) continue
+        const recognised: Recognised = { family, by: 'command' }
+        const [key, ask] = [`added ${name}`, askerOf(recognised, url, [], direct, [name])]
+        const fresh: Server = {
+          key,
+          recognised,
+          name,
+          url,
+          engines: [],
+          ask,
+          split: createSplit({}, identify, readHead),
+          recent: createRecent(),
+          close: NOTHING,
+        }
+        next.set(key, servers.get(key) ?? fresh)
+      }
+      for (const [key, { close }] of servers) if (!next.has(key)) close()
+      servers = next
+    },
+    close() {
+      direct.close()
+      for (const { close } of servers.values()) close()
+    },
+  }
+}
