@@ -32,14 +32,15 @@ const UNIT =
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
-const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
 export const wordsOf = (key: string): string =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/[^a-zA-Z0-9%#µ]+/g, ' ')
+    .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
+    .replace(/^#(?=[a-z])/i, '')
     .trim()
     .toLowerCase()
 
