@@ -101,7 +101,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const floats = all.filter(
     (at) => free(at) && !NO_LOSS.test(fields[at]?.key ?? '') && fields[at]?.whole === false && fields[at]?.total === undefined && moves(column(at)),
   )
-  const falls = floats.filter((at) => fields[at]?.key === '' && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
+  const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
   const loss = floats.length === 1 ? floats[0] : falls[0]
   if (loss !== undefined) out.loss = loss
   const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))

@@ -42,7 +42,7 @@ const TOO_FAST = 2_000
 /** Lines of one statement stand together within so many. */
 const NEAR = 48
 /** A line whose only figure is a counter counts steps where it says so. */
-const STEP_WORD = /\b(?:step|iter|iteration|batch|update|timestep)s?\b/
+const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
@@ -59,6 +59,7 @@ export function createWriter(): Writer {
   let looseEta: { value: number; at: number } | undefined
   /** Figures that only a training prints, on a line that says nothing else. */
   let looseMetricsAt: number | undefined
+  let metricAt: number | undefined
   let trained = false
   let count = 0
 
@@ -136,7 +137,7 @@ export function createWriter(): Writer {
     const { step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
     if (sure === true && step !== undefined) return true
     if (risen !== undefined)
-      return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && (etaSeconds ?? rate) !== undefined))
+      return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
     if (step !== undefined)
       return (
         lossIs !== undefined ||
@@ -177,7 +178,10 @@ export function createWriter(): Writer {
       phase = seen.phase
       return false
     }
-    if (seen.metrics > 1) looseMetricsAt = now
+    if (seen.metrics > 0) {
+      if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
+      metricAt = now
+    }
     if (seen.etaSeconds !== undefined && seen.step === undefined && seen.loose !== true) looseEta = { value: seen.etaSeconds, at: now }
     const track = trackOf(seen)
     update(track, seen, clock)

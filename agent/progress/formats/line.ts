@@ -125,7 +125,7 @@ function createReader(): (line: Line) => Read | undefined {
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined)
     const before = skeletons.see(text)
-    if (!told && (figures.metrics ?? 0) < 2) return undefined
+    if (!told && (figures.metrics ?? 0) < 1) return undefined
     const phase = phaseOf(leadOf(text))
     const observation: Observation = {
       ...figures,
