@@ -128,7 +128,10 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
 
 /** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. Of two in a row (`[2/25][100/1583]`) the first counts the epochs. */
 function takeCounter(out: Figures, counters: readonly Field[]): void {
-  const [first, second] = counters.filter(({ total, value, key, aside }) => !aside && total !== undefined && total > 0 && value <= total && !/\b(?:epoch|ep)s?$/.test(key))
+  const usable = counters.filter(({ total, value, key }) => total !== undefined && total > 0 && value <= total && !/\b(?:epoch|ep)s?$/.test(key))
+  // In brackets behind a metric: how many were right.
+  const open = usable.filter(({ aside }) => !aside)
+  const [first, second] = open.length > 0 ? open : usable
   const nested = first !== undefined && second !== undefined && second.key === '' && second.from - first.to < NEAR
   const counter = nested ? second : first
   if (counter?.total === undefined) return
