@@ -50,7 +50,7 @@ const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} p
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
-  const bracket = /\(([^()]{1,16})\)$/.exec(cut)
+  const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const text = bracket === null ? cut : cut.slice(0, bracket.index)
   const last = text.split(/[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/).at(-1) ?? ''
   const key = wordsOf(last.slice(-48))

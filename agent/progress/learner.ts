@@ -8,6 +8,8 @@ export type Learned = {
   readonly step?: number
   readonly total?: number
   readonly epoch?: number
+  /** Of `3/400` the second rises and the first stands: epoch and step. */
+  readonly pair?: number
   readonly loss?: number
   /** Times that only grow, and by about as much each time: since the start, whatever they are called. */
   readonly elapsed: ReadonlySet<number>
@@ -56,9 +58,9 @@ export function createLearner(): Learner {
       // The newest shape stands last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
       shapes.set(shape, rows)
-      rows.push(fields.map(({ value }) => value))
+      rows.push(fields.flatMap(({ value, total }) => [value, total ?? Number.NaN]))
       if (rows.length > ROWS) rows.shift()
-      const alike = rows.filter((row) => row.length === fields.length)
+      const alike = rows.filter((row) => row.length === 2 * fields.length)
       return alike.length < ENOUGH ? undefined : judge(alike, fields, roles)
     },
   }
@@ -75,7 +77,7 @@ function epochOf(values: Values, columns: readonly Values[]): number | undefined
 }
 
 function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Learned {
-  const columns = fields.map((_, at) => rows.map((row) => row[at] ?? Number.NaN))
+  const columns = fields.map((_, at) => rows.map((row) => row[2 * at] ?? Number.NaN))
   const column = (at: number): Values => columns[at] ?? []
   const plain = ({ unit, duration, aside }: Field): boolean => unit === undefined && duration === undefined && !aside
   const free = (at: number): boolean => {
@@ -86,6 +88,8 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
   const steady = counters.filter((at) => regular(column(at)))
   const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
+  const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
+  if (pair !== undefined) out.pair = pair
   const anew = counters.find((at) => epochOf(column(at), columns) !== undefined)
   const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? anew
   if (step !== undefined) {

@@ -72,6 +72,7 @@ function thingOf(text: string): RateOf | undefined {
   const word = text.toLowerCase().replaceAll('_', ' ').trim()
   return STEP.test(word) ? 'step' : SAMPLE.test(word) ? 'sample' : TOKEN.test(word) ? 'token' : undefined
 }
+const DEVICE = /^(?:device|gpu|chip|rank|node|card|npu|tpu)s?$/i
 const NAME: Readonly<Record<RateOf, string>> = { step: 'it', sample: 'samples', token: 'tokens' }
 
 /** A figure beside a unit such as `it/s`, `ms/step`, `sec/iter`, `tokens per second`, `Tokens/s/device`. */
@@ -80,7 +81,7 @@ export function rateOf(value: number, unit: string): Rate | undefined {
     .replace(/\s+per\s+|_per_/gi, '/')
     .split('/')
     .map((part) => part.trim().replace(/^_+|_+$/g, ''))
-  const [left, right] = [parts[0] ?? '', parts[1] ?? '']
+  const [left, right] = [parts[0] ?? '', (DEVICE.test(parts[1] ?? '') ? parts[2] : parts[1]) ?? '']
   const done = thingOf(left)
   const over = secondsOf(right)
   if (done !== undefined && over !== undefined) {

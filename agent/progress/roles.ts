@@ -31,7 +31,7 @@ const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
-  /^(?!num updates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+  /^(?:of|out of)$|^(?!num updates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
@@ -93,7 +93,7 @@ const PART_TIME =
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
-  if ((!byUnit && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words)) return undefined
+  if ((!byUnit && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
@@ -150,6 +150,7 @@ export function roleOf(field: Field): Role | undefined {
     const last = words.split(' ').length
     const weight =
       (field.total === undefined ? 0 : 4) +
+      (words.endsWith('total timesteps') ? 4 : 0) +
       (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
       (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
       last / 10

@@ -2,6 +2,8 @@
 import { wordsOf, type Field } from './fields.ts'
 
 export type Table = {
+  /** The text with a space behind its commas, where they part the cells: `0,300` is no number. */
+  readonly parted: (text: string) => string
   /** Remembers a line of names. */
   readonly head: (text: string) => void
   /** The figures with the names of the head, where they are as many. */
@@ -9,7 +11,9 @@ export type Table = {
 }
 
 const BARS = /\s*[|│┃║]\s*/
-const DELIMITERS: readonly RegExp[] = [BARS, /\s*,\s*/, /\t+/, /\s{2,}/, /\s+/]
+const COMMA = /\s*,\s*/
+const COMMA_ROW = /^[-+\d.,\seEnaif]+$/i
+const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
 const cells = (text: string, delimiter: RegExp): readonly string[] =>
   text
     .trim()
@@ -37,6 +41,7 @@ export function createTable(): Table {
         return
       }
     },
+    parted: (text) => (names.length >= 3 && COMMA_ROW.test(text) && cells(text, COMMA).length === names.length ? text.replaceAll(',', ', ') : text),
     named(text, fields) {
       if (names.length < 3) return fields
       const named = fields.some(({ key }) => key !== '')

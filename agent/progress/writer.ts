@@ -174,7 +174,10 @@ export function createWriter(): Writer {
   const confirmed = new Set<string>()
 
   const seeRecord = (seen: Observation, clock: number | undefined): boolean => {
-    if (seen.phase !== undefined && !(seen.phase === 'preparing' && strong(seen))) {
+    // `Train metrics: …` speaks of the training.
+    const ofTraining =
+      seen.phase === 'evaluating' && /(?<![a-z])train(?:ing)?/i.test(seen.title ?? '') && !/(?<![a-z])(?:valid|val|eval|test)/i.test(seen.title ?? '')
+    if (seen.phase !== undefined && !ofTraining && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       return false
     }

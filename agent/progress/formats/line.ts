@@ -58,7 +58,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency)\b|\b\d[\d.]* ?[kMGT]i?(?:B|bit)s?(?:\/s|ytes)?\b|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
 
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
@@ -86,6 +86,14 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   return { known, counts }
 }
 
+/** `Batch 3/400`: epoch 3, step 400. */
+function pairOf(field: Field | undefined, out: Figures): void {
+  if (field?.total === undefined || out.step !== field.value) return
+  out.epoch ??= field.value
+  out.step = field.total
+  delete out.total
+}
+
 const MAX_SKELETONS = 64
 /** The words of lines: a loop prints the same again and again. */
 function createSkeletons(): { readonly see: (text: string) => boolean } {
@@ -105,7 +113,8 @@ function createReader(): (line: Line) => Read | undefined {
   const learner = createLearner()
   const table = createTable()
   const skeletons = createSkeletons()
-  return ({ text, at }) => {
+  return ({ text: line, at }) => {
+    const text = table.parted(line)
     const found = fieldsOf(text)
     if (found.length === 0) {
       table.head(text)
@@ -114,14 +123,16 @@ function createReader(): (line: Line) => Read | undefined {
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
-    const learned = learner.learn(shape, fields, roles)
+    const foreign = FOREIGN.test(text)
+    const movement = learner.learn(shape, fields, roles)
+    const learned = foreign ? undefined : movement
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
+    pairOf(fields[learned?.pair ?? -1], figures)
     if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures)
     trainEpoch(fields, figures)
     summary(fields, figures)
-    const risen = counts && learned !== undefined && !FOREIGN.test(text) ? learned.risen : undefined
-    if (counts && risen === undefined) return undefined
+    const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined)
     const before = skeletons.see(text)
@@ -135,7 +146,7 @@ function createReader(): (line: Line) => Read | undefined {
       title: text.slice(0, 80),
       ...(risen === undefined ? {} : { risen }),
       ...(phase === undefined ? {} : { phase }),
-      ...(!before || FOREIGN.test(text) ? { loose: true as const } : {}),
+      ...(!before || foreign ? { loose: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
     return { observation }
