@@ -33,6 +33,8 @@ const UNIT =
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+/** `about 34 minutes remain`: only a length of time is left, not a step. */
+const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
@@ -40,7 +42,7 @@ export const wordsOf = (key: string): string =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
-    .replace(/^#(?=[a-z])/i, '')
+    .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
     .toLowerCase()
 
@@ -97,7 +99,11 @@ export function fieldsOf(text: string): readonly Field[] {
     if (unit !== null) to += unit[0].length
     // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name stands behind.
     const name = BEHIND.exec(line.slice(to, to + 32))
-    if (name !== null && (key === '' || name[1] !== undefined)) {
+    const left = LEFT.exec(line.slice(to, to + 32))
+    if (left !== null) {
+      key = 'remaining'
+      to += left[0].length
+    } else if (name !== null && (key === '' || name[1] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? '')
       to += name[0].length
     }

@@ -8,6 +8,8 @@ export type Learned = {
   readonly step?: number
   readonly total?: number
   readonly epoch?: number
+  /** Called a total, but it rises: so many so far. */
+  readonly count?: number
   /** Of `3/400` the second rises and the first stands: epoch and step. */
   readonly pair?: number
   readonly loss?: number
@@ -88,6 +90,8 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
   const steady = counters.filter((at) => regular(column(at)))
   const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
+  const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
+  if (count !== undefined) out.count = count
   const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
   if (pair !== undefined) out.pair = pair
   const anew = counters.find((at) => epochOf(column(at), columns) !== undefined)

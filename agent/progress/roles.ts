@@ -26,7 +26,7 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -58,13 +58,19 @@ const KNOWN_RATES: Readonly<Record<string, string>> = {
 }
 
 /** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
+/** So many a second are no steps of a training but what its batches hold. */
+const MANY = 50
 function rateRole(field: Field, words: string): Role | undefined {
   const { value, unit } = field
   if (/\b(?:prompt|input|prefill|flops|tflops|gb|mb|kb|bytes|io|requests?|cache hit)\b/.test(words)) return undefined
   const own = unit === undefined ? undefined : rateOf(value, unit)
   // `17.2/s`: of what, nobody says.
   if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit))
-    return { is: 'rate', rate: { value, unit: 'it/s', of: 'step', secondsEach: value > 0 ? 1 / value : undefined }, weight: 3 }
+    return {
+      is: 'rate',
+      rate: rateOf(value, value > MANY ? 'samples/s' : 'it/s') ?? { value, unit: 'it/s', of: 'step', secondsEach: undefined },
+      weight: value > MANY ? 2 : 3,
+    }
   if (own !== undefined) return { is: 'rate', rate: own, weight: own.of === 'step' ? 6 : /\b(?:gen|generation|ips)\b/.test(words) ? 5 : 4 }
   const spelled =
     /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:per )?(?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
@@ -75,6 +81,9 @@ function rateRole(field: Field, words: string): Role | undefined {
   const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|tick|update|sample|token|image|img)$/.exec(words)
   const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
   if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
+  const throughput = /^(?:train |avg )?throughput ([a-z]+)$/.exec(words)?.[1]
+  const through = throughput === undefined ? undefined : rateOf(value, `${throughput}/s`)
+  if (through !== undefined) return { is: 'rate', rate: through, weight: 4 }
   const known = KNOWN_RATES[words] ?? (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? KNOWN_RATES[words.split(' ').at(-1) ?? ''] : undefined)
   const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
   return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
