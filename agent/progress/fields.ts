@@ -32,14 +32,17 @@ const UNIT =
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
-const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+/** `about 34 minutes remain`: only a length of time is left, not a step. */
+const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
 export const wordsOf = (key: string): string =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/[^a-zA-Z0-9%#µ]+/g, ' ')
+    .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
+    .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
     .toLowerCase()
 
@@ -49,7 +52,7 @@ const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} p
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
-  const bracket = /\(([^()]{1,16})\)$/.exec(cut)
+  const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const text = bracket === null ? cut : cut.slice(0, bracket.index)
   const last = text.split(/[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/).at(-1) ?? ''
   const key = wordsOf(last.slice(-48))
@@ -96,7 +99,11 @@ export function fieldsOf(text: string): readonly Field[] {
     if (unit !== null) to += unit[0].length
     // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name stands behind.
     const name = BEHIND.exec(line.slice(to, to + 32))
-    if (name !== null && (key === '' || name[1] !== undefined)) {
+    const left = LEFT.exec(line.slice(to, to + 32))
+    if (left !== null) {
+      key = 'remaining'
+      to += left[0].length
+    } else if (name !== null && (key === '' || name[1] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? '')
       to += name[0].length
     }

@@ -1,113 +1,133 @@
-// The lines whose names say nothing: a shape that repeats while one of its figures counts. Step, total, epoch and loss are known by how they move.
+// What the figures of a statement are by how they move from line to line: a counter rises evenly, an epoch rises when the counter begins anew, a time since the start grows with the steps,
+// a time left falls, a loss goes up and down. Names decide where they say something; here is what they leave open.
 import type { Field } from './fields.ts'
-import { roleOf } from './roles.ts'
+import type { Role } from './roles.ts'
 
+/** Indexes of fields. */
 export type Learned = {
   readonly step?: number
   readonly total?: number
   readonly epoch?: number
+  /** Called a total, but it rises: so many so far. */
+  readonly count?: number
+  /** Of `3/400` the second rises and the first stands: epoch and step. */
+  readonly pair?: number
   readonly loss?: number
-  /** A figure named like a step's time that rises with the steps: it is the time since the start. */
-  readonly elapsedNotStepTime?: boolean
-  /** A figure named like the time since the start that goes up and down: the time of one step. */
-  readonly stepTimeNotElapsed?: number
+  /** Times that only grow, and by about as much each time: since the start, whatever they are called. */
+  readonly elapsed: ReadonlySet<number>
+  /** Called the time since the start, but goes up and down: the time of one step. */
+  readonly each?: number
+  /** A length of time without a name that falls. */
+  readonly left?: number
   /** How often the counter has risen in a row. */
   readonly risen: number
 }
-export type Learner = { readonly learn: (shape: string, fields: readonly Field[]) => Learned | undefined }
+export type Roles = readonly (Role | undefined)[]
+/** `roles`: what the names of the fields say. */
+export type Learner = { readonly learn: (shape: string, fields: readonly Field[], roles: Roles) => Learned | undefined }
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?)\b/
+  /\b(?:requests?|req|id|pid|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?)\b/
 const NO_LOSS =
-  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth)\b/
+  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d)\b/
 const MAX_SHAPES = 32
 const ROWS = 6
 const ENOUGH = 3
 
 type Row = readonly number[]
-type Shape = { rows: Row[]; risen: Map<number, number>; seen: number }
+type Values = readonly number[]
 
-const rising = (values: readonly number[]): boolean => values.length >= ENOUGH && values.every((value, at) => at === 0 || value > (values[at - 1] ?? Infinity))
-const constant = (values: readonly number[]): boolean => values.every((value) => value === values[0])
-/** Even steps, as counters make them: the largest at most three times the smallest. */
-function even(values: readonly number[]): boolean {
-  const gaps = values.slice(1).map((value, at) => value - (values[at] ?? 0))
-  return Math.max(...gaps) <= 3 * Math.min(...gaps)
-}
-/** Counts within an epoch begin again while the figure beside them goes up by one. */
-const restarts = (values: readonly number[]): boolean => values.length >= ENOUGH && rising(values.slice(-2).concat(Infinity))
+const gapsOf = (values: Values): Values => values.slice(1).map((value, at) => value - (values[at] ?? Number.NaN))
+const rising = (values: Values): boolean => gapsOf(values).every((gap) => gap > 0)
+const constant = (values: Values): boolean => values.every((value) => value === values[0])
+const counts = (values: Values): boolean => values.every((value) => Number.isInteger(value) && value >= 0)
+/** The largest gap is at most so many times the smallest. */
+const even = (gaps: Values, times: number): boolean => Math.max(...gaps) <= times * Math.min(...gaps)
+/** Counters are printed each so many steps. */
+const regular = (values: Values): boolean => rising(values) && even(gapsOf(values), 1.5)
+/** Grows by about as much each time, and by more than a time that hardly changes would. */
+const grows = (values: Values): boolean => rising(values) && even(gapsOf(values), 3) && (values.at(-1) ?? 0) > 1.2 * (values[0] ?? 0)
+/** A clock that began long ago grows little by little, by more than one step of it takes. */
+const sinceLong = (values: Values): boolean => rising(values) && even(gapsOf(values), 1.5) && values.length >= ENOUGH
 
 export function createLearner(): Learner {
-  const shapes = new Map<string, Shape>()
+  const shapes = new Map<string, Row[]>()
   return {
-    learn(shape, fields) {
-      let known = shapes.get(shape)
-      if (known === undefined) {
-        if (shapes.size >= MAX_SHAPES) {
-          const oldest = shapes.keys().next().value
-          if (oldest !== undefined) shapes.delete(oldest)
-        }
-        known = { rows: [], risen: new Map(), seen: 0 }
-      }
+    learn(shape, fields, roles) {
+      const rows = shapes.get(shape) ?? []
+      if (!shapes.has(shape) && shapes.size >= MAX_SHAPES) for (const oldest of shapes.keys()) if (shapes.delete(oldest)) break
       // The newest shape stands last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
-      shapes.set(shape, known)
-      known.rows.push(fields.map(({ value }) => value))
-      known.seen += 1
-      if (known.rows.length > ROWS) known.rows.shift()
-      return known.rows.length < ENOUGH ? undefined : judge(known.rows, fields)
+      shapes.set(shape, rows)
+      rows.push(fields.flatMap(({ value, total }) => [value, total ?? Number.NaN]))
+      if (rows.length > ROWS) rows.shift()
+      const alike = rows.filter((row) => row.length === 2 * fields.length)
+      return alike.length < ENOUGH ? undefined : judge(alike, fields, roles)
     },
   }
 }
 
-function judge(rows: readonly Row[], fields: readonly Field[]): Learned {
-  const column = (at: number): readonly number[] => rows.map((row) => row[at] ?? Number.NaN)
+/** Counters of an epoch begin anew when the figure of the epoch rises by one. */
+function epochOf(values: Values, columns: readonly Values[]): number | undefined {
+  const gaps = gapsOf(values)
+  const drops = gaps.flatMap((gap, at) => (gap < 0 ? [at] : []))
+  const rises = gaps.filter((gap) => gap > 0)
+  if (drops.length === 0 || drops.length + rises.length < gaps.length || rises.length === 0 || !even(rises, 1.5)) return undefined
+  const found = columns.findIndex((column) => counts(column) && gapsOf(column).every((gap, at) => gap === (drops.includes(at) ? 1 : 0)))
+  return found < 0 ? undefined : found
+}
+
+function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Learned {
+  const columns = fields.map((_, at) => rows.map((row) => row[2 * at] ?? Number.NaN))
+  const column = (at: number): Values => columns[at] ?? []
+  const plain = ({ unit, duration, aside }: Field): boolean => unit === undefined && duration === undefined && !aside
   const free = (at: number): boolean => {
     const field = fields[at]
-    return field !== undefined && field.unit === undefined && field.duration === undefined && !field.aside && roleOf(field) === undefined
+    return field !== undefined && plain(field) && roles[at] === undefined
   }
-  const counters = fields.flatMap((field, at) => {
-    const values = column(at)
-    return free(at) &&
-      !NO_COUNTER.test(field.key) &&
-      field.whole &&
-      values.every((value) => Number.isInteger(value) && value >= 0) &&
-      (rising(values) || restarts(values)) &&
-      !constant(values)
-      ? [at]
-      : []
-  })
-  const steady = counters.filter((at) => rising(column(at)) && even(column(at)))
-  const at = steady.find((each) => fields[each]?.total !== undefined) ?? steady[0] ?? counters[0]
-  const step = at === undefined ? undefined : fields[at]
-  const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: at === undefined ? 0 : rows.length - 1 }
-  if (at !== undefined && step !== undefined) {
-    out.step = step.value
-    const next = fields[at + 1]
-    if (step.total !== undefined) out.total = step.total
-    else if (next !== undefined && free(at + 1) && next.whole && constant(column(at + 1)) && next.value >= step.value && next.value > 1) out.total = next.value
+  const all = fields.map((_, at) => at)
+  const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
+  const steady = counters.filter((at) => regular(column(at)))
+  const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
+  const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
+  if (count !== undefined) out.count = count
+  const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
+  if (pair !== undefined) out.pair = pair
+  const anew = counters.find((at) => epochOf(column(at), columns) !== undefined)
+  const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? anew
+  if (step !== undefined) {
+    out.step = step
+    out.risen = rows.length - 1
+    const epoch = epochOf(column(step), columns)
+    if (epoch !== undefined) out.epoch = epoch
+    const [own, next] = [fields[step], fields[step + 1]]
+    if (own?.total !== undefined) out.total = own.total
+    else if (next !== undefined && free(step + 1) && next.whole && constant(column(step + 1)) && next.value >= (own?.value ?? 0) && next.value > 1)
+      out.total = next.value
   }
-  // A loss: a broken figure that changes with each line, and not in proportion to the counter as a schedule does.
-  const floats = fields.flatMap((field, each) =>
-    free(each) && !NO_LOSS.test(field.key) && !field.whole && field.total === undefined && moves(column(each)) ? [each] : [],
+  const floats = all.filter(
+    (at) => free(at) && !NO_LOSS.test(fields[at]?.key ?? '') && fields[at]?.whole === false && fields[at]?.total === undefined && moves(column(at)),
   )
-  const [only] = floats
-  if (only !== undefined && floats.length === 1) out.loss = fields[only]?.value ?? Number.NaN
-  const times = fields.findIndex((field) => roleOf(field)?.is === 'rate' && /\b(?:time|seconds|sec|secs|took|in)$/.test(field.key))
-  if (times >= 0 && rising(column(times)) && proportional(column(times))) out.elapsedNotStepTime = true
-  const since = fields.findIndex((field) => field.duration === undefined && roleOf(field)?.is === 'elapsed')
-  if (since >= 0 && column(since).some((value, row, all) => row > 0 && value < (all[row - 1] ?? 0))) out.stepTimeNotElapsed = fields[since]?.value ?? Number.NaN
+  const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
+  const loss = floats.length === 1 ? floats[0] : falls[0]
+  if (loss !== undefined) out.loss = loss
+  const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))
+  if (each !== undefined) out.each = each
+  const left = all.find((at) => fields[at]?.duration !== undefined && roles[at] === undefined && rising(column(at).map((value) => -value)))
+  if (left !== undefined) out.left = left
   return out
 }
 
-const moves = (values: readonly number[]): boolean => {
-  const gaps = values.slice(1).map((value, at) => value - (values[at] ?? 0))
-  return gaps.every((gap) => gap !== 0) && !(rising(values) && even(values)) && values.some((value) => !Number.isInteger(value))
+/** Named as the time of a step, or a bare time, but it only grows. Said in so many words ("per step") it is believed. */
+function isElapsed(field: Field | undefined, role: Role | undefined, values: Values): boolean {
+  if (field === undefined || field.duration !== undefined) return false
+  const took = role?.is === 'rate' && role.took === true && /\b(?:time|seconds|sec|secs|took|in|ms|dt)$/.test(field.key)
+  const bare = role === undefined && field.key === '' && /^(?:m?s|secs?|seconds?)$/.test(field.unit ?? '')
+  return (took || bare) && (grows(values) || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values)))
 }
-/** Grows from line to line by about as much each time, and by more than it would as noise. */
-const proportional = (values: readonly number[]): boolean => {
-  const first = values[0] ?? 0
-  const last = values.at(-1) ?? 0
-  return even(values) && last > first * 1.2
+
+const moves = (values: Values): boolean => {
+  const gaps = gapsOf(values)
+  return gaps.every((gap) => gap !== 0) && !(rising(values) && even(gaps, 3)) && values.some((value) => !Number.isInteger(value))
 }

@@ -34,11 +34,15 @@ export type Observation = {
   readonly samplesRate?: number
   readonly tokensRate?: number
   readonly etaSeconds?: number
+  /** A share of the whole, 0 to 1, where the line counts in percent. */
+  readonly done?: number
   readonly elapsedSeconds?: number
   /** Figures that only a training prints (learning rate, norm of the gradient, loss of a part). */
   readonly metrics: number
   /** The shape alone says that it is the progress of a training: rounds of boosting, losses of several parts. */
   readonly sure?: true
+  /** Its words came but once, or speak of requests and bytes: a step's name alone says nothing here. */
+  readonly loose?: true
   /** How often the learner saw the counter rise; absent where its name says that it counts. */
   readonly risen?: number
   /** When the line was written, in seconds, where the line says it; comparable within one log only. */

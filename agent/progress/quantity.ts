@@ -3,8 +3,13 @@ import type { Rate, RateOf } from './observation.ts'
 
 /** A number, `nan` or `inf`; `17.8k`, `30K`, `1.49G` as counts. */
 export const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d{1,3})?|\.\d+(?:[eE][-+]?\d{1,3})?|(?:nan|inf(?:inity)?)(?![a-z]))`
-/** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`. */
-export const DURATION = String.raw`(?:\d{1,4} days?,? ?)?\d{1,5}:\d\d(?::\d\d)?(?:\.\d+)?|(?:\d{1,4}d ?)?\d{1,4}h ?\d{1,2}m(?: ?\d{1,2}s)?|\d{1,4}m ?\d{1,2}s`
+const DAYS = String.raw`\d{1,4} ?d(?:ays?)?`
+const HOURS = String.raw`\d{1,5} ?h(?:(?:ou)?rs?)?`
+const MINUTES = String.raw`\d{1,5} ?m(?:in(?:ute)?s?)?`
+const SECS = String.raw`\d{1,5}(?:\.\d{1,6})? ?s(?:ec(?:ond)?s?)?`
+const AND = String.raw`(?:,? and |,? ?)`
+/** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`, `9 m, 14 s`, `1 hour and 2 minutes`. */
+export const DURATION = String.raw`(?:\d{1,4} days?,? ?)?\d{1,5}:\d\d(?::\d\d)?(?:\.\d+)?|(?:${DAYS}${AND})?${HOURS}${AND}${MINUTES}(?:${AND}${SECS})?(?![a-zA-Z])|${DAYS}${AND}${HOURS}(?![a-zA-Z])|${MINUTES}${AND}${SECS}(?![a-zA-Z])`
 
 const SCALE: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, b: 1e9 }
 
@@ -26,7 +31,11 @@ export function durationOf(text: string): number | undefined {
     if (parts.some((part) => !Number.isFinite(part))) return undefined
     return Number(days ?? 0) * 86_400 + parts.reduce((sum, part) => sum * 60 + part, 0)
   }
-  const [all, d, h, m, s] = /^(?:(\d+)d ?)?(?:(\d+)h ?)?(?:(\d+)m ?)?(?:(\d+(?:\.\d+)?)s)?$/.exec(clean) ?? []
+  const plain = clean
+    .toLowerCase()
+    .replace(/\band\b|[,\s]+/g, '')
+    .replace(/([dhms])[a-z]+/g, '$1')
+  const [all, d, h, m, s] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?$/.exec(plain) ?? []
   if (all === undefined || all === '') return undefined
   return Number(d ?? 0) * 86_400 + Number(h ?? 0) * 3_600 + Number(m ?? 0) * 60 + Number(s ?? 0)
 }
@@ -63,6 +72,7 @@ function thingOf(text: string): RateOf | undefined {
   const word = text.toLowerCase().replaceAll('_', ' ').trim()
   return STEP.test(word) ? 'step' : SAMPLE.test(word) ? 'sample' : TOKEN.test(word) ? 'token' : undefined
 }
+const DEVICE = /^(?:device|gpu|chip|rank|node|card|npu|tpu)s?$/i
 const NAME: Readonly<Record<RateOf, string>> = { step: 'it', sample: 'samples', token: 'tokens' }
 
 /** A figure beside a unit such as `it/s`, `ms/step`, `sec/iter`, `tokens per second`, `Tokens/s/device`. */
@@ -71,7 +81,7 @@ export function rateOf(value: number, unit: string): Rate | undefined {
     .replace(/\s+per\s+|_per_/gi, '/')
     .split('/')
     .map((part) => part.trim().replace(/^_+|_+$/g, ''))
-  const [left, right] = [parts[0] ?? '', parts[1] ?? '']
+  const [left, right] = [parts[0] ?? '', (DEVICE.test(parts[1] ?? '') ? parts[2] : parts[1]) ?? '']
   const done = thingOf(left)
   const over = secondsOf(right)
   if (done !== undefined && over !== undefined) {

@@ -1,12 +1,16 @@
 // From the fields of a line to an observation: each figure gets its role, and of several with the same role the one that says most stays.
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
-import { secondsOf } from './quantity.ts'
-import { roleOf } from './roles.ts'
+import { rateOf, secondsOf } from './quantity.ts'
+import { roleOf, type Role } from './roles.ts'
 
 export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
 type Best = { weight: number; took?: boolean }
 
+/** Between the counter of the epochs and that of the steps: brackets and a share. */
+const NEAR = 16
+const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$/
+const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
 
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
@@ -16,26 +20,28 @@ function bareTimeOf({ unit, whole }: Field): number | undefined {
 }
 
 /** Figures by their roles. `named`: only what its name or unit says; counters without a name are left to the caller. */
-export function figuresOf(fields: readonly Field[]): Figures {
+export function figuresOf(fields: readonly Field[], roles: readonly (Role | undefined)[] = fields.map(roleOf)): Figures {
   const out: Figures = { metrics: 0 }
   const step: Best = { weight: -Infinity }
   const loss: Best = { weight: -Infinity }
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
-  let bare: Field | undefined
+  const bare: Field[] = []
   let metrics = 0
   let stepAt = -2
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
-    const role = roleOf(field)
+    const role = roles[index] ?? perCounter(field, fields)
     if (role === undefined) {
       const bareTime = bareTimeOf(field)
+      if (field.unit === '%' && !field.aside && (field.key === '' || DONE.test(field.key)) && field.value >= 0 && field.value <= 100)
+        out.done ??= field.value / 100
       if (field.total !== undefined && field.whole && field.duration === undefined && field.unit === undefined && Number.isInteger(field.total)) {
         if (field.key === '' || COUNTER_WORD.test(field.key)) {
           // Iter0(1/8): the bracket behind a step says only what it counts to.
           if (index - 1 === stepAt && out.total === undefined && field.key === '') out.total = field.total
-          else bare ??= field
+          else bare.push(field)
         }
       } else if (field.key === '' && bareTime !== undefined)
         ms ??= { value: field.value, unit: bareTime === 1 ? 's/it' : 'ms/it', of: 'step', secondsEach: field.value * bareTime }
@@ -111,7 +117,7 @@ export function figuresOf(fields: readonly Field[]): Figures {
     out.sure = true
   }
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
-  if (bare !== undefined && (out.step === undefined || (out.total === undefined && step.weight < 0))) takeCounter(out, bare)
+  if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
   if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
     out.rate = ms
     out.rateIsLoose = true
@@ -120,13 +126,31 @@ export function figuresOf(fields: readonly Field[]): Figures {
   return out
 }
 
-/** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. */
-function takeCounter(out: Figures, counter: Field): void {
-  const { total, value, key } = counter
-  if (total === undefined || total <= 0 || value > total) return
-  if (/\b(?:epoch|ep)s?$/.test(key)) return
-  out.step = value
-  out.total = total
+/** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. Of two in a row (`[2/25][100/1583]`) the first counts the epochs. */
+function takeCounter(out: Figures, counters: readonly Field[]): void {
+  const usable = counters.filter(({ total, value, key }) => total !== undefined && total > 0 && value <= total && !/\b(?:epoch|ep)s?$/.test(key))
+  // In brackets behind a metric: how many were right.
+  const open = usable.filter(({ aside }) => !aside)
+  const [first, second] = open.length > 0 ? open : usable
+  const nested = first !== undefined && second !== undefined && second.key === '' && second.from - first.to < NEAR
+  const counter = nested ? second : first
+  if (counter?.total === undefined) return
+  if (nested && out.epoch === undefined) {
+    out.epoch = first.value
+    if (first.total !== undefined) out.epochs ??= first.total
+  }
+  out.step = counter.value
+  out.total = counter.total
+}
+
+/** `0.51 s/Schritt` beside `Schritt 300`: per step, whatever the language. */
+function perCounter({ key, value, unit }: Field, fields: readonly Field[]): Role | undefined {
+  const [, left = '', right = ''] = /^(\p{L}{1,14}) ?\/ ?(\p{L}{1,14})$/u.exec(unit?.toLowerCase() ?? '') ?? []
+  if (left === '' || NO_RATE.test(key)) return undefined
+  const counted = (word: string): boolean =>
+    word.length > 2 && fields.some((field) => field.whole && field.key !== '' && word.startsWith(field.key.split(' ').at(-1) ?? ' '))
+  const rate = counted(right) ? rateOf(value, `${left}/step`) : counted(left) ? rateOf(value, `step/${right}`) : undefined
+  return rate === undefined ? undefined : { is: 'rate', rate, weight: 4 }
 }
 
 export const recordOf = (text: string): Figures => figuresOf(fieldsOf(text))

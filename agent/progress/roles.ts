@@ -5,7 +5,7 @@ import { rateOf, secondsOf } from './quantity.ts'
 
 export type Role =
   | { readonly is: 'step'; readonly weight: number }
-  | { readonly is: 'total' }
+  | { readonly is: 'total'; readonly value?: number }
   | { readonly is: 'epoch' }
   | { readonly is: 'epochs' }
   | { readonly is: 'loss'; readonly weight: number; readonly part: boolean; readonly mean: boolean }
@@ -18,21 +18,22 @@ export type Role =
 
 const EVALUATION = /\b(?:val|valid|validation|eval|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
 const LOSS =
-  /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|损失|criterion|train loss)\b|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
-const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失/
+  /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|criterion|train loss)\b|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
+const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失|損失|потер[иья]|손실/
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|losses|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+)$/
+  /^(?:loss|losses|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
-  /^(?!num updates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
-const EPOCH = /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|轮|train epoch|training epoch|epoch num)$/
+  /^(?:of|out of)$|^(?!num updates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+const EPOCH =
+  /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
   /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b/
@@ -53,20 +54,26 @@ const KNOWN_RATES: Readonly<Record<string, string>> = {
   ups: 'it/s',
   fps: 'frames/s',
   'env sps': 'frames/s',
-  sps: 'frames/s',
+  sps: 'steps/s',
 }
 
 /** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
+/** So many a second are no steps of a training but what its batches hold. */
+const MANY = 50
 function rateRole(field: Field, words: string): Role | undefined {
   const { value, unit } = field
   if (/\b(?:prompt|input|prefill|flops|tflops|gb|mb|kb|bytes|io|requests?|cache hit)\b/.test(words)) return undefined
   const own = unit === undefined ? undefined : rateOf(value, unit)
   // `17.2/s`: of what, nobody says.
   if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit))
-    return { is: 'rate', rate: { value, unit: 'it/s', of: 'step', secondsEach: value > 0 ? 1 / value : undefined }, weight: 3 }
+    return {
+      is: 'rate',
+      rate: rateOf(value, value > MANY ? 'samples/s' : 'it/s') ?? { value, unit: 'it/s', of: 'step', secondsEach: undefined },
+      weight: value > MANY ? 2 : 3,
+    }
   if (own !== undefined) return { is: 'rate', rate: own, weight: own.of === 'step' ? 6 : /\b(?:gen|generation|ips)\b/.test(words) ? 5 : 4 }
   const spelled =
-    /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
+    /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:per )?(?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
       words,
     )
   const byName = spelled === null ? undefined : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
@@ -74,18 +81,33 @@ function rateRole(field: Field, words: string): Role | undefined {
   const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|tick|update|sample|token|image|img)$/.exec(words)
   const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
   if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
+  const throughput = /^(?:train |avg )?throughput ([a-z]+)$/.exec(words)?.[1]
+  const through = throughput === undefined ? undefined : rateOf(value, `${throughput}/s`)
+  if (through !== undefined) return { is: 'rate', rate: through, weight: 4 }
   const known = KNOWN_RATES[words] ?? (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? KNOWN_RATES[words.split(' ').at(-1) ?? ''] : undefined)
   const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
   return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
 }
 
+const pairRole = ({ total, unit }: Field): Role | undefined => {
+  const rate = total === undefined || unit === undefined ? undefined : rateOf(total, unit)
+  return rate === undefined ? undefined : { is: 'rate', rate, weight: 5 }
+}
+
+/** `step avg`, `iter mean`: a time by its unit alone. */
+const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:step|iter|iteration|batch|it|update)(?: avg| mean| average| dur| duration)?$/
+/** What else takes time than the whole of a step: `generate time`, `sync time`. */
+const PART_TIME =
+  /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
+
 function stepTimeRole(field: Field, words: string): Role | undefined {
-  if (!STEP_TIME.test(words) || NO_STEP_TIME.test(words)) return undefined
+  const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
+  if ((!byUnit && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
   const rate = rateOf(field.value, unit)
-  const weight = /\b(?:cost)\b/.test(words) || words === 'in' ? 2 : /\b(?:per|step|iter|iteration|dt)\b/.test(words) ? 6 : 5.5
+  const weight = /\b(?:cost)\b/.test(words) || words === 'in' ? 2 : PART_TIME.test(words) ? 2.5 : /\b(?:per|step|iter|iteration|dt)\b/.test(words) ? 6 : 5.5
   return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
 }
 
@@ -98,6 +120,14 @@ function lossRole(words: string): Role | undefined {
   return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
 }
 
+/** The time of one step, known by how it moves. */
+export const tookRole = (seconds: number): Role => ({
+  is: 'rate',
+  rate: { value: seconds, unit: 's/it', of: 'step', secondsEach: seconds },
+  weight: 3,
+  took: true,
+})
+
 export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
@@ -107,7 +137,8 @@ export function roleOf(field: Field): Role | undefined {
     const seconds = field.duration ?? (field.unit === undefined ? field.value : field.value * (secondsOf(field.unit) ?? Number.NaN))
     return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
   }
-  const rate = field.duration === undefined && field.total === undefined ? rateRole(field, words) : undefined
+  // `6744/7011 tok/s`: of source and target, the one that is produced.
+  const rate = field.duration !== undefined ? undefined : field.total === undefined ? rateRole(field, words) : pairRole(field)
   if (rate !== undefined) return rate
   if (ELAPSED.test(words) && !/\bper\b/.test(words)) {
     const seconds = field.duration ?? field.value * (field.unit === undefined ? 1 : (secondsOf(field.unit) ?? Number.NaN))
@@ -128,6 +159,7 @@ export function roleOf(field: Field): Role | undefined {
     const last = words.split(' ').length
     const weight =
       (field.total === undefined ? 0 : 4) +
+      (words.endsWith('total timesteps') ? 4 : 0) +
       (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
       (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
       last / 10

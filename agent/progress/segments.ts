@@ -47,9 +47,16 @@ export function writtenBy(segment: string, known: (rank: number) => boolean): Wr
   return { writer: found[0].trim(), rank: Number(found[1]), text: segment.slice(found[0].length) }
 }
 
-const DATED = /(?:^|[\s[(:])(?:(\d{2,4})[-/](\d\d)[-/](\d\d)|(\d\d)[-/](\d\d))[T ,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)/
+const DATED =
+  /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T ,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)/
 const KLOG = /^\[?[IWEFD](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: {1,8}\d{1,10}(?= [\w./-]{1,80}:\d))?/
 const CLOCK = /^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d:<])(?=[\s\])])/
+const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
+/** `03/Mar/2025:10:00:01`, `Tue Sep 17 14:26:39 2024`, `Mar  3 10:00:01`, `03 Feb 2025 10:00:00`. */
+const WORDED =
+  /(?:^|[\s[(])(?:(\d{1,2})[ /-])?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ /-]{1,2}(?:(\d{1,2})[ ,]{1,2})?(?:(\d{4})[ :]{1,2})?(\d\d):(\d\d)(?::(\d\d))?(?:[.,](\d{1,9}))?(?: [+-]\d{4}\]?| \d{4}\b)?/
+/** A time behind figures is one of them: when the job will be done. */
+const FIGURES_BEFORE = /[:=] ?\d/
 /** A date and a time stand at the head of a line, if at all. */
 const HEAD = 90
 
@@ -64,6 +71,12 @@ export function stampOf(text: string): { readonly at: number; readonly end: numb
     const [all, year = '1970', month, day, m2, d2, h, m, s, fraction] = dated
     const days = Date.UTC(Number(year), Number(month ?? m2) - 1, Number(day ?? d2)) / 1_000
     return Number.isFinite(days) ? { at: days + clock(h, m, s, fraction), end: dated.index + all.length } : undefined
+  }
+  const worded = WORDED.exec(head)
+  if (worded !== null && !FIGURES_BEFORE.test(head.slice(0, worded.index))) {
+    const [all, d1, month = '', d2, year, h, m, s = '0', fraction] = worded
+    const days = Date.UTC(Number(year ?? '1970'), MONTHS.indexOf(month) / 3, Number(d1 ?? d2 ?? '1')) / 1_000
+    return { at: days + clock(h, m, s, fraction), end: worded.index + all.length }
   }
   const short = KLOG.exec(head)
   if (short !== null) {

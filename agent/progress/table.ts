@@ -2,24 +2,31 @@
 import { wordsOf, type Field } from './fields.ts'
 
 export type Table = {
+  /** The text with a space behind its commas, where they part the cells: `0,300` is no number. */
+  readonly parted: (text: string) => string
   /** Remembers a line of names. */
   readonly head: (text: string) => void
   /** The figures with the names of the head, where they are as many. */
   readonly named: (text: string, fields: readonly Field[]) => readonly Field[]
 }
 
-const DELIMITERS: readonly RegExp[] = [/\s*\|\s*/, /\s*,\s*/, /\t+/, /\s{2,}/, /\s+/]
+const BARS = /\s*[|│┃║]\s*/
+const COMMA = /\s*,\s*/
+const COMMA_ROW = /^[-+\d.,\seEnaif]+$/i
+const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
 const cells = (text: string, delimiter: RegExp): readonly string[] =>
   text
     .trim()
-    .replace(/^\||\|$/g, '')
+    .replace(/^[|│┃║]|[|│┃║]$/g, '')
     .trim()
     .split(delimiter)
     .filter((cell) => cell !== '')
-const NAME = /^[A-Za-z_#][\w /.()@%#-]{0,30}$/
+const NAME = /^[\p{L}_#][\p{L}\w /.()@%#-]{0,30}$/u
 
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
+/** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
+const nameOf = (cell: string): string => ALIASES[cell.toLowerCase()] ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, ''))
 
 export function createTable(): Table {
   let names: readonly string[] = []
@@ -30,19 +37,28 @@ export function createTable(): Table {
         const found = cells(text, delimiter)
         if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
-        names = found.map((cell) => ALIASES[cell.toLowerCase()] ?? wordsOf(cell))
+        names = found.map(nameOf)
         return
       }
     },
+    parted: (text) => (names.length >= 3 && COMMA_ROW.test(text) && cells(text, COMMA).length === names.length ? text.replaceAll(',', ', ') : text),
     named(text, fields) {
-      if (names.length < 3 || fields.some(({ key }) => key !== '')) return fields
-      // Cells without a figure keep their place.
+      if (names.length < 3) return fields
+      const named = fields.some(({ key }) => key !== '')
+      // Cells without a figure keep their place; in a cell the first figure is the one that the head names.
       for (const delimiter of DELIMITERS) {
+        if (named && delimiter !== BARS) continue
         const found = cells(text, delimiter)
         if (found.length !== names.length) continue
         const ends: number[] = []
         for (const cell of found) ends.push(text.indexOf(cell, ends.at(-1) ?? 0) + cell.length)
-        return fields.map((field) => ({ ...field, key: names[ends.findIndex((end) => end > field.from)] ?? '' }))
+        const taken = new Set<number>()
+        return fields.map((field) => {
+          const cell = ends.findIndex((end) => end > field.from)
+          if (taken.has(cell)) return { ...field, key: '', aside: true }
+          taken.add(cell)
+          return { ...field, key: names[cell] ?? '' }
+        })
       }
       return fields
     },

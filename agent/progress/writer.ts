@@ -8,6 +8,8 @@ import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track
 export type Progress = {
   readonly step?: number
   readonly total?: number
+  /** 0 to 1, where the job prints a share instead of its steps. */
+  readonly done?: number
   readonly rate?: Rate
   readonly samplesRate?: number
   readonly tokensRate?: number
@@ -39,6 +41,8 @@ const MAX_TRACKS = 48
 const TOO_FAST = 2_000
 /** Lines of one statement stand together within so many. */
 const NEAR = 48
+/** A line whose only figure is a counter counts steps where it says so. */
+const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
@@ -51,6 +55,11 @@ export function createWriter(): Writer {
   let epoch: { value: number; of?: number; at: number } | undefined
   let looseLoss: { value: number; at: number; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
+  /** A time left on a line of its own. */
+  let looseEta: { value: number; at: number } | undefined
+  /** Figures that only a training prints, on a line that says nothing else. */
+  let looseMetricsAt: number | undefined
+  let metricAt: number | undefined
   let trained = false
   let count = 0
 
@@ -124,10 +133,11 @@ export function createWriter(): Writer {
     return main === track
   }
 
-  const strong = ({ step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure }: Observation): boolean => {
+  const strong = (seen: Observation): boolean => {
+    const { step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
     if (sure === true && step !== undefined) return true
-    if (risen !== undefined && total !== undefined && risen >= 2 && (etaSeconds !== undefined || rate !== undefined)) return true
-    if (risen !== undefined) return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0)
+    if (risen !== undefined)
+      return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
     if (step !== undefined)
       return (
         lossIs !== undefined ||
@@ -136,20 +146,24 @@ export function createWriter(): Writer {
         etaSeconds !== undefined ||
         (total !== undefined && (metrics > 0 || epochIs !== undefined))
       )
-    if (lossIs !== undefined) return epochIs !== undefined || gradNorm !== undefined
+    if (lossIs !== undefined) return (epochIs ?? gradNorm ?? done) !== undefined
+    if (done !== undefined && etaSeconds !== undefined && epochIs !== undefined) return true
     return rate !== undefined && epochIs !== undefined ? true : rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
   }
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
+  /** What a line says may be too little by itself; with what stands near it is enough. */
   const accepted = (seen: Observation, track: Track): boolean => {
     if (strong(seen)) return true
-    if (seen.epoch !== undefined && track.epochRose > 0 && (seen.epochs !== undefined || seen.step !== undefined)) return true
-    if (seen.risen !== undefined) return false
-    if (seen.step !== undefined) {
+    const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape } = seen
+    if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
+    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt)
+    if (step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
-      if (near(looseLoss?.at) || near(looseRate?.at)) return seen.total !== undefined || track.rose >= 1
-      return track.rose >= 2 && (seen.total !== undefined || seen.metrics > 0 || seen.at !== undefined)
+      if (near(looseLoss?.at) || near(looseRate?.at)) return total !== undefined || track.rose >= 1
+      if (metrics > 0 && track.rose >= 1) return true
+      return loose !== true && track.rose >= 2 && (total !== undefined || (at !== undefined && STEP_WORD.test(shape)))
     }
-    if (seen.loss !== undefined)
+    if (lossIs !== undefined)
       return (
         track.seen >= 2 ||
         near(epoch?.at) ||
@@ -160,10 +174,18 @@ export function createWriter(): Writer {
   const confirmed = new Set<string>()
 
   const seeRecord = (seen: Observation, clock: number | undefined): boolean => {
-    if (seen.phase !== undefined && !(seen.phase === 'preparing' && strong(seen))) {
+    // `Train metrics: …` speaks of the training.
+    const ofTraining =
+      seen.phase === 'evaluating' && /(?<![a-z])train(?:ing)?/i.test(seen.title ?? '') && !/(?<![a-z])(?:valid|val|eval|test)/i.test(seen.title ?? '')
+    if (seen.phase !== undefined && !ofTraining && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       return false
     }
+    if (seen.metrics > 0) {
+      if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
+      metricAt = now
+    }
+    if (seen.etaSeconds !== undefined && seen.step === undefined && seen.loose !== true) looseEta = { value: seen.etaSeconds, at: now }
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
@@ -186,6 +208,7 @@ export function createWriter(): Writer {
   const record = (): Track | undefined => {
     const weight = ({ last, loss: lossIs, rate, seen }: Track): number =>
       (last.total === undefined ? 0 : 4) +
+      (last.done === undefined ? 0 : 3) +
       (lossIs === undefined ? 0 : 2) +
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
@@ -228,11 +251,13 @@ export function createWriter(): Writer {
       const pace = track.pace.now()
       // The epoch of a line that came after the bar has only begun.
       const begun = epoch !== undefined && epoch.at > track.at
-      const time = timeLeft(track, epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0))
+      const own = timeLeft(track, epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0))
+      const time = last.etaSeconds === undefined && looseEta !== undefined && near(looseEta.at) ? { ...own, etaSeconds: looseEta.value } : own
       const slowdown = judged ? track.pace.slowdown(last.total) : undefined
       return {
         ...(last.step === undefined ? {} : { step: last.step }),
         ...(last.total === undefined ? {} : { total: last.total }),
+        ...(last.done === undefined || last.step !== undefined ? {} : { done: last.done }),
         ...(rate === undefined ? derived(pace, track) : { rate }),
         ...(last.samplesRate === undefined ? {} : { samplesRate: last.samplesRate }),
         ...(last.tokensRate === undefined ? {} : { tokensRate: last.tokensRate }),

@@ -122,8 +122,12 @@ function ofTitle(title: string): Partial<Observation> {
   const columns = /^\s*(\d{1,6})\/(\d{1,6})\s{2,}\S/.exec(title)
   if (columns !== null) return { epoch: Number(columns[1]), epochs: Number(columns[2]), metrics: 3 }
   const tune = /^\s*(\d{1,6})\|(\d{1,9})\|/.exec(title)
-  const { epoch, epochs, loss, gradNorm, metrics } = recordOf(tune === null ? title : title.slice(tune[0].length))
-  const epochIs = tune === null ? epoch : Number(tune[1])
+  const { epoch, epochs: named, loss, gradNorm, metrics } = recordOf(tune === null ? title : title.slice(tune[0].length))
+  // `stage 2/50` before the bar of its steps.
+  const [first] = fieldsOf(title)
+  const stage = epoch === undefined && first?.total !== undefined && first.whole && first.unit === undefined && first.key !== '' ? first : undefined
+  const epochIs = tune === null ? (stage?.value ?? epoch) : Number(tune[1])
+  const epochs = stage?.total ?? named
   return {
     metrics: metrics ?? 0,
     ...(epochIs === undefined ? {} : { epoch: epochIs }),

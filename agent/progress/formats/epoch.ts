@@ -1,12 +1,15 @@
 // A line that only says which epoch begins: `Epoch 3/8`, `===> Epoch 12`, `Starting epoch 4 of 10`.
 import type { Format, Line, Read } from './format.ts'
 
+/** What stands before it may be anything without a figure, but no other word of an epoch: the best one, the last of the plan. */
 const EPOCH =
-  /^[\s=>*#-]{0,40}(?:(?:start(?:ing|ed)?|begin(?:ning)?|running|train(?:ing)?)\s)?epoch\s?[:#[]?\s?(\d{1,6})\]?(?:\s?(?:\/|of)\s?(\d{1,6}))?[\s=<*#.:-]{0,40}(?:\d{1,3}%)?$/i
+  /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s?[:#[(]?\s?(\d{1,6})[\])]?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?\d{1,3}(?:\.\d+)?\s?%[\])]?)?[\s=<*#.:…-]{0,60}$/i
+const OTHER =
+  /\b(?:best|max|total|num|from|until|every|early|sav\w*|load\w*|resum\w*|checkpoint|ckpt|after|before|valid\w*|eval\w*|test\w*|finish\w*|warm\w*)\b/i
 
 function read({ text, at }: Line): Read | undefined {
   const found = text.length > 160 ? null : EPOCH.exec(text.trim())
-  if (found === null) return undefined
+  if (found === null || OTHER.test(text)) return undefined
   const [, epoch, epochs] = found
   return {
     observation: {

@@ -1,9 +1,11 @@
 // All lines of names and figures: print loops, dicts, loggers, Megatron's rows of fields, servers' throughput, tables. The shape is the names in their order.
 import { fieldsOf, type Field } from '../fields.ts'
-import { createLearner } from '../learner.ts'
+import { createLearner, type Learned } from '../learner.ts'
 import type { Observation } from '../observation.ts'
 import { phaseOf } from '../phases.ts'
+import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
+import { roleOf, tookRole, type Role } from '../roles.ts'
 import { createTable } from '../table.ts'
 import type { Format, Line, Read } from './format.ts'
 
@@ -54,42 +56,88 @@ function summary(fields: readonly Field[], out: Figures): void {
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)
 }
 
+/** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
+const FOREIGN =
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
+
+type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
+/** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
+function withLearned(fields: readonly Field[], roles: readonly (Role | undefined)[], learned: Learned | undefined): Known {
+  if (learned === undefined) return { known: roles, counts: false }
+  const has = (is: Role['is']): boolean => roles.some((role) => role?.is === is)
+  const known = [...roles]
+  const give = (at: number | undefined, make: (field: Field) => Role | undefined): void => {
+    const field = at === undefined ? undefined : fields[at]
+    if (at !== undefined && field !== undefined) known[at] = make(field)
+  }
+  const seconds = ({ value, unit }: Field): number => value * (secondsOf(unit ?? 's') ?? 1)
+  for (const at of learned.elapsed) give(at, (field) => ({ is: 'elapsed', seconds: seconds(field) }))
+  if (!has('rate')) give(learned.each, (field) => tookRole(seconds(field)))
+  give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
+  if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
+  const counts =
+    !has('step') && learned.step !== undefined && !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step)
+  if (counts) give(learned.step, () => ({ is: 'step', weight: 0 }))
+  if (counts && learned.total !== undefined) {
+    const field = fields[learned.step ?? -1]
+    if (field?.total === undefined) give((learned.step ?? 0) + 1, ({ value }) => ({ is: 'total', value }))
+  }
+  if (!has('epoch')) give(learned.epoch, () => ({ is: 'epoch' }))
+  if (!has('loss') && (counts || has('step'))) give(learned.loss, () => ({ is: 'loss', weight: 1, part: false, mean: false }))
+  return { known, counts }
+}
+
+/** `Batch 3/400`: epoch 3, step 400. */
+function pairOf(field: Field | undefined, out: Figures): void {
+  if (field?.total === undefined || out.step !== field.value) return
+  out.epoch ??= field.value
+  out.step = field.total
+  delete out.total
+}
+
+const MAX_SKELETONS = 64
+/** The words of lines: a loop prints the same again and again. */
+function createSkeletons(): { readonly see: (text: string) => boolean } {
+  const known = new Set<string>()
+  return {
+    see(text) {
+      const words = text.slice(0, 320).replace(/[^\p{L}]+/gu, ' ')
+      const before = known.delete(words)
+      if (known.size >= MAX_SKELETONS) for (const oldest of known) if (known.delete(oldest)) break
+      known.add(words)
+      return before
+    },
+  }
+}
+
 function createReader(): (line: Line) => Read | undefined {
   const learner = createLearner()
   const table = createTable()
-  return ({ text, at }) => {
+  const skeletons = createSkeletons()
+  return ({ text: line, at }) => {
+    const text = table.parted(line)
     const found = fieldsOf(text)
     if (found.length === 0) {
       table.head(text)
       return undefined
     }
     const fields = table.named(text, found)
-    const figures = figuresOf(fields)
+    const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
-    const learned = learner.learn(shape, fields)
+    const foreign = FOREIGN.test(text)
+    const movement = learner.learn(shape, fields, roles)
+    const learned = foreign ? undefined : movement
+    const { known, counts } = withLearned(fields, roles, learned)
+    const figures = figuresOf(fields, known)
+    pairOf(fields[learned?.pair ?? -1], figures)
     if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures)
     trainEpoch(fields, figures)
     summary(fields, figures)
-    let risen: number | undefined
-    if (learned !== undefined) {
-      if (figures.step === undefined && learned.step !== undefined) {
-        figures.step = learned.step
-        if (learned.total !== undefined) figures.total = learned.total
-        risen = learned.risen
-      }
-      if (learned.loss !== undefined && figures.loss === undefined && figures.step !== undefined) figures.loss = learned.loss
-      if (learned.elapsedNotStepTime === true && figures.rate?.of === 'step' && figures.rate.secondsEach !== undefined) {
-        figures.elapsedSeconds ??= figures.rate.secondsEach
-        delete figures.rate
-      }
-    }
-    if (learned?.stepTimeNotElapsed !== undefined && figures.rate === undefined && figures.step !== undefined) {
-      figures.rate = { value: learned.stepTimeNotElapsed, unit: 's/it', of: 'step', secondsEach: learned.stepTimeNotElapsed }
-      delete figures.elapsedSeconds
-    }
+    const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
-    if (step === undefined && loss === undefined && rate === undefined && epoch === undefined && etaSeconds === undefined && gradNorm === undefined)
-      return undefined
+    const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined)
+    const before = skeletons.see(text)
+    if (!told && (figures.metrics ?? 0) < 1) return undefined
     const phase = phaseOf(leadOf(text))
     const observation: Observation = {
       ...figures,
@@ -99,6 +147,7 @@ function createReader(): (line: Line) => Read | undefined {
       title: text.slice(0, 80),
       ...(risen === undefined ? {} : { risen }),
       ...(phase === undefined ? {} : { phase }),
+      ...(!before || foreign ? { loose: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
     return { observation }

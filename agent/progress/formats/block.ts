@@ -1,0 +1,33 @@
+// Boxes that hold a figure a line, as reinforcement learning prints them: `|    total_timesteps | 6144 |`. The whole box is one statement.
+import { wordsOf, type Field } from '../fields.ts'
+import { numberOf } from '../quantity.ts'
+import type { Observation } from '../observation.ts'
+import { figuresOf } from '../record.ts'
+import type { Format, Line, Read } from './format.ts'
+
+const ROW = /^\s*[|│┃]\s*([A-Za-z][\w /.()%-]{0,60}?)\s*[|│┃]\s*(\S{1,24})\s*[|│┃]?\s*$/
+const MAX_ROWS = 64
+
+function createReader(): (line: Line) => Read | undefined {
+  let rows = new Map<string, Field>()
+  let open = false
+  return ({ text, at }) => {
+    const found = ROW.exec(text)
+    if (found === null) {
+      open = false
+      return undefined
+    }
+    const key = wordsOf(found[1] ?? '')
+    const value = numberOf(found[2] ?? '')
+    if (!open || rows.has(key)) rows = new Map()
+    open = true
+    if (value === undefined || rows.size >= MAX_ROWS) return undefined
+    rows.set(key, { key, value, aside: false, whole: /^\d[\d,]*$/.test(found[2] ?? ''), from: 0, to: 0 })
+    const figures = figuresOf([...rows.values()])
+    if (figures.step === undefined && figures.epoch === undefined) return undefined
+    const observation: Observation = { ...figures, metrics: figures.metrics ?? 0, shape: 'box', form: 'record', ...(at === undefined ? {} : { at }) }
+    return { observation }
+  }
+}
+
+export const block: Format = { name: 'block', create: createReader }
