@@ -1,6 +1,6 @@
 // A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
 import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredRun } from '../model/job.ts'
-import { outcomeOf, type EndVerdict, type SentSignal } from './outcome.ts'
+import { outcomeOf, type EndVerdict, type SentSignal, type ToldOutcome } from './outcome.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 export type LiveRun = {
@@ -45,7 +45,7 @@ export type RunEnd = {
   readonly t: number
   readonly exitCode?: number | undefined
   readonly signal?: string | undefined
-  readonly told?: { readonly outcome: Outcome; readonly by: string } | undefined
+  readonly told?: ToldOutcome | undefined
   readonly startError?: string | undefined
 }
 

@@ -101,7 +101,10 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
     figures: () => runs.figures(running.values()),
     live: runs.all,
     strangers: host.strangers,
-    roots: () => [...running.values()].flatMap(({ roots }) => [...roots.values()]),
+    roots: () =>
+      [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>
+        [...roots.values()].map((root) => ({ ...root, ...(slurmJob === undefined ? {} : { slurmJob }), ...(unit === undefined ? {} : { unit }) })),
+      ),
     unconfirmed: () =>
       [...running.values()].flatMap(({ isRestored, identity }) => (isRestored && identity.container_id !== undefined ? [identity.container_id] : [])),
     restore(stored) {
