@@ -19,6 +19,9 @@ const PACKAGES = {
   'victoria-metrics': '/usr/bin/victoria-metrics',
   // Debian's own root file systems: a bare one for the first start, one in the place of a registry's image.
   mmdebstrap: '/usr/bin/mmdebstrap',
+  // One node of Slurm, for how its jobs end.
+  munge: '/usr/sbin/munged',
+  'slurm-wlm': '/usr/sbin/slurmctld',
 }
 
 function ensureDebianPackages() {

@@ -14,6 +14,10 @@ export type Native = {
   readonly terminal: (like: number) => Pair | undefined
   /** Gives the terminal behind `read` the size of `like`. */
   readonly resize: (read: number, like: number) => void
+  /** There is something to read now, or nobody left to write it. */
+  readonly isReady: (fd: number) => boolean
+  /** Whoever writes much into this pipe then waits less often for its reader. */
+  readonly enlarge: (pipe: number) => void
   readonly withoutCore: () => void
 }
 
@@ -21,6 +25,7 @@ export type Native = {
 const TIOCGWINSZ = 0x5413
 const TIOCSWINSZ = 0x5414
 const F_SETPIPE_SZ = 1031
+const POLLIN = 1
 /** What a user may have without privileges (fs.pipe-max-size). */
 export const PIPE_BYTES = 1024 * 1024
 const TCSANOW = 0
@@ -44,6 +49,7 @@ export async function loadNative(): Promise<Native | undefined> {
     const cfmakeraw = libc.func('void cfmakeraw(_Inout_ uint8_t *termios)')
     const tcsetattr = libc.func('int tcsetattr(int fd, int actions, const uint8_t *termios)')
     const winsize = libc.func('int ioctl(int fd, ulong request, _Inout_ uint8_t *size)')
+    const poll = libc.func('int poll(void *fds, ulong count, int timeout)')
     const prctl = libc.func('int prctl(int option, ulong value)')
     const closeOnExec = 0o2000000
 
@@ -51,13 +57,14 @@ export async function loadNative(): Promise<Native | undefined> {
       const size = new Uint8Array(8)
       if (winsize(like, TIOCGWINSZ, size) === 0) winsize(to, TIOCSWINSZ, size)
     }
+    // Where a user has too many large pipes it stays as it is.
+    const enlarge = (fd: number): void => void fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES)
     return {
       pipe() {
         const fds = new Int32Array(2)
         if (pipe2(fds, closeOnExec) !== 0) return undefined
         const [read = -1, write = -1] = fds
-        // Fewer and longer reads; where a user has too many large pipes it stays as it is.
-        fcntl(write, F_SETPIPE_SZ, PIPE_BYTES)
+        enlarge(write)
         return { read, write }
       },
       terminal(like) {
@@ -78,6 +85,9 @@ export async function loadNative(): Promise<Native | undefined> {
         return { read, write }
       },
       resize,
+      enlarge,
+      // `struct pollfd`: the descriptor in two halves, what is asked for, and the answer.
+      isReady: (fd) => poll(new Int16Array([fd & 0xffff, fd >> 16, POLLIN, 0]), 1, 0) === 1,
       withoutCore: () => void prctl(PR_SET_DUMPABLE, 0),
     }
   } catch {

@@ -1,9 +1,10 @@
 // Passes the bytes of a pipe or terminal on to our own output as they are, and keeps the end of them.
-import { closeSync, read, write } from 'node:fs'
+import { closeSync, read, readSync, write } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../text/error.ts'
-import { PIPE_BYTES } from './native.ts'
+import { PIPE_BYTES, type Native } from './native.ts'
 import { TAIL_BYTES, type Output } from './streams.ts'
+import { createTail } from './tail.ts'
 
 export type Relay = {
   /** Resolves when the last writer has closed it, or nothing comes any more after `finish`. */
@@ -22,22 +23,12 @@ const readSome = (fd: number, into: Buffer): Promise<number> =>
 const writeSome = (fd: number, from: Buffer): Promise<number> =>
   new Promise((resolve, reject) => write(fd, from, 0, from.length, null, (error, length) => (error === null ? resolve(length) : reject(error))))
 
-export function startRelay(fd: number, to: Output): Relay {
-  /** The last chunks, more than is asked for by one at most. */
-  let kept: Buffer[] = []
-  let length = 0
-  let total = 0
+export function startRelay(native: Native, fd: number, to: Output): Relay {
+  const { keep, total, tail } = createTail(TAIL_BYTES)
   /** Nothing waits to be passed on. */
   let isReading = false
   let isOver = false
   let isReaderGone = false
-  const keep = (chunk: Buffer): void => {
-    const end = Buffer.from(chunk.subarray(-TAIL_BYTES))
-    kept.push(end)
-    length += end.length
-    total += chunk.length
-    while (kept[0] !== undefined && length - kept[0].length >= TAIL_BYTES) length -= kept.shift()?.length ?? 0
-  }
   const pass = async (chunk: Buffer): Promise<void> => {
     for (let rest = chunk; rest.length > 0 && !isReaderGone;) {
       try {
@@ -48,20 +39,35 @@ export function startRelay(fd: number, to: Output): Relay {
       }
     }
   }
-  const finished = Promise.withResolvers<void>()
+  /** What is there now: a terminal gives 4 KiB at a time. 0: nothing, or the end. */
+  const readNow = (buffer: Buffer, from: number): number => {
+    let length = from
+    try {
+      while (length < buffer.length && native.isReady(fd)) {
+        const more = readSync(fd, buffer, length, buffer.length - length, null)
+        if (more === 0) break
+        length += more
+      }
+    } catch {
+      // EIO: the last one who held the terminal has closed it, which the next waiting read finds too.
+    }
+    return length
+  }
+  const readOn = async (buffer: Buffer): Promise<number> => {
+    const now = readNow(buffer, 0)
+    if (now > 0) return now
+    isReading = true
+    const first = await readSome(fd, buffer)
+    isReading = false
+    return first === 0 ? 0 : readNow(buffer, first)
+  }
   const run = async (): Promise<void> => {
     const buffer = Buffer.allocUnsafeSlow(PIPE_BYTES)
     for (;;) {
       let size
       try {
-        isReading = true
-        size = await readSome(fd, buffer)
-        isReading = false
-      } catch (error) {
-        if (codeOf(error) === 'EAGAIN') {
-          await delay(BUSY_MS)
-          continue
-        }
+        size = await readOn(buffer)
+      } catch {
         break // EIO: the last one who held the terminal has closed it
       }
       if (size === 0) break
@@ -74,15 +80,16 @@ export function startRelay(fd: number, to: Output): Relay {
     isOver = true
     closeSync(fd)
   }
+  const finished = Promise.withResolvers<void>()
   const over = run()
   let seen = -1
-  const isQuiet = (): boolean => isOver || (seen === total && isReading)
+  const isQuiet = (): boolean => isOver || (seen === total() && isReading)
   const untilQuiet = async (): Promise<void> => {
     await finished.promise
     while (!isQuiet()) {
-      seen = total
+      seen = total()
       await delay(QUIET_MS)
     }
   }
-  return { done: Promise.race([over, untilQuiet()]), finish: finished.resolve, tail: () => Buffer.concat(kept).subarray(-TAIL_BYTES) }
+  return { done: Promise.race([over, untilQuiet()]), finish: finished.resolve, tail }
 }

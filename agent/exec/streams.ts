@@ -64,6 +64,7 @@ export function planStreams(native: Native | undefined): Plan {
     stdio[to] = pair.write
   }
   const isShared = same(out, err)
+  if (out?.isFIFO() === true) native?.enlarge(1)
   for (const [fd, stat] of [
     [2, err],
     [1, out],

@@ -47,19 +47,19 @@ export function createHostRuns(runs: Runs): HostRuns {
     pids.set(pid, key)
     if (byExec === undefined) addRoot(run, root)
   }
-  const gone = (root: Root, t: number): void => {
+  const gone = (root: Root, { t, told_by: by, told_words: words = '', outcome, exit_code: exitCode, signal }: ProcessEvent): void => {
     const run = runs.ofRoot(rootKey(root))
     if (run === undefined) return
     run.roots.delete(rootKey(root))
     roots.delete(rootKey(root))
     if (run.roots.size > 0) return
     if (run.identity.kind === 'exec') run.lastRootAt = t
-    else runs.close(run, { t: run.isRestored ? run.seenAt : t })
+    else runs.close(run, { t: run.isRestored ? run.seenAt : t, exitCode, signal, told: by === undefined ? undefined : { by, words, outcome } })
   }
   return {
     process(event) {
       const root = { pid: event.root.pid, startTicks: event.root.start_ticks }
-      if (event.action === 'exit') gone(root, event.t)
+      if (event.action === 'exit') gone(root, event)
       else seen(event, root)
     },
     exec(event) {

@@ -1,6 +1,6 @@
 // A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
 import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredRun } from '../model/job.ts'
-import { outcomeOf, type EndVerdict, type SentSignal } from './outcome.ts'
+import { outcomeOf, type EndVerdict, type SentSignal, type ToldOutcome } from './outcome.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 export type LiveRun = {
@@ -22,6 +22,8 @@ export type LiveRun = {
   oomKills: number | undefined
   oomKilledAt: number | undefined
   readonly sent: SentSignal[]
+  /** By the kernel's log: a process of it crashed. */
+  crash: Crash | undefined
   savedAt: number | undefined
   readonly incidents: Map<string, SeenIncident>
   /** Outside of containers: the processes with whose end it ends, by pid and start. */
@@ -32,6 +34,7 @@ export type LiveRun = {
   verdict: EndVerdict | undefined
   isDirty: boolean
 }
+export type Crash = { readonly t: number; readonly signal: string }
 export type SeenIncident = RunIncident & {
   readonly startedAt: number
   readonly lastSeenAt: number
@@ -45,7 +48,7 @@ export type RunEnd = {
   readonly t: number
   readonly exitCode?: number | undefined
   readonly signal?: string | undefined
-  readonly told?: { readonly outcome: Outcome; readonly by: string } | undefined
+  readonly told?: ToldOutcome | undefined
   readonly startError?: string | undefined
 }
 
@@ -54,6 +57,9 @@ const MAX_SENT = 16
 const MAX_INCIDENTS = 16
 /** Ranks wait for a dead one until a time-out of NCCL, 10 minutes by default; what was longer ago the run has survived. */
 const CAUSE_WITHIN_MS = 11 * 60_000
+
+/** A rank that crashed takes the others down with it. */
+const CRASH_WITHIN_MS = 60_000
 
 export function openRun(key: string, identity: JobIdentity, run: number, startedAt: number, startedBefore: boolean, t: number): LiveRun {
   return { ...blank(), key, identity, run, startedAt, startedBefore, usage: createUsage(), seenAt: t, isRestored: false }
@@ -87,6 +93,7 @@ const blank = () => ({
   oomKills: undefined,
   oomKilledAt: undefined,
   sent: [],
+  crash: undefined,
   savedAt: undefined,
   incidents: new Map(),
   roots: new Map(),
@@ -112,6 +119,10 @@ export function addIncident(run: LiveRun, incident: SeenIncident): void {
   run.isDirty = true
   if (run.end !== undefined) evaluate(run)
 }
+export function crashed(run: LiveRun, crash: Crash): void {
+  run.crash = crash
+  if (run.end !== undefined) evaluate(run)
+}
 export function endRun(run: LiveRun, end: RunEnd): void {
   run.end = end
   run.seenAt = Math.max(run.seenAt, end.t)
@@ -125,7 +136,8 @@ function evaluate(run: LiveRun): void {
   if (run.end === undefined) return
   const { end } = run
   const causes = ordered(run).filter(({ isFatal, lastSeenAt }) => isFatal && end.t - lastSeenAt <= CAUSE_WITHIN_MS)
-  const signal = end.signal ?? (end.exitCode === undefined ? causes.find((one) => one.signal !== undefined)?.signal : undefined)
+  const crash = run.crash !== undefined && Math.abs(end.t - run.crash.t) <= CRASH_WITHIN_MS ? run.crash.signal : undefined
+  const signal = end.signal ?? (end.exitCode === undefined ? (causes.find((one) => one.signal !== undefined)?.signal ?? crash) : undefined)
   run.verdict = outcomeOf({ ...end, signal, sent: run.sent, oomKilledAt: run.oomKilledAt, kinds: causes.map(({ kind }) => kind) })
   run.isDirty = true
 }

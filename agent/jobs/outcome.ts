@@ -4,6 +4,8 @@ import type { IncidentKind } from '../model/kinds.ts'
 import { signalName, signalOfExitCode } from '../text/signals.ts'
 
 export type SentSignal = { readonly t: number; readonly signal: number }
+/** `words`: its own. Without an outcome, code, signal and incidents decide. */
+export type ToldOutcome = { readonly by: string; readonly words: string; readonly outcome?: Outcome | undefined }
 export type EndFacts = {
   /** Unix ms. */
   readonly t: number
@@ -14,8 +16,8 @@ export type EndFacts = {
   readonly sent?: readonly SentSignal[]
   /** When the kernel last killed one of its processes because memory ran out: engine, cgroup counter. */
   readonly oomKilledAt?: number | undefined
-  /** What a scheduler or systemd says of the end, in our terms. */
-  readonly told?: { readonly outcome: Outcome; readonly by: string } | undefined
+  /** What a scheduler or systemd says of the end. */
+  readonly told?: ToldOutcome | undefined
   /** Why the engine could not start it. */
   readonly startError?: string | undefined
   /** Kinds of the incidents that fell in the run, the cause first. */
@@ -79,7 +81,7 @@ export function outcomeOf(end: EndFacts): EndVerdict {
   const named = signal === undefined ? {} : { signal }
   const how = signal === undefined ? (code === undefined ? '' : ` (exit code ${code})`) : ` (${signal}${code === undefined ? '' : `, exit code ${code}`})`
 
-  if (told !== undefined) return { outcome: told.outcome, reason: `${told.by} says: ${told.outcome.replaceAll('_', ' ')}${how}`, ...named }
+  if (told?.outcome !== undefined) return { outcome: told.outcome, reason: `${told.by} says: ${told.words}${how}`, ...named }
   const stop = stoppedBy(end, signal)
   const isOom = oomKilledAt !== undefined && Math.abs(t - oomKilledAt) <= OOM_WITHIN_MS
   if (stop !== undefined && !(isOom && oomKilledAt < stop.t)) {

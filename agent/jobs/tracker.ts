@@ -5,9 +5,10 @@ import type { Event, LogLine } from '../model/event.ts'
 import type { IncidentSummary } from '../model/incident.ts'
 import type { JobFigures, JobInterest, StoredRun } from '../model/job.ts'
 import { isLogKind, kindOf, type IncidentKind } from '../model/kinds.ts'
+import { parseKernelCrash } from '../text/kernel-crash.ts'
 import { containerKey, createContainerRuns } from './containers.ts'
 import { createHostRuns } from './host-processes.ts'
-import { addIncident, restoredRun, rowOf, type LiveRun } from './live-run.ts'
+import { addIncident, crashed, restoredRun, rowOf, type LiveRun } from './live-run.ts'
 import { createJobReadings } from './readings.ts'
 import { createRuns, KEPT_MS } from './runs.ts'
 
@@ -43,6 +44,12 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
   const { running } = runs
   let beganAt: number | undefined
 
+  const onKernel = ({ t, text }: LogLine): void => {
+    const crash = parseKernelCrash(text)
+    const key = crash === undefined ? undefined : runs.ofPid(crash.pid)
+    const run = key === undefined ? undefined : runs.at(key, t)
+    if (run !== undefined && crash !== undefined) crashed(run, { t, signal: crash.signal })
+  }
   const onLog = ({ t, origin: { container_id: id }, text }: LogLine): void => {
     const run = id === undefined ? undefined : running.get(containerKey(id))
     if (run !== undefined && !run.usage.isEmpty() && isProgressMark(text)) run.savedAt = t
@@ -61,7 +68,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         case 'scrape':
           return readings(event)
         case 'log':
-          return onLog(event)
+          return event.stream === 'kernel' ? onKernel(event) : onLog(event)
         case 'container':
           return containers.event(event)
         case 'process':
@@ -101,7 +108,10 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
     figures: () => runs.figures(running.values()),
     live: runs.all,
     strangers: host.strangers,
-    roots: () => [...running.values()].flatMap(({ roots }) => [...roots.values()]),
+    roots: () =>
+      [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>
+        [...roots.values()].map((root) => ({ ...root, ...(slurmJob === undefined ? {} : { slurmJob }), ...(unit === undefined ? {} : { unit }) })),
+      ),
     unconfirmed: () =>
       [...running.values()].flatMap(({ isRestored, identity }) => (isRestored && identity.container_id !== undefined ? [identity.container_id] : [])),
     restore(stored) {

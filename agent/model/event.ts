@@ -1,4 +1,5 @@
 // Everything that flows through the pipeline. Times are Unix milliseconds; a recording is a list of these.
+import type { Outcome } from './job.ts'
 import type { Gap, Reading } from './reading.ts'
 
 /** One run of one source, or of a part of it. */
@@ -67,6 +68,12 @@ export type ProcessEvent = {
   readonly slurm_job?: string
   readonly slurm_name?: string
   readonly unit?: string
+  /** Of an exit: what the scheduler or service manager says of it. */
+  readonly told_by?: string
+  readonly told_words?: string
+  readonly outcome?: Outcome
+  readonly exit_code?: number
+  readonly signal?: string
 }
 
 /** `warpwatch exec` says that a command began or ended. */

@@ -83,6 +83,8 @@ export type Run = JobIdentity & {
 
 /** Outside of containers: a process with whose end a run ends. `startTicks` as in /proc/PID/stat. */
 export type Root = { readonly pid: number; readonly startTicks: number }
+/** With whom can say how it ended. */
+export type JobRoot = Root & { readonly slurmJob?: string; readonly unit?: string }
 /** A run as the store keeps it, with what tells it from others after a restart of the agent. */
 export type StoredRun = { readonly key: string; readonly roots: readonly Root[]; readonly row: Run }
 
@@ -128,7 +130,7 @@ export type JobInterest = {
   /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
   readonly strangers: () => readonly number[]
   /** Processes whose end is to be told. */
-  readonly roots: () => readonly Root[]
+  readonly roots: () => readonly JobRoot[]
   /** Ids of containers whose runs were open when the agent ended, and that nobody has seen since. */
   readonly unconfirmed: () => readonly string[]
 }

@@ -3,15 +3,26 @@ import { createLineageReader, slurmJobName } from '../attribution/lineage.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { JobInterest } from '../model/job.ts'
 import type { Source } from '../model/source.ts'
+import { createRunner } from './nvidia-smi/run.ts'
+import { createEndings } from './processes/endings.ts'
 import { defineSource } from './definition.ts'
 
-export type ProcessesOptions = { readonly procRoot: string; readonly identify: IdentifyProcess; readonly jobs: Pick<JobInterest, 'strangers' | 'roots'> }
+export type ProcessesOptions = {
+  readonly procRoot: string
+  readonly identify: IdentifyProcess
+  readonly jobs: Pick<JobInterest, 'strangers' | 'roots'>
+  /** Slurm and systemd, by their own programs. */
+  readonly asksSchedulers: boolean
+}
 
+const ASKING = { deadlineMs: 2_000, maxBytes: 256 * 1024 }
 /** A systemd service; a login session or a scope is no job, what was started in it is. */
 const SERVICE = /\.service$/
 
-export function createProcessesSource({ procRoot, identify, jobs }: ProcessesOptions): Source {
+export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers }: ProcessesOptions): Source {
   const lineageOf = createLineageReader(procRoot)
+  const runner = createRunner(ASKING)
+  const endings = createEndings(asksSchedulers ? runner.run : undefined)
   return {
     id: 'processes',
     metrics: [],
@@ -34,12 +45,23 @@ export function createProcessesSource({ procRoot, identify, jobs }: ProcessesOpt
             ...(unit === undefined || !SERVICE.test(unit) ? {} : { unit }),
           })
         }
-        for (const { pid, startTicks } of jobs.roots())
-          if (identify(pid)?.startTicks !== startTicks)
-            emit({ type: 'process', t, action: 'exit', pid, root: { pid, start_ticks: startTicks, command: '' }, ancestors: [] })
+        const gone = jobs.roots().filter(({ pid, startTicks }) => identify(pid)?.startTicks !== startTicks)
+        for (const { root, told } of endings.settled(gone, t)) {
+          const { by, words = '', ...end } = told ?? {}
+          emit({
+            type: 'process',
+            t,
+            action: 'exit',
+            pid: root.pid,
+            root: { pid: root.pid, start_ticks: root.startTicks, command: '' },
+            ancestors: [],
+            ...(by === undefined ? {} : { told_by: by, told_words: words }),
+            ...end,
+          })
+        }
       })
     },
-    stop: () => {},
+    stop: () => runner.stop(),
   }
 }
 
@@ -48,5 +70,7 @@ export const processes = defineSource({
   metrics: [],
   needs: ['config', 'identify', 'jobs'],
   create: ({ config, identify, jobs }) =>
-    config.simulate.scenario === 'off' ? createProcessesSource({ procRoot: config.host.proc_root, identify, jobs }) : undefined,
+    config.simulate.scenario === 'off'
+      ? createProcessesSource({ procRoot: config.host.proc_root, identify, jobs, asksSchedulers: config.host.ask_schedulers })
+      : undefined,
 })

@@ -1,5 +1,9 @@
 // Jobs on a bare host, without any engine: a session that holds a fake GPU, found by who started it, and its end.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as z from 'zod'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { run as runSchema } from '../../agent/http/api/job-schemas.ts'
@@ -9,11 +13,20 @@ import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
 const GIB = 2 ** 30
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+/** The kernel says nothing of crashes, or we may not read what it says. */
+const isSilent = read('/proc/sys/debug/exception-trace') !== '1' || (process.getuid?.() !== 0 && read('/proc/sys/kernel/dmesg_restrict') !== '0')
 const jobsSchema = z.array(z.looseObject({ job: z.string(), kind: z.string(), runs: z.number(), last: runSchema }))
 
 /** A script of its own session whose second process does the work; its pid comes on stdout. */
 async function session(script: string): Promise<{ readonly child: ChildProcess; readonly worker: number }> {
-  const child = spawn('sh', ['-c', `sh -c 'echo $$; ${script}' worker & wait $!; exit $?`], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+  const child = spawn('sh', ['-c', `exec 3<&0; sh -c 'echo $$; ${script}' worker & wait $!; exit $?`], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   onTestFinished(() => void (child.exitCode === null && child.signalCode === null && child.pid !== undefined && process.kill(-child.pid, 'SIGKILL')))
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -49,5 +62,24 @@ describe.skipIf(compiler === undefined)(`jobs on a bare host${compiler === undef
     expect(last).toMatchObject({ run: 1, outcome: 'unknown', reason: 'Ended; its exit code is unknown' })
     expect(last.exit_code).toBeUndefined()
     expect((last.ended_at ?? 0) - ended).toBeLessThan(60_000)
+  })
+
+  test.skipIf(isSilent)(`a segfault that the kernel writes down is told by its signal${isSilent ? ' (this kernel logs no segfaults)' : ''}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'warpwatch-segfault-'))
+    const [source, program] = [join(folder, 'crash.c'), join(folder, 'crash')]
+    // A line on stdin, and it reads where nothing is.
+    writeFileSync(source, '#include <stdio.h>\nint main(void) { char line[8]; if (fgets(line, sizeof line, stdin)) return *(volatile int *)8; return 1; }\n')
+    execFileSync(compiler ?? 'cc', ['-o', program, source])
+    const { child, worker } = await session(`exec ${program} <&3`)
+    await using agent = await startAgent({ scenario: held(worker), env: { WARPWATCH_LOGS__KERNEL: 'true' } })
+    await poll(async () => (await sessions(agent)).some(({ last }) => last.gpus.some(({ held_seconds: s }) => s >= 1)), { what: 'its GPU time' })
+    child.stdin?.write('go\n')
+    await once(child, 'exit')
+    const crashed = Date.now()
+    agent.tell(hostOf(1))
+    const { last } = await poll(async () => (await sessions(agent)).find(({ last: one }) => one.outcome === 'failed'), { what: 'its end' })
+    expect(last).toMatchObject({ run: 1, signal: 'SIGSEGV', reason: 'Crashed with SIGSEGV' })
+    // The look for ended processes is once a second; a busy machine may need longer.
+    expect((last.ended_at ?? 0) - crashed).toBeLessThan(60_000)
   })
 })

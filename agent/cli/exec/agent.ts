@@ -1,7 +1,9 @@
 // Tells the running agent of a command: when it begins and how it ended. Whatever goes wrong here costs the command nothing.
 import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { parseStat } from '../../attribution/proc-files.ts'
+import { localUrl } from '../../config/listen.ts'
 import type { Run } from '../../model/job.ts'
 import type { Arguments, Io } from '../command.ts'
 
@@ -38,24 +40,38 @@ async function whereOf(args: Arguments, io: Io): Promise<Where | undefined> {
   return isLoaded(loaded) ? loaded.config.http : undefined
 }
 
-/** `fetch` takes 50 ms to load; this is loaded already or takes two. */
-async function post(url: string, token: string, body: string): Promise<unknown> {
-  const { request } = await import('node:http')
+const MAX_HEADERS = 16 * 1024
+
+/** `fetch` takes 50 ms to load, `node:http` 20: as long as a short command runs. HTTP/1.0 has one answer, which ends with the connection. */
+async function post(listen: string, token: string, path: string, body: string): Promise<unknown> {
+  const { hostname, port } = new URL(localUrl(listen))
+  const head = [
+    `POST ${path} HTTP/1.0`,
+    `Host: ${hostname}:${port}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(token === '' ? [] : [`Authorization: Bearer ${token}`]),
+  ]
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-  }
-  const sent = request(url, { method: 'POST', headers, timeout: ANSWER_WITHIN_MS, agent: false }, (answer) => {
-    let text = ''
-    answer.setEncoding('utf8').on('data', (part: string) => (text = (text + part).slice(0, MAX_ANSWER)))
-    answer.on('end', () => resolve(answer.statusCode === 200 ? JSON.parse(text) : undefined))
-    answer.on('error', reject)
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port === '' ? '80' : port) })
+  let text = ''
+  socket.setEncoding('utf8').setTimeout(ANSWER_WITHIN_MS, () => socket.destroy(new Error('no answer')))
+  socket.on('data', (part: string) => {
+    text += part
+    if (text.length > MAX_ANSWER + MAX_HEADERS) socket.destroy(new Error('the answer is too long'))
   })
-  sent.on('timeout', () => sent.destroy(new Error('no answer')))
-  sent.on('error', reject)
-  sent.end(body)
+  socket.on('error', reject)
+  socket.on('end', () => {
+    const end = text.indexOf('\r\n\r\n')
+    try {
+      resolve(end > 0 && /^HTTP\/1\.\d 200 /.test(text) ? JSON.parse(text.slice(end + 4)) : undefined)
+    } catch (error) {
+      reject(error)
+    }
+  })
+  // A token that holds a line end would be a header of its own.
+  if (/[\r\n]/.test(token)) socket.destroy(new Error('the token holds a line end'))
+  else socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   return promise
 }
 
@@ -69,8 +85,7 @@ export function openAgentLine(args: Arguments, io: Io, told: Told): AgentLine {
       where ??= whereOf(args, io)
       const found = await where
       if (found === undefined) return undefined
-      const { localUrl } = await import('../../config/listen.ts')
-      return await post(`${localUrl(found.listen)}/api/v1/jobs/exec`, found.token, JSON.stringify({ action, ...told, pid, start_ticks: ticks, ...more }))
+      return await post(found.listen, found.token, '/api/v1/jobs/exec', JSON.stringify({ action, ...told, pid, start_ticks: ticks, ...more }))
     } catch {
       return undefined
     }

@@ -6,6 +6,10 @@ export const host = {
   fields: {
     enabled: onOff({ default: true, description: 'Watch the host.' }),
     proc_root: text({ default: '/proc', description: 'The procfs of the host, also for naming processes.' }),
+    ask_schedulers: onOff({
+      default: true,
+      description: 'Ask Slurm (scontrol) and systemd (systemctl) how a job ended that held a GPU.',
+    }),
     sys_root: text({ default: '/sys', description: 'The sysfs of the host.' }),
   },
 }

@@ -10,6 +10,7 @@ import type { EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { signalOfExit } from './signals.ts'
+import { TIMED_OUT } from './signs/exits.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -84,7 +85,8 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
     signs.push({ type: 'order', at: 0, text, kind, sure: true, facts: kind === 'job_killed' ? { pattern: reason } : {} })
   } else if (stopped === true) signs.push({ type: 'order', at, text, kind: 'cancelled', sure: false, facts: {} })
   const by = signal ?? (exitCode === undefined ? undefined : signalOfExit(exitCode))
-  if (by !== undefined)
+  if (exitCode === TIMED_OUT) signs.push({ type: 'order', at, text, kind: 'time_limit', sure: true, facts: { exit_code: exitCode } })
+  else if (by !== undefined)
     signs.push({ type: 'signal', at, text, signal: by, by: 'kernel', facts: { signal: by, ...(exitCode === undefined ? {} : { exit_code: exitCode }) } })
   else if (exitCode !== undefined && exitCode !== 0) signs.push({ type: 'exit', at, text, facts: { exit_code: exitCode } })
   return signs

@@ -13,6 +13,7 @@ import type {
   ProcessEvent,
   Scrape,
 } from '../../model/event.ts'
+import { OUTCOMES } from '../../model/job.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
 import { createQuickReader } from './scrape-line.ts'
@@ -156,10 +157,22 @@ function processEvent(t: number, from: Fields): ProcessEvent | undefined {
   const { action, pid, root, ancestors } = from
   if ((action !== 'seen' && action !== 'exit') || !isNumber(pid) || !isFields(root) || !Array.isArray(ancestors)) return undefined
   const { pid: rootPid, start_ticks: ticks, started_at: startedAt, command } = root
-  const known = optional(from, ['user', 'slurm_job', 'slurm_name', 'unit'], isText)
-  if (!isNumber(rootPid) || !isNumber(ticks) || !isText(command) || known === undefined) return undefined
+  const known = optional(from, ['user', 'slurm_job', 'slurm_name', 'unit', 'told_by', 'told_words', 'signal'], isText)
+  const numbers = optional(from, ['exit_code'], isNumber)
+  const outcome = OUTCOMES.find((one) => one === from['outcome'])
+  if (!isNumber(rootPid) || !isNumber(ticks) || !isText(command) || known === undefined || numbers === undefined) return undefined
   const first = { pid: rootPid, start_ticks: ticks, command, ...(isNumber(startedAt) ? { started_at: startedAt } : {}) }
-  return { type: 'process', t, action, pid, root: first, ancestors: ancestors.filter(isNumber), ...known }
+  return {
+    type: 'process',
+    t,
+    action,
+    pid,
+    root: first,
+    ancestors: ancestors.filter(isNumber),
+    ...known,
+    ...numbers,
+    ...(outcome === undefined ? {} : { outcome }),
+  }
 }
 
 function execEvent(t: number, from: Fields): ExecEvent | undefined {

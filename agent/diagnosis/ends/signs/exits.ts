@@ -3,20 +3,30 @@ import type { Facts } from '../../../model/facts.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
 import { signalOfExit } from '../signals.ts'
+import { SUPPOSED } from './prose.ts'
 
+/** Of coreutils' `timeout`, which launchers and CI systems took over. */
+export const TIMED_OUT = 124
 /** Groups: `code`, and where the form names them `rank`, `pid`. */
-const FORMS: readonly RegExp[] = [
+const EXACT: readonly RegExp[] = [
   /\bfailed \(exitcode: (?<code>-?\d{1,5})\) local_rank: (?<rank>\d{1,6}) \(pid: (?<pid>\d{1,10})\)/,
   /^srun: error: \S{1,80}: tasks? (?<rank>\d{1,6})[\d,-]{0,60}: Exited with exit code (?<code>\d{1,3})/,
   /exits? with return code = (?<code>-?\d{1,5})/,
   /\[(?<code>\d{1,3})\]: ?Process exited/,
-  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:code|status)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
   /code=exited, status=(?<code>\d{1,3})\//,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,5})\./,
 ]
+/** In a sentence, which may only speak about an end. */
+const WORDED: readonly RegExp[] = [
+  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:code|status)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
+]
+const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
+/** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
+const REPORTED =
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({\["'A-Z0-9]|[,:;]?\s)|[([]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|#)/
 const MAY = /exit|Exit|code|rc=|status|Error \d/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
@@ -62,18 +72,20 @@ export function createExitReader(): ExitReader {
     if (failed !== null) found({ type: 'exit', at, text: raw, facts: { job_id: Number(failed[1]) } })
     if (!MAY.test(text)) return
     for (const form of FORMS) {
-      const groups = form.exec(text)?.groups
-      if (groups === undefined) continue
-      const { code, rank, pid } = groups
+      const match = form.exec(text)
+      if (match?.groups === undefined) continue
+      const { code, rank, pid } = match.groups
       const exit = Number(code)
       if (exit === 0 || !Number.isSafeInteger(exit)) return
+      if (WORDED.includes(form) && (SUPPOSED.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
       const said: Facts = {
         exit_code: exit,
         ...(rank === undefined ? {} : { rank: Number(rank) }),
         ...(pid === undefined ? {} : { pid: Number(pid) }),
       }
-      if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
+      if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
+      else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
       return
     }

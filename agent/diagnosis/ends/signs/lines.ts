@@ -40,16 +40,21 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/ },
   { name: 'shell', pattern: /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/ },
   { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
+  // zsh says it the other way round
+  { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
+  // pytest's list of what failed
+  { name: 'test', pattern: /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/ },
   {
     name: 'shell',
     pattern:
-      /^(?:ba|z|da|k)?sh: (?:line \d{1,6}: |\d{1,6}: )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+      /^-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   },
   {
     name: 'shell',
     pattern:
       /^\S{1,200}: line \d{1,6}: (?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   },
+  { name: 'message', pattern: /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/ },
   { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
   {
     name: 'message',
@@ -62,10 +67,13 @@ const FORMS: readonly Form[] = [
 /** A record of level ERROR, and c10d's: its message is judged as that of an exception. */
 const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
 /** Last words without any other form. */
+/** As perror(3) prints it: who, what, and the system's words. */
+const SYSTEM_WORDS =
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system))$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct/
+  /rror|ERROR|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
@@ -92,12 +100,14 @@ export function createLineReader(): LineReader {
       if (text.length > 2_000 || !MAY.test(line.raw)) return
       if (NOT.test(text) || NOT.test(line.raw)) return
       for (const { name, pattern } of FORMS) {
-        const message = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups?.['message']
-        if (message === undefined) continue
-        found(signOf(line, name, message))
+        const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
+        if (groups === undefined) continue
+        const { message = '', exception } = groups
+        const sign = signOf(line, exception ?? name, message)
+        found(exception === undefined ? sign : { ...sign, facts: { ...sign.facts, exception } })
         return
       }
-      const message = LAST_WORDS.exec(text)?.groups?.['message']
+      const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined) lastWords = signOf(line, 'message', message)
       const record = line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined
       if (record !== undefined) found(signOf(line, 'record', record))

@@ -11,6 +11,8 @@ type Language = {
   readonly frame?: RegExp
   /** The process ends itself: native code. */
   readonly aborts?: true
+  /** A line below it without which the head is an ordinary line. */
+  readonly confirmed?: RegExp
   /** What the head is called where it has no name of its own. */
   readonly name?: string
   /** A line below the head that holds the message. */
@@ -49,7 +51,18 @@ const LANGUAGES: readonly Language[] = [
   },
   { aborts: true, head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
   // Go
-  { head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
+  { aborts: true, head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
+  // pytest: the place of a failed test, and the list of those that failed behind it
+  {
+    head: /^(?<file>[\w./-]{1,200}\.py):(?<line>\d{1,6}): (?<name>[A-Z]\w{2,80})$/,
+    confirmed: /^(?:FAILED|ERROR) \S{1,300}\.py\b|^={3,} .{0,80}\b\d{1,6} (?:failed|errors?)\b/,
+  },
+  // Compilers: gcc, clang, nvcc; the build stops because of it
+  {
+    head: /^(?<file>[^\s:(]{1,200}\.(?:cu|cuh|cc|cpp|cxx|c|h|hpp|hip))(?::(?<line>\d{1,6})(?::\d{1,6})?|\(\d{1,6}\)): (?:fatal )?error: (?<message>.*)$/,
+    confirmed: /^ninja: build stopped|^\d{1,4} errors? (?:detected|generated)|^compilation terminated|^make(?:\[\d{1,2}\])?: \*{3} /,
+    name: 'CompileError',
+  },
   // Java, Kotlin, Scala
   {
     head: /^Exception in thread "[^"]{1,80}" (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
@@ -81,7 +94,7 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
 ]
 const MAY =
-  /terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran/
+  /terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3
@@ -119,7 +132,11 @@ export function createNativeReader(): NativeReader {
         frame,
         weak: false,
         wrapper: false,
-        facts: { ...(rank === undefined ? {} : { rank }), ...(frame === undefined ? {} : { frame: frameName(frame) }) },
+        facts: {
+          ...(rank === undefined ? {} : { rank }),
+          ...(language.aborts === true || name === language.name || name === 'error' || name === 'Error' ? {} : { exception: name }),
+          ...(frame === undefined ? {} : { frame: frameName(frame) }),
+        },
       })
     }
     reading = undefined
@@ -147,6 +164,7 @@ export function createNativeReader(): NativeReader {
               return
             }
           }
+          if (reading.language.confirmed?.test(text) === true) reading.confirmed = true
           if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
         }
       }
@@ -166,7 +184,8 @@ export function createNativeReader(): NativeReader {
           frame: place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file) ? place : undefined,
           last: line.number,
           // Of languages whose head is an ordinary line, a frame must follow.
-          confirmed: language.frame === undefined || name === 'panic' || text.startsWith('Exception in thread') || text.startsWith('Unhandled'),
+          confirmed:
+            (language.frame ?? language.confirmed) === undefined || name === 'panic' || text.startsWith('Exception in thread') || text.startsWith('Unhandled'),
           rank: line.rank,
         }
         return

@@ -4,6 +4,7 @@ import type { LogKind } from '../../../model/kinds.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
 import { signalName } from '../signals.ts'
+import { SUPPOSED } from './prose.ts'
 
 /** Slurm wraps it over two lines at times, or glues it behind a bar. */
 const SLURM = /\*{3} (?:JOB|STEP) (\d{1,12})(?:\.\w{1,12})?(?:\+\d{1,6})? ON (\S{1,120}) CANCELLED AT (\S{1,40})(?: DUE [Tt][Oo] ([A-Za-z ]{3,40}))?/
@@ -89,6 +90,7 @@ export function createOrderReader(): OrderReader {
     for (const { pattern, kind, facts } of RULES) {
       const match = pattern.exec(text)
       if (match === null) continue
+      if (kind === 'cancelled' && SUPPOSED.test(text)) return
       found({
         type: 'order',
         at,

@@ -22,4 +22,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '2026-03-02 10:00:00,000 INFO db: transaction 4 aborted, trying again\n2026-03-02 10:00:01,000 INFO db: transaction 5 done',
     kinds: [],
   },
+  {
+    name: 'a Go program panics',
+    text: 'panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\nexit status 2',
+    kinds: ['aborted'],
+  },
 ]

@@ -28,4 +28,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { exit_code: 1, rank: 3, job_id: 4411 },
   },
   { name: 'quiet: an order', text: 'order 4411 was cancelled at checkout', kinds: [] },
+  { name: 'quiet: documentation', text: 'A job that was cancelled by the user shows code 130.', kinds: [] },
 ]

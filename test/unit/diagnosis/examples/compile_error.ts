@@ -19,4 +19,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'threads', text: 'out of resource: threads, Required: 2048, Hardware limit: 1024. Reducing `num_warps` may help.', kinds: one },
   { name: 'quiet: tuned', text: 'autotune: best config BLOCK_M=64, num_stages=2', kinds: [] },
+  {
+    name: 'a CUDA kernel',
+    text: 'k.cu(5): error: identifier "foo" is undefined\n1 error detected in the compilation of "k.cu".\nninja: build stopped: subcommand failed.',
+    kinds: ['compile_error'],
+  },
 ]

@@ -20,4 +20,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a subprocess', text: "subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.", kinds: one },
   { name: 'another kind: another code', text: 'failed (exitcode: 1) local_rank: 0 (pid: 31) of binary: /usr/bin/python3', kinds: ['job_failed'] },
   { name: 'quiet: an ordinary line', text: 'Process 4411 exits successfully.', kinds: [] },
+  { name: 'quiet: advice about a code', text: 'Hint: exit code 137 means that the container ran out of memory.', kinds: [] },
+  { name: 'quiet: a worker that is started again', text: 'worker 2 exited with code 137, restarting\nworker 2 is ready', kinds: [] },
 ]

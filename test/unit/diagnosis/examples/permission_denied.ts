@@ -21,4 +21,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '2026-03-02 10:00:00,000 WARNING cache: Permission denied for /var/cache, using /tmp\n2026-03-02 10:00:01,000 INFO cache: ready',
     kinds: [],
   },
+  { name: 'a script that may not be executed, alone', text: './run.sh: Permission denied', kinds: ['permission_denied'] },
+  { name: 'zsh says it the other way round', text: 'zsh: permission denied: ./run.sh', kinds: ['permission_denied'] },
 ]

@@ -49,4 +49,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\n  File "/srv/job/sync.py", line 9, in push\n    send(x)\nTypeError: cannot send None\n2026-03-02 10:00:05,100 INFO trainer: epoch 4 begins\n2026-03-02 10:00:09,200 INFO trainer: step 400 of 1000',
     kinds: [],
   },
+  {
+    name: 'a failed test of pytest',
+    text: 'tests/test_a.py:7: KeyError\n=== short test summary info ===\nFAILED tests/test_a.py::test_one - KeyError: 0\n=== 1 failed in 0.1s ===',
+    kinds: ['python_exception'],
+    facts: { exception: 'KeyError', frame: 'test_a.py:7' },
+  },
 ]

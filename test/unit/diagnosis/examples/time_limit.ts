@@ -12,4 +12,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'Kubernetes', text: 'status:\n  reason: DeadlineExceeded\n  phase: Failed', kinds: ['time_limit'] },
   { name: 'PBS', text: '=>> PBS: job killed: walltime 7210 exceeded limit 7200', kinds: ['time_limit'] },
   { name: 'quiet: it is only told', text: '2026-03-02 10:00:00,000 INFO plan: time limit is 4 h', kinds: [] },
+  { name: 'a time-out of a CI step after the shell said that it terminated it', text: 'Terminated\nscript returned exit code 124', kinds: ['time_limit'] },
 ]
