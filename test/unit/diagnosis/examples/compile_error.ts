@@ -19,4 +19,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'threads', text: 'out of resource: threads, Required: 2048, Hardware limit: 1024. Reducing `num_warps` may help.', kinds: one },
   { name: 'quiet: tuned', text: 'autotune: best config BLOCK_M=64, num_stages=2', kinds: [] },
+  {
+    name: 'ROCm: scratch memory',
+    text: 'pid:812 tid:0x7f00 [UpdateScratch] scratch_size overflow!\n:0:rocdevice.cpp :4212: Callback: Queue 0x7f00 aborting with error :\n  HSA_STATUS_ERROR_INVALID_ARGUMENT ... kernel: softmax_bwd',
+    kinds: one,
+  },
 ]
