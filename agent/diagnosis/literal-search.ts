@@ -16,28 +16,41 @@ const SHORTEST = 8
 /** Knuth's multiplicative hash: spreads four bytes of text evenly. */
 const SPREAD = 0x9e3779b1
 
-/** How common a character is in logs, roughly: a window of rare ones lets the search skip further in ordinary text. */
-function commonness(code: number): number {
+/** The four bytes that begin at `at`, as a little-endian word. */
+const wordAt = (codes: Uint8Array, at: number): number =>
+  (codes[at] ?? 0) | ((codes[at + 1] ?? 0) << 8) | ((codes[at + 2] ?? 0) << 16) | ((codes[at + 3] ?? 0) << 24)
+
+function codesOf(literal: string): Uint8Array {
+  const codes = new Uint8Array(literal.length)
+  for (let at = 0; at < literal.length; at += 1) codes[at] = literal.charCodeAt(at)
+  return codes
+}
+
+/** How common each character is in logs, roughly: a window of rare ones lets the search skip further in ordinary text. */
+const COMMONNESS = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code === 32) return 4
   if (code >= 97 && code <= 122) return 'etaoinsrld'.includes(String.fromCharCode(code)) ? 3 : 2
   if (code >= 48 && code <= 57) return 3
   return 1
-}
+})
 
 /** What stands in nearly every line of a training log: a window that ends in four letters of it is looked at for nothing all the time. */
 const EVERYWHERE =
   ' batch size batch_size global all any back step loss epoch checkpoint training model iteration time rank INFO WARNING eval accuracy throughput learning_rate ing tion '
 const EVERYWHERE_COSTS = 64
+const EVERYWHERE_BLOCKS: ReadonlySet<number> = new Set(
+  Array.from({ length: EVERYWHERE.length - BLOCK + 1 }, (_, at) => wordAt(codesOf(EVERYWHERE.slice(at, at + BLOCK)), 0)),
+)
 
 /** Where in the literal its rarest stretch of `length` characters begins. */
-function rarestWindow(literal: string, length: number): number {
+function rarestWindow(codes: Uint8Array, length: number): number {
   let best = 0
   let bestSum = Infinity
-  for (let start = 0; start + length <= literal.length; start += 1) {
+  for (let start = 0; start + length <= codes.length; start += 1) {
     let sum = 0
     // Its last block most of all: wherever that stands in the text, a closer look is taken.
-    for (let i = start; i < start + length; i += 1) sum += commonness(literal.charCodeAt(i)) * (i >= start + length - BLOCK ? 4 : 1)
-    if (EVERYWHERE.includes(literal.slice(start + length - BLOCK, start + length))) sum += EVERYWHERE_COSTS
+    for (let i = 0; i < length; i += 1) sum += (COMMONNESS[codes[start + i] ?? 0] ?? 0) * (i >= length - BLOCK ? 4 : 1)
+    if (sum < bestSum && EVERYWHERE_BLOCKS.has(wordAt(codes, start + length - BLOCK))) sum += EVERYWHERE_COSTS
     if (sum < bestSum) [best, bestSum] = [start, sum]
   }
   return best
@@ -49,16 +62,12 @@ function assertAscii(literal: string): void {
   }
 }
 
-/** The four bytes that begin at `at`, as a little-endian word. */
-const wordAt = (codes: Uint8Array, at: number): number =>
-  (codes[at] ?? 0) | ((codes[at + 1] ?? 0) << 8) | ((codes[at + 2] ?? 0) << 16) | ((codes[at + 3] ?? 0) << 24)
-
 export function createLiteralSearch(literals: readonly string[]): LiteralSearch {
   for (const literal of literals) assertAscii(literal)
   const length = Math.min(24, ...literals.map((literal) => literal.length))
   const skip = new Uint8Array(TABLE).fill(length - BLOCK + 1)
-  const codes = literals.map((literal) => Uint8Array.from(literal, (character) => character.charCodeAt(0)))
-  const starts = literals.map((literal) => rarestWindow(literal, length))
+  const codes = literals.map(codesOf)
+  const starts = codes.map((own) => rarestWindow(own, length))
   // Literals whose window ends in a block, as chains; with the first four bytes of each window, which tell nearly all others off.
   const head = new Int32Array(TABLE).fill(-1)
   const next = new Int32Array(literals.length).fill(-1)

@@ -9,11 +9,16 @@ export const countedLarge = (count: number, one: string, many = `${one}s`): stri
 /** How often: `once`, `3 times`. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
+const listWith =
+  (word: string) =>
+  (items: readonly string[]): string => {
+    const last = items.at(-1) ?? ''
+    return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} ${word} ${last}`
+  }
 /** `a`, `a and b`, `a, b and c`; empty for an empty list. */
-export function andList(items: readonly string[]): string {
-  const last = items.at(-1) ?? ''
-  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} and ${last}`
-}
+export const andList = listWith('and')
+/** The same with `or`. */
+export const orList = listWith('or')
 /** The first `most`, and how many follow: `a, b, c` or `a, b, c and 4 more`. */
 export const firstOf = (items: readonly string[], most: number): string =>
   `${items.slice(0, most).join(', ')}${items.length > most ? ` and ${items.length - most} more` : ''}`

@@ -1,4 +1,5 @@
-// Advice for any text: at most five remedies, commands that a shell reads, no placeholder whose fact is known, nothing for another vendor or program.
+// Advice for any text: at most five remedies, commands that a shell reads, no placeholder whose fact is known, no figure out of its bounds, nothing for
+// another vendor, program or orchestrator.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,8 @@ import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'
 import { logScanner } from '../../agent/diagnosis/log-scanner.ts'
+import { readSituation } from '../../agent/diagnosis/situation/situation.ts'
+import type { Facts } from '../../agent/model/facts.ts'
 import type { Fault } from '../../agent/model/fault.ts'
 
 const folder = join(import.meta.dirname, '../unit/diagnosis/examples')
@@ -30,13 +33,24 @@ const AROUND = [
   '  File "/srv/app/train.py", line 12, in <module>\n    loss.backward()',
   'C:\\Users\\me\\venv\\Scripts\\python.exe app.py',
   'kubelet: pod trainer-7d9f8b6c5d-x2x4z in namespace "ml"',
+  'docker logs trainer-a',
   'trainer-1  | starting',
   'slurmstepd: error: Detected 1 oom-kill event in StepId=4711.batch cgroup',
   'jaxlib 0.4.30, jax.devices() = [CudaDevice(id=0)]',
   'tensorflow/core/common_runtime/gpu: Created device',
   'PyTorch version 2.6.0+rocm6.2, gfx1100',
   'NVIDIA-SMI 570.86  Driver Version: 570.86  CUDA Version: 12.8',
+  'xe 0000:03:00.0: [drm] Using GuC firmware',
 ] as const
+
+/** The same text with other figures: each number of two digits and more, and each of two decimals, may become another of its length. */
+function refigured(text: string, seed: number): string {
+  let state = seed
+  const next = (): number => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32
+  return text.replaceAll(/(?<![\w.:/-])\d{1,6}(?:\.\d{2})?(?= (?:[KMG]iB|MB|GB|bytes|tokens)\b)/g, (figure) =>
+    next() < 0.5 ? figure : figure.replaceAll(/\d/g, (_, at: number) => String(at === 0 ? 1 + Math.floor(next() * 9) : Math.floor(next() * 10))),
+  )
+}
 
 const told = (fault: Fault): readonly string[] => fault.remedies.flatMap(({ command }) => (command === undefined ? [] : [command]))
 const checked = new Map<string, boolean>()
@@ -49,10 +63,10 @@ function parses(command: string): boolean {
   return ok
 }
 
-/** Options and variables that only one program reads, with the words by which the text shows that program. */
+/** Options, variables and tools of one program, with the words by which the text shows that program. */
 const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [
-    /--gpu-memory-utilization|--max-num-seqs|--enforce-eager|VLLM_/,
+    /--gpu-memory-utilization|--max-num-seqs|--enforce-eager|--tensor-parallel-size|VLLM_/,
     /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache/i,
   ],
   [/--mem-fraction-static|--max-running-requests|--disable-cuda-graph/, /sglang|mem-fraction-static|alloc_req_slots/i],
@@ -62,41 +76,117 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name/i],
   [/TF_FORCE_GPU/, /tensorflow|keras|ResourceExhausted|TF_|tf_/i],
   [/CUDF_SPILL/, /rmm|cudf|cuml|cugraph|rapids/i],
+  [
+    /\bkubectl\b/,
+    /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|Container Toolkit|Evicted|\bnodes? are available/i,
+  ],
+  [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_/i],
 ]
 const NVIDIA_ONLY = /\bnvidia-smi\b|\bnvidia-ctk\b|\bdcgmi\b|whl\/cu\d|compute-sanitizer|CUDA_LAUNCH_BLOCKING/
+const AMD_ONLY = /\brocm-smi\b|\bamd-smi\b|\brocminfo\b|whl\/rocm|HSA_OVERRIDE|AMD_SERIALIZE|HIP_LAUNCH_BLOCKING|PYTORCH_HIP_ALLOC_CONF/
+const INTEL_ONLY = /\bxpu-smi\b|UR_L0_|ZE_AFFINITY/
+
+const OF_NVIDIA = /^(?:xid|nvml_\w+|gpu_lost|ecc_error|nvlink_errors|fabric_manager|vgpu_license|driver_not_loaded|gpu_unschedulable|cublas_cudnn_error|bitsandbytes_setup)$/
+
+const FACT_NAMES: Readonly<Record<string, readonly (keyof Facts)[]>> = {
+  GPU: ['pci_bus_id', 'gpu_index'],
+  PORT: ['port'],
+  PID: ['pid'],
+  JOB_ID: ['job_id'],
+  LIBRARY: ['library'],
+}
+
+/** Figures of settings, with what a program takes at all. */
+const BOUNDS: readonly (readonly [pattern: RegExp, least: number, most: number])[] = [
+  [/--(?:gpu-memory-utilization|mem-fraction-static|cuda-memory-fraction)[ =](\S+)/g, 0.01, 1],
+  [/XLA_PYTHON_CLIENT_MEM_FRACTION=(\S+)/g, 0.01, 1],
+  [
+    /--(?:max-num-seqs|max-running-requests|tensor-parallel-size|tp-size|num-shard|max-model-len|ctx-size|max-batch-prefill-tokens|chunked-prefill-size)[ =](\S+)/g,
+    1,
+    2e7,
+  ],
+  [/--(?:n-gpu-layers|cpu-moe|n-cpu-moe)[ =](\S+)/g, 0, 1_000],
+  [/--(?:shm-size|memory)[ =](\d+)[a-z]*/g, 1, 2 ** 50],
+  [/-(?:pl)[ =](\S+)/g, 50, 2_000],
+  [/:(\d+) '/g, 1, 65_535],
+]
+
+/** What a remedy breaks of the rules. */
+function breaches(text: string, fault: Fault): readonly string[] {
+  const broken: string[] = []
+  const situation = readSituation(text)
+  const { facts, kind, remedies } = fault
+  if (remedies.length === 0 || remedies.length > MOST_REMEDIES) broken.push(`${kind}: ${remedies.length} remedies`)
+  if (new Set(remedies.map((remedy) => remedy.text)).size < remedies.length) broken.push(`${kind}: a remedy twice`)
+  for (const said of [fault.title, fault.verdict, ...remedies.map((remedy) => remedy.text)])
+    if (/\bundefined\b(?! symbol)|\bNaN\b(?!s)(?<!loss.{0,40}NaN)|\bInfinity\b|\[object/.test(said) && !/\bundefined\b|\bNaN\b|Infinity/.test(text))
+      broken.push(`${kind}: ${said}`)
+  for (const command of told(fault)) {
+    if (!parses(command)) broken.push(`no shell: ${command}`)
+    if (/…|\/path\/to|\bTRAIN\.py\b|\bundefined\b|\bNaN\b/.test(command)) broken.push(`made up: ${command}`)
+    if (/<(?![A-Z][A-Z_]*>)[a-z]/.test(command)) broken.push(`placeholder: ${command}`)
+    for (const [, name = ''] of command.matchAll(/<([A-Z][A-Z_]*)>/g)) {
+      if (FACT_NAMES[name]?.some((fact) => facts[fact] !== undefined) === true) broken.push(`${name} is known: ${command}`)
+      if (SITUATION_NAMES[name]?.(situation) !== undefined) broken.push(`${name} stands in the text: ${command}`)
+    }
+    for (const [pattern, least, most] of BOUNDS)
+      for (const [, figure = ''] of command.matchAll(pattern))
+        if (!/^<[A-Z_]+>$/.test(figure) && !(Number(figure) >= least && Number(figure) <= most)) broken.push(`out of bounds: ${command}`)
+    // These messages are of NVIDIA's driver and software themselves, on a host that may have another card too.
+    const own = readSituation(fault.evidence.map((line) => line.text).join('\n')).vendor
+    const vendor = OF_NVIDIA.test(kind) ? undefined : (own ?? situation.vendor)
+    if (vendor !== undefined && vendor !== 'nvidia' && NVIDIA_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
+    if ((vendor === 'nvidia' || vendor === 'intel') && AMD_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
+    if ((vendor === 'nvidia' || vendor === 'amd') && INTEL_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
+    for (const [option, program] of OF_PROGRAMS) if (option.test(command) && !program.test(text)) broken.push(`another program: ${command}`)
+  }
+  return broken
+}
+type Situated = ReturnType<typeof readSituation>
+const SITUATION_NAMES: Readonly<Record<string, (situation: Situated) => string | undefined>> = {
+  POD: ({ subject }) => subject.pod,
+  CONTAINER: ({ subject }) => subject.container,
+  JOB_ID: ({ subject }) => subject.slurmJob,
+}
 
 describe('advice', () => {
-  test('keeps its rules for any example in any surroundings', () => {
+  test.each([
+    ['a known GPU', 'xid', { pci_bus_id: '0000:c1:00' }, 'sudo nvidia-smi --gpu-reset -i <GPU>', 'NVRM: Xid (PCI:0000:c1:00): 79'],
+    ['a known pod', 'job_killed', {}, 'kubectl describe pod <POD>', 'kubelet: pod trainer-7d9f8b6c5d-x2x4z in namespace "ml"'],
+    ['a share above 1', 'cuda_oom', {}, '--gpu-memory-utilization 1.04', 'vLLM engine'],
+    ['a negative count', 'cuda_oom', {}, '--max-num-seqs -4', 'vLLM engine'],
+    ['no figure', 'cuda_oom', {}, '--ctx-size abc', 'llama_context: n_ctx = 4'],
+    ["another vendor's tool", 'cuda_oom', {}, 'nvidia-smi', 'torch.OutOfMemoryError: HIP out of memory.'],
+    ["AMD's tool for NVIDIA", 'cuda_oom', {}, 'rocm-smi', 'NVRM: Xid'],
+    ["another program's option", 'cuda_oom', {}, '--mem-fraction-static 0.8', 'vLLM engine'],
+    ['another orchestrator', 'cuda_oom', {}, 'kubectl delete pod x', 'docker run app'],
+    ['no shell', 'cuda_oom', {}, 'echo "a', ''],
+  ] as const)('the check itself finds %s', (_, kind, facts, command, text) => {
+    const fault: Fault = { kind, severity: 'critical', title: 'x', verdict: 'x', facts, remedies: [{ text: 'x', command }], evidence: [] }
+    expect(breaches(text, fault)).toHaveLength(1)
+  })
+
+  test.each(AROUND.map((around) => [around]))('keeps its rules for every example after: %s', (around) => {
+    const broken = examples.flatMap((example) => {
+      const text = `${around}\n${example}`
+      return explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))
+    })
+    expect([...new Set(broken)]).toEqual([])
+  })
+
+  test('keeps its rules for any example with any figures in any surroundings', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...examples),
         fc.subarray([...AROUND], { minLength: 0, maxLength: 3 }),
         fc.subarray([...AROUND], { minLength: 0, maxLength: 1 }),
-        (example, before, after) => {
-          const text = [...before, example, ...after].join('\n')
-          const faults = explainText(logScanner(), text)
-          const broken: string[] = []
-          const amd =
-            /\bHIP (?:out of memory|error)/.test(text) &&
-            !/nvidia|NVRM|cuda(?!\.html)/i.test(text.replaceAll(/PYTORCH_CUDA_ALLOC_CONF|torch[./]cuda|CUDACachingAllocator/g, ''))
-          for (const fault of faults) {
-            if (fault.remedies.length === 0 || fault.remedies.length > MOST_REMEDIES) broken.push(`${fault.kind}: ${fault.remedies.length} remedies`)
-            if (new Set(fault.remedies.map((remedy) => remedy.text)).size < fault.remedies.length) broken.push(`${fault.kind}: a remedy twice`)
-            for (const command of told(fault)) {
-              if (!parses(command)) broken.push(`no shell: ${command}`)
-              if (/…|\/path\/to|\bTRAIN\.py\b/.test(command)) broken.push(`made up: ${command}`)
-              if (/<(?![A-Z][A-Z_]*>)[a-z]/.test(command)) broken.push(`placeholder: ${command}`)
-              if (command.includes('<GPU>') && (fault.facts.pci_bus_id !== undefined || fault.facts.gpu_index !== undefined))
-                broken.push(`known GPU: ${command}`)
-              if (command.includes('<PORT>') && fault.facts.port !== undefined) broken.push(`known port: ${command}`)
-              if (amd && NVIDIA_ONLY.test(command)) broken.push(`another vendor: ${command}`)
-              for (const [option, program] of OF_PROGRAMS) if (option.test(command) && !program.test(text)) broken.push(`another program: ${command}`)
-            }
-          }
-          expect(broken).toEqual([])
+        fc.nat(),
+        (example, before, after, seed) => {
+          const text = [...before, refigured(example, seed), ...after].join('\n')
+          expect(explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))).toEqual([])
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 600 },
     )
   })
 
@@ -117,6 +207,25 @@ describe('advice', () => {
           expect(tooLong === undefined ? '' : told(tooLong).join('\n')).toContain(`--max-model-len ${length}`)
         },
       ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('what failed is never advised again: TGI prefills less, SGLang and vLLM take another share than the one in force', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 300, max: 60_000 }), fc.integer({ min: 50, max: 97 }), (tokens, percent) => {
+        const all = (text: string): string => explainText(logScanner(), text).flatMap(told).join('\n')
+        const tgi = /--max-batch-prefill-tokens (\d+)/.exec(
+          all(`text_generation_launcher: Not enough memory to handle ${tokens} prefill tokens. You need to decrease --max-batch-prefill-tokens`),
+        )?.[1]
+        if (tgi !== undefined) expect(Number(tgi)).toBeLessThan(tokens)
+        const oom = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.25 GiB of which 1.06 GiB is free.'
+        const share = percent / 100
+        const sglang = /--mem-fraction-static ([\d.]+)/.exec(all(`sglang.launch_server --mem-fraction-static ${share}\n${oom}`))?.[1]
+        expect(Number(sglang)).toBeLessThan(share)
+        const vllm = /--gpu-memory-utilization ([\d.]+)/.exec(all(`vLLM engine (v0.9.1) gpu_memory_utilization=${share}\n${oom}`))?.[1]
+        if (vllm !== undefined) expect(Number(vllm)).toBeLessThan(share)
+      }),
       { numRuns: 60 },
     )
   })

@@ -5,8 +5,8 @@ import type { Fault } from '../../model/fault.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Command, type Io } from '../command.ts'
 
-/** Large enough that the pieces held over between reads cost little, small enough to stay out of the way. */
-const CHUNK_BYTES = 4 * 2 ** 20
+/** A piece that is read, copied and searched while it lies in the processor's cache: four times this costs a fifth more, a quarter of it the same. */
+const CHUNK_BYTES = 2 ** 20
 
 /** The bytes of a file, or of stdin, piece by piece; each piece holds until the next is asked for. */
 export function* chunksOf(file: string | undefined, command = 'explain'): Generator<Uint8Array> {

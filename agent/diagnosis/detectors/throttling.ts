@@ -53,16 +53,30 @@ const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: 
 const COOLING: readonly Remedy[] = [
   { text: 'See what slows it down, and from which temperatures on.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
   { text: 'Look at fans, dust, blanking plates and the air in front of the machine.', command: 'sudo ipmitool sdr | grep -iE "fan|temp"' },
-  { text: 'Until then lower its power limit: that costs less speed than the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl <WATTS>' },
+  { text: 'Until then lower its power limit: that costs less speed than the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl DRAW' },
 ]
 const POWER: readonly Remedy[] = [
   { text: 'Compare the limit in force with the default.', command: 'nvidia-smi -q -d POWER -i INDEX' },
   { text: 'Set it back if nobody lowered it on purpose.', command: 'sudo nvidia-smi -i INDEX -pl DEFAULT' },
 ]
-const filled = (remedies: readonly Remedy[], index: number, watts: number | undefined): readonly Remedy[] =>
+/** Slowed down it draws about what the cooling can carry away: a limit there keeps it just below the threshold. */
+const lowered = ({ power, limit }: Row['now']): string => {
+  const watts = power === undefined ? 0 : Math.floor(power / 10) * 10
+  return watts >= LOWEST_LIMIT_WATTS && (limit === undefined || watts < limit) ? String(watts) : '<WATTS>'
+}
+/** Less than any data-centre card takes as its limit (70 W of an L4 and T4 is fixed or near it). */
+const LOWEST_LIMIT_WATTS = 100
+const filled = (remedies: readonly Remedy[], { index, now }: Row): readonly Remedy[] =>
   remedies.map(({ text, command }) => ({
     text,
-    ...(command === undefined ? {} : { command: command.replace('INDEX', String(index)).replace('DEFAULT', watts === undefined ? '<WATTS>' : String(watts)) }),
+    ...(command === undefined
+      ? {}
+      : {
+          command: command
+            .replace('INDEX', String(index))
+            .replace('DEFAULT', now.limitDefault === undefined ? '<WATTS>' : String(now.limitDefault))
+            .replace('DRAW', lowered(now)),
+        }),
   }))
 
 /** Without a threshold from NVML: the memory of A100 and H100 may be 95 °C hot ("Memory Max Operating Temp" of nvidia-smi -q). */
@@ -180,7 +194,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
         title: `GPU ${index}: ${title}`,
         verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and errors get likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
-        remedies: filled(remedies, index, now.limitDefault),
+        remedies: filled(remedies, row),
       }
     }
 

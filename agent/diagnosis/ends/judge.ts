@@ -144,9 +144,13 @@ export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situat
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
   return {
     verdict,
-    faults: faults.map((fault) => (added.has(fault) ? { ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) } : fault)),
+    faults: faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault)),
   }
 }
+
+/** Where the user's own code asked for too much; other errors of a GPU are reported later than they happen. */
+const placed = (fault: Fault): Fault =>
+  fault.kind === 'cuda_oom' && fault.facts.frame !== undefined ? { ...fault, title: `${fault.title} at ${fault.facts.frame}` } : fault
 
 /** Faults of hardware, memory and platform explain every way in which a program then ends; NCCL's explain what only passes on. */
 function explained({ place, end }: Candidate, fatal: readonly Fault[]): boolean {

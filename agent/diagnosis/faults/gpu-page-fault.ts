@@ -1,42 +1,48 @@
-// Page faults that the kernel driver of an AMD or Intel GPU reports.
+// Page faults that the kernel driver of an AMD or Intel GPU reports: a program used an address that is not mapped, or not for it.
 import type { Facts } from '../../model/facts.ts'
+import { atCard, driverLines, driverOf, drmFacts, ofThisCard } from './parts/drm.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { around, known, pciBusId, whole } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const near = ({ text, at }: Seen): string => around(text, at, 1, 6)
-const facts = (seen: Seen): Facts => {
-  const lines = near(seen)
-  const pci = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i.exec(lines)?.[1]
-  const who = /[Pp]rocess (\S.{0,38}?) pid (\d{1,10})/.exec(lines)
-  return known({ pci_bus_id: pci === undefined ? undefined : pciBusId(pci), process: who?.[1]?.trim(), pid: whole(who?.[2]) })
-}
+const near = (seen: Seen): string => ofThisCard(seen, 3, 8)
+const facts = (seen: Seen): Facts => drmFacts(near(seen))
 
-function remedies({ facts: { process }, situation }: Matched): readonly Piece[] {
+function remedies(matched: Matched): readonly Piece[] {
+  const { process } = matched.facts
+  const driver = driverOf(near(matched))
   return [
-    {
+    driver === 'amdgpu' && {
       text: `Run ${process ?? 'the program'} again with serialized kernels, so that the failing one is named.`,
-      command: setVariables(situation(), { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }),
+      command: setVariables(matched.situation(), { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }),
     },
-    { text: 'Update the library whose kernel it is, and ROCm: both must belong to the same release.' },
-    { text: 'See whether the driver reset the GPU afterwards.', command: 'sudo dmesg -T | grep -i amdgpu | tail -n 40' },
+    driver === 'amdgpu'
+      ? { text: 'Update the library whose kernel it is, and ROCm: both must belong to the same release.' }
+      : { text: `Update ${process ?? 'the program'} and the compute runtime (Level Zero): both must fit each other.` },
+    { text: 'See whether the driver reset the GPU afterwards.', command: driverLines(driver, 40) },
   ]
 }
+const rule = {
+  severity: 'critical',
+  title: 'Page fault on the GPU',
+  verdict: ({ facts: found }: Matched) =>
+    `${found.process ?? 'A program'}${found.pid === undefined ? '' : ` (pid ${found.pid})`} accessed an invalid address on ${atCard(found)}. Likely a bug in the program or a library.`,
+  remedies,
+} as const
 
 export const gpuPageFault = ruleFamily({
   id: 'gpu-page-fault',
   kind: 'gpu_page_fault',
-  literals: ['hub] page fault (src_id', 'hub0] page fault (src_id', 'hub1] page fault (src_id', 'hub] retry page fault', 'hub] no-retry page fault'],
+  literals: [' page fault (src_id', 'PROTECTION_FAULT_STATUS', 'Engine memory CAT error', 'Fault response: Unsuccessful'],
   facts,
   rules: [
+    { ...rule, pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/ },
+    // Its head may have been lost to the rate limit. A status of zero repeats what was told.
     {
-      pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/,
-      severity: 'critical',
-      title: 'Page fault on the GPU',
-      verdict: ({ facts: { process, pid, pci_bus_id: pci } }) =>
-        `${process ?? 'A program'}${pid === undefined ? '' : ` (pid ${pid})`} accessed an invalid address on the GPU${pci === undefined ? '' : ` at ${pci}`}. Likely a bug in the program or a library.`,
-      remedies,
+      ...rule,
+      pattern: /\b(?:GC|MM)?VM_L2_PROTECTION_FAULT_STATUS: ?0x(?!0{1,16}\b)[0-9a-f]/i,
+      unless: (seen) => /\] (?:retry |no-retry )?page fault \(src_id/.test(ofThisCard(seen, 12, 0)),
     },
+    { ...rule, pattern: /\bxe\b[^\n]{0,100}(?:Engine memory CAT error|Fault response: Unsuccessful)/ },
   ],
 })

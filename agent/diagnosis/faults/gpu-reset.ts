@@ -1,54 +1,131 @@
-// AMD and Intel GPUs that hang and are reset by their kernel driver (amdgpu, i915, xe).
+// AMD and Intel GPUs that hang and are reset by their kernel driver (amdgpu, i915, xe), and whose firmware does not answer it.
 import type { Facts } from '../../model/facts.ts'
-import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { around, known, pciBusId, whole } from './parts/window.ts'
+import { atCard, driverLines, driverOf, drmFacts, ofThisCard } from './parts/drm.ts'
+import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
+import { known } from './parts/window.ts'
 import { REBOOT } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const near = ({ text, at }: Seen): string => around(text, at, 2, 6)
+const near = (seen: Seen): string => ofThisCard(seen, 2, 12)
 const facts = (seen: Seen): Facts => {
   const lines = near(seen)
-  const pci = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i.exec(lines)?.[1]
-  const who = /Process (?:information: process )?(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.-]{1,40}) \[(\d{1,10})\]/.exec(lines)
-  return known({
-    pci_bus_id: pci === undefined ? undefined : pciBusId(pci),
-    process: who?.[1]?.trim() ?? who?.[3],
-    pid: whole(who?.[2] ?? who?.[4]),
-    status: /ring ([\w.]{2,30}) timeout/.exec(lines)?.[1],
-  })
+  return { ...drmFacts(lines), ...known({ status: /ring ([\w.]{2,30}) timeout/i.exec(lines)?.[1] }) }
 }
+/** The whole card is lost, not one queue of it. */
+const GONE =
+  /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
+const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|recovered through reset/
+type End = 'gone' | 'back' | 'open'
+const endOf = (lines: string): End => (GONE.test(lines) ? 'gone' : BACK.test(lines) ? 'back' : 'open')
 
-function remedies({ facts: { process, pid }, message }: Matched): readonly Piece[] {
-  const failed = /reset(?:\(\d{1,6}\))? failed|wedged|GPU recovery failed/i.test(message)
+function remedies(matched: Matched): readonly Piece[] {
+  const { process, pid } = matched.facts
+  const lines = near(matched)
+  const driver = driverOf(lines)
+  const restart: Piece = {
+    text: `Restart ${process === undefined ? 'the programs that used the GPU' : `${process}${pid === undefined ? '' : ` (pid ${pid})`}`}: its work on the GPU is lost.`,
+  }
   return [
+    endOf(lines) !== 'gone' && restart,
+    { text: 'See what led to it: a page fault or another time-out just before names the program.', command: driverLines(driver) },
     {
-      text: `Restart ${process === undefined ? 'the programs that used the GPU' : `${process}${pid === undefined ? '' : ` (pid ${pid})`}`}: its work on the GPU is lost.`,
+      text:
+        driver === 'amdgpu'
+          ? 'If it comes back, update kernel, firmware (linux-firmware) and ROCm together, then report it with these lines.'
+          : 'If it comes back, update kernel, firmware and the compute runtime together, then report it with these lines.',
     },
-    {
-      text: 'See what led to it: a page fault or another time-out just before names the program.',
-      command: "sudo dmesg -T | grep -iE 'amdgpu|i915|xe ' | tail -n 60",
-    },
-    { text: 'If it comes back, update kernel, firmware and ROCm (or the Intel driver) together, then report it with these lines.' },
-    failed && REBOOT,
+    endOf(lines) !== 'back' && REBOOT,
   ]
 }
-const rule = {
+const ENDS: Readonly<Record<End, string>> = { gone: 'its driver could not reset it', back: 'its driver reset it', open: 'its driver resets it' }
+const hang = {
   severity: 'critical',
   title: 'GPU hung and was reset',
-  verdict: ({ facts: { pci_bus_id: pci, status, process }, message }: Matched) =>
-    `The ${pci === undefined ? 'GPU' : `GPU at ${pci}`} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; its driver ${/failed|wedged/i.test(message) ? 'could not reset it' : 'resets it'}. Likely cause: a program or the driver.`,
+  verdict: (matched: Matched) => {
+    const { status, process } = matched.facts
+    const where = atCard(matched.facts)
+    return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}. Most likely a program or the driver.`
+  },
   remedies,
 } as const
+const wedged = {
+  ...hang,
+  title: 'GPU is unusable until the host restarts',
+  verdict: ({ facts: found }: Matched) =>
+    `The driver could not bring ${atCard(found)} back after a hang: no program can use it until its driver is loaded again or the host restarts.`,
+} as const
+/** The microcontroller that runs clocks, power and sensors (SMU), or the one that schedules queues (MES). */
+const firmware = (name: string, what: string): Omit<Rule, 'pattern'> => ({
+  severity: 'critical',
+  title: `${name} firmware of the GPU does not answer`,
+  verdict: ({ facts: found }) => `The ${name} firmware (${what}) of ${atCard(found)} does not answer its driver. Often a hang of the GPU follows.`,
+  remedies: (matched) => [
+    { text: 'See whether the GPU hung before or after it, and which program used it.', command: driverLines('amdgpu') },
+    name === 'SMU' && { text: 'Until the reboot stop what reads its sensors: each read waits for seconds and logs these lines again.' },
+    { text: 'Update kernel and firmware (linux-firmware) together, and the BIOS of a laptop or mini PC.' },
+    endOf(near(matched)) !== 'back' && REBOOT,
+  ],
+})
 
 export const gpuReset = ruleFamily({
   id: 'gpu-reset',
   kind: 'gpu_reset',
-  literals: ['*ERROR* ring ', ' timeout, signaled seq=', 'GPU reset begin', 'GPU HANG: ', 'amdgpu: GPU reset(', 'declared wedged', 'device is wedged'],
+  literals: [
+    '*ERROR* ring ',
+    ' timeout, signaled seq=',
+    'GPU reset begin',
+    'GPU HANG: ',
+    'GPU reset(',
+    'GPU Recovery Failed',
+    'GPU recovery timed out',
+    ' reset request timed out',
+    ' context reset due to GPU hang',
+    'declared wedged',
+    'declaring it wedged',
+    'Xe has declared device',
+    'device is wedged',
+    'Timedout job: seqno=',
+    ' Engine reset: ',
+    'engine reset request failed',
+    'SMU: No response',
+    "SMU: I'm not done",
+    'SMU is in hanged state',
+    'Msg issuing pre-check failed',
+    'is timeout (no response)',
+    ' failed to respond to msg',
+    'MES might be in unrecoverable',
+    'qcm fence wait loop timeout',
+    'The cp might be in an unrecoverable state',
+    'resume of IP block ',
+    'Fatal error during GPU init',
+    'HW Exception by GPU node',
+  ],
   facts,
   rules: [
+    {
+      ...wedged,
+      pattern:
+        /\b(?:i915|xe)\b[^\n]{0,120}(?:declared wedged|is wedged|declaring it wedged|declared device [0-9a-f:.]{7,12} as wedged)|\bi915\b[^\n]{0,60}GPU recovery timed out|\bamdgpu\b[^\n]{0,80}(?:GPU reset\(\d{1,6}\) failed|GPU Recovery Failed|resume of IP block <\w{1,20}> failed|Fatal error during GPU init)/,
+    },
     // Kernels from 6.16 on print it without *ERROR*. https://github.com/ROCm/legacy-rocm-build/issues/6127
-    { ...rule, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },
-    { ...rule, pattern: /\bamdgpu\b[^\n]{0,60}GPU reset begin|\bamdgpu\b[^\n]{0,40}GPU reset\(\d{1,6}\) failed/ },
-    { ...rule, pattern: /\[drm\] GPU HANG: ecode|\b(?:i915|xe)\b[^\n]{0,80}(?:declared wedged|is wedged)/ },
+    { ...hang, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },
+    { ...hang, pattern: /\bamdgpu\b[^\n]{0,60}GPU reset begin/ },
+    {
+      ...hang,
+      pattern:
+        /\[drm\] GPU HANG: ecode|\bi915\b[^\n]{0,80}(?:reset request timed out|context reset due to GPU hang)|\bxe\b[^\n]{0,100}(?:Timedout job: seqno=|Engine reset: engine_class|[Ee]ngine reset request failed)/,
+    },
+    { ...hang, pattern: /qcm fence wait loop timeout expired|The cp might be in an unrecoverable state/ },
+    {
+      ...hang,
+      pattern: /HW Exception by GPU node-\d{1,3}[^\n]{0,60}reason ?: ?GPU Hang/i,
+      verdict: 'The GPU hung under the program: ROCm ended it. The kernel log says which queue hung, and whether the GPU came back.',
+    },
+    {
+      ...firmware('SMU', 'clocks, power, sensors'),
+      pattern:
+        /SMU: No response msg_reg|SMU: I'm not done with your previous command|SMU is in hanged state|Msg issuing pre-check failed and SMU|\bmessage: \w{3,60} \(\d{1,4}\)[^\n]{0,60}is timeout \(no response\)/,
+    },
+    { ...firmware('MES', 'scheduling of queues'), pattern: /\bMES(?:\(\d\))? failed to respond to msg|MES might be in unrecoverable state/ },
   ],
 })

@@ -15,13 +15,16 @@ const facts = (seen: Seen): Facts => {
   return known({ pci_bus_id: gpu === undefined ? undefined : pciBusId(gpu) })
 }
 
-function remedies({ facts: about }: Matched): readonly Piece[] {
+function remedies(matched: Matched): readonly Piece[] {
+  const amd = /\bamdgpu\b/i.test(GPU.exec(near(matched))?.[0] ?? '')
   return [
     {
       text: 'See whether the GPU still answers, and how wide and fast its link is now.',
-      command: 'nvidia-smi --query-gpu=index,pci.bus_id,pcie.link.gen.current,pcie.link.width.current --format=csv',
+      command: amd ? 'amd-smi metric --pcie' : 'nvidia-smi --query-gpu=index,pci.bus_id,pcie.link.gen.current,pcie.link.width.current --format=csv',
     },
-    kernelLines(about, 'See what else the kernel logged of the link.'),
+    amd
+      ? { text: 'See what else the kernel logged of the link.', command: "sudo dmesg -T | grep -E 'amdgpu|AER|pcieport' | tail -n 40" }
+      : kernelLines(matched.facts, 'See what else the kernel logged of the link.'),
     { text: 'Drain the host and switch it off; then reseat the card, check its power cables, and change riser or slot.' },
   ]
 }

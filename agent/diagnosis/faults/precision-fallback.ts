@@ -41,7 +41,9 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
   const see: Piece =
     vendor === 'amd'
       ? { text: 'See whether the driver shows the GPU.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' }
-      : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
+      : vendor === 'intel'
+        ? { text: 'See whether the driver shows a GPU here.', command: 'xpu-smi discovery; ls -l /dev/dri' }
+        : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
   if (programs.has('onnxruntime')) {
     const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
     const needs = /Require (cuDNN [\d.*]{1,6}) and (CUDA [\d.*]{1,6})/.exec(now.text)
@@ -105,7 +107,9 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
     { text: `Choose a format that the GPU supports yourself${need === undefined ? '' : ` (${need})`}, so that results are the same on every host.` },
     situation().vendor === 'amd'
       ? { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' }
-      : { text: 'See what this GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      : situation().vendor === 'intel'
+        ? { text: 'See which GPU it is.', command: 'xpu-smi discovery' }
+        : { text: 'See what this GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
   ]
 }
 const FORMAT_NAME = String.raw`(?:bf(?:loat)?[ _-]?16|fp(?:8|16|32)|float(?:8|16|32)|half(?: precision)?|int(?:4|8)|nf4|[48][- ]bit|tf32)`

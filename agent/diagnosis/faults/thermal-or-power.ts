@@ -1,15 +1,33 @@
 // The GPU slows itself down, or stops, for heat or power: as the kernel, the diagnostic tools and monitors write it.
 import type { Facts } from '../../model/facts.ts'
+import type { Vendor } from '../situation/platform.ts'
 import { gpuOf } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { known, pciBusId, whole } from './parts/window.ts'
 
-export const heatRemedies = (facts: Facts): readonly Piece[] => [
-  { text: 'See how hot it is, and at which temperature it slows down.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d TEMPERATURE,PERFORMANCE` },
-  { text: 'Check fans, dust, air flow and the room temperature; on a server also the fan control of the BMC.' },
-  { text: 'Until it is cooled better, lower its power limit: it stays cooler and works slower.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
-]
+/** AMD's tool counts cards as its driver does; Intel's has no command for a limit. */
+export function heatRemedies(facts: Facts, vendor?: Vendor): readonly Piece[] {
+  const cooling: Piece = { text: 'Check fans, dust, air flow and the room temperature; on a server also the fan control of the BMC.' }
+  const hot = 'See how hot it is, and at which temperature it slows down.'
+  if (vendor === 'amd') {
+    const card = facts.gpu_index === undefined ? '' : ` -d ${facts.gpu_index}`
+    return [
+      { text: hot, command: `rocm-smi${card} --showtemp --showpower --showclocks` },
+      cooling,
+      {
+        text: 'Until it is cooled better, lower its power limit: it stays cooler and works slower.',
+        command: `sudo rocm-smi${card} --setpoweroverdrive <WATTS>`,
+      },
+    ]
+  }
+  if (vendor === 'intel') return [{ text: hot, command: `xpu-smi stats -d ${facts.gpu_index ?? '<GPU>'}` }, cooling]
+  return [
+    { text: hot, command: `nvidia-smi -q -i ${gpuOf(facts)} -d TEMPERATURE,PERFORMANCE` },
+    cooling,
+    { text: 'Until it is cooled better, lower its power limit: it stays cooler and works slower.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
+  ]
+}
 /** The brake is a signal from outside the card. */
 export const brakeRemedies = (facts: Facts): readonly Piece[] => [
   {
@@ -65,7 +83,7 @@ export const thermalOrPower = ruleFamily({
       severity: 'warning',
       title: 'GPU slowed down',
       verdict: 'The GPU lowers its clocks to protect itself or the power supply, so the work takes longer.',
-      remedies: ({ facts, match }) => (/brake/i.test(match[0]) ? brakeRemedies(facts) : heatRemedies(facts)),
+      remedies: ({ facts, match, situation }) => (/brake/i.test(match[0]) ? brakeRemedies(facts) : heatRemedies(facts, situation().vendor)),
     },
     {
       pattern: /[Tt]hermal violations? totaling\s{0,3}([\d.]{1,8})?/,
@@ -73,7 +91,7 @@ export const thermalOrPower = ruleFamily({
       title: 'GPU slowed down for heat',
       verdict: ({ match }) =>
         `The diagnostic found that the GPU slowed down for heat${match[1] === undefined ? '' : ` for ${match[1]} s`} during its test: it is not cooled enough.`,
-      remedies: ({ facts }) => heatRemedies(facts),
+      remedies: ({ facts, situation }) => heatRemedies(facts, situation().vendor),
     },
     {
       pattern:
@@ -88,14 +106,14 @@ export const thermalOrPower = ruleFamily({
       severity: 'critical',
       title: 'GPU too hot',
       verdict: 'The GPU became so hot that it was or will be switched off to save it.',
-      remedies: ({ facts }) => heatRemedies(facts),
+      remedies: ({ facts, situation }) => heatRemedies(facts, situation().vendor),
     },
     {
       pattern: /critical temperature reached ?\(?(\d{1,3})? ?C?\)?,? ?shutting down/,
       severity: 'critical',
       title: 'Machine too hot',
       verdict: 'The kernel switches the machine off because a sensor reached its critical temperature.',
-      remedies: ({ facts }) => heatRemedies(facts),
+      remedies: ({ facts, situation }) => heatRemedies(facts, situation().vendor),
     },
     {
       pattern:
@@ -110,7 +128,7 @@ export const thermalOrPower = ruleFamily({
       severity: 'warning',
       title: 'GPU slowed down for heat',
       verdict: 'The GPU lowers its clocks because it is too hot, so the work takes longer.',
-      remedies: ({ facts }) => heatRemedies(facts),
+      remedies: ({ facts, situation }) => heatRemedies(facts, situation().vendor),
       // CPUs say the same words; a line of a table or a count of nothing is nothing.
       unless: ({ message, match }) =>
         !ABOUT_GPU.test(message) ||

@@ -13,6 +13,7 @@ import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
 import { resetGpu } from './remedies/gpu.ts'
 import { known, pciBusId, whole, wrapped } from './parts/window.ts'
+import { causesSentence } from '../xid/causes-sentence.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
 const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
@@ -74,7 +75,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
     words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
     xid === 79 ? linkEvidence(situation().text) : undefined,
-    cause !== undefined || nvlink !== undefined || entry.causes.length === 0 ? undefined : `Likely cause: ${entry.causes.join(', then ')}.`,
+    cause !== undefined || nvlink !== undefined ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
   const remedies = plan(

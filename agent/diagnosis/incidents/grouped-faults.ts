@@ -20,8 +20,10 @@ export type GroupedFault = {
   readonly pids: Set<number>
 }
 
-/** A log line shows it, which is more certain than numbers alone. */
-export const hasMessage = ({ counts }: GroupedFault): boolean => counts.has('log') || counts.has('kernel') || counts.has('exception')
+const MESSAGES = ['log', 'kernel', 'exception'] as const
+/** A log line shows it, which is more certain than numbers alone; `since`: of the occurrence that began then. */
+export const hasMessage = ({ counts, lastSighting }: GroupedFault, since = -Infinity): boolean =>
+  MESSAGES.some((via) => counts.has(via) && (lastSighting.get(via) ?? -Infinity) >= since)
 
 export const countOf = ({ counts }: GroupedFault): number => Math.max(1, ...counts.values())
 

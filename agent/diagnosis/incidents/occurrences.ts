@@ -6,8 +6,8 @@ import type { Fault } from '../../model/fault.ts'
 import type { IncidentSeries, IncidentSubject, Occurrence } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
 import type { GroupedFault } from './grouped-faults.ts'
-import { rootOf, subjectOf, type OpenIncident } from './open-incident.ts'
-import { CRASH_WINDOW_MS } from './rules.ts'
+import { rootOf, saidOf, subjectOf, type OpenIncident } from './open-incident.ts'
+import { CRASH_WINDOW_MS, RESTART_MS } from './rules.ts'
 
 /** Of an endless loop the newest are kept. */
 const MAX_EARLIER = 5
@@ -16,10 +16,14 @@ const SERIES_KEPT = 4
 
 type Seen = { readonly t: number; readonly via: string; readonly key?: string }
 
-/** The same fault after more time than the messages of one crash take. What a detector holds goes on all the time. */
-export function isNewOccurrence(open: OpenIncident, { t, via, key: ofDetector }: Seen, key: string): boolean {
-  if (via === 'detector' || ofDetector !== undefined || open.status === 'pending' || t - open.lastSeenAt <= CRASH_WINDOW_MS) return false
-  return open.grouped.some((member) => member.key === key)
+/**
+ * The same fault after more time than the messages of one crash take, or in the next run of its container, whose last one ended at `endedAt`. What a
+ * detector holds goes on all the time.
+ */
+export function isNewOccurrence(open: OpenIncident, { t, via, key: ofDetector }: Seen, key: string, endedAt: number | undefined): boolean {
+  if (via === 'detector' || ofDetector !== undefined || open.status === 'pending') return false
+  const ofNextRun = endedAt !== undefined && endedAt >= open.occurredAt && t - endedAt >= RESTART_MS
+  return (ofNextRun || t - open.lastSeenAt > CRASH_WINDOW_MS) && open.grouped.some((member) => member.key === key)
 }
 
 /** What an operator compares over several failures: the memory of the GPU and of the process that failed. */
@@ -42,8 +46,7 @@ function kept(open: OpenIncident): Occurrence {
   return {
     at: open.occurredAt,
     ...(pid === undefined ? {} : { pid }),
-    title: redactDeep(fault.title),
-    verdict: redactDeep(fault.verdict),
+    ...saidOf(open),
     facts: redactDeep({ ...fault.facts, ...(open.exitCode === undefined ? {} : { exit_code: open.exitCode }) }),
     log_lines: open.logLines.slice(from, from + LINES_KEPT),
     series: memoryOf(open, fault),

@@ -105,6 +105,16 @@ function hostNumber(text: string, inside: number | undefined, { gpu, container }
   return text.replace(new RegExp(`\\bGPU ${inside}\\b`), `GPU ${gpu.index}${explain ? ` (GPU ${inside} ${where})` : ''}`)
 }
 
+/** What the root says, in the host's numbers of GPUs. */
+export function saidOf(open: OpenIncident): { readonly title: string; readonly verdict: string } {
+  const { title, verdict, facts } = rootOf(open).fault
+  const subject = subjectOf(open)
+  return {
+    title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
+    verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
+  }
+}
+
 /** What the text did not name and the incident knows: the GPU (nvidia-smi takes its number, or its address) and the container. */
 function filled(remedies: readonly Remedy[], { gpu, container }: IncidentSubject): readonly Remedy[] {
   const which = gpu?.uuid !== undefined && gpu.index !== undefined && gpu.index >= 0 ? String(gpu.index) : gpu?.pci_bus_id
@@ -123,7 +133,7 @@ export function toIncident(open: OpenIncident): Incident {
     ...(open.exitCode === undefined || fault.facts.exit_code !== undefined ? {} : { exit_code: open.exitCode }),
     ...(open.lost === undefined ? {} : { gpu_seconds_lost: Math.round(open.lost.seconds) }),
   }
-  const { kind, severity, title, verdict, remedies } = fault
+  const { kind, severity, remedies } = fault
   const subject = subjectOf(open)
   return {
     id: open.id,
@@ -131,8 +141,7 @@ export function toIncident(open: OpenIncident): Incident {
     severity,
     status: open.status,
     subject,
-    title: redactDeep(hostNumber(title, facts.gpu_index, subject, false)),
-    verdict: redactDeep(hostNumber(open.lost === undefined ? verdict : `${withoutLost(verdict)} ${open.lost.text}`, facts.gpu_index, subject, true)),
+    ...saidOf(open),
     // Of what was kept over a restart of the agent only the kind tells who saw it.
     confidence: root.counts.size === 0 ? confidenceOf(fault) : confidenceOf(fault, !hasMessage(root)),
     facts: redactDeep(facts),

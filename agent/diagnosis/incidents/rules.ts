@@ -6,6 +6,8 @@ const MINUTE_MS = 60_000
 
 /** Faults of one crash come within so long: the OOM, the other ranks' messages, the exit. */
 export const CRASH_WINDOW_MS = 60_000
+/** A program that was started again needs at least so long to its next fault: imports, the CUDA context. What comes sooner is of the run that ended. */
+export const RESTART_MS = 3_000
 /** PyTorch's default NCCL time-out: so long after the first rank died the others say so. */
 const NCCL_TIMEOUT_MS = 600_000
 /** A kernel line, the engine's event and the counter report one kill within so long. */

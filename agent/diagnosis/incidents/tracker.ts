@@ -18,6 +18,7 @@ import {
   joinWindowMs,
   needsReading,
   quietMs,
+  RESTART_MS,
   rootRank,
   SAME_KILL_MS,
 } from './rules.ts'
@@ -160,7 +161,7 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       countSighting(member, via, t, fault.facts.pid, times)
       open.grouped.push(member)
     } else {
-      const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasMessage(same)
+      const first = (via === 'log' || via === 'kernel' || via === 'exception') && same.counts.size > 0 && !hasMessage(same, open.occurredAt)
       const renewed = renewedFault(same, fault, t)
       const stale = via !== 'detector' && same.lastT < open.occurredAt
       countSighting(same, via, t, fault.facts.pid, times)
@@ -179,6 +180,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
   const applyExit = (open: OpenIncident, crashKey: string | undefined, t: number): void => {
     const exit = crashKey === undefined ? undefined : exits.get(crashKey)
     if (exit === undefined || Math.abs(exit.t - t) > CRASH_WINDOW_MS) return
+    // That of the run before.
+    if (open.occurredAt !== open.startedAt && open.occurredAt - exit.t >= RESTART_MS) return
     open.exitCode ??= exit.code
     if (open.status === 'pending') fire(open, t)
   }
@@ -217,7 +220,8 @@ export function createTracker({ rank = rootRank, gpuReadAt = () => undefined, ma
       const joins = sighting.key === undefined || findingJoins(fault.kind)
       const found = before ?? (joins ? (known(sighting, key) ?? ofSameCrash(sighting)) : undefined)
       const open = found ?? create(sighting)
-      if (found !== undefined && isNewOccurrence(found, sighting, key)) beginOccurrence(found, t, elapsed)
+      const endedAt = crashKey === undefined ? undefined : exits.get(crashKey)?.t
+      if (found !== undefined && isNewOccurrence(found, sighting, key, endedAt)) beginOccurrence(found, t, elapsed)
       const severity = open.grouped[0]?.fault.severity
       const grouped = open.grouped.length
       add(open, sighting, key)

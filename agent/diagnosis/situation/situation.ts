@@ -14,13 +14,14 @@ function once<Value>(read: () => Value): () => Value {
   return () => (held ??= { value: read() }).value
 }
 
-export function readSituation(said: string, knowledge: Knowledge = {}): Situation {
+/** `own`: the line of the fault itself, which names the vendor more surely than what stands around it on a host with several. */
+export function readSituation(said: string, knowledge: Knowledge = {}, own = ''): Situation {
   const known = knownText(knowledge)
   // Last, so that what the program says of itself is found first.
   const text = known === '' ? said : `${said}\n${known}`
   const read = {
     programs: once(() => readers.programs(text)),
-    vendor: once(() => readers.vendor(text)),
+    vendor: once(() => readers.vendor(own) ?? readers.vendor(text)),
     system: once(() => readers.system(text)),
     gaming: once(() => readers.gaming(text)),
     jetson: once(() => readers.jetson(text)),
@@ -76,18 +77,19 @@ export type Situations = { readonly at: (lines: readonly string[], line: number,
 
 /** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. */
 export function createSituations(know: () => Knowledge = () => ({})): Situations {
-  let last: { readonly line: number; readonly around: string; readonly situation: Situation } | undefined
+  let last: { readonly line: number; readonly around: string; readonly own: string; readonly situation: Situation } | undefined
   let head: string | undefined
   let reads = 0
   return {
     at(lines, line, firstLine) {
       if (last !== undefined && reads >= READS && firstLine + line < last.line + RENEWED_AFTER_LINES) return last.situation
       const around = nearby(lines, line)
-      if (last?.around === around) return last.situation
+      const own = (lines[line] ?? '').slice(0, HEAD)
+      if (last?.around === around && last.own === own) return last.situation
       head ??= firstLine <= 1 ? lines.slice(0, 60).join('\n').slice(0, HEAD) : ''
       reads += 1
-      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, know())
-      last = { line: firstLine + line, around, situation }
+      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, know(), own)
+      last = { line: firstLine + line, around, own, situation }
       return situation
     },
   }

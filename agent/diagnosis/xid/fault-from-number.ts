@@ -4,6 +4,7 @@ import { plan } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import { actionsFor } from './actions.ts'
 import { xidEntry } from './catalogue.ts'
+import { causesSentence } from './causes-sentence.ts'
 
 export type XidFault = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
 
@@ -13,7 +14,7 @@ export function faultFromNumber(xid: number, situation?: Situation): XidFault {
     kind: 'xid',
     severity: entry.severity,
     title: `Xid ${xid}: ${entry.title}`,
-    verdict: `${entry.meaning} Likely cause: ${entry.causes.join(', then ')}.`,
+    verdict: [entry.meaning, causesSentence(entry.causes)].filter((part) => part !== undefined).join(' '),
     facts: { xid },
     remedies: plan(entry.advice !== undefined && { text: entry.advice }, actionsFor(entry.action, { xid }, situation)),
   }

@@ -9,4 +9,5 @@ export const gpuReset = defineKind({
   facts: ['pci_bus_id', 'status'],
   quietMinutes: 60,
   crash: { rank: 2 },
+  afterInText: ['ecc_error', 'gpu_page_fault'],
 })

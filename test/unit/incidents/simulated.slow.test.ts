@@ -31,7 +31,7 @@ test('oom-leak: one incident, counting up with each restart', () => {
   expect(said).toHaveLength(2)
   expect(new Set(said.map(({ facts }) => facts.pid)).size).toBe(2)
   for (const { title, verdict } of said) {
-    expect(title).toMatch(/^finetune-lora ran out of memory on GPU \d: its memory grew by \d+\.\d GiB/)
+    expect(title).toMatch(/^finetune-lora ran out of memory on GPU 6 at finetune\.py:131: its memory grew by \d+\.\d GiB/)
     expect(verdict).toContain('What the job has in use grew by')
   }
   expect(first.remedies.map(({ text }) => text).join(' ')).not.toContain('would have fitted')

@@ -1,7 +1,7 @@
 // Plurals, lists and figures read as English.
 import { expect, test } from 'vitest'
 import { clockText, exactFigureText, figureText, megahertz, parametersText, percent, percentOrTrace, shareText } from '../../../agent/text/figures.ts'
-import { andList, counted, countedLarge, firstOf, indexRanges, indexRuns, plural, timesText, upperFirst } from '../../../agent/text/grammar.ts'
+import { andList, orList, counted, countedLarge, firstOf, indexRanges, indexRuns, plural, timesText, upperFirst } from '../../../agent/text/grammar.ts'
 
 test('plurals', () => {
   expect([counted(1, 'GPU'), counted(0, 'GPU'), counted(2, 'entry', 'entries')]).toEqual(['1 GPU', '0 GPUs', '2 entries'])
@@ -13,6 +13,7 @@ test('plurals', () => {
 
 test('lists', () => {
   expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(andList)).toEqual(['', 'a', 'a and b', 'a, b and c'])
+  expect([[], ['a'], ['a', 'b', 'c']].map(orList)).toEqual(['', 'a', 'a, b or c'])
   expect([firstOf(['a', 'b'], 2), firstOf(['a', 'b', 'c', 'd'], 2)]).toEqual(['a, b', 'a, b and 2 more'])
   expect([indexRanges([3, 0, 1, 2, 6, 6]), indexRanges([1, 0]), indexRanges([])]).toEqual(['0–3, 6', '0, 1', ''])
   expect(indexRuns([5, 0, 1, 2])).toEqual(['0–2', '5'])

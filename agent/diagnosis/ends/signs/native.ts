@@ -41,7 +41,8 @@ const LANGUAGES: readonly Language[] = [
   { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
   // glog and absl
   { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
-  { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? [^\n]{1,300})$/, name: 'check' },
+  // Not NVIDIA's driver, which checks and goes on.
+  { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? (?![^\n]{0,80}\[NV_ERR_)[^\n]{1,300})$/, name: 'check' },
   // Rust
   {
     aborts: true,

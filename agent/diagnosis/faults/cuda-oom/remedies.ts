@@ -10,6 +10,7 @@ import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { lessMemory } from './less/index.ts'
+import { relaxLimit } from './xpu.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
@@ -19,6 +20,7 @@ function generationOf(message: string): Generation {
 }
 
 function joinPieces(facts: Facts, message: string, situation: Situation): readonly Piece[] {
+  if (situation.vendor === 'intel') return [{ text: 'Give cached memory back between phases of the work: torch.xpu.empty_cache().' }]
   const generation = generationOf(message)
   const expandable = generation === 'current' && growable(situation)
   const conf = `${settingOf(situation.settings, 'PYTORCH_CUDA_ALLOC_CONF') ?? ''}${settingOf(situation.settings, 'PYTORCH_ALLOC_CONF') ?? ''}`
@@ -137,6 +139,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
   const others = judged.outsideBytes !== undefined && facts.total_bytes !== undefined && judged.outsideBytes > 0.2 * facts.total_bytes && whoHolds(situation)
   return plan(
     spilled,
+    situation.vendor === 'intel' && relaxLimit(facts, situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     facts.allowed_bytes !== undefined && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),

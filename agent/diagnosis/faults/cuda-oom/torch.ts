@@ -7,10 +7,11 @@ import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { remediesOf } from './remedies.ts'
+import { overSingleLimit, singleLimitSentence } from './xpu.ts'
 
 type CudaOom = Extract<Recognised, { readonly kind: 'cuda_oom' }>
 
-const START = /\b(?:CUDA|HIP)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
+const START = /\b(?:CUDA|HIP|XPU)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
 const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
 /** Advice and descriptions speak of the message without anything having failed. */
 const ADVICE =
@@ -39,11 +40,12 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
     figures.requested_bytes === undefined
       ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
       : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
+  const cause = start?.[0].startsWith('XPU') === true && overSingleLimit(figures) ? singleLimitSentence(figures) : causeSentence(figures, judged)
   return {
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: detailed ? `${asked} ${causeSentence(figures, judged)}` : `${asked} Cause unknown: the message carries no figures.`,
+    verdict: detailed ? `${asked} ${cause}` : `${asked} Cause unknown: the message carries no figures.`,
     facts,
     remedies: remediesOf(figures, judged, rest, situation()),
   }
@@ -84,6 +86,7 @@ export const cudaOomTorch: FaultFamily = {
     'CUDA Out of Memory',
     'CUDA Out Of Memory',
     'HIP out of memory',
+    'XPU out of memory',
     'CUDA OUT OF MEMORY',
     'cuda out of memory',
     'OOM on device ',

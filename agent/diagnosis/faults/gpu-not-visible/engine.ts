@@ -25,10 +25,7 @@ export const LITERALS = [
   'RuntimeHandler "nvidia"',
   'runtime for \\"nvidia\\"',
   'RuntimeHandler \\"nvidia\\"',
-  'devices unavailable for nvidia.com/',
   'discover GPU vendor from CDI',
-  'Insufficient nvidia.com/',
-  'Insufficient amd.com/gpu',
   'unhealthy devices nvidia.com/',
   'unhealthy devices amd.com/',
 ]
@@ -129,7 +126,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|devices unavailable for nvidia\.com\/\w|did you set the docker default runtime to `?nvidia/,
+      /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
     severity: 'critical',
     title: 'The device plugin finds no GPU',
     verdict:
@@ -142,27 +139,6 @@ export const engineRules: readonly Rule[] = [
       { text: 'Check that the driver works on the node.', command: 'nvidia-smi' },
     ],
     facts: library,
-  },
-  {
-    // The scheduler's word: "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
-    pattern: /(\d{1,6})\/(\d{1,6}) nodes are available:[^\n]{0,400}?(\d{1,6}) Insufficient ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
-    severity: 'critical',
-    title: 'No node has a free GPU for the pod',
-    verdict: ({ match }) => `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} nodes have no free ${match[4]}.`,
-    remedies: ({ match }) => [
-      {
-        text: 'See how many GPUs each node offers, and how many are requested: 0 means that the device plugin does not run there or finds none.',
-        command: `kubectl describe nodes | grep -E '^Name:|${(match[4] ?? '').replaceAll('.', '\\.')}'`,
-      },
-      {
-        text: 'See which pods hold GPUs, and end what is not needed.',
-        command: `kubectl get pods -A -o yaml | grep -B 20 '${match[4]}:' | grep -E ' name:|namespace:'`,
-      },
-      /node selector|affinity|taint/.test(match[0]) && {
-        text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
-        command: 'kubectl get nodes --show-labels',
-      },
-    ],
   },
   {
     pattern:

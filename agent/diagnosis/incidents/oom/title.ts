@@ -7,9 +7,9 @@ import type { Neighbour, OomState } from './state.ts'
 const nameOf = ({ pid, container, process }: Neighbour): string =>
   container ?? (process === undefined ? (pid === undefined ? 'another process' : `process ${pid}`) : `${process} (pid ${pid ?? 'unknown'})`)
 
-/** `finetune-lora ran out of memory on GPU 6`. */
-export function outOfMemory(who: string | undefined, gpu: number | undefined): string {
-  const where = gpu === undefined ? '' : ` on GPU ${gpu}`
+/** `finetune-lora ran out of memory on GPU 6 at finetune.py:131`; `frame` is the user's own line of code. */
+export function outOfMemory(who: string | undefined, gpu: number | undefined, frame?: string): string {
+  const where = `${gpu === undefined ? '' : ` on GPU ${gpu}`}${frame === undefined ? '' : ` at ${frame}`}`
   return who === undefined ? `Out of GPU memory${where}` : `${who} ran out of ${gpu === undefined ? 'GPU ' : ''}memory${where}`
 }
 

@@ -7,6 +7,7 @@ import type { IncidentKind } from '../../../model/kinds.ts'
 import { gib } from '../../../text/bytes.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { readSituation, type Situation } from '../../situation/situation.ts'
+import { userLine } from '../../traceback/user-line.ts'
 import type { KnowledgeOf } from '../knowledge.ts'
 import { SAME_OOM_MS } from '../rules.ts'
 import type { Place } from '../subject.ts'
@@ -26,6 +27,7 @@ export type OomVerdictOptions = {
 /** `lines`: what the log said shortly before, newest last. */
 export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: IncidentSubject, lines?: readonly string[]) => Fault<IncidentKind>
 
+const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 /** Messages print two decimals of a GiB. */
 const SAME_REQUEST_BYTES = 0.006 * 2 ** 30
 /** A program that is told of less than the card has sees a part of it. */
@@ -99,12 +101,14 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: Oo
     const own = new Set<number>()
     for (const other of tracks.all()) if (ofContainer(other, place)) own.add(other.pid)
     const neighbours = slice ? [] : neighboursOf(uuid, track, fault.facts.process_bytes ?? track?.nvml?.bytes ?? 0, place.t)
-    const { facts } = fault
+    const said = [...lines.flatMap((line) => line.split('\n')), ...fault.evidence.map(({ text }) => text)]
+    const frame = fault.facts.frame ?? userLine(said, OUT_OF_MEMORY)
+    const facts: Facts = { ...fault.facts, ...(frame === undefined ? {} : { frame }) }
     const state = oomStateOf({ facts, oom, track, gpu, moment: past?.last, neighbours, isOwn: (pid) => own.has(pid) })
     // Of what other frameworks say the families know more, unless PyTorch's own probe saw it.
     if (state === undefined) {
       const index = fault.facts.gpu_index ?? indexOf(subject)
-      return { ...withDriver(fault, track, neighbours, past?.last?.processBytes), title: titleOf(index, subject, track) }
+      return { ...withDriver({ ...fault, facts }, track, neighbours, past?.last?.processBytes), title: titleOf(index, subject, track, frame) }
     }
     const decision = decide(state, past)
     const exact = oom === undefined ? {} : exactFacts(oom, state)
@@ -122,7 +126,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: Oo
     const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
-      title: titleOf(number, subject, track, causeInShort(state, decision)),
+      title: titleOf(number, subject, track, frame, causeInShort(state, decision)),
       verdict: verdictOf(number, state, decision, past),
       facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
@@ -142,11 +146,17 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: Oo
 }
 
 const indexOf = ({ gpu }: IncidentSubject): number | undefined => (gpu?.uuid === undefined || (gpu.index ?? -1) < 0 ? undefined : gpu.index)
-function titleOf(gpu: number | undefined, { container, process }: IncidentSubject, track: Track | undefined, cause?: string): string {
+function titleOf(
+  gpu: number | undefined,
+  { container, process }: IncidentSubject,
+  track: Track | undefined,
+  frame: string | undefined,
+  cause?: string,
+): string {
   const name = process?.name ?? track?.process
   const pid = process?.pid ?? track?.pid
   const who = container?.name ?? track?.container ?? (name === undefined || pid === undefined ? undefined : `${name} (pid ${pid})`)
-  return `${outOfMemory(who, gpu)}${cause === undefined ? '' : `: ${cause}`}`
+  return `${outOfMemory(who, gpu, frame)}${cause === undefined ? '' : `: ${cause}`}`
 }
 
 /** A failure that the program caught a moment before is another one: it asked for something else. */

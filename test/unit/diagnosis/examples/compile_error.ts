@@ -24,4 +24,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'k.cu(5): error: identifier "foo" is undefined\n1 error detected in the compilation of "k.cu".\nninja: build stopped: subcommand failed.',
     kinds: ['compile_error'],
   },
+  {
+    name: 'ROCm: scratch memory',
+    text: 'pid:812 tid:0x7f00 [UpdateScratch] scratch_size overflow!\n:0:rocdevice.cpp :4212: Callback: Queue 0x7f00 aborting with error :\n  HSA_STATUS_ERROR_INVALID_ARGUMENT ... kernel: softmax_bwd',
+    kinds: one,
+  },
 ]

@@ -165,4 +165,21 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'quiet: a database', text: 'ERROR:  out of memory\nDETAIL:  Failed on request of size 4096 in memory context "ExecutorState".', kinds: [] },
   { name: 'quiet: settings', text: 'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:256', kinds: [] },
+  {
+    name: 'Intel: one request above the limit of Arc cards',
+    text: 'torch.OutOfMemoryError: XPU out of memory. Tried to allocate 6.00 GiB. GPU 0 has a total capacity of 15.11 GiB. Of the allocated memory 1.00 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. Please use `empty_cache` to release all unoccupied cached memory.',
+    kinds: ['cuda_oom'],
+    facts: { requested_bytes: 6 * 2 ** 30, gpu_index: 0 },
+  },
+  { name: 'Intel: Level Zero', text: 'RuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)', kinds: ['cuda_oom'] },
+  {
+    name: 'ROCm: a queue or scratch space',
+    text: ':0:rocdevice.cpp :2690: 1234 us: Callback: Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. code: 0x1008',
+    kinds: ['cuda_oom'],
+  },
+  {
+    name: 'quiet: NVIDIA driver on unified memory, which goes on',
+    text: 'NVRM: nvCheckOkFailedNoLog: Check failed: Out of memory [NV_ERR_NO_MEMORY] (0x00000051) returned from _memdescAllocInternal(pMemDesc) @ mem_desc.c:1359',
+    kinds: [],
+  },
 ]

@@ -49,4 +49,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'ERROR: CUDA kernel mul_mat_q has no device code compatible with CUDA arch 500. ggml-cuda.cu was compiled for: 700,750',
     kinds: one,
   },
+  {
+    name: 'ROCm: no code for the card',
+    text: ':0:rocdevice.cpp :2984: 12 us: Callback: Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_INVALID_ISA: The instruction set architecture is invalid. code: 0x100f',
+    kinds: ['cuda_version_mismatch'],
+  },
 ]

@@ -57,4 +57,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'the diagnostic', text: 'Error: Detected 3 double-bit ECC errors in GPU 4', kinds: one, facts: { gpu_index: 4 } },
   { name: 'quiet: a field explained', text: '"remapped_rows.failure"\nTells whether a row remapping failure has happened in the life of the GPU.', kinds: [] },
+  {
+    name: 'AMD: fatal, and the reset that follows',
+    text: 'amdgpu 0000:e3:00.0: amdgpu: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) detected!\namdgpu 0000:e3:00.0: amdgpu: GPU reset begin!',
+    kinds: ['ecc_error', 'gpu_reset'],
+    facts: { pci_bus_id: '0000:e3:00.0' },
+  },
+  { name: 'AMD: memory', text: 'amdgpu 0000:c1:00.0: {4}socket: 0, die: 1, 2 new uncorrectable hardware errors detected in umc block', kinds: one },
+  { name: 'AMD: worn out', text: 'amdgpu 0000:c1:00.0: amdgpu: RAS records:132 exceed threshold:128', kinds: one },
+  { name: 'quiet: AMD, corrected', text: 'amdgpu 0000:c1:00.0: {5}socket: 0, die: 1, 3 correctable hardware errors detected in total in umc block', kinds: [] },
+  { name: 'quiet: AMD, none', text: 'amdgpu 0000:c1:00.0: 0 uncorrectable hardware errors detected in gfx block', kinds: [] },
 ]

@@ -20,4 +20,31 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a reset', text: 'amdgpu 0000:0c:00.0: amdgpu: GPU reset begin!', kinds: one },
   { name: 'Intel', text: 'i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:85dffffb, in ffmpeg [2210]', kinds: one, facts: { pid: 2210 } },
   { name: 'quiet: started', text: '[drm] amdgpu kernel modesetting enabled.', kinds: [] },
+  {
+    name: 'a reset that went well names the program',
+    text: 'amdgpu 0000:0c:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=7, emitted seq=9\namdgpu 0000:0c:00.0: amdgpu:  Process game pid 77 thread game:cs0 pid 78\namdgpu 0000:0c:00.0: amdgpu: MODE2 reset\namdgpu 0000:0c:00.0: amdgpu: GPU reset succeeded, trying to resume',
+    kinds: one,
+    facts: { process: 'game', pid: 77 },
+  },
+  {
+    name: 'power firmware',
+    text: "amdgpu 0000:03:00.0: amdgpu: SMU: I'm not done with your previous command: SMN_C2PMSG_66:0x00000012 SMN_C2PMSG_82:0x00000005",
+    kinds: one,
+  },
+  {
+    name: 'power firmware, old kernel',
+    text: 'amdgpu 0000:04:00.0: amdgpu: message: TransferTableSmu2Dram (28) param: 0x00000007 is timeout (no response)',
+    kinds: one,
+  },
+  { name: 'scheduler firmware', text: 'amdgpu 0000:08:00.0: amdgpu: MES(1) failed to respond to msg=REMOVE_QUEUE', kinds: one },
+  {
+    name: 'xe, wedged',
+    text: 'xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.',
+    kinds: one,
+    facts: { pci_bus_id: '0000:03:00.0' },
+  },
+  { name: 'i915, not recovered', text: 'i915 0000:00:02.0: GPU recovery timed out, cancelling all in-flight rendering', kinds: one },
+  { name: 'what ROCm says of it', text: 'HW Exception by GPU node-2 (Agent handle: 0x55d0c0ffee) reason :GPU Hang', kinds: one },
+  { name: 'Level Zero lost it', text: 'RuntimeError: level_zero backend failed with error: 20 (UR_RESULT_ERROR_DEVICE_LOST)', kinds: one },
+  { name: 'quiet: an engine was reset in time', text: 'amdgpu 0000:0c:00.0: amdgpu: ring sdma0 timeout, but soft recovered', kinds: [] },
 ]

@@ -58,4 +58,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['xid', 'illegal_memory_access'],
     facts: { xid: 13, pid: 900, process: 'render' },
   },
+  {
+    name: 'ROCm: an exception in a kernel',
+    text: ':0:rocdevice.cpp :2875: 99 us: Callback: Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception. code: 0x1016',
+    kinds: ['illegal_memory_access'],
+  },
 ]

@@ -1,0 +1,116 @@
+// Kubernetes has no GPU for a pod: the scheduler's word, the kubelet's refusal, and GPUs that the device plugin takes out of use.
+import { driverLines } from './parts/drm.ts'
+import { ruleFamily, type Matched } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const RESOURCE = '((?:nvidia|amd|gpu\\.intel)\\.com/[\\w-]{1,30}(?:\\.[\\w-]{1,20}){0,3})'
+const quoted = (resource: string): string => resource.replaceAll('.', '\\.')
+
+const offered = (resource: string): Piece => ({
+  text: 'See how many GPUs each node offers, and how many are requested: 0 means that the device plugin does not run there or finds none.',
+  command: `kubectl describe nodes | grep -E '^Name:|${quoted(resource)}'`,
+})
+const holders = (resource: string): Piece => ({
+  text: 'See which pods hold GPUs, and end what is not needed.',
+  command: `kubectl get pods -A -o yaml | grep -B 20 '${resource}:' | grep -E ' name:|namespace:'`,
+})
+/** The pod that could not be placed, where the text names it. */
+function events({ situation }: Matched): Piece {
+  const { pod, namespace } = situation().subject
+  return (
+    pod !== undefined && {
+      text: 'See what else rules nodes out for this pod.',
+      command: `kubectl describe pod ${pod}${namespace === undefined ? '' : ` -n ${namespace}`}`,
+    }
+  )
+}
+const RULED_OUT: Piece = {
+  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
+  command: 'kubectl get nodes --show-labels',
+}
+const AUTOSCALER: Piece = { text: 'If an autoscaler should add GPU nodes: see whether its GPU group has reached its maximum, or the cloud has none left.' }
+
+export const gpuUnschedulable = ruleFamily({
+  id: 'gpu-unschedulable',
+  kind: 'gpu_unschedulable',
+  literals: [
+    'Insufficient nvidia.com/',
+    'Insufficient amd.com/gpu',
+    'Insufficient gpu.intel.com/',
+    'devices unavailable for nvidia.com/',
+    'devices unavailable for amd.com/',
+    'devices unavailable for gpu.intel.com/',
+    'OutOfnvidia.com/',
+    'OutOfamd.com/gpu',
+    "Node didn't have enough resource: ",
+    ' device marked unhealthy: ',
+  ],
+  rules: [
+    {
+      // "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
+      pattern: new RegExp(`(\\d{1,6})/(\\d{1,6}) nodes are available:[^\\n]{0,400}?(\\d{1,6}) Insufficient ${RESOURCE}`),
+      severity: 'critical',
+      title: 'No node has a free GPU for the pod',
+      verdict: ({ match }) => `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} nodes have no free ${match[4]}.`,
+      remedies: (matched) => {
+        const { match } = matched
+        const resource = match[4] ?? 'nvidia.com/gpu'
+        return [offered(resource), holders(resource), /node selector|affinity|taint/.test(matched.message) && RULED_OUT, events(matched)]
+      },
+    },
+    {
+      pattern: new RegExp(`(?:didn't trigger scale-up|FailedScheduling)[^\\n]{0,400}?Insufficient ${RESOURCE}`),
+      severity: 'critical',
+      title: 'No node has a free GPU for the pod',
+      verdict: ({ match }) =>
+        `Kubernetes cannot place the pod: too few ${match[1]} are free${match[0].startsWith('didn') ? ', and the autoscaler would not add a node that has them' : ''}.`,
+      remedies: (matched) => [offered(matched.match[1] ?? 'nvidia.com/gpu'), AUTOSCALER, holders(matched.match[1] ?? 'nvidia.com/gpu'), events(matched)],
+    },
+    {
+      pattern: new RegExp(`requested number of devices unavailable for ${RESOURCE}\\. Requested: ?(\\d{1,6}), Available: ?(\\d{1,6})`),
+      severity: 'critical',
+      title: 'The node has no free GPU for the pod',
+      verdict: ({ match }) =>
+        `The kubelet rejected the pod: it asks for ${match[2]} ${match[1]}, and ${match[3]} ${match[3] === '1' ? 'is' : 'are'} free and healthy on the node.`,
+      remedies: (matched) => [
+        {
+          text: 'See what the device plugin of that node says: after a restart, or with unhealthy GPUs, it offers none.',
+          command: 'kubectl get pods -A -o wide | grep -i device-plugin',
+        },
+        offered(matched.match[1] ?? 'nvidia.com/gpu'),
+        { text: 'A rejected pod is not tried again: its Deployment or Job makes a new one; delete a bare pod and create it again when GPUs are free.' },
+        events(matched),
+      ],
+    },
+    {
+      pattern: new RegExp(`OutOf${RESOURCE}|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`),
+      severity: 'critical',
+      title: 'The node has no free GPU for the pod',
+      verdict: ({ match }) =>
+        match[3] === undefined
+          ? `The kubelet rejected the pod: its node has too few free ${match[1]}.`
+          : `The kubelet rejected the pod: it asks for ${match[3]} ${match[2]}, and ${match[4]} of the node's ${match[5]} are in use.`,
+      remedies: (matched) => [
+        holders(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
+        { text: 'If the pod names its node (nodeName): leave that to the scheduler, which waits until a GPU is free.' },
+        offered(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
+        events(matched),
+      ],
+    },
+    {
+      pattern: /'((?:nvidia|amd)\.com\/[\w.-]{1,40})' device marked unhealthy: (\S{4,60})/,
+      severity: 'critical',
+      title: 'The device plugin took a GPU out of use',
+      verdict: ({ match }) => `The device plugin marked ${match[2]} as unhealthy: new pods do not get it. Pods that have it keep it.`,
+      remedies: ({ match }) => [
+        match[1]?.startsWith('nvidia') === true
+          ? { text: 'See on the node what happened to the GPU: mostly an Xid.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" }
+          : { text: 'See on the node what happened to the GPU.', command: driverLines('amdgpu', 40) },
+        {
+          text: "Many releases of the plugin do not look again: when the GPU is well, recreate the plugin's pod on that node. Running work is not stopped.",
+          command: 'kubectl get pods -A -o wide | grep -i device-plugin',
+        },
+      ],
+    },
+  ],
+})

@@ -1,0 +1,52 @@
+// Errors of Intel's GPU runtime (Level Zero, Unified Runtime, SYCL) by their names: out of memory, device lost.
+import { ruleFamily, type Seen } from './parts/rules.ts'
+import { driverLines } from './parts/drm.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
+
+/** A table of codes, or code that handles them, in a text about them. */
+const listed = ({ message, match }: Seen): boolean => /^\s{0,8}[A-Z_]{8,60} ?(?:=|,)/.test(message.slice(match.index))
+const KERNEL = {
+  text: 'See whether the driver reset the GPU in the same second: then that is the cause.',
+  command: driverLines('xe', 40).replace("'xe '", "'xe |i915 '"),
+}
+
+export const levelZero = ruleFamily({
+  id: 'level-zero',
+  kind: 'cuda_oom',
+  literals: ['UR_RESULT_ERROR_OUT_OF_', 'ZE_RESULT_ERROR_OUT_OF_', 'PI_ERROR_OUT_OF_', 'UR_RESULT_ERROR_DEVICE_LOST', 'ZE_RESULT_ERROR_DEVICE_LOST'],
+  rules: [
+    {
+      pattern: /\b(?:UR|ZE)_RESULT_ERROR_DEVICE_LOST\b/,
+      kind: 'gpu_reset',
+      severity: 'critical',
+      title: 'GPU was lost under the program',
+      verdict: 'Level Zero lost the GPU: it hung or was reset, often after it ran out of memory. Each later call of this process fails too.',
+      remedies: [
+        KERNEL,
+        { text: 'Restart the program: this process cannot use the GPU any more.' },
+        { text: 'Try a smaller batch: running out of memory shows up as a lost device too.' },
+      ],
+      unless: listed,
+    },
+    {
+      pattern: /\b(?:(?:UR|ZE)_RESULT_ERROR|PI_ERROR)_OUT_OF_(DEVICE_MEMORY|RESOURCES|HOST_MEMORY)\b/,
+      severity: 'critical',
+      title: ({ match }) => (match[1] === 'HOST_MEMORY' ? 'Out of host memory for the GPU driver' : 'Out of GPU memory'),
+      verdict: ({ match }) =>
+        match[1] === 'HOST_MEMORY'
+          ? 'Level Zero could not get host memory for its work on the GPU.'
+          : match[1] === 'RESOURCES'
+            ? 'Level Zero could not get what it needs on the GPU: mostly memory, also after the GPU hung. The message carries no figures.'
+            : 'Level Zero could not get memory on the GPU. The message carries no figures.',
+      remedies: ({ situation, match }) => [
+        match[1] === 'HOST_MEMORY'
+          ? { text: 'See how much host memory is free, and what limits this process.', command: 'free -g; ulimit -a' }
+          : lessMemory(situation(), {}),
+        whoHolds({ ...situation(), vendor: 'intel' }),
+        KERNEL,
+      ],
+      unless: listed,
+    },
+  ],
+})

@@ -1,0 +1,41 @@
+// Pods for which Kubernetes has no GPU; written for this test.
+import type { Facts } from '../../../../agent/model/facts.ts'
+import type { LogKind } from '../../../../agent/model/kinds.ts'
+
+const one: readonly LogKind[] = ['gpu_unschedulable']
+
+export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
+  {
+    name: 'the scheduler',
+    text: 'Warning  FailedScheduling  12s  default-scheduler  0/4 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}, 3 Insufficient nvidia.com/gpu.',
+    kinds: one,
+  },
+  {
+    name: 'AMD',
+    text: '0/2 nodes are available: 2 Insufficient amd.com/gpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.',
+    kinds: one,
+  },
+  {
+    name: 'the autoscaler',
+    text: "Normal  NotTriggerScaleUp  30s  cluster-autoscaler  pod didn't trigger scale-up: 1 max node group size reached, 2 Insufficient nvidia.com/gpu",
+    kinds: one,
+  },
+  {
+    name: 'the kubelet',
+    text: 'Warning  UnexpectedAdmissionError  8s  kubelet  Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 2, Available: 1, which is unexpected',
+    kinds: one,
+  },
+  {
+    name: 'a pod that names its node',
+    text: "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: 1, used: 8, capacity: 8",
+    kinds: one,
+  },
+  { name: 'the device plugin', text: "'nvidia.com/gpu' device marked unhealthy: GPU-11111111-2222-3333-4444-555555555555", kinds: one },
+  {
+    name: 'after an Xid',
+    text: "XidCriticalError: Xid=79 on Device=GPU-11111111-2222-3333-4444-555555555555, the device will go unhealthy.\n'nvidia.com/gpu' device marked unhealthy: GPU-11111111-2222-3333-4444-555555555555",
+    kinds: ['xid', 'gpu_unschedulable'],
+    facts: { xid: 79 },
+  },
+  { name: 'quiet: memory', text: '0/3 nodes are available: 3 Insufficient memory.', kinds: [] },
+]
