@@ -1,4 +1,4 @@
-// The one path. An event goes to the stores, then to the diagnosis, then to the outputs; the incidents that it changes are kept, then told to the outputs.
+// The one path. An event goes to the stores, then to the diagnosis, then to the outputs; the incidents that it changes are kept, then published to the outputs.
 // Synchronous; time comes from the event.
 import type { Event } from './model/event.ts'
 import type { Incident, IncidentSummary } from './model/incident.ts'
@@ -17,7 +17,7 @@ export type DiagnosisStage = {
 /** Stands between the diagnosis and the outputs. */
 export type IncidentStage = {
   readonly name: string
-  /** Keeps an incident, and returns it as the outputs are told it. */
+  /** Keeps an incident, and returns it as the outputs get it. */
   readonly keep: (incident: Incident) => IncidentSummary
 }
 
@@ -35,11 +35,11 @@ export type Stages = {
 
 export type Pipeline = {
   readonly ingest: (event: Event) => void
-  /** Tells the outputs of incidents again, after people said something of them. */
-  readonly tell: (incidents: readonly IncidentSummary[]) => void
-  /** Tells all parts that the scrapes of the tick `t` have come in. */
+  /** Publishes incidents to the outputs again, after they were silenced, acknowledged or resolved by a user. */
+  readonly publish: (incidents: readonly IncidentSummary[]) => void
+  /** Notifies all parts that the scrapes of the tick `t` are complete. */
   readonly tick: (t: number) => void
-  /** Tells the outputs what has changed since the last tick. To be called at the end. */
+  /** Publishes what has changed since the last tick. Call at the end. */
   readonly flush: () => void
   /** How often each part threw; what it was given went on to the others. */
   readonly failures: () => ReadonlyMap<string, number>
@@ -60,11 +60,11 @@ export function createPipeline({ stores, diagnosis, incidents, outputs, ticks }:
       failed(name, on, error)
     }
   }
-  const tell = (incident: IncidentSummary): void => {
+  const publish = (incident: IncidentSummary): void => {
     for (const output of outputs.incidents) guarded(output.name, 'an incident', () => output.incident(incident))
   }
   const changed = (all: readonly Incident[]): void => {
-    for (const incident of all) guarded(incidents.name, 'an incident', () => tell(incidents.keep(incident)))
+    for (const incident of all) guarded(incidents.name, 'an incident', () => publish(incidents.keep(incident)))
   }
   return {
     ingest(event) {
@@ -72,7 +72,7 @@ export function createPipeline({ stores, diagnosis, incidents, outputs, ticks }:
       guarded(diagnosis.name, 'an event', () => changed(diagnosis.ingest(event)))
       for (const output of outputs.events) guarded(output.name, 'an event', () => output.ingest(event))
     },
-    tell: (all) => all.forEach(tell),
+    publish: (all) => all.forEach(publish),
     tick(t) {
       for (const part of ticks) guarded(part.name, 'a tick', () => part.tick(t))
     },

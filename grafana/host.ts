@@ -104,7 +104,7 @@ const byCard = 'gpu, uuid'
 const gpus = [
   rows({
     title: 'GPUs',
-    help: 'The cards as they are now. A cell without a figure: the driver does not tell it (a card that is lost or hangs tells nothing). GPU leads to the card.',
+    help: 'All GPUs of the host now. An empty cell: the driver does not report it (a GPU that is lost or hangs reports nothing). GPU opens the dashboard of that GPU.',
     height: 9,
     columns: [
       { label: 'gpu', name: 'GPU', width: 70, links: [toGpu()] },

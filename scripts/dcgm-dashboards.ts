@@ -188,7 +188,7 @@ export const DASHBOARDS: readonly Asked[] = [
       'count by (DCGM_FI_DEV_SERIAL, DCGM_FI_DEV_NAME, DCGM_FI_DEV_VBIOS_VERSION, DCGM_FI_DEV_MINOR_NUMBER) (DCGM_FI_DEV_GPU_TEMP{DCGM_FI_DEV_SERIAL!=""})',
     ],
     without: {
-      'NVML tells no such limit, or the agent does not read it': ['DCGM_FI_DEV_GPU_MAX_OP_TEMP', 'DCGM_FI_DEV_MEM_MAX_OP_TEMP'],
+      'NVML reports no such limit, or the agent does not read it': ['DCGM_FI_DEV_GPU_MAX_OP_TEMP', 'DCGM_FI_DEV_MEM_MAX_OP_TEMP'],
       'licences of virtual GPUs are none of a bare host': ['DCGM_FI_DEV_VGPU_LICENSE_STATUS'],
     },
   },

@@ -69,7 +69,7 @@ export function containerOfPath(path: string): { readonly id: string; readonly r
   return last
 }
 
-/** With hybrid hierarchies the memory line tells most and the `0::` line least (Docker leaves an empty directory there). */
+/** With hybrid hierarchies the memory line says most and the `0::` line least (Docker leaves an empty directory there). */
 function byTrust(paths: readonly CgroupPath[]): readonly string[] {
   const rank = ({ controllers }: CgroupPath): number =>
     controllers.includes('memory') ? 0 : controllers.includes('name=systemd') ? 1 : controllers.length > 0 ? 2 : 3

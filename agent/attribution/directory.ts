@@ -5,7 +5,7 @@ import { createKubernetesLookup } from './kubernetes.ts'
 import type { KubernetesLookup } from './kubernetes.ts'
 
 export type ContainerDirectory = {
-  /** What an engine told about a container. The object given before stays in use when nothing changed, so that it can serve as a cache key. */
+  /** What an engine reported about a container. The object given before stays in use when nothing changed, so that it can serve as a cache key. */
   readonly set: (identity: ContainerIdentity) => ContainerIdentity
   /** Never undefined for a container: without an engine the name is the first 12 hex of the id. The same object as long as nothing changes. */
   readonly resolve: (id: string, podUid?: string) => ContainerIdentity
@@ -40,7 +40,7 @@ export function createContainerDirectory /** Absent: the kubelet's links under /
   options: { readonly kubernetes?: KubernetesLookup } = {},
 ): ContainerDirectory {
   const kubernetes = options.kubernetes ?? createKubernetesLookup()
-  const told = new Map<string, ContainerIdentity>()
+  const reported = new Map<string, ContainerIdentity>()
   const provisional = new Map<string, ContainerIdentity>()
   let version = 0
 
@@ -50,7 +50,7 @@ export function createContainerDirectory /** Absent: the kubelet's links under /
     return names === undefined ? { id, name } : { id, name, namespace: names.namespace, pod: names.pod }
   }
   const resolve = (id: string, podUid?: string): ContainerIdentity => {
-    const known = told.get(id)
+    const known = reported.get(id)
     if (known !== undefined) return known
     const before = provisional.get(id)
     const guessed = guess(id, podUid)
@@ -58,11 +58,11 @@ export function createContainerDirectory /** Absent: the kubelet's links under /
   }
   return {
     set(identity) {
-      const before = told.get(identity.id)
+      const before = reported.get(identity.id)
       if (before !== undefined && same(before, identity)) return before
       version++
       provisional.delete(identity.id)
-      return remember(told, identity.id, identity)
+      return remember(reported, identity.id, identity)
     },
     resolve,
     at(place) {

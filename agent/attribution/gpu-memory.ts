@@ -118,7 +118,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       metric: processGpuMemoryBytes.name,
       labels,
       reason: 'not_supported',
-      detail: 'the driver does not tell how much memory this process holds (Windows driver model, or an old driver inside a container)',
+      detail: 'the driver does not report how much memory this process holds (Windows driver model, or an old driver inside a container)',
     }
     const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemoryBytes, labels), gap, seen: 0 }
     gpu.processes.set(key, entry)
@@ -132,7 +132,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       metric: containerGpuMemoryBytes.name,
       labels,
       reason: 'not_supported',
-      detail: 'the driver does not tell the memory of one of its processes, so there is no sum',
+      detail: 'the driver does not report the memory of one of its processes, so there is no sum',
     }
     const entry: ContainerEntry = { who, series: makeSeries(containerGpuMemoryBytes, labels), gap, seen: 0, bytes: 0, unknown: 0 }
     gpu.containers.set(key, entry)
@@ -216,7 +216,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         metric: gpuMemoryUnattributedBytes.name,
         labels: gpu.labels,
         reason: 'not_supported',
-        detail: `the driver does not tell the memory of ${unknown} of its processes`,
+        detail: `the driver does not report the memory of ${unknown} of its processes`,
       })
     // Used memory and the list are read one after the other, so a process that grows between them can make the rest negative.
     else readings.push({ series: gpu.unattributed, value: Math.max(0, usedBytes - attributed) })

@@ -25,13 +25,13 @@ const RESOLVE_MS = 5_000
 const FORGET_MS = 30_000
 /**
  * Descriptors of /proc/PID/comm kept open. Such a descriptor stands for one process, not for a number: when the process has gone, reading
- * fails with ESRCH though its pid may be in use again. So one read of 1 µs tells that it lives and what it is called; opening and reading
+ * fails with ESRCH though its pid may be in use again. So one read of 1 µs shows that it runs and its name; opening and reading
  * /proc/PID/stat costs 15.
  */
 const MAX_OPEN = 256
 
 type Entry = {
-  /** undefined where no descriptor is kept: too many, or no such file; then the start time tells processes apart. */
+  /** undefined where no descriptor is kept: too many, or no such file; then the start time distinguishes processes. */
   readonly comm: number | undefined
   identity: ProcessIdentity
   place: CgroupPlace

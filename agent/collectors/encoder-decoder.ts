@@ -1,4 +1,4 @@
-// Utilization of the video engines. Not told under MIG.
+// Utilization of the video engines. Not reported under MIG.
 import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio } from '../metrics/gpu-load.ts'
 import type { Collector } from './collector.ts'
 import { all, gauge } from './parts/gauges.ts'

@@ -1,4 +1,4 @@
-// Fan speed. Boards without fans do not tell it.
+// Fan speed. Boards without fans do not report it.
 import { gpuFanSpeedRatio } from '../metrics/gpu-temperature.ts'
 import type { Collector } from './collector.ts'
 import { gauge } from './parts/gauges.ts'

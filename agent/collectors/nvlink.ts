@@ -65,8 +65,8 @@ function attach(device: Device): Attached {
       links ??= discover()
       for (const read of links) read(out, nowMs)
       counted(out, nowMs)
-      const told = counters.codes[0] === SUCCESS && counters.codes[1] === SUCCESS
-      if (!told) return directions.forEach(({ rate }) => rate.forget())
+      const isRead = counters.codes[0] === SUCCESS && counters.codes[1] === SUCCESS
+      if (!isRead) return directions.forEach(({ rate }) => rate.forget())
       let sum: number | undefined = 0
       for (const [at, { series, rate }] of directions.entries()) {
         const perSecond = rate.next((counters.values[at] ?? 0) * KIB, nowMs)

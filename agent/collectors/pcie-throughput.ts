@@ -26,7 +26,7 @@ function attach(device: Device): Attached {
     if (code === NOT_YET) return
     for (const [at, { labels, series }] of ways.entries()) {
       if (code === SUCCESS && gpm.codes[at] === SUCCESS) out.reading(series, (gpm.values[at] ?? Number.NaN) * MIB)
-      // The counters' failure is the one to tell: GPM is only their stand-in.
+      // The counters' failure is the one to report: GPM is only their stand-in.
       else out.gap(gpuPcieThroughputBytesPerSecond, labels, counters.failure(at))
     }
   }

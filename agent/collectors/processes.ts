@@ -27,7 +27,7 @@ function merge(rows: Map<string, ProcessRow>, listed: Set<number>, source: Sourc
     const key = `${entry.pid} ${gi ?? '-'} ${ci ?? '-'}`
     const known = rows.get(key)
     const type = known === undefined ? source.letter : known.type.includes(source.letter) ? known.type : `${known.type}+${source.letter}`
-    // Each list tells the same number, all memory of the process; where one does not tell it, another may.
+    // Each list gives the same number, all memory of the process; where one does not give it, another may.
     const bytes = entry.bytes ?? known?.bytes ?? null
     rows.set(key, { pid: entry.pid, type, bytes, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) })
   }
@@ -54,7 +54,7 @@ function attach(device: Device): Attached {
           compute ||= source.letter === 'C'
         } else if (source.letter === 'C') failure ??= failureOf(source.query.name, code)
       }
-      // Graphics and MPS lists are missing on many drivers and GPUs and nobody misses them; without the compute list nothing is known.
+      // Graphics and MPS lists are missing on many drivers and GPUs, and are not needed; without the compute list nothing is known.
       if (compute) out.processes([...rows.values()])
       else out.gap(LISTED, device.labels, failure ?? failureOf('nvmlDeviceGetComputeRunningProcesses_v3', 13))
     },

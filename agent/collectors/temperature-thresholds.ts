@@ -3,7 +3,7 @@ import { gpuTemperatureThresholdCelsius } from '../metrics/gpu-temperature.ts'
 import type { Collector } from './collector.ts'
 import { all, gauge } from './parts/gauges.ts'
 
-/** nvmlTemperatureThresholds_t. From Ada on many boards tell none (they give margins instead). */
+/** nvmlTemperatureThresholds_t. From Ada on many boards report none (they give margins instead). */
 const THRESHOLDS = [
   { type: 0, threshold: 'shutdown' },
   { type: 1, threshold: 'slowdown' },

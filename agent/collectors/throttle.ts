@@ -7,7 +7,7 @@ import type { Series } from '../model/series.ts'
 import type { Attached, Collector } from './collector.ts'
 import { firstOf } from './parts/gauges.ts'
 
-/** nvmlClocksEventReason*, by the names of nvidia-smi's query fields. R615 adds two whose bits are not known yet: unknown bits are told as `bit_0x…`. */
+/** nvmlClocksEventReason*, by the names of nvidia-smi's query fields. R615 adds two whose bits are not known yet: unknown bits are reported as `bit_0x…`. */
 export const REASONS = [
   [0x1, 'gpu_idle'],
   [0x2, 'applications_clocks_setting'],

@@ -1,4 +1,4 @@
-// Utilization of compute and memory interface, as the driver averages it over its last sample period (1/6 s to 1 s). Not told under MIG.
+// Utilization of compute and memory interface, as the driver averages it over its last sample period (1/6 s to 1 s). Not reported under MIG.
 import { gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../metrics/gpu-load.ts'
 import { LAYOUTS } from '../nvml/layouts.ts'
 import type { Collector } from './collector.ts'

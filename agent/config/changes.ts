@@ -21,7 +21,7 @@ export function takeChanges(inForce: Config, loaded: Pick<LoadedConfig, 'config'
   const merge = (taken: ReadonlySet<string>): Config => {
     const merged = nest((key) => readKey(taken.has(key.path) ? loaded.config : inForce, key))
     if (!isConfig(merged)) throw new Error('the new configuration and the one in force cannot be merged: report this')
-    // Where nobody set it, it follows from the address that is served now and not from the one that needs a restart.
+    // Where it is not set, it follows from the address that is served now and not from the one that needs a restart.
     return loaded.origins.has('alerts.base_url') ? merged : withBaseUrl({ ...merged, alerts: { ...merged.alerts, base_url: '' } })
   }
   let config = merge(takes)

@@ -18,7 +18,7 @@ function exampleOf(field: Key['field']): string {
   return yamlValue(field.shown === undefined ? field.default : field.shown(field.default))
 }
 
-/** What the example tells of a detector. */
+/** What the example shows of a detector. */
 export type ExampleDetector = {
   readonly id: string
   readonly title: string

@@ -54,7 +54,7 @@ export function readGroup<const F extends Fields>(
   }
   if (problems.length > 0) return { problems }
   if (isValues(fields, values)) return { values }
-  // A group lost without a word would be worse: a notifier that nobody hears of.
+  // Losing a group silently would be worse: a notifier would never send.
   throw new Error(`a default of ${Object.keys(fields).join(', ')} does not pass its own schema`)
 }
 

@@ -110,7 +110,7 @@ export function createReloader({ initial, parts, read, log, onState, now = Date.
     return following
   }
   const follow = async (): Promise<ReloadResult> => {
-    // The one before is done, though its caller may not have been told yet.
+    // The one before is done, though its caller may not have its answer yet.
     following = undefined
     return begin()
   }

@@ -60,6 +60,6 @@ function unroutedWarnings({ notifiers, routes }: Config, { where }: RuleContext)
   return notifiers.flatMap(({ name }, at) =>
     routes.some(({ to }) => to.includes(name))
       ? []
-      : [{ where: where('notifiers', [at, 'name']), text: `notifiers[${at}]: no route names ${name}, so it is told nothing` }],
+      : [{ where: where('notifiers', [at, 'name']), text: `notifiers[${at}]: no route names ${name}, so it gets no notifications` }],
   )
 }

@@ -20,10 +20,10 @@ import { simulate } from './sections/simulate.ts'
 import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
-/** In the order in which the example file tells them. */
+/** In the order of the example file. */
 export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
-/** Values with parts of their own, told after the sections. */
+/** Values with parts of their own, after the sections. */
 export const LISTS = { notifiers, routes, targets, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */

@@ -1,4 +1,4 @@
-// One value that somebody set, and where; judged against its key's field.
+// One value that a user set, and where; checked against its key's field.
 import { nearest } from '../lib/nearest.ts'
 import { readField } from './field.ts'
 import type { Problem } from './problem.ts'

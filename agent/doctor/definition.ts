@@ -1,4 +1,4 @@
-// What a check of `warpwatch doctor` is: it looks at one thing of the host, or of each container, and says whether that is well and how to mend it.
+// What a check of `warpwatch doctor` is: it looks at one thing of the host, or of each container, and says whether that is well and how to fix it.
 import type { Config } from '../config/schema.ts'
 import type { CheckGroup, Finding } from '../model/doctor.ts'
 import type { IncidentKind } from '../model/kinds.ts'
@@ -12,7 +12,7 @@ import type { RunCommand } from './parts/run-command.ts'
 
 export type { CheckGroup, CheckStatus, Finding } from '../model/doctor.ts'
 
-/** A promise made when the first check asks and shared by all; an error in it skips the checks that need it, with its words. */
+/** A promise made when the first check asks and shared by all; an error in it skips the checks that need it, with its message. */
 export type Lazily<T> = () => Promise<T>
 
 /** The host as checks see it. Nothing behind it changes anything. */
@@ -22,7 +22,7 @@ export type Surroundings = {
   /** Runs a program without a shell, with a time-out; only programs that change nothing. */
   readonly run: RunCommand
   readonly distribution: Lazily<Distribution>
-  /** The first engine that answers. undefined: none is installed; rejects, in words, when there are some and none answers. */
+  /** The first engine that answers. undefined: none is installed; rejects with a message when there are some and none answers. */
   readonly engine: Lazily<EngineFacts | undefined>
   /** Those of all engines that want a GPU, or the one that was named. Rejects as `engine` does; empty where there is none. */
   readonly containers: Lazily<readonly DoctorContainer[]>

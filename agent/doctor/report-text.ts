@@ -20,7 +20,7 @@ function findingLines({ status, subject, summary, detail, remedies = [] }: Findi
   ]
 }
 
-/** Several containers with the same trouble are told once, with all their names. */
+/** Several containers with the same problem are reported once, with all their names. */
 function merged(findings: readonly Finding[]): readonly Finding[] {
   const bySaying = new Map<string, { readonly finding: Finding; readonly subjects: string[] }>()
   for (const finding of findings) {

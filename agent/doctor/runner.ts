@@ -14,7 +14,7 @@ export type RunOptions = {
 const TIMEOUT_MS = 2_000
 /** More than there are: those that wait for a driver that hangs must not keep the others from looking. */
 const PARALLEL = 64
-/** A check of 500 containers must not make a report that nobody can read. */
+/** A check of 500 containers must not make a report too long to read. */
 const MAX_FINDINGS = 200
 const MAX_TEXT = 2_000
 
@@ -101,14 +101,14 @@ export async function runCheck(check: CheckDefinition, around: Surroundings): Pr
     clock.stop()
   }
   const { id, group, title } = check
-  const told = [...findings].sort((a, b) => WORST.indexOf(a.status) - WORST.indexOf(b.status))
+  const sorted = [...findings].sort((a, b) => WORST.indexOf(a.status) - WORST.indexOf(b.status))
   return {
     id,
     group,
     title,
-    status: worst(told.map(({ status }) => status)),
+    status: worst(sorted.map(({ status }) => status)),
     duration_ms: Math.round(performance.now() - begun),
-    findings: told.slice(0, MAX_FINDINGS).map(cleaned),
+    findings: sorted.slice(0, MAX_FINDINGS).map(cleaned),
   }
 }
 

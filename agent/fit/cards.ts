@@ -32,7 +32,7 @@ const CARDS: readonly Card[] = [
   { name: 'H200', also: ['H200 141GB'], gib: 139.8 },
   { name: 'B200', also: ['B200 180GB'], gib: 178.35 },
 ]
-/** Those that are told of where no agent runs and nobody named any. */
+/** The GPUs to answer for where no agent runs and none is named. */
 const USUAL = ['T4', 'RTX 4090', 'L40S', 'A100 40GB', 'A100 80GB', 'H100 80GB', 'H200']
 export const MOST_CARDS = 32
 

@@ -79,7 +79,7 @@ export function modelOf({ name, params, config, weights }: ModelSources): FitMod
         ? 'the model is missing: give params, a config or weights'
         : `config.json: nothing is known of models of type ${JSON.stringify(config.modelType.slice(0, 60))}: give their size (params) or their weights as well`,
     )
-  // A model of a type that nobody knows must not get the shape of one that somebody knows.
+  // A model of an unknown type must not get the shape of a known one.
   if (config !== undefined) return { ...modelOfSize(params, name), architecture: undefined, guessed: false }
   return modelOfSize(params, name)
 }

@@ -13,7 +13,7 @@ export function communicationOf({ gpus, shard, train }: FitSettings, trainable: 
   if (gpus === 1) return NOTHING
   const nccl = range(200 * MIB, 500 * MIB, 1.8 * GIB)
   if (train === 'no' || shard === 'tensor') return nccl
-  // Nobody needs a bucket that is bigger than all gradients.
+  // A bucket bigger than all gradients is of no use.
   const bucket = 2 * Math.min(shard === 'none' ? 25 * MIB : 5e8, trainable)
   return plus(nccl, range(0, bucket, 2 * bucket))
 }

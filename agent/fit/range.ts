@@ -4,7 +4,7 @@ import type { Range } from '../model/fit.ts'
 export const NOTHING: Range = { low_bytes: 0, likely_bytes: 0, high_bytes: 0 }
 
 export const exactly = (bytes: number): Range => range(bytes, bytes, bytes)
-/** 256 TiB, more than any machine has: what is asked for beyond is told as that, so that all sums stay exact. */
+/** 256 TiB, more than any machine has: larger figures are capped to it, so that all sums stay exact. */
 const MOST_BYTES = 2 ** 48
 const whole = (bytes: number): number => Math.min(MOST_BYTES, Math.round(bytes))
 

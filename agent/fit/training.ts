@@ -43,7 +43,7 @@ export type TrainingParts = {
 function loraParts(model: FitModel, settings: FitSettings): TrainingParts {
   const trainable = loraParameters(model, settings)
   const state = STATE_BYTES[settings.optimizer]
-  // PEFT keeps adapters in fp32 (autocast_adapter_dtype) unless told otherwise; others keep them, their gradients and states in 16 bits.
+  // PEFT keeps adapters in fp32 (autocast_adapter_dtype) unless set otherwise; others keep them, their gradients and states in 16 bits.
   return {
     trainable,
     adapters: range(2 * trainable, 4 * trainable, 4 * trainable),

@@ -147,7 +147,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
       const reading = readings[i]
       if (reading === undefined || !Number.isFinite(reading.value)) continue // finite by its type; a NaN would poison sums
       const { series, value } = reading
-      // A source tells its series in the same order each time, so the place finds the entry without hashing its key.
+      // A source reports its series in the same order each time, so the place finds the entry without hashing its key.
       let entry = known[i]
       if (entry?.series !== series) {
         entry = entryOf(series)
@@ -193,7 +193,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
   }
 
   const render = (format: ExpositionFormat): Page => {
-    // The bytes of the last page are written over when nobody sends them any more: new ones each second would be 2 MB of garbage
+    // The bytes of the last page are written over once they are no longer being sent: new ones each second would be 2 MB of garbage
     // outside the heap, for which the collector stops everything (measured with 10,000 series: each 23rd rendering took 10 ms more).
     let sheet = sheets.get(format)
     if (sheet === undefined || sheet.holders > 0) {

@@ -22,7 +22,7 @@ export const RELOAD_PATH = '/-/reload'
  */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[de]|3\d|[46][1-9a-f]|[57][0-9a]|5f|7e)[\da-f]{2})*)+$/i
 
-/** Paths that tell nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
+/** Paths that reveal nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
 const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path === RELOAD_PATH || path.startsWith('/api/')
 
 /** All that can be changed, and how. */

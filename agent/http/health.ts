@@ -12,7 +12,7 @@ export type Readiness = {
 /** Sampling runs at 1 Hz; five missed seconds are no jitter. */
 const STALE_AFTER_MS = 5_000
 
-/** Sources that tell of the agent and its findings, not of what it watches: they go on speaking when nothing is sampled any more. */
+/** Sources that report the agent and its findings, not what it watches: they go on reporting when nothing is sampled any more. */
 const OWN_SOURCES: ReadonlySet<string> = new Set([
   'agent',
   'incidents',
@@ -30,7 +30,7 @@ const AHEAD_MS = 2_000
 
 /**
  * Ready while a scrape of something outside the agent is younger than 5 s. Remembers the newest time, since old groups leave the store; one that lies
- * ahead was told before the clock was set back, and says nothing any more.
+ * ahead was reported before the clock was set back, and does not count.
  */
 export function createReadiness(latest: Pick<LatestStore, 'groups'>, now: () => number = Date.now): () => Readiness {
   let newest: number | undefined

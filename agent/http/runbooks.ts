@@ -1,4 +1,4 @@
-// The runbooks: one page of Markdown for each kind of incident, and a list of them. They tell nothing about the host, so no token is asked for.
+// The runbooks: one page of Markdown for each kind of incident, and a list of them. They reveal nothing about the host, so no token is needed.
 import type { Context, Hono } from 'hono'
 import { nearest } from '../lib/nearest.ts'
 import { INCIDENT_KINDS } from '../model/kinds.ts'

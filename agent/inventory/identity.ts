@@ -1,4 +1,4 @@
-// Who GPUs, MIG instances, containers and processes are, as the labels of a series tell it. What a label does not tell is absent.
+// Identity of GPUs, MIG instances, containers and processes from the labels of a series. What no label gives is absent.
 import type { Labels, Series } from '../model/series.ts'
 import { busKey } from './bus.ts'
 
@@ -45,7 +45,7 @@ export type GpuProcess = {
   readonly labels: Labels
 }
 
-/** Sources tell the same Series each time: each is read once. */
+/** Sources emit the same Series object each time: each is read once. */
 function once<T>(read: (labels: Labels) => T | undefined): (series: Series) => T | undefined {
   const known = new WeakMap<Series, { readonly found: T | undefined }>()
   return (series) => {

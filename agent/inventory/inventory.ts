@@ -1,4 +1,4 @@
-// The host's GPUs, MIG instances, containers and processes as the newest readings tell them: derived once, asked by everybody.
+// The host's GPUs, MIG instances, containers and processes as of the newest readings: derived once, used by every consumer.
 import { containerGpuRequested, containerInfo } from '../metrics/container.ts'
 import { gpuInfo } from '../metrics/gpu-identity.ts'
 import { gpuMigInfo } from '../metrics/mig.ts'
@@ -8,7 +8,7 @@ import type { Series } from '../model/series.ts'
 import { busKey } from './bus.ts'
 import { containerOf, gpuOf, migOf, processOf, type Gpu, type GpuProcess, type HostContainer, type MigInstance } from './identity.ts'
 
-/** `mig`: UUIDs of its MIG devices; `source`: who tells of it. */
+/** `mig`: UUIDs of its MIG devices; `source`: which source reports it. */
 export type HostGpu = Gpu & { readonly mig: readonly string[]; readonly source: string }
 /** What a process holds: `bytes` at `t`, Unix ms, as the source `source` reported it. */
 export type Holding = GpuProcess & { readonly bytes: number; readonly t: number; readonly source: string }
@@ -18,16 +18,16 @@ export type GivenGpu = { readonly uuid: string; readonly index: number; readonly
 export type Container = HostContainer & { readonly given: readonly GivenGpu[]; readonly pid?: string }
 
 export type Inventory = {
-  /** By index. A GPU of which nobody tells now is not there. */
+  /** By index. A GPU that no source reports now is absent. */
   readonly gpus: () => readonly HostGpu[]
   readonly byUuid: (uuid: string) => HostGpu | undefined
   /** Any spelling of a PCI address. */
   readonly byBus: (address: string) => HostGpu | undefined
   readonly byIndex: (index: number) => HostGpu | undefined
-  /** The same, also when nobody tells of it any more: a card that is lost is the same card. */
+  /** The same, also when no source reports it any more: a lost GPU is the same GPU. */
   readonly known: (uuid: string) => Gpu | undefined
   readonly migs: () => readonly MigInstance[]
-  /** By the numbers of its instance, also when nobody tells of it any more; `ci` is empty for a GPU instance without a compute instance. */
+  /** By the numbers of its instance, also when no source reports it any more; `ci` is empty for a GPU instance without a compute instance. */
   readonly knownMig: (uuid: string, gi: string, ci: string) => MigInstance | undefined
   readonly migByUuid: (migUuid: string) => MigInstance | undefined
   /** That run, or of which the GPUs that they were given are known. */

@@ -173,7 +173,7 @@ export function createHttpClient({
       ...(proxy === undefined || timeoutMs === undefined ? {} : { timeout: timeoutMs + TUNNEL_LATER_MS }),
     })
     progress.end = (error) => {
-      // For the same reason it may tell no error either.
+      // For the same reason it may report no error either.
       reject(error)
       made.destroy(error)
     }

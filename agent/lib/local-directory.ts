@@ -1,11 +1,11 @@
 // Holds a directory of another process's file system, and what lies in it, without asking a file system that a program answers for: FUSE and network
-// file systems may hang whoever looks, without end. Everything is held by O_PATH, which asks nobody, and looked at only once its mount is known.
+// file systems may hang whoever looks, without end. Everything is opened with O_PATH, which sends no request, and read only once its mount is known.
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 
 /** open(2): the entry is not opened, only held; a pipe or a device there does nothing. */
 const O_PATH = 0o10000000
 
-/** File systems that the kernel alone answers for, as /proc/PID/mountinfo names them. An overlay may still lie upon another one, which it does not tell. */
+/** File systems that the kernel alone answers for, as /proc/PID/mountinfo names them. An overlay may still lie upon another one, which it does not show. */
 const LOCAL: ReadonlySet<string> = new Set([
   'tmpfs',
   'devtmpfs',
@@ -47,7 +47,7 @@ const remote = (what: string): Error =>
 /** The number of the mount that a held entry lies on. */
 export function mountOf(fd: number): string {
   const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1]
-  if (id === undefined) throw remote('a path whose mount the kernel does not tell (it is older than 3.15)')
+  if (id === undefined) throw remote('a path whose mount the kernel does not report (it is older than 3.15)')
   return id
 }
 

@@ -40,7 +40,7 @@ HERE.addAddress('::', 'ipv6')
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 const family = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4')
-/** Nobody means a proxy for what runs on this host. */
+/** A proxy is never meant for what runs on this host. */
 const isHere = (host: string): boolean => (isIP(host) === 0 ? /^(?:.*\.)?localhost$/.test(host) : HERE.check(host, family(host)))
 
 type Matches = (host: string, port: string) => boolean

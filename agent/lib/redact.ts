@@ -86,7 +86,7 @@ export function redactDeep(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactDeep(item)]))
 }
 
-/** Variables that matter to a fault; everything else of an environment is nobody's business. */
+/** Variables that matter to a fault; everything else of an environment is private. */
 const ENV_NAMES =
   /^(CUDA|PYTORCH|TORCH|NCCL|NVIDIA|NVTE|VLLM|TF|XLA|JAX|HIP|HSA|ROCR|OMP|MKL|GGML|OLLAMA|LLAMA|ORT|BNB|BITSANDBYTES|ACCELERATE|DEEPSPEED|TRITON|CUBLAS|CUDNN|TOKENIZERS|SLURM|FLASH|TRANSFORMERS)_|^(WORLD_SIZE|RANK|LOCAL_RANK|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT|LD_LIBRARY_PATH|HF_HOME|HF_HUB_OFFLINE|HF_HUB_CACHE|PYTHONFAULTHANDLER)$/
 const SECRET_ENV = /TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH/

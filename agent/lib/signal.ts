@@ -1,4 +1,4 @@
-// A value that tells its watchers when it changes.
+// A value that notifies its watchers when it changes.
 
 export type Signal<T> = {
   readonly get: () => T

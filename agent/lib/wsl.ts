@@ -20,7 +20,7 @@ export const WSL_LIBRARY_FOLDER = '/usr/lib/wsl/lib'
 
 /**
  * By the kernel's release (`5.15.153.1-microsoft-standard-WSL2`, WSL1 `4.4.0-19041-Microsoft`), which holds in containers too.
- * A kernel of one's own may have dropped the word: then the para-virtual device /dev/dxg together with NVIDIA's mounted library tell;
+ * A custom kernel may have dropped the suffix: then the para-virtual device /dev/dxg together with NVIDIA's mounted library show it;
  * /dev/dxg alone does not, Azure has it in ordinary virtual machines.
  */
 export function detectWsl({ osRelease = '', hasDxg, hasWslNvml, hasWslNvidiaSmi }: WslFacts): Wsl {
@@ -51,7 +51,7 @@ export function wslHint(wsl: Wsl): string | undefined {
   if (wsl.version === 1) return 'WSL1: no GPU is reachable from it; WSL2 is needed (wsl --set-version DISTRIBUTION 2)'
   if (wsl.version === 0) return undefined
   return wsl.nvidia
-    ? "WSL2: memory per process, Xid events and ECC are not told here; Windows programs' memory shows as unattributed"
+    ? "WSL2: memory per process, Xid events and ECC are not available here; Windows programs' memory shows as unattributed"
     : 'WSL2 without NVIDIA libraries in /usr/lib/wsl/lib: install the NVIDIA driver in Windows, none in WSL'
 }
 

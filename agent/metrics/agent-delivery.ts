@@ -46,7 +46,7 @@ export const agentNotificationsWaiting = defineMetric({
   subject: 'agent',
   kind: 'gauge',
   unit: '{notification}',
-  help: 'What is to be told and has not been delivered yet.',
+  help: 'Notifications that have not been delivered yet.',
   labels: ['notifier'],
 })
 export const agentNotificationsOldestSeconds = defineMetric({

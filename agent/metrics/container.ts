@@ -66,7 +66,7 @@ export const containerOomKillsTotal = defineMetric({
   field: 'oom_kills_total',
   kind: 'counter',
   unit: '{kill}',
-  help: 'Processes of the container that the kernel killed for want of memory, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); starts over when the container restarts.',
+  help: 'Processes of the container that the kernel OOM killer killed, children too: cgroup v2 memory.events oom_kill (with all cgroups below), v1 memory.oom_control oom_kill (this cgroup only); starts over when the container restarts.',
   labels: CONTAINER_LABELS,
 })
 export const containerRestartsTotal = defineMetric({
@@ -123,7 +123,7 @@ export const containerGpuAccessible = defineMetric({
   by: 'uuid',
   kind: 'gauge',
   unit: '1',
-  help: '1 while a container can reach a GPU that it was given, 0 when its device node or the permission of its device cgroup is gone; absent where that cannot be told (cgroup v2 hides its rules).',
+  help: '1 while a container can reach a GPU that it was given, 0 when its device node or the permission of its device cgroup is gone; absent where that cannot be determined (cgroup v2 hides its rules).',
   labels: [...CONTAINER_LABELS, ...GPU_LABELS],
 })
 export const containerGpuNode = defineMetric({

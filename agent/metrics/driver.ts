@@ -6,7 +6,7 @@ export const gpusPresent = defineMetric({
   subject: 'driver',
   kind: 'gauge',
   unit: '{gpu}',
-  help: 'GPUs that the driver lists; absent while the driver tells nothing.',
+  help: 'GPUs that the driver lists; absent while the driver does not answer.',
   labels: [],
 })
 export const gpusExpected = defineMetric({
@@ -22,6 +22,6 @@ export const driverLibraryMismatch = defineMetric({
   subject: 'driver',
   kind: 'gauge',
   unit: '1',
-  help: '1 while no installed libnvidia-ml is of the version of the loaded kernel module, so that new programs cannot use the GPUs, else 0; absent where one of both cannot be told.',
+  help: '1 while no installed libnvidia-ml is of the version of the loaded kernel module, so that new programs cannot use the GPUs, else 0; absent where one of the two versions is not known.',
   labels: ['kernel_version', 'library_version'],
 })

@@ -9,7 +9,7 @@ export const gpuInfo = defineMetric({
   field: 'info',
   kind: 'info',
   unit: '1',
-  help: 'Always 1; the labels tell who the GPU is. Labels that the driver does not tell are absent (serial on GeForce, minor in WSL2).',
+  help: 'Always 1; the labels identify the GPU. Labels that the driver does not report are absent (serial on GeForce, minor in WSL2).',
   labels: [...GPU_LABELS, 'name', 'pci_bus_id', 'driver_version', 'cuda_version', 'vbios_version', 'serial', 'minor'],
   history: false,
 })
@@ -19,7 +19,7 @@ export const gpuPresent = defineMetric({
   field: 'present',
   kind: 'gauge',
   unit: '1',
-  help: '1 for a GPU that the driver lists, also while it hangs; 0 for one that was here and is not listed any more. Absent while the driver tells nothing.',
+  help: '1 for a GPU that the driver lists, also while it hangs; 0 for one that was here and is not listed any more. Absent while the driver does not answer.',
   labels: GPU_LABELS,
 })
 export const gpuSampleAgeSeconds = defineMetric({

@@ -1,4 +1,4 @@
-// How busy the GPU is, as the driver averages it over its last sample period. Not told under MIG; GPM tells more (gpm.ts).
+// How busy the GPU is, as the driver averages it over its last sample period. Not reported under MIG; GPM gives more (gpm.ts).
 import { defineMetric } from '../model/metric.ts'
 import { dcgmGauge } from './dcgm.ts'
 import { GPU_LABELS } from './labels.ts'

@@ -35,7 +35,7 @@ export const incidentsSilenced = defineMetric({
   subject: 'incident',
   kind: 'gauge',
   unit: '{incident}',
-  help: 'Firing incidents of which nobody is told, as a silence covers them.',
+  help: 'Firing incidents without notifications because a silence covers them.',
   labels: [],
   history: false,
 })

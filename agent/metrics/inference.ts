@@ -23,7 +23,7 @@ export const inferenceKvCacheUsageRatio = gauge(
   'kv_cache_usage_ratio',
   'kv_cache_usage_ratio',
   '1',
-  'Share of the KV cache in use, of the fullest engine; what is only kept for later requests does not count where the server tells it apart.',
+  'Share of the KV cache in use, of the fullest engine; what is only kept for later requests does not count where the server reports it separately.',
 )
 export const inferenceKvCacheCapacityTokens = gauge('kv_cache_capacity_tokens', 'kv_cache_capacity_tokens', '{token}', 'Tokens that the KV cache holds.')
 export const inferencePrefixCacheHitRatio = gauge(

@@ -1,4 +1,4 @@
-// What the checks of services tell.
+// Results of the service checks.
 import { defineMetric } from '../model/metric.ts'
 
 export const targetInfo = defineMetric({

@@ -1,4 +1,4 @@
-// What a user sets of alerts: who is told (notifiers), of what and when (routes).
+// What a user sets for alerts: who is notified (notifiers), of what and when (routes).
 import type { Severity } from './severity.ts'
 
 /** What a route can ask of an incident; a part that the incident does not know matches nothing. */
@@ -28,7 +28,7 @@ export type QuietHours = {
   readonly days: readonly number[]
   /** An IANA name; undefined: the host's. */
   readonly zone?: string
-  /** What is told even then: this severity and worse; undefined: nothing is. */
+  /** Still notified then: this severity and worse; undefined: none. */
   readonly except?: Severity
 }
 
@@ -41,10 +41,10 @@ export type Route = {
   readonly groupBy: readonly IncidentLabel[]
   /** How long others are waited for before the first message of a group. */
   readonly waitMs: number
-  /** How often what still fires is told again; undefined: never. */
+  /** How often a notification repeats while the incident fires; undefined: never. */
   readonly repeatMs?: number
   readonly quiet: readonly QuietHours[]
-  /** Whether it is told when an incident is over. */
+  /** Whether a resolved incident is notified. */
   readonly resolved: boolean
 }
 

@@ -17,7 +17,7 @@ export type CustomThreshold = {
   readonly labels: Labels
   readonly comparison: Comparison
   readonly value: number
-  /** For how long it must hold before it is told. */
+  /** For how long it must hold before an incident is raised. */
   readonly forMs: number
   /** For how long it must not hold before it is over. */
   readonly clearMs: number

@@ -1,4 +1,4 @@
-// What `warpwatch doctor` reports: what each check found and how to mend it, as the command line, the API and the dashboard show it.
+// What `warpwatch doctor` reports: what each check found and how to fix it, as the command line, the API and the dashboard show it.
 import type { Remedy } from './fault.ts'
 
 export const CHECK_STATUSES = ['pass', 'warn', 'fail', 'skipped'] as const

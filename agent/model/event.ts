@@ -48,7 +48,7 @@ export type ContainerEvent = {
   readonly container_id: string
   readonly image?: string
   readonly exit_code?: number
-  /** Number of the signal that somebody sent through the engine; of `kill`. */
+  /** Number of the signal that was sent through the engine; of `kill`. */
   readonly signal?: number
   /** Why the engine could not start it; of `die`. */
   readonly error?: string
@@ -60,7 +60,7 @@ export type ProcessEvent = {
   readonly t: number
   readonly action: 'seen' | 'exit'
   readonly pid: number
-  /** The process by which its job began, itself or an ancestor: `start_ticks` as in /proc/PID/stat tells two of one pid apart. */
+  /** The process by which its job began, itself or an ancestor: `start_ticks` as in /proc/PID/stat distinguishes two of one pid. */
   readonly root: { readonly pid: number; readonly start_ticks: number; readonly started_at?: number; readonly command: string }
   /** Pids from its parent up. */
   readonly ancestors: readonly number[]
@@ -153,7 +153,7 @@ export type AllocatorOom = {
   readonly pools?: readonly AllocatorPool[]
 }
 
-/** Somebody says that what an incident tells of is repaired. An event, so that a recording gives the same incidents again. */
+/** A user marks an incident as resolved. An event, so that a recording gives the same incidents again. */
 export type OperatorEvent = {
   readonly type: 'operator'
   readonly t: number

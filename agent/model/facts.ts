@@ -61,7 +61,7 @@ type FactTypes = {
   readonly to: string
   readonly batch_from: number
   readonly batch_to: number
-  /** What the numbers tell: bytes that the allocator can neither use nor give back, and their share of what the process can use. */
+  /** From the numbers: bytes that the allocator can neither use nor give back, and their share of what the process can use. */
   readonly stranded_bytes: number
   readonly stranded_ratio: number
   /** Flushes of the allocator's whole cache in the time looked at, and how many in a minute. */
@@ -142,7 +142,7 @@ type FactTypes = {
   readonly utilization_ratio: number
   readonly low_ratio: number
   readonly drops_per_minute: number
-  /** What holds the input back, in words: `CPU limit of the container`, `disk nvme0n1`. */
+  /** What holds the input back, as text: `CPU limit of the container`, `disk nvme0n1`. */
   readonly bottlenecks: readonly string[]
   /** The host's numbers of the GPUs that it is about, and of those that stand idle meanwhile. */
   readonly gpus: readonly string[]

@@ -1,4 +1,4 @@
-// What a detector says about one subject at one time: faulty, healthy, or that it cannot tell.
+// What a detector says about one subject at one time: faulty, healthy or unknown.
 import type { Remedy } from './fault.ts'
 import type { Severity } from './severity.ts'
 import type { Facts } from './facts.ts'
@@ -35,7 +35,7 @@ type FaultyAs<Kind extends DetectedKind> = Said<Kind> & {
   readonly forecast?: ForecastInterval
 }
 export type Faulty = Omit<FaultyAs<DetectedKind>, 'facts'> & { readonly facts: Facts }
-/** `why` tells how it ended where that is not plain, such as "the process has ended". */
+/** `why` says how it ended where that is not obvious, such as "the process has ended". */
 export type Healthy = Said & { readonly state: 'healthy'; readonly why?: string }
 /** Neither: data is missing, too short or contradicts itself. Nothing follows from it: an open incident stays, none opens. */
 export type Unknown = Said & { readonly state: 'unknown'; readonly why: string }
@@ -46,5 +46,5 @@ export type Finding = Faulty | Healthy | Unknown
 export type TypedFaulty = { [Kind in DetectedKind]: FaultyAs<Kind> }[DetectedKind]
 export type TypedFinding = TypedFaulty | Healthy | Unknown
 
-/** A forecast as it is told when it begins to speak, changes by more than a tenth, or falls silent (both null). */
+/** A forecast, emitted when it begins, changes by more than a tenth, or ends (both null). */
 export type Forecast = { readonly t: number; readonly key: string; readonly about: About } & ForecastInterval

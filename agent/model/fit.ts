@@ -85,7 +85,7 @@ export type GpuRoom = {
   /** Highest use of the last days by all programs together, and since when that is known. */
   readonly peak_used_bytes?: number
   readonly peak_since_ms?: number
-  /** Who holds memory and has not worked for half an hour. Absent: somebody works, or it is not known. */
+  /** Processes that hold memory and have been idle for half an hour. Absent: they work, or it is not known. */
   readonly idle_holders?: readonly FitHolder[]
   /** Who holds memory otherwise. */
   readonly holders?: readonly FitHolder[]
@@ -109,7 +109,7 @@ export type GpuAnswer = {
   readonly verdict: FitVerdict
   /** The range of the estimate crosses the line: it may go either way. */
   readonly tight: boolean
-  /** In words, with who must leave. */
+  /** As text, with the processes that must leave. */
   readonly why: string
   /** Room minus the likely total; negative is what is missing. */
   readonly headroom: { readonly now_bytes?: number; readonly at_peak_bytes?: number; readonly empty_bytes: number }

@@ -3,7 +3,7 @@
 export type ContainerIdentity = {
   /** Full 64-hex id where known. */
   readonly id: string
-  /** The engine's name, or the first 12 hex of the id where no engine tells a name. */
+  /** The engine's name, or the first 12 hex of the id where no engine reports a name. */
   readonly name: string
   readonly image?: string
   readonly composeProject?: string

@@ -45,7 +45,7 @@ export type IncidentProcess = {
   readonly container?: string
   readonly gpu_memory_bytes: number
 }
-/** The settings of a container that matter to a fault; what the engine does not tell is absent. */
+/** The settings of a container that matter to a fault; what the engine does not report is absent. */
 export type ContainerSettings = {
   readonly memory_limit_bytes?: number
   readonly shm_size_bytes?: number
@@ -102,12 +102,12 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   /** What led to it. */
   readonly part_of?: IncidentLink
   readonly led_to?: readonly IncidentLink[]
-  /** What people said of it; added when it is told, not part of the judgment. */
+  /** Silence and acknowledgement; added when it is published, not part of the diagnosis. */
   readonly silenced?: Silenced
   readonly acknowledged?: Acknowledgement
   readonly evidence: IncidentEvidence
 }
-/** An incident as lists and the stream tell it: of the evidence only the log lines. */
+/** An incident as lists and the stream show it: of the evidence only the log lines. */
 export type IncidentSummary = Omit<Incident, 'evidence' | 'occurrences'> & { readonly evidence: Pick<IncidentEvidence, 'log_lines'> }
 
 export function summaryOf({ evidence, occurrences: _earlier, ...rest }: Incident): IncidentSummary {
@@ -130,7 +130,7 @@ export type IncidentsView = {
 
 export type GpuSecondsLost = { readonly kind: IncidentKind; readonly uuid: string; readonly gpu: string; readonly seconds: number }
 
-/** What the metrics tell. */
+/** What the metrics report. */
 export type IncidentFigures = {
   /** By crashes since the agent started, for each kind and GPU that had one. */
   readonly lost: readonly GpuSecondsLost[]
@@ -139,9 +139,9 @@ export type IncidentFigures = {
   readonly totals: ReadonlyMap<IncidentKind, number>
   /** Unix ms of the newest sighting, by kind. */
   readonly lastSeen: ReadonlyMap<IncidentKind, number>
-  /** What is being told now of when memory runs out. */
+  /** The current forecasts of when memory runs out. */
   readonly forecasts: readonly Forecast[]
-  /** How many of those that fire are silenced; absent where nobody can silence them. */
+  /** How many of those that fire are silenced; absent where silences are not available. */
   readonly silenced?: number
 }
 

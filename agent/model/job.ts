@@ -55,7 +55,7 @@ export type GpuSeconds = {
 
 export type Run = JobIdentity & {
   readonly run: number
-  /** Unix ms. `started_before`: it ran already when the agent first saw it, and nobody says since when. */
+  /** Unix ms. `started_before`: it ran already when the agent first saw it, and its start is not known. */
   readonly started_at: number
   readonly started_before?: true
   /** Absent while it runs. */
@@ -83,9 +83,9 @@ export type Run = JobIdentity & {
 
 /** Outside of containers: a process with whose end a run ends. `startTicks` as in /proc/PID/stat. */
 export type Root = { readonly pid: number; readonly startTicks: number }
-/** With whom can say how it ended. */
+/** With the scheduler's or systemd's name, who can say how it ended. */
 export type JobRoot = Root & { readonly slurmJob?: string; readonly unit?: string }
-/** A run as the store keeps it, with what tells it from others after a restart of the agent. */
+/** A run as the store keeps it, with what identifies it after a restart of the agent. */
 export type StoredRun = { readonly key: string; readonly roots: readonly Root[]; readonly row: Run }
 
 /** One job with the sums of its runs. */
@@ -129,9 +129,9 @@ export type JobsView = {
 export type JobInterest = {
   /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
   readonly strangers: () => readonly number[]
-  /** Processes whose end is to be told. */
+  /** Processes whose end is to be reported. */
   readonly roots: () => readonly JobRoot[]
-  /** Ids of containers whose runs were open when the agent ended, and that nobody has seen since. */
+  /** Ids of containers whose runs were open when the agent ended, and that were not seen since. */
   readonly unconfirmed: () => readonly string[]
 }
 

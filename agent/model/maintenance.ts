@@ -28,7 +28,7 @@ export type Silenced = { readonly until: number; readonly id: string }
 export type Word = { readonly by?: string; readonly note?: string }
 export type Acknowledgement = Word & { readonly at: number }
 
-/** What was standing when somebody said that it is repaired: the same, unchanged, is no new incident. */
+/** What was present when a user marked an incident as resolved: the same, unchanged, does not fire again. */
 export type BaselineEntry = {
   readonly kind: IncidentKind
   /** The GPU's UUID, the container's name, or the host. */

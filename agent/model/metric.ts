@@ -30,7 +30,7 @@ export type OtelName = {
   readonly upDown?: true
   /** What every point carries, such as `hw.type`. */
   readonly attributes?: Readonly<Record<string, string>>
-  /** Only the series whose labels carry these values have this name; `attributes` tell in their place. */
+  /** Only the series whose labels carry these values have this name; `attributes` replace them. */
   readonly when?: Readonly<Record<string, string>>
   /** Attributes by label, where the label's own name is not the one (`mode` is `cpu.mode`). */
   readonly labels?: Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ export type MetricDef = {
   readonly subject: Subject
   /** Its name in the subject's row of the API, such as `power_watts`, and among the row's gaps; absent: in no row. Of an info the labels are the row's fields. */
   readonly field?: string
-  /** The label whose value tells readings of one field apart; absent: all labels that do not name the subject, joined by `_`. */
+  /** The label whose value distinguishes readings of one field; absent: all labels that do not name the subject, joined by `_`. */
   readonly by?: string
   readonly kind: MetricKind
   /** UCUM unit of the value: `By`, `1`, `W`, `Cel`, `J`, `Hz`, `s`, `By/s`; counts in braces, such as `{page}`. */

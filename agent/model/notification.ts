@@ -4,7 +4,7 @@ import type { IncidentSummary } from './incident.ts'
 
 /** As the contract's webhook names it. */
 export type NotificationEvent = 'firing' | 'resolved'
-/** Why it is said now: `worse` is a severity that rose since it was last told, `held` what quiet hours kept back. */
+/** Why it is said now: `worse` is a severity that rose since the last notification, `held` what quiet hours kept back. */
 export type NotificationReason = 'new' | 'worse' | 'repeat' | 'held' | 'resolved' | 'test'
 
 /** The series that shows the fault best, as a line of text can draw it. */
@@ -44,7 +44,7 @@ export type Message = Reach & {
   readonly items: readonly MessageItem[]
   /** Distinct incidents that it is about. */
   readonly count: number
-  /** What this receiver was not told, as it could not be reached for too long. */
+  /** Notifications that this receiver missed because it could not be reached for too long. */
   readonly expired?: { readonly count: number; readonly from: number; readonly to: number }
 }
 
@@ -68,7 +68,7 @@ export type NotifierRow = {
   readonly next_try_at?: number
 }
 
-/** What the receiver was last told of an incident; kept until the incident is long over. */
+/** The receiver's last notification of an incident; kept until the incident is long resolved. */
 export type LastNotification = {
   readonly event: NotificationEvent
   readonly severity: Severity
@@ -76,7 +76,7 @@ export type LastNotification = {
   readonly at: number
 }
 
-/** What the metrics tell of notifications. */
+/** What the metrics report of notifications. */
 export type NotificationFigures = {
   readonly notifiers: readonly NotifierRow[]
   /** Absent where none is sent. */

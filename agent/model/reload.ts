@@ -14,7 +14,7 @@ export type Reloaded = {
 export type ReloadRefused = { readonly ok: false; readonly problems: readonly string[] }
 export type ReloadResult = Reloaded | ReloadRefused
 
-/** The newest result, as the metrics tell it. */
+/** The newest result, as the metrics report it. */
 export type ReloadState = {
   readonly successful: boolean
   /** Unix ms of the newest configuration that was taken; the first is that of the start. */

@@ -1,4 +1,4 @@
-// dcgm-exporter's count of recent Xids: its name, and the window that it counts in unless told otherwise (--xid-count-window-size).
+// dcgm-exporter's count of recent Xids: its name, and the window that it counts in by default (--xid-count-window-size).
 import type { DcgmName } from './metric.ts'
 
 export const XID_WINDOW_MS = 300_000

@@ -33,7 +33,7 @@ export const NOT_YET = -1
 
 export type ProcessEntry = {
   readonly pid: number
-  /** null: the driver does not tell. */
+  /** null: the driver does not report it. */
   readonly bytes: number | null
   readonly gi?: number
   readonly ci?: number
@@ -70,8 +70,8 @@ export type Device = Handle & {
   /** How many pages were retired for a cause (0 multiple single-bit errors, 1 double-bit error). */
   readonly retiredPages: (cause: 0 | 1) => Query
   readonly driverVersion: string
-  /** As `13.1`; undefined where the driver does not tell. */
+  /** As `13.1`; undefined where the driver does not report it. */
   readonly cudaVersion: string | undefined
-  /** As `9.0`; undefined where the driver does not tell. */
+  /** As `9.0`; undefined where the driver does not report it. */
   readonly computeCapability: string | undefined
 }

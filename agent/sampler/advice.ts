@@ -14,6 +14,6 @@ export const withAdvice = (detail: string, code: number | undefined): string => 
   return advice === undefined ? detail : `${detail}: ${advice}`
 }
 
-/** The driver works and lists nothing: told, so that an empty page is not taken for a healthy one. */
+/** The driver works and lists nothing: reported, so that an empty page is not taken for a healthy one. */
 export const noGpu = ({ driverVersion, library }: Pick<Hello, 'driverVersion' | 'library'>): string =>
   `the driver${driverVersion === '' ? '' : ` ${driverVersion}`} lists no GPU (${library}): \`lspci | grep -i nvidia\` shows what the host has; a container must be started with its GPUs`

@@ -38,7 +38,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   let total = 0
   let comm = ''
   let sameComm = 0
-  let toldLate = false
+  let reportedLate = false
   let awaited = false
   let timer: NodeJS.Timeout | undefined
 
@@ -56,7 +56,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
     const tooLong = total >= beats(phase === 'start' ? startDeadlineMs : deadlineMs * MAX_DEADLINES_PER_REQUEST)
     const stuck = phase === 'start' ? stuckOpening() : silent >= beats(deadlineMs)
     if (!tooLong && !stuck) {
-      if (phase === 'scrape' && !toldLate && isLate()) setImmediate(() => (toldLate = awaited && isLate() && options.late()))
+      if (phase === 'scrape' && !reportedLate && isLate()) setImmediate(() => (reportedLate = awaited && isLate() && options.late()))
       return
     }
     pause()
@@ -71,7 +71,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   const run = (): void => {
     silent = 0
     total = 0
-    toldLate = false
+    reportedLate = false
     awaited = true
     timer ??= setInterval(check, beatMs)
   }
@@ -87,7 +87,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   return {
     progress() {
       silent = 0
-      toldLate = false
+      reportedLate = false
     },
     request() {
       phase = 'scrape'

@@ -11,10 +11,10 @@ export type ChildEndText = {
 }
 
 export function childEndText(end: ChildEnd): ChildEndText {
-  const nobody = { gpu: undefined, function: 'unknown' }
-  if (end.kind === 'failed') return { ...nobody, detail: end.failed.detail }
-  if (end.kind === 'stopped') return { ...nobody, detail: 'the sampler process was stopped from outside (SIGSTOP or a debugger)' }
-  if (end.kind === 'garbage') return { ...nobody, detail: `the sampler process spoke garbage: ${end.detail}` }
+  const noCall = { gpu: undefined, function: 'unknown' }
+  if (end.kind === 'failed') return { ...noCall, detail: end.failed.detail }
+  if (end.kind === 'stopped') return { ...noCall, detail: 'the sampler process was stopped from outside (SIGSTOP or a debugger)' }
+  if (end.kind === 'garbage') return { ...noCall, detail: `the sampler process sent an invalid message: ${end.detail}` }
   const { call } = end
   const name = call === undefined ? 'unknown' : (functionName(call.functionOrdinal) ?? `NVML function ${call.functionOrdinal}`)
   const place = call === undefined ? undefined : `${name}${call.gpu === undefined ? '' : ` on GPU ${call.gpu}`}`

@@ -10,7 +10,7 @@ const read = (path: string): string => {
   }
 }
 
-/** The raw thread name: /proc/PID/comm. Readable for a zombie too, as long as nobody has reaped it. */
+/** The raw thread name: /proc/PID/comm. Readable for a zombie too, as long as it has not been reaped. */
 export const readComm = (pid: number): string => read(`/proc/${pid}/comm`).trimEnd()
 
 export const readInFlightCall = (pid: number): InFlightCall | undefined => parseInFlightCall(readComm(pid))

@@ -7,7 +7,7 @@ export const RATE_MS = { fast: 1_000, slow: 10_000, rare: 60_000 } as const
 export type Rate = keyof typeof RATE_MS
 export const RATES: readonly Rate[] = ['fast', 'slow', 'rare']
 
-/** First message to a child. GPUs are named by NVML index, since a hung one may not even tell its UUID. */
+/** First message to a child. GPUs are named by NVML index, since a hung one may not even report its UUID. */
 export type StartRequest = {
   readonly type: 'start'
   /** Paths or sonames to try, in order. */
@@ -51,7 +51,7 @@ export type ProcessRow = {
   readonly pid: number
   /** NVML's lists it stands in: C compute, G graphics, M MPS; several joined by `+`. */
   readonly type: string
-  /** null: the driver does not tell (WDDM, some containers). */
+  /** null: the driver does not report it (WDDM, some containers). */
   readonly bytes: number | null
   readonly gi?: number
   readonly ci?: number
@@ -98,7 +98,7 @@ export type FromChild = Hello | SeriesAnnouncement | GpuSample | Done | Failed
 
 /**
  * The call in flight: before each native call the child writes `nvml:<gpu index or ->:<ordinal of the function>` into its own thread name
- * (prctl PR_SET_NAME, at most 15 bytes, 0.2 µs), so that /proc/PID/comm tells which call hangs when it no longer answers.
+ * (prctl PR_SET_NAME, at most 15 bytes, 0.2 µs), so that /proc/PID/comm shows which call hangs when it no longer answers.
  */
 export type InFlightCall = { readonly gpu: number | undefined; readonly functionOrdinal: number }
 export function formatInFlightCall(gpu: number | undefined, functionOrdinal: number): string {

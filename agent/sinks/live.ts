@@ -1,4 +1,4 @@
-// The live stream: a sink that tells every reader on /ws the present, when it comes and once per tick. Builds nothing while nobody listens.
+// The live stream: a sink that sends every reader on /ws the current state, on connect and once per tick. Builds nothing while no reader is connected.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
@@ -20,13 +20,13 @@ export type LiveSinkOptions = {
   readonly pingEveryMs?: number
   readonly authWithinMs?: number
   readonly maxBufferedBytes?: number
-  /** What fires now, told to each reader after the hello. */
+  /** What fires now, sent to each reader after the hello. */
   readonly firing?: () => readonly IncidentSummary[]
   /** Jobs that run now or have just ended. */
   readonly jobs?: () => readonly Run[]
 }
 
-/** Of an incident every reader is told, those too that are behind with their frames. */
+/** Every reader gets each incident, even one that is behind with its frames. */
 export type LiveSink = Sink &
   TakesTicks &
   TakesIncidents & {
@@ -34,7 +34,7 @@ export type LiveSink = Sink &
     readonly maxReaders: number
     /** Closes every connection: the token under which it was opened does not hold any more. */
     readonly revoke: () => void
-    /** Readers that are being told. */
+    /** Readers that are being sent to. */
     readonly readers: () => number
     /** Connections, those that have yet to say their token included. */
     readonly connections: () => number

@@ -1,4 +1,4 @@
-// PyTorch's allocator from inside: listens to probes (probe/PROTOCOL.md), finds those that cannot reach it, and tells what they say.
+// PyTorch's allocator from inside: listens to probes (probe/PROTOCOL.md), connects to those that cannot reach it, and emits what they report.
 import { join } from 'node:path'
 import { agentProbeConnections, agentProbeRefusalsTotal } from '../metrics/agent-sources.ts'
 import type { Source, SourceContext } from '../model/source.ts'
@@ -60,8 +60,8 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
     }
     let failures = 0
     const onFailure = (error: unknown): void => {
-      // Powers of ten: the first is told at once, a storm of them does not fill the log.
-      if (/^10*$/.test(String(++failures))) log.error(`a probe's words could not be taken in (${failures} so far): ${stackOf(error)}`)
+      // Powers of ten: the first is logged at once, a storm of them does not fill the log.
+      if (/^10*$/.test(String(++failures))) log.error(`a probe's message could not be processed (${failures} so far): ${stackOf(error)}`)
     }
     const hub = createHub({ identify, ownership, view, refusals, emit, interesting, onFailure, log })
     const listener =
@@ -81,12 +81,12 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
 
     const scrape = (t: number, group: string, ttlMs: number, durationMs: number, readings: readonly Reading[], gaps: readonly Gap[]): void =>
       emit({ type: 'scrape', t, source: 'allocator', group, ttlMs, durationMs, readings, gaps })
-    let told = ''
+    let logged = ''
     const sayTrouble = (): void => {
       const detail = listener?.trouble()?.detail ?? ''
-      if (detail !== told)
+      if (detail !== logged)
         log[detail === '' ? 'info' : 'warn'](detail === '' ? `probes can connect to ${options.socket ?? ''}` : `probes cannot connect: ${detail}`)
-      told = detail
+      logged = detail
     }
     let said = { at: Number.NEGATIVE_INFINITY, connections: -1, refusals: -1 }
     const saySelf = (t: number): void => {
@@ -105,7 +105,7 @@ export function createAllocatorSource(options: AllocatorOptions): Source {
       listener?.tick()
       if (hub.connections() > 0 || groups.size > 0) view.refresh()
       hub.tick()
-      const { byGpu, gaps } = hub.tell()
+      const { byGpu, gaps } = hub.report()
       const durationMs = performance.now() - began
       for (const [uuid, readings] of byGpu) scrape(t, uuid, TTL_MS, durationMs / byGpu.size, readings, NO_GAPS)
       for (const uuid of groups) if (!byGpu.has(uuid)) scrape(t, uuid, TTL_MS, 0, NO_READINGS, NO_GAPS)

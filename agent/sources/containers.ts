@@ -1,4 +1,4 @@
-// Containers: who they are by the engines, what they use by the kernel; also those that no engine tells of.
+// Containers: identity from the engines, usage from the kernel; also those that no engine reports.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCgroup } from '../attribution/cgroup-path.ts'
@@ -29,9 +29,9 @@ export type ContainersOptions = {
   readonly gpus: () => readonly HostGpu[]
   /** Takes the settings that matter to a fault. */
   readonly settings?: ContainerSettingsBook
-  /** Told of what the engines say, for those who read logs. */
+  /** Gets what the engines report, for the sources that read logs. */
   readonly watchList?: ContainerWatchList
-  /** Containers whose end is wanted that nobody saw. */
+  /** Containers whose end was not seen and is wanted. */
   readonly unconfirmed?: () => readonly string[]
 }
 
@@ -42,7 +42,7 @@ const PRESSURE = { group: 'pressure', everyMs: 10_000, ttlMs: 25_000 } as const
 const IDENTITY = { group: 'identity', everyMs: 10_000, ttlMs: 25_000 } as const
 const WALK_MS = 10_000
 
-/** A pod's sandbox holds its namespaces and does nothing (kubernetes/build/pause); nobody asks for its figures. */
+/** A pod's sandbox holds its namespaces and does nothing (kubernetes/build/pause); its figures are not wanted. */
 function isPodSandbox(procRoot: string, pid: number): boolean {
   try {
     return readFileSync(join(procRoot, String(pid), 'comm'), 'latin1') === 'pause\n'
@@ -95,7 +95,7 @@ export function createContainersSource(options: ContainersOptions): Source {
     }
     let identityDue = false
     let gpusSaid = 0
-    /** Several containers often change at once (compose up): one scrape tells of them all. */
+    /** Several containers often change at once (compose up): one scrape reports them all. */
     const identityChanged = (): void => {
       if (identityDue) return
       identityDue = true
@@ -125,7 +125,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       for (const found of currentHierarchy().walk()) {
         const path = join('/', found.path)
         const known = tracked.get(found.id)
-        // Its engine tells of its life; the path is all that is wanted of it here.
+        // Its engine reports its state; only the path is wanted here.
         if (known?.engine !== undefined) {
           known.seenAt = path
           seen.add(found.id)
@@ -156,12 +156,12 @@ export function createContainersSource(options: ContainersOptions): Source {
       if (!walked) walk()
       identityChanged()
     }
-    const onContainer = (socketPath: string, told: EngineContainer): void => {
-      const identity = directory.set(told.identity)
+    const onContainer = (socketPath: string, inspected: EngineContainer): void => {
+      const identity = directory.set(inspected.identity)
       options.watchList?.running(socketPath, identity.id)
       const container = trackedOf(identity.id, identity)
       container.engine = socketPath
-      container.update(identity, factsOf(told), told.gpuWish)
+      container.update(identity, factsOf(inspected), inspected.gpuWish)
       identityChanged()
     }
     const onInspected = ({ identity: { id }, settings }: EngineContainer): void => {
@@ -218,7 +218,7 @@ function watchListHandlers(watchList: ContainerWatchList | undefined) {
   return watchList === undefined ? {} : { onLife: watchList.life, onAnswering: watchList.answering }
 }
 
-/** A process of the cgroup: 0 when only its children hold some, or it cannot be told; undefined when the cgroup is empty: left behind, or just ending. */
+/** A process of the cgroup: 0 when only its children hold some, or it cannot be determined; undefined when the cgroup is empty: left behind, or just ending. */
 function firstProcess(hierarchy: CgroupHierarchy, path: string): number | undefined {
   const cgroup = hierarchy.at(path)
   const directory = cgroup.memory ?? cgroup.cpu ?? cgroup.pids

@@ -19,9 +19,9 @@ export type SimulatedOptions = {
   /** A name of SCENARIOS. */
   readonly scenario: string
   readonly seed: number
-  /** Whole seconds of the story per second. */
+  /** Simulated seconds per second. */
   readonly speed?: number
-  /** How much of a healthy past is told at the start, as scrapes with past times, so that charts are not empty. */
+  /** How long a healthy past is emitted at the start, as scrapes with past times, so that charts are not empty. */
   readonly backfillMs?: number
   readonly now?: () => number
   readonly hostname?: string
@@ -31,14 +31,14 @@ export type SimulatedOptions = {
 }
 
 export type Simulation = {
-  /** Everything that sources would say at `t`, and moves the story on to there. */
+  /** Moves the simulation on to `t`, and returns everything that the sources would emit. */
   readonly tick: (t: number) => readonly Event[]
 }
 
 /** So long the host has run before its first scrape: caches are warm, cards are hot. */
 const WARM_UP_S = 420
 const TICK_MS = 1_000
-/** After a longer pause (a laptop that slept) the story goes on without telling what was missed. */
+/** After a longer pause (a laptop that slept) the simulation goes on without emitting what was missed. */
 const MAX_CATCH_UP = 10
 /** Back-filling lets others run after so many seconds of the past. */
 const BACKFILL_BATCH = 20
@@ -68,7 +68,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
     second += 1
   }
   for (let warm = 0; warm < WARM_UP_S; warm++) step(firstT - TICK_MS)
-  stage.takeEvents() // nobody was there to see them
+  stage.takeEvents() // the warm-up is not emitted
 
   let ticks = 0
   return {
@@ -94,24 +94,24 @@ export function createSimulatedSource(options: SimulatedOptions): Source {
       const healthyTicks = Math.floor(backfillMs / TICK_MS)
       const firstT = last - healthyTicks * TICK_MS
       const simulation = createSimulation(options, firstT, healthyTicks)
-      let told = firstT - TICK_MS
-      const tell = (t: number): void => {
-        // The story moves by whole seconds, told or not.
-        const missed = (t - told) / TICK_MS
+      let emittedT = firstT - TICK_MS
+      const advance = (t: number): void => {
+        // The simulation moves by whole seconds, emitted or not.
+        const missed = (t - emittedT) / TICK_MS
         for (let n = missed - 1; n >= 0; n--) {
           const events = simulation.tick(t - n * TICK_MS)
           if (n < MAX_CATCH_UP) for (const event of events) emit(event)
         }
-        if (missed > 0) told = t
+        if (missed > 0) emittedT = t
       }
       for (let n = 0; n <= healthyTicks; n++) {
         if (isStopped()) return
-        tell(firstT + n * TICK_MS)
+        advance(firstT + n * TICK_MS)
         if (n % BACKFILL_BATCH === BACKFILL_BATCH - 1) await setImmediate()
       }
       if (isStopped()) return
       log.info(`simulated scenario ${options.scenario}: ${SCENARIOS.get(options.scenario)?.shows ?? ''}`)
-      stopEvery = every(TICK_MS, tell)
+      stopEvery = every(TICK_MS, advance)
     },
     stop() {
       stopped = true

@@ -17,7 +17,7 @@ export type CursorStore = {
 }
 
 const WRITE_EVERY_MS = 1_000
-/** A log that nobody read for so long has gone. */
+/** A log that was not read for this long is gone. */
 const KEPT_MS = 30 * 24 * 3_600_000
 const MAX_CURSORS = 20_000
 const SCHEMA: Schema = {

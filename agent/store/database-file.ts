@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { codeOf } from '../text/error.ts'
 
-/** What SQLite has nothing against, and what is no database of ours all the same: another program's, one that somebody emptied. */
+/** What SQLite has nothing against, and what is no database of ours all the same: another program's, or an emptied one. */
 export class BrokenFileError extends Error {
   override readonly name = 'BrokenFileError'
 }
@@ -23,7 +23,7 @@ export function setAside(file: string, now: number): string {
   return aside
 }
 
-/** The open file is not the one that its path leads to: SQLite would go on writing where nobody finds it. */
+/** The open file is not the one that its path leads to: SQLite would go on writing to a deleted file. */
 export class FileMovedError extends Error {
   override readonly name = 'FileMovedError'
 }

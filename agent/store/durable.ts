@@ -62,7 +62,7 @@ export function openDurable<T>(options: DurableOptions<T>): Durable<T> {
   /** What `current` has open is not, or no longer, the file of that name. */
   let isDetached = false
   let reason: string | undefined
-  /** The store was told that the file is lost. */
+  /** The store has been notified that the file is lost. */
   let isLost = false
   let triedAt = Number.NEGATIVE_INFINITY
 

@@ -66,7 +66,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
   let ticks = 0
   let droppedBlocks = 0
   let droppedReadings = 0
-  let toldBroken = false
+  let loggedBroken = false
 
   function seal(group: Group, seconds: number, before: number, until: number): void {
     const block = sealGroup(group, seconds, before, until)
@@ -83,7 +83,7 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
   function sealWhole(group: Group): void {
     seal(group, Math.max(1, group.newest - group.start + 1), nextSeq, FOREVER)
   }
-  /** Time has jumped for this group: all it has becomes a block of its own, and what the journal has of it so far is told apart from what follows. */
+  /** Time has jumped for this group: all it has becomes a block of its own, and what the journal has of it so far is marked off from what follows. */
   function roll(group: Group): void {
     if (!journal.isEmpty() && rolledSeq !== nextSeq) commit()
     rolledSeq = nextSeq
@@ -232,8 +232,8 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
     },
     query(query) {
       const broken = (error: RangeError): void => {
-        if (!toldBroken) log.error(`history: a stored block cannot be read and is left out of answers: ${error.message}`)
-        toldBroken = true
+        if (!loggedBroken) log.error(`history: a stored block cannot be read and is left out of answers: ${error.message}`)
+        loggedBroken = true
       }
       try {
         return runQuery({ disk: link.reader(), waiting, windows, broken }, query)

@@ -1,4 +1,4 @@
-// Incidents as everybody is told them: as the diagnosis keeps them, with the silence and the acknowledgement that hold now.
+// Incidents as every consumer gets them: as the diagnosis keeps them, with the silence and the acknowledgement that hold now.
 import { summaryOf, type Incident, type IncidentFigures, type IncidentsView, type IncidentSummary } from '../model/incident.ts'
 import type { IncidentStore } from './incidents.ts'
 import type { MaintenanceStore } from './maintenance.ts'
@@ -12,10 +12,10 @@ export type IncidentServiceOptions = {
 }
 export type IncidentService = {
   readonly name: string
-  /** Writes an incident to disk before anybody is told of it; returns what they are told. */
+  /** Writes an incident to disk before it is published; returns what is published. */
   readonly keep: (incident: Incident) => IncidentSummary
   readonly view: IncidentsView
-  /** What fires, as readers of the stream are told it. */
+  /** What fires, as readers of the stream get it. */
   readonly firing: () => readonly IncidentSummary[]
   readonly figures: () => IncidentFigures
 }

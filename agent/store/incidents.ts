@@ -32,7 +32,7 @@ export function createIncidentStore({ directory, log, maxCount = MAX_COUNT, maxB
   let trimmedAt = 0
   /** What is not on disk, newest last. */
   const waiting = new Map<string, Incident>()
-  /** Whoever is told of an incident asks for the whole of it at once; in a storm reading it back would be half of the work. */
+  /** Readers ask for the whole incident right after its notification; in a storm reading it back would be half of the work. */
   let newest: Incident | undefined
   const durable = openDurable({
     directory,

@@ -8,7 +8,7 @@ import { prepareSchema, type Schema } from './schema.ts'
 
 /**
  * How long a statement waits for another program's lock, ms. SQLite waits within the call, so nothing is sampled meanwhile: short enough that all
- * databases together cost less than a second. A write of ours takes a few milliseconds, so nobody else has a reason to hold a lock for long.
+ * databases together cost less than a second. A write of ours takes a few milliseconds, so no other process has a reason to hold a lock for long.
  */
 const BUSY_MS = 100
 

@@ -1,4 +1,4 @@
-// What people do about incidents: silence, acknowledge, mark as resolved. Whoever listens is told again when a silence begins or ends.
+// What people do about incidents: silence, acknowledge, mark as resolved. Incidents are published again when a silence begins or ends.
 import { summaryOf, type IncidentSummary } from '../model/incident.ts'
 import type { OperatorEvent } from '../model/event.ts'
 import type { NewSilence, Silence, Word } from '../model/maintenance.ts'
@@ -10,7 +10,7 @@ export type OperatorOptions = {
   readonly incidents: Pick<IncidentService, 'view' | 'firing'>
   readonly maintenance: MaintenanceStore
   /** Where what people do enters the pipeline; pipeline.ts is it. */
-  readonly pipeline: { readonly ingest: (event: OperatorEvent) => void; readonly tell: (incidents: readonly IncidentSummary[]) => void }
+  readonly pipeline: { readonly ingest: (event: OperatorEvent) => void; readonly publish: (incidents: readonly IncidentSummary[]) => void }
   readonly now?: () => number
 }
 export type Operator = {
@@ -28,33 +28,33 @@ export type Operator = {
 }
 
 export function createOperator({ incidents, maintenance, pipeline, now = Date.now }: OperatorOptions): Operator {
-  const tellOf = (silences: readonly Silence[]): void => {
-    if (silences.length > 0) pipeline.tell(incidents.firing().filter((incident) => silences.some((silence) => covers(silence, incident))))
+  const publishMatching = (silences: readonly Silence[]): void => {
+    if (silences.length > 0) pipeline.publish(incidents.firing().filter((incident) => silences.some((silence) => covers(silence, incident))))
   }
   return {
     name: 'operator',
     silences: () => maintenance.silences(now()),
     silence(wanted) {
       const made = maintenance.silence(wanted, now())
-      if (made !== undefined) tellOf([made])
+      if (made !== undefined) publishMatching([made])
       return made
     },
     unsilence(id) {
       const gone = maintenance.remove(id)
       if (gone === undefined) return false
-      tellOf([gone])
+      publishMatching([gone])
       return true
     },
     acknowledge(id, said) {
       maintenance.acknowledge(id, { at: now(), ...said })
       const incident = incidents.view.get(id)
-      if (incident !== undefined) pipeline.tell([summaryOf(incident)])
+      if (incident !== undefined) pipeline.publish([summaryOf(incident)])
     },
     resolve(id, said) {
       if (!incidents.firing().some((incident) => incident.id === id)) return false
       pipeline.ingest({ type: 'operator', t: now(), action: 'set_healthy', incident: id, ...said })
       return true
     },
-    tick: (t) => tellOf(maintenance.maintain(t)),
+    tick: (t) => publishMatching(maintenance.maintain(t)),
   }
 }

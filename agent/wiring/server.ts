@@ -60,7 +60,7 @@ function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
 /** Throws when the configuration would open the port to other hosts without a token. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, reloads, log } = options
-  const tell = (event: ExecEvent): Run | undefined => {
+  const recordExec = (event: ExecEvent): Run | undefined => {
     pipeline.ingest(event)
     return jobs.ofExec(event.id)
   }
@@ -68,7 +68,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), tell },
+    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), record: recordExec },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

@@ -23,7 +23,7 @@ const isSayable = (detector: JudgedNumbers): detector is Sayable => 'promql' in 
 
 /** Whether Prometheus can judge the kind alone, or why the agent has to. */
 export function judgeOf(kind: IncidentKind, detectors: readonly JudgedNumbers[]): Judge {
-  if ((LOG_KINDS as readonly string[]).includes(kind)) return { by: 'agent', why: 'it is told by logs, which Prometheus does not have' }
+  if ((LOG_KINDS as readonly string[]).includes(kind)) return { by: 'agent', why: 'log-based; no PromQL equivalent' }
   const own = detectors.filter(({ kinds }) => kinds.includes(kind))
   for (const { expression } of own)
     if ('none' in expression) return { by: 'agent', why: expression.none.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase()).replace(/\.$/, '') }

@@ -25,7 +25,7 @@ function page(): string {
   return [
     '# Detectors',
     '',
-    'What the numbers are watched for; made from the declarations by `npm run generate`, do not edit. What logs tell stands in [alerts/runbooks](../alerts/runbooks).',
+    'What the numbers are watched for; made from the declarations by `npm run generate`, do not edit. What is found in logs is in [alerts/runbooks](../alerts/runbooks).',
     'Each can be switched off (`enabled: false`) and set under `detectors` in the configuration. The expression is the same judgment for a Prometheus without the',
     "agent's incidents, with the defaults; where there is none, the reason stands in its place. Data that is missing is neither a fault nor health.",
     '',

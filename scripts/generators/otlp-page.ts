@@ -39,7 +39,7 @@ const rows = catalogue.flatMap((metric) =>
 function tables(): string {
   const head = ['| metric | over OTLP | unit | instrument | attributes beside those below |', '|---|---|---|---|---|']
   const labels = Object.entries(BY_LABEL).map(
-    ([label, { told }]) => `| ${code(label)} | ${told.includes('`') ? told : told.replaceAll(/[a-z]+(\.[a-z_]+)+/g, code)} |`,
+    ([label, { names }]) => `| ${code(label)} | ${names.includes('`') ? names : names.replaceAll(/[a-z]+(\.[a-z_]+)+/g, code)} |`,
   )
   return [
     '### Under names of the conventions',

@@ -124,7 +124,7 @@ describe('HTTP paths in the README', () => {
   const jobs = createJobStore({ directory: folder, log: quiet })
   const figures = () => ({ firing: [], totals: new Map(), lastSeen: new Map(), forecasts: [], lost: [] })
   const service = createIncidentService({ store: incidents, maintenance, figures })
-  const operator = createOperator({ incidents: service, maintenance, pipeline: { ingest: () => {}, tell: () => {} } })
+  const operator = createOperator({ incidents: service, maintenance, pipeline: { ingest: () => {}, publish: () => {} } })
   const server = createHttpServer({
     listen: '127.0.0.1:0',
     token: '',
@@ -135,7 +135,7 @@ describe('HTTP paths in the README', () => {
     history: undefined,
     incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'docs') },
     maintenance: operator,
-    jobs: { view: jobs, report: (runs) => jobReport(runs, 'docs'), tell: () => undefined },
+    jobs: { view: jobs, report: (runs) => jobReport(runs, 'docs'), record: () => undefined },
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),

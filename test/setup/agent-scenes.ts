@@ -74,5 +74,5 @@ export const DCGM: readonly Row[] = [
 ]
 /** Of which DCGM has figures of each MIG instance; the others are of the card, and stand on each of its instances. */
 export const OF_INSTANCES: ReadonlySet<string> = new Set(['mem_used', 'mem_reserved', 'bar1_total', 'bar1_used'])
-/** What the driver does not tell of a card in MIG mode: utilization, encoder and decoder. */
+/** What the driver does not report of a GPU in MIG mode: utilization, encoder and decoder. */
 export const NOT_IN_MIG: ReadonlySet<string> = new Set(['util', 'util_mem', 'enc', 'dec'])

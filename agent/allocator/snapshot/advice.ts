@@ -20,7 +20,7 @@ export function verdictOf(facts: Facts): string {
   if (reserved === 0) return 'PyTorch holds no memory here.'
   const held = `of the ${bytesText(reserved)} that PyTorch holds`
   if (stranded === undefined || releasable === undefined) {
-    return `${share(allocated, reserved)} ${held} is live and ${share(free, reserved)} free; how much of that a flush would give back, this file does not tell.`
+    return `${share(allocated, reserved)} ${held} is live and ${share(free, reserved)} free; this file does not say how much of that a flush would free.`
   }
   if (stranded / reserved >= WORTH_RATIO) {
     return `Fragmented: ${share(stranded, reserved)} ${held} is free, but lies in holes between live blocks; the largest free block is ${bytesText(facts.largest_free_bytes)}.`

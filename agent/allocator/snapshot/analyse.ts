@@ -14,9 +14,9 @@ export type Internal = { readonly active_bytes: number; readonly requested_bytes
 
 export type DeviceAnalysis = MemoryFigures & {
   readonly device: number
-  /** Free and not returnable, of what is reserved. Absent where the file cannot tell. */
+  /** Free and not returnable, of what is reserved. Absent where the file does not say. */
   readonly stranded_ratio?: number
-  /** The part of it in segments that are not expandable: what expandable segments would mend. */
+  /** The part of it in segments that are not expandable: what expandable segments would avoid. */
   readonly stranded_native_ratio?: number
   /** Rounding, and remainders too small to split off. Absent in files without requested sizes. */
   readonly internal?: Internal
@@ -138,7 +138,7 @@ function questionOf(
   const bytes = requestBytes ?? failed?.requestBytes
   if (bytes === undefined) return undefined
   const ofFailure = requestBytes === undefined ? failed : undefined
-  // The free memory of the probe's message belongs to the very state that it tells.
+  // The free memory of the probe's message belongs to the same state as the rest of the message.
   const free = deviceFreeBytes ?? ofFailure?.deviceFreeBytes ?? snapshot.oom?.deviceFreeBytes
   const where = device ?? ofFailure?.device
   const stream = ofFailure !== undefined && 'stream' in ofFailure ? ofFailure.stream : undefined
@@ -179,7 +179,7 @@ export function analyse(snapshot: Snapshot, asked: Question = {}): Analysed {
     }
     return { ...facts, verdict: verdictOf(facts), remedies: adviceFor(facts, rules, snapshot.format) }
   })
-  // Of several devices the one that holds most is meant, unless told.
+  // Of several devices the one that holds most is meant, unless one is chosen.
   const busiest = analysed.toSorted((a, b) => b.reserved_bytes - a.reserved_bytes)[0]?.device ?? 0
   const lastOom = lastOomOf(snapshot)
   const request =

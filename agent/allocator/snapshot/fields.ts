@@ -7,7 +7,7 @@ export type Fields = { readonly [key: string]: unknown }
 export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 
-/** A value in a few words, for an error. */
+/** A value as short text, for an error. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'string') return quoted(value)
@@ -55,7 +55,7 @@ export function kindOf(value: unknown, where: string): PoolKind {
   throw new SnapshotError(`${where}: the kind must be "small" or "large", not ${shown(value)}`)
 }
 
-/** `(0, 0)` in Python; missing before PyTorch 2.1, which had private pools but did not tell them. */
+/** `(0, 0)` in Python; missing before PyTorch 2.1, which had private pools but did not report them. */
 export function poolOf(value: unknown, where: string): string {
   if (value === undefined || value === null) return DEFAULT_POOL
   const [first, second] = isList(value) && value.length === 2 ? [idText(value[0]), idText(value[1])] : []

@@ -2,7 +2,7 @@
 import { isFields } from './fields.ts'
 
 export type Frame = { readonly file: string; readonly line?: number; readonly function: string }
-/** A frame with what it tells: whether it is Python, of a program or a library, of the program itself; and the torch operation or the node of the backward pass that it names. */
+/** A frame with what it shows: whether it is Python, of a program or a library, of the program itself; and the torch operation or the node of the backward pass that it names. */
 export type TellingFrame = {
   readonly frame: Frame
   readonly python: boolean
@@ -44,7 +44,7 @@ export function tellingFrame(value: unknown): TellingFrame {
   return { frame, python: false, model: false, user: false, ...(operation === undefined ? {} : { operation }), ...(backward === undefined ? {} : { backward }) }
 }
 
-/** What a stack tells a person. */
+/** What a stack shows a person. */
 export type Place = {
   /** The innermost line outside of PyTorch and Python's own library. */
   readonly frame?: Frame

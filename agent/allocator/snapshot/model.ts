@@ -78,7 +78,7 @@ export type Snapshot = {
   readonly oom?: ProbeOom
   readonly settings?: AllocatorSettings
   readonly trace?: Trace
-  /** What does not fit together in the file; said, not mended. */
+  /** What is inconsistent in the file; reported, not corrected. */
   readonly notes: readonly string[]
 }
 

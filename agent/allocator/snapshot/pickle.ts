@@ -18,7 +18,7 @@ Object.setPrototypeOf(Bare.prototype, null)
 Reflect.deleteProperty(Bare.prototype, 'constructor')
 
 export type PickleOptions = {
-  /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that nobody reads. */
+  /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that are not needed. */
   readonly leaveEmpty?: (key: string, value: unknown) => boolean
   readonly limits?: Limits
 }

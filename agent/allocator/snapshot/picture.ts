@@ -6,7 +6,7 @@ import type { Ranked } from './sites.ts'
 
 /** `stranded` is free in a hole between live blocks, `releasable` free and returnable by a flush, `mixed` several small ones together. */
 export type RunState = 'allocated' | 'pending' | 'stranded' | 'releasable' | 'mixed'
-/** Start and width are of the segment's width; the group is the rank of the allocation site among the largest (null: none of them), free bytes tell how full a mixed run is. */
+/** Start and width are of the segment's width; the group is the rank of the allocation site among the largest (null: none of them), free bytes show how full a mixed run is. */
 export type Run = readonly [start: number, width: number, state: RunState, bytes: number, group: number | null, freeBytes: number]
 
 export type PictureSegment = { readonly address?: string; readonly bytes: number; readonly free_bytes: number; readonly runs: readonly Run[] }

@@ -14,7 +14,7 @@ export type MemoryFigures = {
   readonly largest_free_bytes: number
   /** Segments (or, of expandable ones, runs) in which nothing lives. */
   readonly free_segments: number
-  /** Free bytes that a flush gives back to CUDA: segments that are free as a whole, and whole free pages of expandable ones. Absent where the file cannot tell. */
+  /** Free bytes that a flush gives back to CUDA: segments that are free as a whole, and whole free pages of expandable ones. Absent where the file does not say. */
   readonly releasable_bytes?: number
   /** Free bytes that no flush gives back: holes between live blocks. */
   readonly stranded_bytes?: number
@@ -81,7 +81,7 @@ const fromSummary = (pool: PoolSummary): PoolFigures => ({
   free_blocks: pool.freeBlocks,
   largest_free_bytes: pool.largestFreeBytes,
   free_segments: pool.freeSegments,
-  // Sums tell it only where no segment is free as a whole, as after the flush before an out-of-memory error.
+  // Sums show it only where no segment is free as a whole, as after the flush before an out-of-memory error.
   ...(pool.freeSegments === 0 && !pool.expandable ? { releasable_bytes: 0, stranded_bytes: pool.freeBytes } : {}),
 })
 

@@ -1,4 +1,4 @@
-// The answer to a request as a sentence, and what a snapshot cannot tell.
+// The answer to a request as a sentence, and what a snapshot cannot show.
 import { bytesText } from '../../text/bytes.ts'
 import type { Snapshot } from './model.ts'
 import type { RequestAnswer } from './request.ts'
@@ -39,7 +39,7 @@ export function requestVerdict(answer: RequestAnswer): string {
 /** What an operator might expect to learn from the file, and cannot. */
 export function unknowns(snapshot: Snapshot, answer: RequestAnswer | undefined): readonly string[] {
   const said: string[] = []
-  if (answer?.device_free_bytes === undefined) said.push('how much the device itself has free (tell it with --free)')
+  if (answer?.device_free_bytes === undefined) said.push('how much the device itself has free (give it with --free)')
   said.push('memory of this process outside PyTorch (CUDA context, NCCL, libraries), and of other processes')
   if (answer !== undefined) said.push('a limit by torch.cuda.set_per_process_memory_fraction')
   if (snapshot.settings === undefined && snapshot.format !== 'probe') said.push('the allocator’s settings: the default rules are assumed')

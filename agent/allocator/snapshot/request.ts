@@ -28,7 +28,7 @@ export type RequestAnswer = {
   readonly needs_free_bytes: number
   readonly needs_free_after_flush_bytes?: number
   readonly device_free_bytes?: number
-  /** Whether that figure was told now, or is that of the out-of-memory error in the file. */
+  /** Whether that figure was given now, or comes from the out-of-memory error in the file. */
   readonly device_free_from?: 'flag' | 'error'
 }
 
@@ -44,7 +44,7 @@ type Row = Pick<Segment, 'device' | 'pool' | 'stream' | 'kind'>
 const isOf = (row: Row, device: number, stream: string, kind: PoolKind): boolean =>
   row.device === device && row.pool === DEFAULT_POOL && row.stream === stream && row.kind === kind
 
-/** The stream of a request unless told: the one that holds most of the default pool; PyTorch's default stream is 0. */
+/** The stream of a request unless one is given: the one that holds most of the default pool; PyTorch's default stream is 0. */
 export function mainStream(pools: readonly PoolFigures[], device: number): string {
   const bytes = new Map<string, number>()
   for (const pool of pools)
@@ -92,7 +92,7 @@ function leastPages(segments: readonly Segment[], rounded: number, page: number)
   return Math.max(1, Math.ceil((rounded - before - behind) / page)) * page
 }
 
-/** What a flush gives back: the default pool of every stream. A private pool is flushed only once nobody uses it, which no file tells. */
+/** What a flush gives back: the default pool of every stream. A private pool is flushed only once it is unused, which no file shows. */
 function flushBytes(segments: readonly Segment[], pools: readonly PoolFigures[], rules: Rules, device: number): number | undefined {
   if (segments.length === 0) {
     const rows = pools.filter((row) => row.device === device && row.pool === DEFAULT_POOL)

@@ -13,7 +13,7 @@ export type Sites = {
 type Group = { bytes: number; blocks: number; largest: number; readonly raw: readonly unknown[] }
 type Numbered = TellingFrame & { readonly number: number }
 
-/** So many frames tell one place from another. */
+/** How many frames distinguish one place from another. */
 const KEY_FRAMES = 64
 
 /** Gives numbers to what is equal. */
@@ -56,8 +56,8 @@ function createGrouping(): { readonly groupOf: (raw: readonly unknown[] | undefi
     const operation = native.findLast((one) => one.operation !== undefined)?.operation ?? ''
     const backward = native.find((one) => one.backward !== undefined)?.backward ?? ''
     const model = stack.find((one) => one.model)
-    const told = model === undefined ? stack.filter((one) => one.python) : stack.filter((one) => one === model || one.user)
-    const lines = told.length === 0 && operation === '' && backward === '' ? stack : told
+    const shown = model === undefined ? stack.filter((one) => one.python) : stack.filter((one) => one === model || one.user)
+    const lines = shown.length === 0 && operation === '' && backward === '' ? stack : shown
     return `${lines
       .slice(0, KEY_FRAMES)
       .map((one) => one.number)

@@ -15,7 +15,7 @@ const ROW_GAP = 4
 /** All memory together takes about so many rows. */
 const ROWS = 28
 const MAX_ROWS_PER_POOL = 60
-/** Colours that tell apart on dark and light, for the largest allocation sites (after Paul Tol's "bright" and "muted"). */
+/** Colours that differ clearly on dark and light, for the largest allocation sites (after Paul Tol's "bright" and "muted"). */
 const GROUPS = ['#4477aa', '#ee6677', '#228833', '#aa3377', '#66ccee', '#cc8822', '#7766cc', '#44aa99'] as const
 
 const STYLE = `
@@ -95,9 +95,9 @@ function drawLegend(device: DeviceAnalysis, top: number): { readonly svg: string
   const entries: (readonly [kind: string, text: string])[] = device.live.top
     .slice(0, GROUPS.length)
     .flatMap((site, i) => (site.frames.length === 0 ? [] : [[`g${i}`, `${bytesText(site.bytes)}  ${placeText(site, 1)}`] as const]))
-  const told = device.live.top.slice(0, GROUPS.length).reduce((sum, site) => sum + (site.frames.length === 0 ? 0 : site.bytes), 0)
-  if (device.allocated_bytes - told > 0)
-    entries.push(['allocated', `${bytesText(device.allocated_bytes - told)}  ${told === 0 ? 'live' : 'live, other places'}`])
+  const named = device.live.top.slice(0, GROUPS.length).reduce((sum, site) => sum + (site.frames.length === 0 ? 0 : site.bytes), 0)
+  if (device.allocated_bytes - named > 0)
+    entries.push(['allocated', `${bytesText(device.allocated_bytes - named)}  ${named === 0 ? 'live' : 'live, other places'}`])
   if (device.pending_bytes > 0) entries.push(['pending', `${bytesText(device.pending_bytes)}  freed, waits for a stream`])
   if (device.stranded_bytes !== undefined) entries.push(['stranded', `${bytesText(device.stranded_bytes)}  free in holes: no flush gives it back`])
   if (device.releasable_bytes !== undefined) entries.push(['releasable', `${bytesText(device.releasable_bytes)}  free, a flush gives it back`])

@@ -5,5 +5,5 @@ export const CLOCK_DOMAINS = [
   { domain: 'memory', type: 2 },
   { domain: 'video', type: 3 },
 ] as const
-/** NVML tells clocks in MHz. */
+/** NVML reports clocks in MHz. */
 export const MHZ = 1e6

@@ -10,7 +10,7 @@ export type MemoryQuery = {
   readonly ask: () => number
   readonly name: () => string
   readonly values: () => Float64Array
-  /** false: `used` includes the reserved memory and nobody tells how much that is (drivers before R510). */
+  /** false: `used` includes the reserved memory and the driver does not report how much that is (drivers before R510). */
   readonly tellsReserved: () => boolean
 }
 

@@ -1,4 +1,4 @@
-// What all alerts have in common; who is told of what stands in `notifiers` and `routes`.
+// What all alerts have in common; who is notified of what is set in `notifiers` and `routes`.
 import { duration, httpUrl } from '../field.ts'
 
 export const alerts = {
@@ -16,7 +16,7 @@ export const alerts = {
       empty: true,
       expected: 'a URL such as https://hc-ping.com/UUID, or nothing',
       secret: true,
-      description: 'Called by POST while the agent samples: whoever waits there (a dead-man switch) notices when the calls stop. Empty = nobody.',
+      description: 'Called by POST while the agent samples: the service there (a dead man’s switch) alerts when the calls stop. Empty = off.',
     }),
     heartbeat_interval: duration({ default: 60_000, min: 10_000, max: 86_400_000, description: 'How often.' }),
   },

@@ -1,4 +1,4 @@
-// What probes in PyTorch processes tell of their allocators.
+// What probes in PyTorch processes report of their allocators.
 import { onOff, text } from '../field.ts'
 
 export const allocator = {

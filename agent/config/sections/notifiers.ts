@@ -1,4 +1,4 @@
-// Who can be told of incidents. Which types there are is not known here: who loads the configuration says so.
+// Who can be notified of incidents. The types are not known here: whoever loads the configuration passes them in.
 import * as z from 'zod/mini'
 import type { NotifierConfig } from '../../model/alert-settings.ts'
 import type { Field } from '../field.ts'

@@ -1,4 +1,4 @@
-// Who is told of which incidents, and when.
+// Who is notified of which incidents, and when.
 import * as z from 'zod/mini'
 import { durationText } from '../../text/duration.ts'
 import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../model/alert-settings.ts'
@@ -73,7 +73,7 @@ const readMatch: ReadParts<Route['match']> = (value) => {
 }
 
 const fields = {
-  to: listField({ expected: 'the name of a notifier, or a list of them', default: [], description: 'Who is told.' }, (value) => {
+  to: listField({ expected: 'the name of a notifier, or a list of them', default: [], description: 'Who is notified.' }, (value) => {
     const names = textsIn(value)
     return names === undefined ? problem(`must be the name of a notifier, or a list of them, not ${describeValue(value)}`) : { value: names }
   }),
@@ -93,9 +93,9 @@ const fields = {
     return problems.length === 0 ? { value: names.filter(isLabel) } : { problems }
   }),
   wait: duration({ default: routeDefaults.waitMs, max: 3_600_000, description: 'How long others are waited for before the first message.' }),
-  repeat: optionalDuration({ default: 4 * 3_600_000, min: 60_000, never: true, description: 'How often what still fires is told again.' }),
+  repeat: optionalDuration({ default: 4 * 3_600_000, min: 60_000, never: true, description: 'How often a notification is repeated while the incident fires.' }),
   quiet: quietHours,
-  resolved: onOff({ default: routeDefaults.resolved, description: 'Whether it is told that an incident is over.' }),
+  resolved: onOff({ default: routeDefaults.resolved, description: 'Whether a notification is sent when an incident is resolved.' }),
 }
 
 const read: ReadParts<readonly Route[]> = (value) => {

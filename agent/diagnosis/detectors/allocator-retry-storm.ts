@@ -14,7 +14,7 @@ const WINDOW_MS = 60_000
 const LOOK_BACK_MS = 5 * WINDOW_MS
 /** So often that it costs speed: from here on it is a warning, below it is information. */
 const WARNING_PER_MINUTE = 1
-/** The probe speaks once a second. */
+/** The probe reports once a second. */
 const FRESH_MS = 30_000
 
 /** How many times something happened with at least a window between: a burst is one. */
@@ -54,7 +54,7 @@ export const allocatorRetryStorm = defineDetector({
   watches: [],
   everyMs: 10_000,
   options: {
-    flushes: { default: 3, min: 2, max: 1000, help: 'flushes within five minutes from which it is told' },
+    flushes: { default: 3, min: 2, max: 1000, help: 'flushes within five minutes that raise an incident' },
     quiet_minutes: { default: 10, min: 1, max: 120, help: 'minutes without a flush after which it is over' },
   },
   // Three in five minutes, of which two lie a minute apart; over when ten minutes have passed without one.
@@ -68,7 +68,7 @@ and increase(${allocatorRetriesTotal.name}[10m]) > 0`,
   },
   create: ({ flushes: least, quiet_minutes: quietMinutes }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()
-    const told = new Set<Track>()
+    const raised = new Set<Track>()
 
     const faulty = (track: Track, recent: readonly Flush[], t: number): TypedFinding => {
       const count = recent.reduce((sum, flush) => sum + flush.count, 0)
@@ -100,19 +100,19 @@ and increase(${allocatorRetriesTotal.name}[10m]) > 0`,
     const judgeOne = (track: Track, record: FlushRecord, t: number): TypedFinding | undefined => {
       const said = { kind: 'allocator_retry_storm', key: track.key, about: aboutOf(track) } as const
       if (track.endedT !== undefined) {
-        if (!told.delete(track)) return undefined
+        if (!raised.delete(track)) return undefined
         return { ...said, state: 'healthy', why: 'the process has ended' }
       }
       if (t - record.last.t > FRESH_MS) return { ...said, state: 'unknown', why: 'the probe is silent' }
       const recent = flushesSince(record, t - LOOK_BACK_MS)
       const count = recent.reduce((sum, flush) => sum + flush.count, 0)
       if (count >= least && apart(recent) >= 2) {
-        told.add(track)
+        raised.add(track)
         return faulty(track, recent, t)
       }
       const quietFrom = Math.max(record.wholeSince, record.flushes.at(-1)?.t ?? 0)
       if (t - quietFrom < quietMinutes * WINDOW_MS) return { ...said, state: 'unknown', why: 'not quiet for long enough' }
-      told.delete(track)
+      raised.delete(track)
       return { ...said, state: 'healthy' }
     }
 

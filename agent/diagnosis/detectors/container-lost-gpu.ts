@@ -9,7 +9,7 @@ import { createFindingDeduper } from './parts/per-gpu.ts'
 const ACCESSIBLE = containerGpuAccessible.name
 const NODE = containerGpuNode.name
 const INFO = containerInfo.name
-/** A running container is told every ten seconds (agent/sources/containers.ts); what is missed for three times that has ended. */
+/** A running container is reported every ten seconds (agent/sources/containers.ts); one that is missing for three times that has ended. */
 const GONE_MS = 30_000
 const HEARD_MS = 15_000
 const MAX_CONTAINERS = 5_000
@@ -59,7 +59,7 @@ export const containerLostGpu = defineDetector({
       }
       return box
     }
-    const tell = (found: TypedFinding[], { id, name, lost, held, nodesGone, deduper }: Box): void => {
+    const report = (found: TypedFinding[], { id, name, lost, held, nodesGone, deduper }: Box): void => {
       const [one, all] = [lost.length === 1, held.length === 0]
       const which = `GPU${one ? '' : 's'} ${lost.join(', ')}`
       const how = nodesGone
@@ -124,7 +124,7 @@ export const containerLostGpu = defineDetector({
           box.ended.see(t, false)
           const held = box.hold.see(t, box.lost.length > 0)
           if (held === 'healthy') box.deduper.healthy(found, 'the container can reach its GPUs again')
-          else if (held === 'faulty') tell(found, box)
+          else if (held === 'faulty') report(found, box)
         }
         return found
       },

@@ -14,7 +14,7 @@ const HANGS = agentSamplerHangsTotal.name
 const COLUMNS = {
   used: { metric: gpuMemoryUsedBytes.name },
   age: { metric: gpuSampleAgeSeconds.name },
-  /** Tells who a card is that hung before it said so. */
+  /** Identifies a GPU that hung before its UUID was read. */
   listed: { metric: gpuPresent.name },
 }
 /** Two periods of agent/sources/gpu-presence.ts. */
@@ -31,11 +31,11 @@ const makeState = (
   key,
   uuid,
   index,
-  // One of which the number alone is known may be named a moment later.
+  // Where only the index is known, the UUID may follow a moment later.
   hold: createHold({ forMs: uuid === undefined && index !== undefined ? NAMELESS_MS : options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
   deduper: createFindingDeduper({ kind: 'driver_hung', key, about: uuid === undefined ? {} : { uuid } }),
   trouble: undefined as Trouble | undefined,
-  /** First seen at: how long it hangs when the age cannot tell. */
+  /** When it was first seen: the start of the hang where the sample age is not known. */
   sinceT: 0,
 })
 
@@ -56,7 +56,7 @@ export const driverHung = defineDetector({
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = new Map<string, State>()
-    /** An incident from before a restart waits to hear once that a GPU answers. */
+    /** An incident from before a restart stays open until one healthy finding arrives. */
     const stateOf = (key: string, trouble: Pick<Trouble, 'uuid' | 'index'>): State => {
       let state = states.get(key)
       if (state === undefined) {
@@ -73,7 +73,7 @@ export const driverHung = defineDetector({
       }
       return { ...(name === '' || name === 'unknown' ? {} : { function: name }), ...(hangs === 0 ? {} : { hangs }) }
     }
-    const tell = (found: TypedFinding[], t: number, state: State, trouble: Trouble): void => {
+    const report = (found: TypedFinding[], t: number, state: State, trouble: Trouble): void => {
       const { key, uuid, index } = state
       const row = uuid === undefined ? undefined : rows.read().get(uuid)
       const users = uuid === undefined ? [] : usersOf(tracks, uuid)
@@ -133,7 +133,7 @@ export const driverHung = defineDetector({
         if (anyAnswers) stateOf('driver', { uuid: undefined, index: undefined })
         for (const state of states.values()) {
           const { uuid, index, trouble, hold, deduper } = state
-          // While all of it hangs, that one is told: nothing is said of a single card.
+          // While the whole driver hangs there is one finding for it, and none per GPU.
           const hidden = allHang !== undefined && trouble !== allHang
           const answers =
             index === undefined
@@ -146,7 +146,7 @@ export const driverHung = defineDetector({
           if (held === 'healthy') {
             state.sinceT = 0
             deduper.healthy(found, index === undefined ? 'the driver answers again' : 'the GPU answers again')
-          } else if (held === 'faulty' && trouble !== undefined) tell(found, t, state, trouble)
+          } else if (held === 'faulty' && trouble !== undefined) report(found, t, state, trouble)
         }
         return found
       },

@@ -52,7 +52,7 @@ export const gpuMissing = defineDetector({
     clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must be there again, until it is over.' },
     count_seconds: { default: 10, min: 0, max: 3_600, help: 'The same where fewer GPUs than expected are there, and it is not known which one is gone.' },
   },
-  // The second half as the detector counts: those that are known by name are told by name.
+  // The second half counts as the detector does: GPUs with a known UUID have a finding of their own.
   expression: {
     promql: `${gpuPresent.name} == 0
 or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent.name} == 0) or on () 0 * ${gpusPresent.name})`,
@@ -60,7 +60,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
   create(options, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = createPerGpu((uuid) => makeState(uuid, uuid, options))
-    /** Cards that were lost before they told their UUID; it may be known from before, so they wait until that is told. */
+    /** GPUs lost before their UUID was read. An earlier run may know the UUID, so these wait for the list of known GPUs. */
     const nameless = new Map<number, State>()
     const count = {
       hold: createHold({ forMs: options.count_seconds * 1_000, clearMs: options.clear_seconds * 1_000 }),
@@ -72,7 +72,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
       return { ...(here === undefined ? {} : { gpus_present: here }), ...(expected === undefined ? {} : { gpus_expected: expected }) }
     }
 
-    const tell = (found: TypedFinding[], state: State, key: string, uuid: string | undefined, index: number, name: string): void => {
+    const report = (found: TypedFinding[], state: State, key: string, uuid: string | undefined, index: number, name: string): void => {
       const users = uuid === undefined ? [] : usersOf(tracks, uuid)
       const { why } = state
       const wantsReset = why?.gap.reason === 'reset_required'
@@ -109,7 +109,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
           if (held === 'healthy') {
             state.why = undefined
             state.deduper.healthy(found, 'the driver has the GPU again')
-          } else if (held === 'faulty') tell(found, state, uuid, uuid, index, gpuText({ index, name }))
+          } else if (held === 'faulty') report(found, state, uuid, uuid, index, gpuText({ index, name }))
         }
         for (const trouble of troubles) {
           const { uuid, index, kind } = trouble
@@ -121,7 +121,7 @@ or ${gpusExpected.name} - ${gpusPresent.name} > on () (count by () (${gpuPresent
               : states.of(uuid)
           if (uuid === undefined) nameless.set(index, state)
           state.why = trouble
-          if (state.hold.see(t, true) === 'faulty') tell(found, state, uuid ?? `gpu ${index}`, uuid, index, `GPU ${index}`)
+          if (state.hold.see(t, true) === 'faulty') report(found, state, uuid ?? `gpu ${index}`, uuid, index, `GPU ${index}`)
         }
         if (nameless.size > 0) {
           for (const [index, state] of nameless) {

@@ -1,4 +1,4 @@
-// A GPU whose memory somebody holds and on which nothing has run for a long time: by whom, and since when.
+// A GPU whose memory a process holds while nothing has run on it for a long time: which process, and since when.
 import { gpuGpmEngineActiveRatio } from '../../metrics/gpm.ts'
 import { gpuDecoderUtilizationRatio, gpuEncoderUtilizationRatio, gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import { hostInfo } from '../../metrics/host.ts'
@@ -38,7 +38,7 @@ type Unit = {
   everBusy: boolean
   /** The process that has held it for the longest: the time of idleness is its own. */
   oldest: Holder | undefined
-  toldHealthy: boolean
+  reportedHealthy: boolean
 }
 
 const remediesOf = (holders: readonly Holder[]): readonly Remedy[] => {
@@ -66,7 +66,7 @@ export const idleGpuHeld = defineDetector({
   everyMs: 1_000,
   options: {
     for_minutes: { default: 30, min: 0.05, max: 100_000, help: 'For how long nothing must have run while the memory is held; any work starts over.' },
-    least_gib: { default: 1, min: 0.05, max: 1_000, help: 'Less memory than this is a context alone, and no reason to speak.' },
+    least_gib: { default: 1, min: 0.05, max: 1_000, help: 'Less memory than this is only a CUDA context, and no incident.' },
   },
   expression: {
     promql: `max by (gpu, uuid, gi) (max_over_time(${gpuUtilizationRatio.name}[1m]) or max_over_time(${ENGINE}{gi!=""}[1m])) < ${IDLE_RATIO}
@@ -81,7 +81,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
     const units = createPerGpu((uuid) => new Map<string, Unit>([['', unitOf(uuid, undefined)]]))
     function unitOf(uuid: string, gi: string | undefined): Unit {
       const hold = createHold({ forMs: options.for_minutes * 60_000, clearMs: 0 })
-      return { uuid, gi, hold, busyT: undefined, everBusy: false, oldest: undefined, toldHealthy: false }
+      return { uuid, gi, hold, busyT: undefined, everBusy: false, oldest: undefined, reportedHealthy: false }
     }
     const unit = (uuid: string, gi: string | undefined): Unit => {
       const ofCard = units.of(uuid)
@@ -96,8 +96,8 @@ unless on () ${hostInfo.name}{wsl!=""}`,
 
     const over = (found: TypedFinding[], state: Unit, why: string): void => {
       // Also the first time of all: an incident from before a restart of the agent waits for it.
-      if (!state.toldHealthy) found.push({ kind: 'idle_gpu_held', key: keyOf(state), about: { uuid: state.uuid }, state: 'healthy', why })
-      state.toldHealthy = true
+      if (!state.reportedHealthy) found.push({ kind: 'idle_gpu_held', key: keyOf(state), about: { uuid: state.uuid }, state: 'healthy', why })
+      state.reportedHealthy = true
     }
     const busy = (t: number, found: TypedFinding[], state: Unit): void => {
       state.hold.see(t, false)
@@ -107,7 +107,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
     }
     const ended = ({ uuid, pid }: Holder): boolean => tracks.get(uuid, pid)?.endedT !== undefined
 
-    const tell = (t: number, state: Unit, gpu: GpuHolders, its: readonly Holder[], name: string | undefined): TypedFinding => {
+    const faultyFinding = (t: number, state: Unit, gpu: GpuHolders, its: readonly Holder[], name: string | undefined): TypedFinding => {
       const { uuid, gi, oldest } = state
       const bytes = its.reduce((sum, holder) => sum + holder.bytes, 0)
       const sinceT = Math.max(state.busyT ?? 0, oldest === undefined ? 0 : (firstSeen(tracks, oldest) ?? 0))
@@ -142,7 +142,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
       }
     }
 
-    /** Nothing runs: whether somebody holds it all the while. */
+    /** Nothing runs on the GPU: does a process hold its memory all that time? */
     const idle = (t: number, found: TypedFinding[], state: Unit, gpu: GpuHolders | undefined, name: string | undefined): void => {
       state.busyT ??= t
       if (gpu?.listed !== true) return void state.hold.see(t, undefined)
@@ -157,15 +157,15 @@ unless on () ${hostInfo.name}{wsl!=""}`,
       }
       if (bytes < leastBytes) {
         state.hold.see(t, false)
-        return over(found, state, 'nobody holds its memory')
+        return over(found, state, 'no process holds its memory')
       }
       state.oldest ??= its.reduce(
         (oldest: Holder | undefined, next) => (oldest === undefined || (firstSeen(tracks, next) ?? t) < (firstSeen(tracks, oldest) ?? t) ? next : oldest),
         undefined,
       )
       if (state.hold.see(t, true) !== 'faulty') return
-      state.toldHealthy = false
-      found.push(tell(t, state, gpu, its, name))
+      state.reportedHealthy = false
+      found.push(faultyFinding(t, state, gpu, its, name))
     }
 
     let slot = -1
@@ -183,7 +183,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
           if (utilization === undefined) {
             if (look) state.hold.see(t, undefined)
           } else if (Math.max(utilization, memory, encoder, decoder) >= IDLE_RATIO) busy(t, found, state)
-          // Some drivers under WSL2 tell 0 all the time (shared reference wsl2.md).
+          // Some drivers under WSL2 always report 0 (shared reference wsl2.md).
           else if (look && wsl && !state.everBusy) state.hold.see(t, undefined)
           else if (look) idle(t, found, state, listed?.get(row.uuid), row.name)
         }

@@ -13,7 +13,7 @@ import { processText } from './parts/who.ts'
 
 const COLUMNS = { total: { metric: gpuMemoryTotalBytes.name } }
 const [TOTAL, USED] = [gpuMemoryTotalBytes.name, gpuMemoryUsedBytes.name]
-/** A full instance alone is what a server that takes all at its start looks like: these tell that somebody wanted more. */
+/** A full instance alone may be a server that takes all memory at its start: these show that a process asked for more. */
 const REFUSALS = [allocatorRetriesTotal.name, allocatorOomsTotal.name] as const
 const WINDOW_MS = 600_000
 
@@ -99,7 +99,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on 
             const faulty = full && instance.refusals >= options.refusals && free >= options.free_ratio * card
             const held = state.hold.see(t, faulty)
             if (!faulty) instance.users.clear()
-            if (held === 'healthy') state.deduper.healthy(found, 'nobody in it is refused memory any more, or the card has no room either')
+            if (held === 'healthy') state.deduper.healthy(found, 'no process in it is refused memory any more, or the card has no free memory either')
             else if (held === 'faulty') {
               const users = [...instance.users].slice(0, 3)
               state.deduper.faulty(found, {
@@ -121,7 +121,7 @@ and on (gpu, uuid) sum by (gpu, uuid) (${gpuMemoryFreeBytes.name}{gi!=""}) - on 
                 remedies: [
                   { text: 'Move the job into a larger instance, or one that is empty.', command: `nvidia-smi -L; nvidia-smi mig -lgi -i ${row.index}` },
                   {
-                    text: 'Or repartition the GPU (MIG) when nobody uses it: fewer and larger instances.',
+                    text: 'Or repartition the GPU (MIG) while it is unused: fewer and larger instances.',
                     command: `sudo nvidia-smi mig -dci -i ${row.index}; sudo nvidia-smi mig -dgi -i ${row.index}; sudo nvidia-smi mig -lgip -i ${row.index}`,
                   },
                   { text: 'Or let the job need less: a smaller batch, or a cap by torch.cuda.set_per_process_memory_fraction.' },

@@ -72,7 +72,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
       proofs: 0,
       deduper: createFindingDeduper({ kind: 'pcie_degraded', key: uuid, about: { uuid } }),
     }))
-    /** Undefined while the card does not work, or something cannot be read: then nobody can tell. */
+    /** Undefined while the card does not work, or something cannot be read: then it cannot be determined. */
     const slow = (t: number, row: Row, state: ReturnType<typeof states.of>): boolean | undefined => {
       const { generation, width, generationMax, widthMax, state: performance } = row.now
       state.busyLooks = busy.of(t, row) === true ? state.busyLooks + 1 : 0
@@ -91,7 +91,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
       // A card at rest lowers its generation, but keeps its lanes.
       return works && (width < widthMax || state.atWork) ? true : undefined
     }
-    const tell = (row: Row, isSlow: boolean, replays: number, replaying: boolean): TypedFinding => {
+    const faultyFinding = (row: Row, isSlow: boolean, replays: number, replaying: boolean): TypedFinding => {
       const { now, uuid, index } = row
       const { generation = 0, width = 0, generationMax = 0, widthMax = 0 } = now
       const [is, could] = [bandwidth(generation, width), bandwidth(generationMax, widthMax)]
@@ -129,7 +129,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
             text: 'See the link of the card and of the port above it while it works.',
             command: `nvidia-smi -q -i ${index} | grep -A 12 'PCI$'; sudo lspci -vv | grep -E 'NVIDIA|LnkSta:'`,
           },
-          { text: 'See whether the kernel tells of corrected errors on the bus.', command: "sudo dmesg -T | grep -E 'AER|PCIe Bus Error' | tail" },
+          { text: 'See whether the kernel logged corrected errors on the bus.', command: "sudo dmesg -T | grep -E 'AER|PCIe Bus Error' | tail" },
           { text: 'Switch the machine off, reseat card and riser, try another slot; in the firmware set the slot to its full speed.' },
         ],
       }
@@ -147,7 +147,7 @@ or max by (gpu, uuid) (increase(${gpuPcieReplayTotal.name}[1m]) > 8)`,
           const held = state.hold.see(t, isBelow)
           const proven = held === 'faulty' && ((row.now.width ?? 0) < (row.now.widthMax ?? 0) || state.proofs >= PROOFS)
           const isSlow = proven || (held === 'unknown' && state.hold.settled() === 'faulty' && replaying)
-          if (proven || replaying) state.deduper.faulty(found, tell(row, isSlow, replays ?? 0, replaying))
+          if (proven || replaying) state.deduper.faulty(found, faultyFinding(row, isSlow, replays ?? 0, replaying))
           else if (held === 'healthy' && (replays !== undefined || !state.rise.everSeen())) state.deduper.healthy(found)
         }
         return found

@@ -1,4 +1,4 @@
-// The driver asks for a recovery: a reset of the GPU, a reboot. NVIDIA numbers this Xid 154 (and from R565 on tells it in NVML too), so it is that incident:
+// The driver asks for a recovery: a reset of the GPU, a reboot. NVIDIA numbers this Xid 154 (and from R565 on reports it in NVML too), so it is that incident:
 // of the contract's kinds none is nearer, and the kernel's line, the NVML event and this reading are one.
 import { gpuRecoveryAction } from '../../metrics/gpu-identity.ts'
 import type { TypedFinding } from '../../model/finding.ts'

@@ -65,8 +65,8 @@ export const rowRemapFailure = defineDetector({
   create(_, { present, tracks }) {
     const rows = createGpuRows(present, COLUMNS)
     const states = createPerGpu((uuid) => ({
-      /** Flags that this GPU has told: one that is not read any more is not well. */
-      told: { failure: false, pending: false, pages: false },
+      /** Flags that this GPU has reported: one that is no longer read does not count as healthy. */
+      reported: { failure: false, pending: false, pages: false },
       deduper: createFindingDeduper({ kind: 'row_remap_failure', key: uuid, about: { uuid } }),
     }))
     return {
@@ -77,8 +77,8 @@ export const rowRemapFailure = defineDetector({
           let [faulty, read, missing] = [false, false, false]
           for (const flag of FLAGS) {
             const value = row.now[flag]
-            if (value !== undefined) state.told[flag] = read = true
-            else missing ||= state.told[flag]
+            if (value !== undefined) state.reported[flag] = read = true
+            else missing ||= state.reported[flag]
             faulty ||= value === 1
           }
           if (faulty) state.deduper.faulty(found, finding(row, usersOf(tracks, row.uuid)))

@@ -49,7 +49,7 @@ export const sharedGpu = defineDetector({
   options: {
     for_minutes: { default: 10, min: 0, max: 10_000, help: 'For how long they must share the one while the other stands empty.' },
     clear_seconds: { default: 60, min: 0, max: 3_600, help: 'For how long that must have ended, until it is over.' },
-    least_gib: { default: 1, min: 0.05, max: 1_000, help: 'A job that holds less is none; a GPU with more held by nobody is not empty.' },
+    least_gib: { default: 1, min: 0.05, max: 1_000, help: 'A process that holds less is not counted as a job; a GPU on which more is used is not empty.' },
   },
   expression: { none: 'it joins who holds what with what each container was given, and with which other GPUs stand empty' },
   create(options, { present }) {
@@ -61,7 +61,7 @@ export const sharedGpu = defineDetector({
       deduper: createFindingDeduper({ kind: 'shared_gpu', key: `shared ${uuid}`, about: { uuid } }),
       sinceT: undefined as number | undefined,
     }))
-    /** Of those that stand empty, the ones which a job of the card could use: it was given them, or nobody tells what any was given. */
+    /** Of those that stand empty, the ones which a job of the card could use: it was given them, or it is not known what any job was given. */
     const usable = (jobs: readonly Holder[], empty: readonly GpuHolders[], grants: ReadonlyMap<string, GpuGrant>) => {
       const known = jobs.flatMap(({ containerId }) => {
         const grant = containerId === undefined ? undefined : grants.get(containerId)

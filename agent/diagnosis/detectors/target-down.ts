@@ -29,7 +29,7 @@ export const targetDown = defineDetector({
     const states = new Map<string, State>()
     const aboutOf = ({ target, container }: TargetChecks) => ({ named: target, ...(container === undefined ? {} : { container }) })
 
-    const tell = (t: number, of: TargetChecks): TypedFinding => {
+    const faultyFinding = (t: number, of: TargetChecks): TypedFinding => {
       const [title, meaning] = checkReasonText(of.reason)
       const { target, reason, detail, status, failed, since, latencySeconds } = of
       return {
@@ -62,7 +62,7 @@ export const targetDown = defineDetector({
           else if (of.well >= options.successes) state.down = false
           else if (!state.down || of.failed === 0) continue // too early to say, or on its way back
           state.deduper ??= createFindingDeduper({ kind: 'target_down', key: of.target, about: aboutOf(of) })
-          if (state.down) state.deduper.faulty(found, tell(t, of))
+          if (state.down) state.deduper.faulty(found, faultyFinding(t, of))
           else state.deduper.healthy(found)
         }
         for (const [target, { deduper }] of states) {

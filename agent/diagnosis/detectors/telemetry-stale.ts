@@ -1,4 +1,4 @@
-// A source that told before is silent though nothing hangs and nothing is gone: what it would say is unknown, which nobody should take for well.
+// A source that was reporting has stopped, though no call hangs and no GPU is gone: the state is unknown, and must not count as healthy.
 import { agentSamplerHangsTotal, agentSamplerRestartsTotal, agentSourceUp } from '../../metrics/agent-sources.ts'
 import { driverLibraryMismatch, gpusExpected, gpusPresent } from '../../metrics/driver.ts'
 import { gpuPresent } from '../../metrics/gpu-identity.ts'
@@ -13,17 +13,17 @@ import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { concerns, usersOf } from './parts/users.ts'
 
 const COLUMNS = {
-  /** What every card tells that tells at all; a card that never told it (unified memory) is not judged. */
+  /** Every GPU that can be read reports this; a GPU that never did (unified memory) is not evaluated. */
   used: { metric: gpuMemoryUsedBytes.name },
   listed: { metric: gpuPresent.name },
 }
 const PRESENT = gpusPresent.name
 const EXPECTED = gpusExpected.name
-/** Sources that speak each second, whatever happens. Logs, engines' events and probes speak when there is something to say. */
+/** Sources that report each second, whatever happens. Logs, engine events and probes report only when something happens. */
 const STEADY = ['host', 'containers'] as const
-/** So old is the word of a steady source at most. */
+/** How old the newest reading of a steady source may be. */
 const LATE_MS = 5_000
-/** It is judged each second: while nobody judged (the agent was stopped) nobody was silent, and the first look after that comes before the readings. */
+/** Evaluated each second. A longer step means that the agent was stopped: no source was silent then, and the first look comes before the readings. */
 const MAX_STEP_MS = 5_000
 /** Period of the fast readings (agent/sampler/protocol.ts). */
 const INTERVAL_MS = 1_000
@@ -33,7 +33,7 @@ const CHECK = {
   command: 'journalctl -u warpwatch -n 50; curl -s localhost:9839/api/v1/gaps',
 }
 const GPU_REMEDIES = [
-  { text: 'See whether the driver tells it to others.', command: 'nvidia-smi; cat /proc/driver/nvidia/version' },
+  { text: 'See whether the driver answers other programs.', command: 'nvidia-smi; cat /proc/driver/nvidia/version' },
   { text: 'See whether the kernel module is loaded, and what it said.', command: "lsmod | grep nvidia; sudo dmesg -T | grep -iE 'NVRM|nvidia' | tail" },
   CHECK,
 ]
@@ -48,9 +48,9 @@ export const telemetryStale = defineDetector({
   options: {
     intervals: { default: 10, min: 3, max: 3_600, help: 'Intervals of one second without a complete reading of a GPU.' },
     source_seconds: { default: 30, min: 5, max: 86_400, help: 'For how long the source of the host or of containers must be silent.' },
-    clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must tell again, until it is over.' },
+    clear_seconds: { default: 3, min: 0, max: 3_600, help: 'For how long it must report again until it is resolved.' },
   },
-  // Of containers only the gaps tell, which are no metric: the source speaks each second also where there are none.
+  // For containers only the gaps show it, which are no metric: the source reports each second even where there are no containers.
   expression: {
     promql: `((${gpuPresent.name} == 1 and on (gpu, uuid) max_over_time(${gpuMemoryUsedBytes.name}[6h]))
   unless on (gpu, uuid) ${gpuMemoryUsedBytes.name}
@@ -71,8 +71,8 @@ or ${agentSourceUp.name}{source="host"} == 0`,
     const states = createPerGpu((uuid) => ({
       hold: holdOf(gpuMs),
       deduper: createFindingDeduper({ kind: 'telemetry_stale', key: uuid, about: { uuid } }),
-      told: false,
-      /** Another detector tells why it is silent, until it speaks again. */
+      reported: false,
+      /** Another detector explains the silence, until readings return. */
       explained: false,
       raw: undefined as boolean | undefined,
       why: undefined as Trouble | undefined,
@@ -107,7 +107,7 @@ or ${agentSourceUp.name}{source="host"} == 0`,
     const superseded = (found: TypedFinding[], { hold, deduper }: Pick<typeof all, 'hold' | 'deduper'>): void => {
       if (hold.settled() !== 'faulty') return
       hold.settle('unknown')
-      deduper.healthy(found, 'another incident tells its cause')
+      deduper.healthy(found, 'another incident gives its cause')
     }
 
     const gpus = (t: number, found: TypedFinding[]): void => {
@@ -116,19 +116,19 @@ or ${agentSourceUp.name}{source="host"} == 0`,
       const wide = troubles.find(isWide)
       // A reader that hangs on one card may keep the others waiting.
       const hangs = troubles.some(({ kind }) => kind === 'hung')
-      let [told, silent, explained] = [0, 0, 0]
+      let [known, silent, explained] = [0, 0, 0]
       for (const { uuid, index, now } of cards.values()) {
         const state = states.of(uuid)
         state.raw = undefined
         if (now.used !== undefined) {
-          state.told = true
+          state.reported = true
           state.explained = false
           state.raw = false
-          told++
+          known++
           continue
         }
-        if (!state.told) continue
-        told++
+        if (!state.reported) continue
+        known++
         const why = troubles.length === 0 ? undefined : troubles.find((trouble) => !isWide(trouble) && concernsGpu(trouble, uuid, index))
         state.why = why
         if ((why !== undefined && why.kind !== 'failing') || now.listed === 0) state.explained = true
@@ -140,19 +140,19 @@ or ${agentSourceUp.name}{source="host"} == 0`,
           silent++
         }
       }
-      if (silent + explained < told) all.explained = false
+      if (silent + explained < known) all.explained = false
       // A driver that hangs, is of another version or lists no card has incidents of its own kind.
       else if (wide !== undefined && (wide.kind !== 'failing' || present.of(PRESENT)[0]?.value === 0)) {
         all.explained = true
         superseded(found, all)
       }
-      const wanted = told > 0 || (present.of(EXPECTED)[0]?.value ?? 0) > 0
-      const down = wide !== undefined && silent + explained === told && (told === 0 || silent > 0)
-      const nothing = wanted && !all.explained && !hangs && (down || (silent > 1 && silent + explained === told))
-      const held = all.hold.see(t, nothing ? true : told > silent + explained ? false : undefined)
+      const wanted = known > 0 || (present.of(EXPECTED)[0]?.value ?? 0) > 0
+      const down = wide !== undefined && silent + explained === known && (known === 0 || silent > 0)
+      const nothing = wanted && !all.explained && !hangs && (down || (silent > 1 && silent + explained === known))
+      const held = all.hold.see(t, nothing ? true : known > silent + explained ? false : undefined)
       if (held === 'healthy') all.deduper.healthy(found, 'GPUs are read again')
       else if (held === 'faulty') {
-        const because = wide === undefined ? 'No source of GPU readings has spoken, and none says why.' : reasonText(wide)
+        const because = wide === undefined ? 'No source of GPU readings has reported, and none says why.' : reasonText(wide)
         const title = 'No GPU is read any more'
         all.deduper.faulty(
           found,
@@ -161,7 +161,7 @@ or ${agentSourceUp.name}{source="host"} == 0`,
       }
       for (const { uuid, index, name } of cards.values()) {
         const state = states.of(uuid)
-        // What concerns all is told once.
+        // What concerns all GPUs is one incident.
         const one = state.hold.see(t, nothing || ((all.explained || hangs) && state.raw === true) ? undefined : state.raw)
         if (one === 'healthy') state.deduper.healthy(found, 'the GPU is read again')
         if (one !== 'faulty') continue
@@ -193,12 +193,12 @@ or ${agentSourceUp.name}{source="host"} == 0`,
         // What never worked is a matter of setting up, not a fault.
         if (!entry.wasWell) continue
         const held = hold.see(t, !well)
-        if (held === 'healthy') deduper.healthy(found, 'it tells again')
+        if (held === 'healthy') deduper.healthy(found, 'it reports again')
         if (held !== 'faulty') continue
         const what = source === 'host' ? 'the host' : 'containers'
-        const because = gap === undefined ? `Its last word is ${Math.round((t - heard) / 1_000)} s old.` : `${gap.detail ?? gap.reason}.`
+        const because = gap === undefined ? `Its last reading is ${Math.round((t - heard) / 1_000)} s old.` : `${gap.detail ?? gap.reason}.`
         const title = gap === undefined ? `No readings of ${what} any more` : `Readings of ${what} are incomplete`
-        const verdict = `The source of ${what} told before and does not any more; what it would tell is not known. ${because}`
+        const verdict = `The source of ${what} was reporting and has stopped; their current state is not known. ${because}`
         deduper.faulty(found, hostFinding(source, 'warning', title, verdict, [CHECK], { source }))
       }
     }

@@ -34,7 +34,7 @@ const COLUMNS = {
 }
 type Row = GpuRow<keyof typeof COLUMNS>
 
-/** Nearest to the cause first: the first that holds names the incident. The words of nvidia-smi's query fields, and one of ours for the memory. */
+/** Nearest to the cause first: the first that holds names the incident. The names are nvidia-smi's query fields, and one of ours for the memory. */
 const ORDER = ['hw_thermal_slowdown', 'sw_thermal_slowdown', 'hw_slowdown', 'memory_temperature', 'sw_power_cap'] as const
 type Reason = (typeof ORDER)[number]
 const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: string; readonly severity: Severity; readonly heat: boolean }>> = {
@@ -57,7 +57,7 @@ const COOLING: readonly Remedy[] = [
 ]
 const POWER: readonly Remedy[] = [
   { text: 'Compare the limit in force with the default.', command: 'nvidia-smi -q -d POWER -i INDEX' },
-  { text: 'Set it back if nobody lowered it on purpose.', command: 'sudo nvidia-smi -i INDEX -pl DEFAULT' },
+  { text: 'Set it back if it was not lowered on purpose.', command: 'sudo nvidia-smi -i INDEX -pl DEFAULT' },
 ]
 /** Slowed down it draws about what the cooling can carry away: a limit there keeps it just below the threshold. */
 const lowered = ({ power, limit }: Row['now']): string => {
@@ -110,7 +110,7 @@ function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): 
   return parts.length === 0 ? '' : `; ${parts.join(', ')}`
 }
 
-/** The limit in force is lower than the default: somebody, or the machine's management, lowered it. */
+/** The limit in force is lower than the default: an administrator or the machine's management lowered it. */
 const LOWERED = 0.95
 
 export const throttling = defineDetector({
@@ -132,7 +132,7 @@ export const throttling = defineDetector({
     power_clock_ratio: { default: 0.35, min: 0, max: 1, help: 'SM clock below this share of the highest: a power cap that is not usual.' },
     lowered_clock_ratio: { default: 0.6, min: 0, max: 1, help: 'The same while the power limit is lower than the default.' },
     power_seconds: { default: 10, min: 0, max: 3_600, help: 'For how long the power cap must hold the clock down so far.' },
-    memory_celsius: { default: MEMORY_MAX_CELSIUS, min: 0, max: 200, help: 'Highest memory temperature where the driver tells none.' },
+    memory_celsius: { default: MEMORY_MAX_CELSIUS, min: 0, max: 200, help: 'Highest memory temperature where the driver reports no limit.' },
   },
   expression: {
     promql: `((max by (gpu, uuid) (${gpuThrottleActive.name}{reason=~"sw_thermal_slowdown|hw_thermal_slowdown"}) == 1
@@ -167,7 +167,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
       const lowered = limit !== undefined && limitDefault !== undefined && limit < LOWERED * limitDefault
       return clock / clockMax < (lowered ? options.lowered_clock_ratio : options.power_clock_ratio)
     }
-    const tell = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): TypedFinding => {
+    const faultyFinding = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): TypedFinding => {
       const { now, index, uuid } = row
       const brake = now.powerBrake === 1
       const holds: Readonly<Record<Reason, boolean>> = {
@@ -205,7 +205,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
           const { now } = row
           const state = states.of(row.uuid)
           const loaded = load.of(t, row)
-          const told = now.swThermal !== undefined || now.hwSlowdown !== undefined
+          const reasonsRead = now.swThermal !== undefined || now.hwSlowdown !== undefined
           const slowed = now.swThermal === 1 || now.hwThermal === 1 || (now.hwSlowdown === 1 && now.powerBrake !== 1)
           const capped = state.capped.see(t, loaded === true ? capHurts(row) : loaded === undefined ? undefined : false) === 'faulty'
           const memoryLimit = now.memoryMax ?? options.memory_celsius
@@ -214,7 +214,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
           if (loaded !== false || slowed) state.restsSince = undefined
           else state.restsSince ??= t
           const resting = state.restsSince !== undefined && t - state.restsSince < options.rest_seconds * 1_000
-          const unread = !told || (state.memoryRead && now.memory === undefined)
+          const unread = !reasonsRead || (state.memoryRead && now.memory === undefined)
           // Bits that stay while nothing runs say nothing of the speed, and not that it has cooled either.
           // What a lost scrape leaves standing is the same look, not a second one: a clock change would last.
           const again = row.readT !== undefined && row.readT === state.readT
@@ -222,7 +222,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
           const faulty = again ? undefined : (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
           if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
           const held = state.hold.see(t, faulty)
-          if (held === 'faulty') state.deduper.faulty(found, tell(row, capped, hot, memoryLimit))
+          if (held === 'faulty') state.deduper.faulty(found, faultyFinding(row, capped, hot, memoryLimit))
           else if (held === 'healthy') state.deduper.healthy(found, loaded === false ? 'nothing works on it any more' : undefined)
         }
         return found

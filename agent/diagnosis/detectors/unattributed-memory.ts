@@ -39,12 +39,12 @@ type State = {
   sinceT: number | undefined
   /** Who held it last; kept once it is known. */
   leftBy: { readonly text: string; readonly endedT: number | undefined } | undefined
-  /** The card worked, though nobody was on the list: kept, for its user rests now and then. */
+  /** The GPU was busy though no process was listed: remembered, because its user may be idle now and then. */
   worked: boolean
 }
 type Lost = {
   readonly bytes: number
-  /** Still on the driver's list, though they live no more. */
+  /** Still on the driver's list, though they have ended. */
   readonly dead: readonly Holder[]
   readonly living: number
 }
@@ -67,7 +67,7 @@ const remediesOf = (index: number, hidden: boolean): readonly Remedy[] => [
           command: 'ps -eo pid,ppid,stat,user,lstart,args | grep -E "^ *[0-9]+ +[0-9]+ [DZ]|python|cuda"',
         },
         {
-          text: 'If nobody uses the GPU any more, reset it: that gives all of its memory back.',
+          text: 'If the GPU is no longer in use, reset it: that frees all of its memory.',
           command: `sudo nvidia-smi --gpu-reset -i ${index}`,
         },
       ]),
@@ -82,7 +82,7 @@ export const unattributedMemory = defineDetector({
   everyMs: 5_000,
   options: {
     // The driver gives a killed process's memory back within seconds; a hung one is seen after minutes.
-    for_minutes: { default: 5, min: 0, max: 1_440, help: 'For how long nobody must have held it.' },
+    for_minutes: { default: 5, min: 0, max: 1_440, help: 'For how long no process must have held it.' },
     clear_seconds: { default: 30, min: 0, max: 3_600, help: 'For how long it must have been given back, until it is over.' },
     // What drivers keep per card beside "reserved": some MiB idle, up to some hundred MiB with many contexts, MPS or before R510.
     least_gib: { default: 1, min: 0.05, max: 1_000, help: 'Less than this is the overhead of driver and contexts.' },
@@ -130,7 +130,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
       for (const track of tracks.all()) {
         const { nvml, process } = track
         if (track.uuid !== uuid || nvml === undefined || process === undefined || nvml.bytes < LEFT_SHARE * bytes) continue
-        // A list with a gap ends nobody, but it is without this one.
+        // A list with a gap ends no process, but this one is not on it.
         const goneT = track.endedT ?? (t - nvml.t > UNLISTED_MS ? nvml.t : undefined)
         if (goneT === undefined || goneT < sinceT - BEFORE_MS || goneT > sinceT + AFTER_MS) continue
         if (found === undefined || nvml.bytes > found.bytes) found = { track, bytes: nvml.bytes, goneT }
@@ -138,7 +138,7 @@ unless on () ${hostInfo.name}{wsl!=""}`,
       return found === undefined ? undefined : { text: processText(found.track), endedT: found.goneT }
     }
 
-    const tell = (t: number, row: Row, lost: Lost, state: State, hidden: boolean): TypedFinding => {
+    const faultyFinding = (t: number, row: Row, lost: Lost, state: State, hidden: boolean): TypedFinding => {
       const { now, index, uuid } = row
       const sinceT = state.sinceT ?? t
       const { leftBy } = state
@@ -207,11 +207,11 @@ unless on () ${hostInfo.name}{wsl!=""}`,
           }
           state.sinceT ??= t
           state.leftBy ??= leaver(t, uuid, lost, state.sinceT)
-          // Somebody works there whom nobody names: with an agent that cannot see other processes that is usual, and no fault.
+          // A process that cannot be named uses the GPU: usual where the agent cannot see other processes, and no fault.
           state.worked ||= works === true && lost.living === 0 && lost.dead.length === 0
           const hidden = state.leftBy === undefined && (blind || state.worked)
           const faulty = hidden && blind && (state.worked || works !== false) ? undefined : true
-          if (state.hold.see(t, faulty) === 'faulty') state.deduper.faulty(found, tell(t, row, lost, state, hidden))
+          if (state.hold.see(t, faulty) === 'faulty') state.deduper.faulty(found, faultyFinding(t, row, lost, state, hidden))
         }
         return found
       },

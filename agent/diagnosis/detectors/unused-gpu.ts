@@ -18,7 +18,7 @@ const MAX_STATES = 4_000
 /** Not seen for so long: the container has ended, if containers are read at all. */
 const ENDED_MS = 60_000
 
-type State = { grant: GpuGrant; readonly hold: Hold; sinceT: number | undefined; toldHealthy: boolean; seenT: number }
+type State = { grant: GpuGrant; readonly hold: Hold; sinceT: number | undefined; reportedHealthy: boolean; seenT: number }
 
 export const unusedGpu = defineDetector({
   id: 'unused-gpu',
@@ -40,7 +40,7 @@ export const unusedGpu = defineDetector({
     const rates = createRates(windowMs)
 
     const emptyOf = (grant: GpuGrant, gpus: ReadonlyMap<string, GpuHolders>): boolean =>
-      // All of the host's is what one asks for who does not choose; those keep nobody away.
+      // A container that asks for all GPUs did not choose; such requests block no other job.
       grant.uuids.size < gpus.size && [...grant.uuids].every((uuid) => (gpus.get(uuid)?.holders ?? []).reduce((sum, { bytes }) => sum + bytes, 0) < EMPTY_BYTES)
 
     const judgeOne = (t: number, grant: GpuGrant, gpus: ReadonlyMap<string, GpuHolders>, users: ReadonlySet<string>) => {
@@ -53,7 +53,7 @@ export const unusedGpu = defineDetector({
       const works = cores !== undefined && cores >= options.busy_cores
       return { faulty: works || empty ? true : cores === undefined ? undefined : false, cores, empty }
     }
-    const tell = (t: number, state: State, cores: number | undefined, empty: boolean): TypedFinding => {
+    const faultyFinding = (t: number, state: State, cores: number | undefined, empty: boolean): TypedFinding => {
       const { container, containerId, gpus } = state.grant
       const works = cores !== undefined && cores >= options.busy_cores
       const span = spanText(Math.max(1, t - (state.sinceT ?? t)))
@@ -67,7 +67,7 @@ export const unusedGpu = defineDetector({
         state: 'faulty',
         severity: 'info',
         title: `Container ${container} was given ${which} and uses none`,
-        verdict: `Container ${container} was given ${which}, but none of its processes has been on any GPU for ${span}. ${works ? `It works on the CPU meanwhile${cpu}: often CUDA cannot be used in it, and the program goes on without saying so.` : ''}${empty ? `${works ? ' ' : ''}Nobody else uses ${gpus.length === 1 ? 'it' : 'them'} either.` : ''}`,
+        verdict: `Container ${container} was given ${which}, but none of its processes has been on any GPU for ${span}. ${works ? `It works on the CPU meanwhile${cpu}: often CUDA cannot be used in it, and the program goes on without saying so.` : ''}${empty ? `${works ? ' ' : ''}No other process uses ${gpus.length === 1 ? 'it' : 'them'} either.` : ''}`,
         facts: {
           gpus,
           jobs: [`container ${container}`],
@@ -89,8 +89,8 @@ export const unusedGpu = defineDetector({
       }
     }
     const healthy = (found: TypedFinding[], state: State, why: string): void => {
-      if (state.toldHealthy) return
-      state.toldHealthy = true
+      if (state.reportedHealthy) return
+      state.reportedHealthy = true
       const { container, containerId } = state.grant
       found.push({ kind: 'unused_gpu', key: `given ${containerId}`, about: { container, containerId }, state: 'healthy', why })
     }
@@ -115,7 +115,7 @@ export const unusedGpu = defineDetector({
           if (state === undefined) {
             if (states.size >= MAX_STATES) states.clear()
             const hold = createHold({ forMs: options.for_minutes * 60_000, clearMs: 0 })
-            states.set(grant.containerId, (state = { grant, hold, sinceT: undefined, toldHealthy: false, seenT: t }))
+            states.set(grant.containerId, (state = { grant, hold, sinceT: undefined, reportedHealthy: false, seenT: t }))
           }
           state.grant = grant
           state.seenT = t
@@ -126,8 +126,8 @@ export const unusedGpu = defineDetector({
             state.sinceT = undefined
             if (held === 'healthy') healthy(found, state, users.has(grant.containerId) ? 'it uses a GPU' : 'it rests')
           } else if (held === 'faulty') {
-            state.toldHealthy = false
-            found.push(tell(t, state, cores, empty))
+            state.reportedHealthy = false
+            found.push(faultyFinding(t, state, cores, empty))
           }
         }
         for (const [id, state] of states) {

@@ -1,4 +1,4 @@
-// Takes out of a text what tells whose machine it is: users, hosts, addresses, homes, serial numbers; and secrets. What is equal stays equal: [host 1], [address 2].
+// Takes out of a text what identifies the machine and its owner: users, hosts, addresses, homes, serial numbers; and secrets. What is equal stays equal: [host 1], [address 2].
 import { isIPv6 } from 'node:net'
 import { redact } from '../../lib/redact.ts'
 
@@ -9,7 +9,7 @@ export type Known = {
 }
 export type Scrub = (text: string) => string
 
-/** Names that tell nothing, and that as words stand everywhere in such a report. */
+/** Names that identify nothing and are common words in such a report. */
 const DULL =
   /^(?:root|user|users|admin|administrator|ubuntu|debian|fedora|centos|rocky|arch|ec2-user|cloud-user|docker|podman|nvidia|gpu|cuda|linux|host|localhost|node|server|warpwatch|jovyan|nobody|vm|test|app|data|home|mail|video|render|python|torch|default|system)$/i
 /** Sites that the remedies point to. */

@@ -12,7 +12,7 @@ function header(name: string, size: number, mtimeS: number): Buffer {
   const put = (text: string, at: number): void => void block.write(text, at, 'latin1')
   put(name, 0)
   put(octal(0o644, 8), 100)
-  put(octal(0, 8), 108) // nobody's user and group: whose machine it was is not told
+  put(octal(0, 8), 108) // the user and group nobody: the archive does not say whose machine it was
   put(octal(0, 8), 116)
   put(octal(size, 12), 124)
   put(octal(mtimeS, 12), 136)

@@ -1,4 +1,4 @@
-// The registry of checks, by what they look at; a check is one file and one line in the index of its folder. They are told by group, within it by their names.
+// The registry of checks, by what they look at; a check is one file and one line in the index of its folder. They are reported by group, within a group by name.
 export * from './host/index.ts'
 export * from './toolkit/index.ts'
 export * from './container/index.ts'

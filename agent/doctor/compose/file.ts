@@ -10,7 +10,7 @@ export type ComposeFile = {
   readonly path: string
   readonly absolute: string
   /** Why it could not be read or parsed, and in which line; there is no `root` then. */
-  readonly problem?: { readonly line: number; readonly words: string }
+  readonly problem?: { readonly line: number; readonly message: string }
   /** undefined beside no problem: an empty file. Variables are not put in yet. */
   readonly root?: Part
 }
@@ -58,8 +58,8 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
     const offset = isNode(node) ? node.range?.[0] : undefined
     return offset === undefined ? undefined : counter.linePos(offset).line
   }
-  const refuse = (words: string, node: unknown): never => {
-    throw new ComposeSyntax(words, (isNode(node) ? node.range?.[0] : undefined) ?? 0)
+  const refuse = (message: string, node: unknown): never => {
+    throw new ComposeSyntax(message, (isNode(node) ? node.range?.[0] : undefined) ?? 0)
   }
   function build(node: unknown, line: number, depth: number): Part {
     if (++count > MAX_PARTS) return refuse(`more than ${MAX_PARTS} values with aliases (*name) put in: too large to read`, node)
@@ -98,9 +98,9 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
 
 export function parseComposeFile(path: string, text: string, absolute = path): ComposeFile {
   const counter = new LineCounter()
-  const failed = (words: string, offset: number): ComposeFile => ({ path, absolute, problem: { line: counter.linePos(offset).line || 1, words } })
+  const failed = (message: string, offset: number): ComposeFile => ({ path, absolute, problem: { line: counter.linePos(offset).line || 1, message } })
   const deep = deepYaml(text)
-  if (deep !== undefined) return { path, absolute, problem: { line: deep.line, words: deep.problem } }
+  if (deep !== undefined) return { path, absolute, problem: { line: deep.line, message: deep.problem } }
   try {
     // Tags such as !reset are kept as they are; unknown ones are no error.
     const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })
@@ -115,7 +115,7 @@ export function parseComposeFile(path: string, text: string, absolute = path): C
 
 /** Never rejects: a file that cannot be read is a finding, not an end. */
 export async function readComposeFile(path: string, files: HostFiles, absolute = path): Promise<ComposeFile> {
-  const failed = (words: string): ComposeFile => ({ path, absolute, problem: { line: 0, words } })
+  const failed = (message: string): ComposeFile => ({ path, absolute, problem: { line: 0, message } })
   try {
     const text = await files.readText(absolute, MAX_BYTES + 1)
     if (text === undefined) return failed('expected a file, found none')

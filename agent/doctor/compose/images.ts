@@ -11,7 +11,7 @@ export type ImageFamily = {
   readonly gpu?: 'cuda' | 'either' | 'none'
   /** Its makers ask for shared memory: loader workers, or NCCL between GPUs. */
   readonly sharedMemory?: boolean
-  /** It asks nobody for a password by itself: whoever reaches this port of the container may use it. */
+  /** It has no password by itself: whoever reaches this port of the container may use it. */
   readonly open?: readonly number[]
 }
 type Known = ImageFamily & {
@@ -22,7 +22,7 @@ type Known = ImageFamily & {
 }
 
 const CPU_TAG = /(?:^|[-_.])cpu(?:$|[-_.])/i
-/** Told by the name of the image. */
+/** Recognised by the name of the image. */
 const NAMELESS = ''
 const KNOWN: readonly Known[] = [
   { name: 'vLLM', gpu: 'cuda', sharedMemory: true, open: [8000], repository: /(?:^|\/)vllm-openai$/ },
@@ -94,7 +94,7 @@ export function pickFamily(image: string | undefined): ImageFamily | undefined {
 
 const MAX_BYTES = 64 * 1024
 
-/** The image that a Dockerfile's last (or named) stage begins from; undefined: it cannot be told. */
+/** The image that a Dockerfile's last (or named) stage begins from; undefined: it cannot be determined. */
 export async function baseOf(build: Part, files: HostFiles): Promise<string | undefined> {
   const context = textOf(build) ?? textOf(at(build, 'context'))
   const inline = textOf(at(build, 'dockerfile_inline'))

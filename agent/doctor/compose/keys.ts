@@ -33,7 +33,7 @@ function unknown(part: Part, known: readonly string[], where: string): readonly 
         status: 'fail' as const,
         file: own.file,
         line: own.line,
-        words: `${JSON.stringify(key.slice(0, 60))} is no key ${where}: Compose refuses the whole file`,
+        message: `${JSON.stringify(key.slice(0, 60))} is no key ${where}: Compose refuses the whole file`,
         remedy: `Write ${meant} if that is meant, or take the line out (keys that begin with x- are left to you).`,
       },
     ]
@@ -50,7 +50,7 @@ export function keyProblems(root: Part): readonly Problem[] {
         status: 'fail',
         file: root.file,
         line: root.line,
-        words: 'services stand at the top, the format of Compose files before 2016: they must be below the key services',
+        message: 'services stand at the top, the format of Compose files before 2016: they must be below the key services',
         remedy: 'Write `services:` as the first line and indent all that follows by two spaces.',
       },
     ]
@@ -59,7 +59,7 @@ export function keyProblems(root: Part): readonly Problem[] {
     status: 'fail',
     file: part.file,
     line: part.line,
-    words: `must be ${expected}, not ${kindOf(part)}`,
+    message: `must be ${expected}, not ${kindOf(part)}`,
     remedy: 'Indent what belongs to it by two more spaces, or take the line out.',
   })
   const isEmpty = services?.kind === 'scalar' && services.value === null

@@ -9,7 +9,7 @@ export type PlainPart = {
   readonly value: Scalar
   /** What is written in the file itself: with the defaults of its variables, without their values. */
   readonly literal: Scalar
-  /** false: it depends on a variable that nobody set here, so that its value is not known. */
+  /** false: it depends on a variable that is not set here, so its value is not known. */
   readonly known: boolean
 }
 export type MapPart = { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Part> }
@@ -17,7 +17,7 @@ export type ListPart = { readonly kind: 'list'; readonly items: readonly Part[] 
 /** `line` of a map's value is that of its key: that is where a reader looks. */
 export type Part = Place & { readonly tag?: 'reset' | 'override' } & (PlainPart | MapPart | ListPart)
 
-export type Problem = Place & { readonly status: 'fail' | 'warn'; readonly words: string; readonly remedy: string }
+export type Problem = Place & { readonly status: 'fail' | 'warn'; readonly message: string; readonly remedy: string }
 
 const NONE: ReadonlyMap<string, Part> = new Map()
 export const entriesOf = (part: Part | undefined): ReadonlyMap<string, Part> => (part?.kind === 'map' ? part.entries : NONE)
@@ -38,7 +38,7 @@ export const textsOf = (part: Part | undefined): readonly string[] =>
   (part?.kind === 'list' ? part.items : part === undefined ? [] : [part]).map(textOf).filter((text) => text !== undefined)
 
 const FOLDERS = /^.*[/\\]/
-/** What came, in words, without its value: that may be a secret. */
+/** What the file has, without its value: that may be a secret. */
 export const kindOf = (part: Part): string => {
   if (part.kind === 'map') return 'a map'
   if (part.kind === 'list') return 'a list'
@@ -47,10 +47,10 @@ export const kindOf = (part: Part): string => {
 export const placeText = ({ file, line }: Place): string => (line === 0 ? file : `${file}:${line}`)
 /** `compose.yml:12 trainer` */
 export const subjectOf = (place: Place, service?: string): string => `${placeText(place)}${service === undefined ? '' : ` ${service}`}`
-export const problemFinding = ({ status, words, remedy, ...place }: Problem): Finding => ({
+export const problemFinding = ({ status, message, remedy, ...place }: Problem): Finding => ({
   status,
   subject: placeText(place),
-  summary: words,
+  summary: message,
   remedies: [{ text: remedy }],
 })
 export const baseName = (path: string): string => path.replace(FOLDERS, '')

@@ -20,7 +20,7 @@ function range(text: string): readonly [number, number] | undefined {
 }
 
 function short(text: string, place: Place): PublishedPort | WrongPort {
-  const wrong = (words: string): WrongPort => ({ ...place, wrong: words })
+  const wrong = (message: string): WrongPort => ({ ...place, wrong: message })
   const [, rest = '', protocol = 'tcp'] = /^(.*?)(?:\/(\w+))?$/.exec(text) ?? []
   const [, v6, v4, ports = ''] = /^(?:\[([0-9a-fA-F:.]+)\]:|(\d{1,3}(?:\.\d{1,3}){3}):)?(.*)$/.exec(rest) ?? []
   const ip = v6 ?? v4

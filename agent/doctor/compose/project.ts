@@ -15,7 +15,7 @@ export type ComposeProject = {
   readonly problems: readonly Problem[]
   /** Where `version:` is written. */
   readonly versions: readonly (Place & { readonly text: string })[]
-  /** What was left out, in words. */
+  /** What was left out, in message. */
   readonly notes: readonly string[]
 }
 
@@ -34,7 +34,7 @@ type Loading = {
 /** Where relative paths begin, and what variables say there. */
 type Scope = { readonly folder: string; readonly variables: Variables; readonly depth: number }
 
-const MEND = {
+const REPAIR = {
   read: 'See that it is there and can be read by you; a path begins in the folder in which warpwatch is called.',
   parse: 'Correct that line, or the one before it: often a quote, a bracket or a colon is missing, or the indentation differs.',
 } as const
@@ -45,20 +45,20 @@ function open(loading: Loading, path: string, absolute: string): Promise<Compose
   if (known !== undefined) return known
   const reading: Promise<ComposeFile> =
     loading.read.size >= MAX_FILES
-      ? Promise.resolve({ path, absolute, problem: { line: 1, words: `more than ${MAX_FILES} files: too many to read` } })
+      ? Promise.resolve({ path, absolute, problem: { line: 1, message: `more than ${MAX_FILES} files: too many to read` } })
       : readComposeFile(path, loading.files, absolute)
   loading.read.set(absolute, reading)
   return reading
 }
 
-/** The whole file with its variables put in; undefined: it cannot be used, and the problem was told. */
+/** The whole file with its variables put in; undefined: it cannot be used, and the problem was reported. */
 function filled(loading: Loading, file: ComposeFile, { variables }: Scope): Part | undefined {
-  const tell = (problem: Problem): void => void loading.problems.push(problem)
-  const fail = (line: number, words: string, remedy: string): undefined => {
-    tell({ status: 'fail', file: file.path, line, words, remedy })
+  const report = (problem: Problem): void => void loading.problems.push(problem)
+  const fail = (line: number, message: string, remedy: string): undefined => {
+    report({ status: 'fail', file: file.path, line, message, remedy })
     return undefined
   }
-  if (file.problem !== undefined) return fail(file.problem.line, file.problem.words, MEND[file.problem.line === 0 ? 'read' : 'parse'])
+  if (file.problem !== undefined) return fail(file.problem.line, file.problem.message, REPAIR[file.problem.line === 0 ? 'read' : 'parse'])
   const { root } = file
   if (root?.kind !== 'map')
     return fail(
@@ -68,7 +68,7 @@ function filled(loading: Loading, file: ComposeFile, { variables }: Scope): Part
     )
   const version = root.entries.get('version')
   if (version !== undefined) loading.versions.push({ file: file.path, line: version.line, text: textOf(version) ?? '' })
-  return fillPart(root, variables, tell)
+  return fillPart(root, variables, report)
 }
 
 /** With what it extends below it; `from` names those on the way, against circles. */
@@ -85,12 +85,12 @@ async function extended(
   const base = own.entries.get('extends')
   const here = pathsFrom(scope.folder, own)
   if (base === undefined) return here
-  const fail = (words: string): Part => {
+  const fail = (message: string): Part => {
     loading.problems.push({
       status: 'fail',
       file: base.file,
       line: base.line,
-      words: `extends: ${words}`,
+      message: `extends: ${message}`,
       remedy: 'Correct the name of the service or the file, or take extends out.',
     })
     return here
@@ -138,7 +138,7 @@ async function included(loading: Loading, entry: Part, path: string, scope: Scop
       status: 'fail',
       file: entry.file,
       line: entry.line,
-      words: `include: more than ${MAX_DEPTH} files inside each other`,
+      message: `include: more than ${MAX_DEPTH} files inside each other`,
       remedy: 'Take the circle out: a file may not include one that includes it.',
     })
     return []
@@ -173,7 +173,7 @@ async function together(loading: Loading, files: readonly ComposeFile[], scope: 
           status: 'fail',
           file: service.file,
           line: service.line,
-          words: `${name} is a service of the included file ${imported.file} too: Compose refuses that`,
+          message: `${name} is a service of the included file ${imported.file} too: Compose refuses that`,
           remedy: 'Rename one of them, or put the changes into a file that is listed beside the included one: include: [{path: [THEIRS, YOURS]}].',
         })
       }
@@ -198,7 +198,7 @@ async function load(given: readonly ComposeFile[], files: HostFiles, env: Variab
   const services: ComposeService[] = []
   if (root !== undefined) {
     for (const [name, part] of entriesOf(at(withoutResets(root), 'services'))) {
-      services.push(await serviceOf(name, part, { files, variables, tell: (problem) => void loading.problems.push(problem) }))
+      services.push(await serviceOf(name, part, { files, variables, report: (problem) => void loading.problems.push(problem) }))
     }
   }
   const { problems, versions, notes } = loading
@@ -211,7 +211,7 @@ async function load(given: readonly ComposeFile[], files: HostFiles, env: Variab
   return { files: given.map(({ path }) => path), services, problems: distinct(problems), versions, notes }
 }
 
-/** A line that several services share is told once. */
+/** A line that several services share is reported once. */
 function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()]
 }

@@ -2,7 +2,7 @@
 import { redact } from '../../lib/redact.ts'
 
 const WORDS = new Set(['PASSWORD', 'PASSWD', 'PASS', 'PWD', 'PASSPHRASE', 'SECRET', 'SECRETS', 'TOKEN', 'APIKEY', 'CREDENTIAL', 'CREDENTIALS', 'KEY'])
-/** A key that nobody need hide, or a word for something else. */
+/** A key that need not be hidden, or a name of something else. */
 const PUBLIC =
   /PUBLIC|KEY_?(?:FILE|PATH|NAME|ID|PREFIX|TYPE|ALGORITHM)|SORT_?KEY|PRIMARY_?KEY|FOREIGN_?KEY|(?:PAD|EOS|BOS|UNK|STOP|MASK|SPECIAL|MAX|MIN|NEW|ALLOW|REQUIRE|ENABLE|DISABLE|USE)_/
 /** Of what cannot be secret: flags, small numbers, paths, words for nothing, and what stands for a value that is yet to come. */

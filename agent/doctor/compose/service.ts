@@ -21,7 +21,7 @@ export type ComposeService = Place & {
   /** Entrypoint and command as one text. */
   readonly command: string
 }
-type Reading = { readonly files: HostFiles; readonly variables: Variables; readonly tell: (problem: Problem) => void }
+type Reading = { readonly files: HostFiles; readonly variables: Variables; readonly report: (problem: Problem) => void }
 
 /** With gaps where variables are not set here: for what is written beside them. */
 const wordsOf = (part: Part | undefined): readonly string[] =>
@@ -31,22 +31,22 @@ const wordsOf = (part: Part | undefined): readonly string[] =>
 
 const MAX_BYTES = 256 * 1024
 
-async function fromFile(part: Part, { files, tell }: Reading): Promise<readonly (readonly [string, EnvValue])[]> {
+async function fromFile(part: Part, { files, report }: Reading): Promise<readonly (readonly [string, EnvValue])[]> {
   const path = textOf(part) ?? textOf(at(part, 'path'))
   if (path === undefined) return []
   const { file, line } = part
   const text = await files.readText(path, MAX_BYTES).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
   if (text instanceof Error) {
-    tell({ status: 'warn', file, line, words: `env_file: ${text.message}`, remedy: `See that whoever runs Compose can read it: ls -l ${path}` })
+    report({ status: 'warn', file, line, message: `env_file: ${text.message}`, remedy: `See that whoever runs Compose can read it: ls -l ${path}` })
     return []
   }
   if (text === undefined) {
     if (textOf(at(part, 'required')) !== 'false') {
-      tell({
+      report({
         status: 'fail',
         file,
         line,
-        words: `env_file: expected the file ${path}, found none: Compose refuses to start`,
+        message: `env_file: expected the file ${path}, found none: Compose refuses to start`,
         remedy: 'Make the file, correct its path, or say that it may be missing: env_file: [{path: FILE, required: false}].',
       })
     }
@@ -67,7 +67,7 @@ function fromEnvironment(part: Part | undefined, variables: Variables): readonly
 }
 
 export async function serviceOf(name: string, part: Part, reading: Reading): Promise<ComposeService> {
-  const { files, tell } = reading
+  const { files, report } = reading
   const own = at(part, 'env_file')
   const envFiles = own === undefined ? [] : own.kind === 'list' ? own.items : [own]
   const found = await Promise.all(envFiles.map(async (one) => await fromFile(one, reading)))
@@ -75,11 +75,11 @@ export async function serviceOf(name: string, part: Part, reading: Reading): Pro
   const build = at(part, 'build')
   const has = (key: string): boolean => at(part, key) !== undefined
   if (part.kind === 'map' && !['image', 'build', 'provider', 'extends'].some(has)) {
-    tell({
+    report({
       status: 'fail',
       file: part.file,
       line: part.line,
-      words: `the service ${name} has neither an image nor a build: Compose refuses the project`,
+      message: `the service ${name} has neither an image nor a build: Compose refuses the project`,
       remedy:
         'Name its image (image: NAME:TAG) or a folder with a Dockerfile (build: .); a file that only adds to another is named after it: --compose BASE ADDITION.',
     })

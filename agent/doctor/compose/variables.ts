@@ -1,4 +1,4 @@
-// Variables in compose files, as Compose puts them in: $NAME, ${NAME:-default}, ${NAME:?words}, ${NAME:+instead}, $$ for a dollar.
+// Variables in compose files, as Compose puts them in: $NAME, ${NAME:-default}, ${NAME:?message}, ${NAME:+instead}, $$ for a dollar.
 import { parseEnv } from 'node:util'
 import type { Part, Place, Problem, Scalar } from './part.ts'
 import type { HostFiles } from '../parts/host-files.ts'
@@ -8,8 +8,8 @@ export type Filled = {
   readonly text: string
   /** Without a value and a default. */
   readonly unset: readonly string[]
-  /** Those of ${NAME:?words}, without which Compose refuses to go on. */
-  readonly required: readonly { readonly name: string; readonly words: string }[]
+  /** Those of ${NAME:?message}, without which Compose refuses to go on. */
+  readonly required: readonly { readonly name: string; readonly message: string }[]
   /** A dollar that begins no variable; from there. */
   readonly invalid?: string
 }
@@ -30,7 +30,7 @@ function closing(text: string, from: number): number {
 
 export function fill(text: string, variables: Variables, depth = 0): Filled {
   const unset: string[] = []
-  const required: { name: string; words: string }[] = []
+  const required: { name: string; message: string }[] = []
   let out = ''
   let at = 0
   const inner = (part: string): string | undefined => {
@@ -78,12 +78,12 @@ export function fill(text: string, variables: Variables, depth = 0): Filled {
     const missing = value === undefined || (operator.length === 2 && value === '')
     const operand = body.slice(operator.length)
     if (operator.endsWith('?')) {
-      if (missing) required.push({ name, words: depth < MAX_DEPTH ? fill(operand, variables, depth + 1).text : '' })
+      if (missing) required.push({ name, message: depth < MAX_DEPTH ? fill(operand, variables, depth + 1).text : '' })
       out += value ?? ''
     } else if (operator.endsWith('-') === missing) {
-      const words = inner(operand)
-      if (words === undefined) return invalid
-      out += words
+      const inserted = inner(operand)
+      if (inserted === undefined) return invalid
+      out += inserted
     } else if (operator.endsWith('-')) out += value ?? ''
   }
   return { text: out + text.slice(at), unset, required }
@@ -94,34 +94,34 @@ function fillScalar(
   value: Scalar,
   place: Place,
   variables: Variables,
-  tell: (problem: Problem) => void,
+  report: (problem: Problem) => void,
 ): Pick<Part & { kind: 'scalar' }, 'value' | 'literal' | 'known'> {
   if (typeof value !== 'string' || !value.includes('$')) return { value, literal: value, known: true }
   const { text, unset, required, invalid } = fill(value, variables)
   if (invalid !== undefined) {
-    tell({
+    report({
       ...place,
       status: 'fail',
-      words: 'a dollar must be followed by a variable such as ${NAME}: Compose refuses the file',
+      message: 'a dollar must be followed by a variable such as ${NAME}: Compose refuses the file',
       remedy: 'Write $$ for a dollar that is meant as such, ${NAME} or ${NAME:-default} for a variable.',
     })
     return { value, literal: value, known: false }
   }
-  for (const { name, words } of required) {
-    tell({
+  for (const { name, message } of required) {
+    report({
       ...place,
       status: 'warn',
-      words: `${name} is set neither in this environment nor in the .env file: Compose refuses to start without it${words === '' ? '' : ` ("${words}")`}`,
+      message: `${name} is set neither in this environment nor in the .env file: Compose refuses to start without it${message === '' ? '' : ` ("${message}")`}`,
       remedy: `Give ${name} a value in the file .env beside the first compose file, or export it in the shell that runs Compose.`,
     })
   }
   return { value: text, literal: fill(value, {}).text, known: unset.length === 0 && required.length === 0 }
 }
 
-export function fillPart(part: Part, variables: Variables, tell: (problem: Problem) => void): Part {
-  if (part.kind === 'map') return { ...part, entries: new Map([...part.entries].map(([key, own]) => [key, fillPart(own, variables, tell)])) }
-  if (part.kind === 'list') return { ...part, items: part.items.map((item) => fillPart(item, variables, tell)) }
-  return { ...part, ...fillScalar(part.value, part, variables, tell) }
+export function fillPart(part: Part, variables: Variables, report: (problem: Problem) => void): Part {
+  if (part.kind === 'map') return { ...part, entries: new Map([...part.entries].map(([key, own]) => [key, fillPart(own, variables, report)])) }
+  if (part.kind === 'list') return { ...part, items: part.items.map((item) => fillPart(item, variables, report)) }
+  return { ...part, ...fillScalar(part.value, part, variables, report) }
 }
 
 const MAX_BYTES = 256 * 1024

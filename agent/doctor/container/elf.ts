@@ -61,7 +61,7 @@ export async function readElf(files: HostFiles, path: string): Promise<Elf | und
       if (tag === DT_NULL) break
       entries.push({ tag, value: word(bytes, at + 8) })
     }
-    // It is told as it will lie in memory; the segment that holds it says where that is in the file.
+    // It is an address in memory; the segment that holds it says where that is in the file.
     const address = entries.find(({ tag }) => tag === DT_STRTAB)?.value
     const segment = programs.find((one) => one.type === PT_LOAD && address !== undefined && address >= one.address && address < one.address + one.size)
     if (address === undefined || segment === undefined) throw new Error('not valid ELF: no string table')

@@ -1,4 +1,4 @@
-// The main process of a container as the kernel tells of it: environment, limits, mounts, who it runs as, and what it may write.
+// The main process of a container as the kernel reports it: environment, limits, mounts, who it runs as, and what it may write.
 import { dirname } from 'node:path'
 import { parseMounts, type Mount } from '../parts/mount-table.ts'
 import type { HostFiles } from '../parts/host-files.ts'
@@ -93,7 +93,7 @@ export async function readMapped(files: HostFiles, pid: number): Promise<Readonl
 
 export type Writable = { readonly can: true } | { readonly can: false; readonly why: string; readonly at: string; readonly uid: number; readonly gid: number }
 
-/** Whether that process may make files in a folder of its root, or make the folder; by owner, group and mode (ACLs are not looked at). undefined: cannot be told. */
+/** Whether that process may make files in a folder of its root, or make the folder; by owner, group and mode (ACLs are not looked at). undefined: cannot be determined. */
 export async function mayWrite(files: HostFiles, who: Identity, readOnlyAt: (path: string) => boolean, folder: string): Promise<Writable | undefined> {
   let path = folder
   let facts = await files.stat(path)

@@ -18,7 +18,7 @@ export type ContainerView = {
   readonly identity: () => Promise<Identity>
   /** Files that its processes have mapped. */
   readonly mapped: () => Promise<ReadonlySet<string>>
-  /** Its own; rejects, in words, where nobody can look. */
+  /** Its own; rejects with a message where they cannot be read. */
   readonly files: () => HostFiles
   readonly libraries: () => Promise<LibrarySearch>
   readonly pythons: () => Promise<readonly PythonPlace[]>
@@ -55,7 +55,7 @@ function look(host: HostFiles, container: DoctorContainer): ContainerView {
     throw new Error(
       pid === undefined
         ? `it is ${container.state || 'not running'}: its files can only be seen while it runs`
-        : 'its engine runs in a virtual machine, where nobody can look from here',
+        : 'its engine runs in a virtual machine, which cannot be read from here',
     )
   }
   const ofProcess = <T>(ask: (files: HostFiles, pid: number) => Promise<T>): (() => Promise<T>) =>
@@ -65,7 +65,7 @@ function look(host: HostFiles, container: DoctorContainer): ContainerView {
       return await ask(host, pid)
     })
   const running = ofProcess(readEnviron)
-  // Without root the settings still tell most; the process knows what the engine added (HOME).
+  // Without root the settings still show most; the process knows what the engine added (HOME).
   const env = once(async () => (own === undefined ? settings : new Map([...settings, ...(await running().catch(() => settings))])))
   const pythons = once(async () => await findPythonPlaces(files(), await env()))
   return {
@@ -94,7 +94,7 @@ export type ContainerFinding = Omit<Finding, 'subject'>
 export type ContainerLook = (view: ContainerView) => Promise<readonly ContainerFinding[]>
 
 const PARALLEL = 4
-/** Below the two seconds of a check: on a host that is out of breath, what was seen is told, and of whom nothing was seen. */
+/** Below the two seconds of a check: on an overloaded host the report says what was read and which containers were not. */
 const BUDGET_MS = 1_700
 
 /** `alsoImages`: those too whose image alone says that it is made for CUDA. What cannot be seen of one container skips that one only. */

@@ -1,7 +1,7 @@
 // PYTORCH_CUDA_ALLOC_CONF as PyTorch reads it (c10/cuda/CUDAAllocatorConfig.cpp and c10/core/AllocatorConfig.cpp of 2.9): what it would refuse, what has no effect.
 import { nearest, editDistance } from '../../lib/nearest.ts'
 
-export type ConfProblem = { readonly level: 'refused' | 'no effect' | 'unknown'; readonly words: string }
+export type ConfProblem = { readonly level: 'refused' | 'no effect' | 'unknown'; readonly message: string }
 export type Conf = { readonly options: ReadonlyMap<string, string>; readonly problems: readonly ConfProblem[] }
 
 type Judge = (value: string) => string | undefined
@@ -56,7 +56,7 @@ function partsOf(text: string): readonly string[] {
 export function parseAllocConf(text: string): Conf {
   const options = new Map<string, string>()
   const problems: ConfProblem[] = []
-  const refuse = (words: string): void => void problems.push({ level: 'refused', words })
+  const refuse = (message: string): void => void problems.push({ level: 'refused', message })
   for (const part of partsOf(text)) {
     const at = part.indexOf(':')
     const [key, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
@@ -69,17 +69,17 @@ export function parseAllocConf(text: string): Conf {
       const meant = nearest(key, Object.keys(OPTIONS))
       if (meant !== undefined && Math.abs(key.length - meant.length) <= 3 && editDistance(key.toLowerCase(), meant) <= 3)
         refuse(`"${key}" is no option; "${meant}" is`)
-      else problems.push({ level: 'unknown', words: `"${key}" is not among the options that Warpwatch knows (PyTorch refuses those that it does not know)` })
+      else problems.push({ level: 'unknown', message: `"${key}" is not among the options that Warpwatch knows (PyTorch refuses those that it does not know)` })
       continue
     }
-    if (options.has(key)) problems.push({ level: 'no effect', words: `"${key}" is given twice; the last one counts` })
+    if (options.has(key)) problems.push({ level: 'no effect', message: `"${key}" is given twice; the last one counts` })
     options.set(key, value)
     const wrong = judge(value)
     if (wrong !== undefined) refuse(`${key}:${value}: ${wrong}`)
   }
   const lost = [...options.keys()].filter((key) => !EVERYWHERE.has(key))
   if (options.get('backend') === 'cudaMallocAsync' && lost.length > 0) {
-    problems.push({ level: 'no effect', words: `the backend cudaMallocAsync ignores ${lost.join(', ')}` })
+    problems.push({ level: 'no effect', message: `the backend cudaMallocAsync ignores ${lost.join(', ')}` })
   }
   return { options, problems }
 }

@@ -26,7 +26,7 @@ export type DoctorContainer = {
   readonly wish: GpuWish
   /** `asked`: by flags, CDI, runtime or device nodes. `image`: only its image says that it is made for CUDA, so nothing may have been meant. */
   readonly wantsGpu: 'asked' | 'image' | 'no'
-  /** OCI runtime: runc, crun, nvidia; undefined: not told. */
+  /** OCI runtime: runc, crun, nvidia; undefined: not reported. */
   readonly runtime?: string
   readonly privileged: boolean
   /** Of `docker run --user`, or the image's; empty: root. */
@@ -111,7 +111,7 @@ function describe({ facts }: Engine, inspected: Inspected, files: HostFiles): Do
       destination: Destination ?? '',
       writable: RW ?? true,
     })),
-    // An engine in a virtual machine tells pids of that machine, which here belong to others.
+    // An engine in a virtual machine reports pids of that machine, which here belong to others.
     ...(pid === undefined || facts.operatingSystem === 'Docker Desktop' ? {} : { files: files.within(`/proc/${pid}/root`) }),
   }
 }

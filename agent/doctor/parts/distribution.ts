@@ -115,7 +115,7 @@ function familyOf(id: string, like: string): Family {
   return 'unknown'
 }
 
-/** Marks of Docker, Podman, Kubernetes and others; the environment tells of those without a mark. */
+/** Marks of Docker, Podman, Kubernetes and others; the environment shows those without a mark. */
 async function isContainer(files: HostFiles, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   if (env['KUBERNETES_SERVICE_HOST'] !== undefined) return true
   for (const path of ['/.dockerenv', '/run/.containerenv', '/run/systemd/container']) {

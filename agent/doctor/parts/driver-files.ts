@@ -17,7 +17,7 @@ export async function loadedModule(files: HostFiles): Promise<LoadedModule | und
   return own === undefined ? undefined : { version: own, open: false }
 }
 
-/** Of the module that the running kernel would load; undefined: there is none. `signer` is empty where nobody signed it. */
+/** Of the module that the running kernel would load; undefined: there is none. `signer` is empty where it is not signed. */
 export async function moduleOnDisk(run: RunCommand): Promise<{ readonly version: string; readonly signer: string } | undefined> {
   const [version, signer] = await Promise.all([run('modinfo', ['-F', 'version', 'nvidia']), run('modinfo', ['-F', 'signer', 'nvidia'])])
   const found = version.kind === 'ended' && version.exitCode === 0 ? VERSION.exec(version.stdout)?.[1] : undefined

@@ -1,4 +1,4 @@
-// The container engines as their own /info and /version tell: how they start containers, and how they give them GPUs.
+// The container engines as their own /info and /version report: how they start containers, and how they give them GPUs.
 import * as z from 'zod/mini'
 import { EngineError } from '../../sources/containers/engine-error.ts'
 import { createEngineClient, type EngineClient } from '../../sources/containers/engine.ts'
@@ -17,9 +17,9 @@ export type EngineFacts = {
   readonly defaultRuntime?: string
   /** Names and paths of OCI runtimes. */
   readonly runtimes: ReadonlyMap<string, string>
-  /** Folders of CDI specifications; undefined: this engine does not tell (Docker before 25). */
+  /** Folders of CDI specifications; undefined: this engine does not report them (Docker before 25). */
   readonly cdiSpecFolders?: readonly string[]
-  /** Names of CDI devices that it has found (Docker 28.2 and newer, moby/moby#49980); undefined: it does not tell. */
+  /** Names of CDI devices that it has found (Docker 28.2 and newer, moby/moby#49980); undefined: it does not report them. */
   readonly cdiDevices?: readonly string[]
   /** apparmor, selinux, rootless, userns, …: the names of its security options. */
   readonly security: readonly string[]
@@ -51,7 +51,7 @@ const infoSchema = z.object({
 })
 const versionSchema = z.object({ Version: text, Components: z.nullish(z.array(z.object({ Name: text }))) })
 
-const told = (value: string | null | undefined): value is string => typeof value === 'string' && value !== ''
+const isGiven = (value: string | null | undefined): value is string => typeof value === 'string' && value !== ''
 
 async function factsOf(client: EngineClient, socketPath: string): Promise<EngineFacts> {
   const [info, version] = await Promise.all([client.ask('/info', infoSchema), client.ask('/version', versionSchema)])
@@ -65,17 +65,17 @@ async function factsOf(client: EngineClient, socketPath: string): Promise<Engine
     version: version.Version ?? '',
     operatingSystem: info.OperatingSystem ?? '',
     rootless: security.includes('rootless'),
-    ...(told(info.CgroupDriver) ? { cgroupDriver: info.CgroupDriver } : {}),
-    ...(told(info.CgroupVersion) ? { cgroupVersion: info.CgroupVersion } : {}),
-    ...(told(info.DefaultRuntime) ? { defaultRuntime: info.DefaultRuntime } : {}),
+    ...(isGiven(info.CgroupDriver) ? { cgroupDriver: info.CgroupDriver } : {}),
+    ...(isGiven(info.CgroupVersion) ? { cgroupVersion: info.CgroupVersion } : {}),
+    ...(isGiven(info.DefaultRuntime) ? { defaultRuntime: info.DefaultRuntime } : {}),
     runtimes: new Map(Object.entries(info.Runtimes ?? {}).map(([name, runtime]) => [name, runtime?.path ?? ''])),
     ...(info.CDISpecDirs === null || info.CDISpecDirs === undefined ? {} : { cdiSpecFolders: info.CDISpecDirs }),
     ...(info.DiscoveredDevices === null || info.DiscoveredDevices === undefined
       ? {}
       : { cdiDevices: info.DiscoveredDevices.filter(({ Source: source }) => source === 'cdi').flatMap(({ ID: id }) => id ?? []) }),
     security,
-    ...(told(info.DockerRootDir) ? { dataRoot: info.DockerRootDir } : {}),
-    ...(told(info.Driver) ? { storageDriver: info.Driver } : {}),
+    ...(isGiven(info.DockerRootDir) ? { dataRoot: info.DockerRootDir } : {}),
+    ...(isGiven(info.Driver) ? { storageDriver: info.Driver } : {}),
   }
 }
 
@@ -109,7 +109,7 @@ export async function findEngines(
   return { answering, silent, close: () => clients.forEach((client) => client.close()) }
 }
 
-/** The first that answers; undefined: none is installed. Throws in words where there are some and none answers. */
+/** The first that answers; undefined: none is installed. Throws with a message where there are some and none answers. */
 export function firstEngine({ answering, silent }: Engines): EngineFacts | undefined {
   const [first] = answering
   if (first !== undefined) return first.facts

@@ -20,7 +20,7 @@ export type FileFacts = {
 }
 export type SpaceFacts = { readonly totalBytes: number; readonly availableBytes: number; readonly type: number }
 
-/** Absolute paths inside the root; links are followed inside the root too. What is not there is undefined; what cannot be read rejects, in words. */
+/** Absolute paths inside the root; links are followed inside the root too. What is not there is undefined; what cannot be read rejects with a message. */
 export type HostFiles = {
   /** As it is on this machine, `/` or `/proc/PID/root`; for words only. */
   readonly root: string
@@ -57,7 +57,7 @@ export class HostFileError extends Error {
 const MAX_TEXT = 256 * 1024
 const MAX_NAMES = 10_000
 const GONE = new Set(['ENOENT', 'ENOTDIR', 'ESRCH', 'ENXIO'])
-const WORDS: Readonly<Record<string, string>> = {
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'no permission; run as root',
   EPERM: 'no permission; run as root',
   ELOOP: 'its links go round in circles',
@@ -115,7 +115,7 @@ function filesBelow(root: string, trusted: boolean): HostFiles {
       const errno = codeOf(error)
       if (errno !== undefined && GONE.has(errno)) return undefined
       const shown = root === '/' ? path : join(root, path)
-      throw new HostFileError(`${shown}: ${(errno === undefined ? undefined : WORDS[errno]) ?? errno ?? messageOf(error)}`, errno)
+      throw new HostFileError(`${shown}: ${(errno === undefined ? undefined : ERROR_TEXTS[errno]) ?? errno ?? messageOf(error)}`, errno)
     }
   }
   /** Calls with a path that leads to the very entry: through held descriptors where the root is not trusted. */

@@ -14,5 +14,5 @@ export async function readKernelLines(run: RunCommand): Promise<KernelLines> {
   if (problem === undefined && dmesg.kind === 'ended') return { lines: parse(dmesg.stdout) }
   const journal = await run('journalctl', ['--dmesg', '--boot', '--no-pager', '--output=short-monotonic'], options)
   if (journal.kind === 'ended' && journal.exitCode === 0 && journal.stdout.includes(' kernel: ')) return { lines: parse(journal.stdout) }
-  return { problem: `the kernel's log cannot be read: ${problem ?? 'dmesg told nothing'}` }
+  return { problem: `the kernel's log cannot be read: ${problem ?? 'dmesg printed nothing'}` }
 }

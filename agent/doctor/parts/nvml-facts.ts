@@ -13,7 +13,7 @@ import { parseNvidiaSmi } from '../../sources/nvidia-smi/parse.ts'
 import type { RunCommand } from './run-command.ts'
 
 export type NvmlGpu = Omit<GpuSummary, 'xidGap'> & {
-  /** What it answered, in the agent's own units (bytes, watts, ratios); undefined: not told. */
+  /** What it answered, in the agent's own units (bytes, watts, ratios); undefined: not reported. */
   readonly value: (metric: MetricDef, labels?: Readonly<Record<string, string>>) => number | undefined
   /** N of /dev/nvidiaN. */
   readonly minor?: number
@@ -48,7 +48,7 @@ export class NvmlError extends Error {
 export type NvmlOptions = {
   /** The sampler child's program. */
   readonly entry: string
-  /** Of the collectors: what the child may tell. */
+  /** Metrics of the collectors that the child may report. */
   readonly metrics: readonly MetricDef[]
   /** To try, in order. */
   readonly libraries: readonly string[]
@@ -100,7 +100,7 @@ function askChild({ entry, metrics, libraries, env, startDeadlineMs = 8_000, dea
         hello = said
         child.scrape(RATES, Date.now())
       },
-      sample: ({ readings: told }) => void readings.push(...told),
+      sample: ({ readings: newest }) => void readings.push(...newest),
       done() {
         void child.retire(200)
         if (hello === undefined) return reject(new NvmlError('garbage', 'the sampler ended a pass before it said hello'))

@@ -29,7 +29,7 @@ export async function walk(root: string, path: string, follow: boolean, keepPare
   const way: FileHandle[] = []
   const names: string[] = []
   const close = async (handles: readonly FileHandle[]): Promise<void> => void (await Promise.all(handles.map((handle) => handle.close().catch(() => {}))))
-  // File systems that somebody else answers for may hang whoever looks: each entry is held, which asks nobody, and looked at only once its mount is known.
+  // A remote file system (NFS, FUSE) may hang whoever reads it: each entry is opened without reading, and read only once its mount is known.
   const procfs = /\/\d+\/root$/.test(root) ? dirname(root) : '/proc/self'
   let mount = ''
   const enter = (held: FileHandle, name: string): void => {

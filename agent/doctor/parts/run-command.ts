@@ -65,7 +65,7 @@ export function createRunCommand(env: Readonly<Record<string, string | undefined
   }
 }
 
-/** In words, for a check that cannot go on; undefined where the program ended with 0. */
+/** A message for a check that cannot go on; undefined where the program ended with 0. */
 export function commandProblem(command: string, result: CommandResult): string | undefined {
   switch (result.kind) {
     case 'missing':

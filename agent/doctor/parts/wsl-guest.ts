@@ -7,7 +7,7 @@ import { parseWslSettings, type WslSettings } from './wsl-settings.ts'
 
 export type Guest = { readonly guest: Distribution } | { readonly skip: readonly Finding[] }
 
-/** All checks of the group give the same reason, so that it is told in one line. */
+/** All checks of the group give the same reason, so that it is reported in one line. */
 export async function wsl2Guest({ distribution }: Surroundings): Promise<Guest> {
   const found = await distribution()
   if (found.wsl === 0) return { skip: skipped('this is not WSL') }
@@ -30,7 +30,7 @@ export async function readWindows(files: HostFiles): Promise<Windows> {
   return { own, mounts: root.endsWith('/') ? root : `${root}/` }
 }
 
-/** ParseBool of WSL (src/shared/inc/stringshared.h), for what is on where nobody says otherwise. */
+/** ParseBool of WSL (src/shared/inc/stringshared.h), for what is on unless the settings say otherwise. */
 export const isSwitchedOff = (settings: WslSettings, key: string): boolean => /^(?:0|false)$/i.test(settings.get(key) ?? '')
 
 export const RESTART_WSL = { text: 'Then restart WSL, in PowerShell; it ends all distributions and what runs in them.', command: 'wsl --shutdown' } as const

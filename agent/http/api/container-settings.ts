@@ -1,11 +1,11 @@
-// What a container was started with, as its engine told it: limits, shared memory, GPUs, the few variables that matter to a fault.
+// What a container was started with, as its engine reported it: limits, shared memory, GPUs, the few variables that matter to a fault.
 import type { Hono } from 'hono'
 import type { ContainerSettings } from '../../model/incident.ts'
 import type { Answers } from './incidents.ts'
 
 export type ContainerSettingsOf = (id: string) => ContainerSettings | undefined
 
-/** `ids` are those of the containers that are there now: what no engine told of one of them is empty, not unknown. */
+/** `ids` are those of the containers that are there now: what no engine reported of one of them is empty, not unknown. */
 export function addContainerSettings(app: Hono, settingsOf: ContainerSettingsOf, ids: () => readonly string[], { answer, refuse }: Answers): void {
   app.get('/api/v1/containers/:id/settings', (c) => {
     const id = c.req.param('id')

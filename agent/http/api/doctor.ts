@@ -1,4 +1,4 @@
-// The doctor of the API: what is wrong with driver, toolkit, engines and containers of this host, and how to mend it.
+// The doctor of the API: what is wrong with driver, toolkit, engines and containers of this host, and how to fix it.
 import type { Context, Hono } from 'hono'
 import type { DoctorReport } from '../../model/doctor.ts'
 

@@ -32,7 +32,7 @@ function peakOf(history: HistoryView, where: Where, now: number): Pick<GpuRoom, 
   return {}
 }
 
-/** Whether nothing has run for half an hour; undefined: it was not watched that long, or with MIG cannot be told. */
+/** Whether nothing has run for half an hour; undefined: it was not watched that long, or with MIG cannot be determined. */
 function isIdle(history: HistoryView, where: Where, now: number): boolean | undefined {
   if (where.gi !== undefined) return undefined
   const series = history.query({ metric: gpuUtilizationRatio.name, labels: { uuid: where.uuid }, from: now - IDLE_OVER_MS, to: now, points: 120 })
@@ -70,7 +70,7 @@ export function roomsOf(rows: Rows, history: HistoryView | undefined, now: numbe
     const capacity = Math.max(0, total - reserved)
     const processes = rows.processes.filter((row) => row.uuid === where.uuid && row.gi === where.gi && (row.gpu_memory_bytes ?? 0) > 0)
     const idle = history !== undefined && processes.length > 0 && isIdle(history, where, now) === true
-    // A screen is drawn by a process that leaves with nobody.
+    // The process that draws a screen does not move with any job.
     const leaves = (row: ProcessRow): boolean => idle && row.type !== 'G'
     const name = `${gpu.name ?? 'GPU'}${where.gi === undefined ? '' : `, MIG instance ${where.gi}`}`
     return [

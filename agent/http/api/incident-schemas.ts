@@ -101,7 +101,7 @@ const common = {
   story: z.string().describe('Id of the incident with which its story began, which may be itself.').optional(),
   part_of: link.describe('What led to it.').optional(),
   led_to: z.array(link).optional(),
-  silenced: z.object({ until: time, id: z.string() }).describe('Firing or not, nobody is notified of it until then.').optional(),
+  silenced: z.object({ until: time, id: z.string() }).describe('No notifications are sent for it until then, firing or not.').optional(),
   acknowledged: z.object({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
 }
 export const incident = z

@@ -47,10 +47,10 @@ export function parseIncidentQuery(search: URLSearchParams): { readonly filter: 
 export type Answers = { readonly answer: (c: Context, value: unknown) => Response; readonly refuse: (c: Context, refusal: Refusal) => Response }
 
 export function addIncidents(app: Hono, { incidents, report }: IncidentApiOptions, { answer, refuse }: Answers): void {
-  const withIncident = (c: Context, tell: (incident: Incident) => Response): Response => {
+  const withIncident = (c: Context, respond: (incident: Incident) => Response): Response => {
     const id = c.req.param('id') ?? ''
     const incident = /^[0-9a-f]{16}$/.test(id) ? incidents.get(id) : undefined
-    return incident === undefined ? refuse(c, { code: 'not_found', message: `no incident ${quoted(id)}; /api/v1/incidents lists them` }) : tell(incident)
+    return incident === undefined ? refuse(c, { code: 'not_found', message: `no incident ${quoted(id)}; /api/v1/incidents lists them` }) : respond(incident)
   }
   app.get('/api/v1/incidents', (c) => {
     const parsed = parseIncidentQuery(new URL(c.req.url).searchParams)

@@ -75,7 +75,7 @@ export const jobGroup = z
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
 
-export const execTold = z
+export const execReport = z
   .strictObject({
     action: z.enum(['start', 'end']),
     id: z.string().regex(/^[0-9a-f]{16}$/),
@@ -104,7 +104,7 @@ export function parseExec(text: string, t: number): { readonly value: ExecEvent 
   } catch {
     return { problem: 'body: this is no JSON' }
   }
-  const result = execTold.safeParse(body)
+  const result = execReport.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`.slice(0, 300)).join('; ') }
   const { action, id, pid, command, start_ticks: ticks, name, user, exit_code: code, signal } = result.data
   const optional = Object.fromEntries(Object.entries({ start_ticks: ticks, name, user, exit_code: code, signal }).filter(([, value]) => value !== undefined))

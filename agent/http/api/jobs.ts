@@ -1,4 +1,4 @@
-// The jobs of the API: a bounded list, what groups of them used, the runs of one, and its report in Markdown. `exec` tells of its command here.
+// The jobs of the API: a bounded list, what groups of them used, the runs of one, and its report in Markdown. `warpwatch exec` reports its command here.
 import type { Context, Hono } from 'hono'
 import type { ExecEvent } from '../../model/event.ts'
 import { JOB_GROUPS, type JobFilter, type JobGroup, type JobsView, type Run } from '../../model/job.ts'
@@ -8,7 +8,7 @@ export type JobApi = {
   readonly view: JobsView
   readonly report: (runs: readonly [Run, ...Run[]]) => string
   /** `warpwatch exec` says that its command began or ended. */
-  readonly tell: (event: ExecEvent) => Run | undefined
+  readonly record: (event: ExecEvent) => Run | undefined
 }
 
 export const DEFAULT_JOBS = 100
@@ -34,7 +34,7 @@ export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFi
   }
 }
 
-export function addJobs(app: Hono, { view, report, tell }: JobApi, { answer, refuse }: Answers): void {
+export function addJobs(app: Hono, { view, report, record }: JobApi, { answer, refuse }: Answers): void {
   const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Response): Response => {
     const id = c.req.param('id') ?? ''
     const [newest, ...before] = /^[0-9a-f]{16}$/.test(id) ? view.runs(id, RUNS) : []
@@ -56,7 +56,7 @@ export function addJobs(app: Hono, { view, report, tell }: JobApi, { answer, ref
     const { parseExec } = await import('./job-schemas.ts')
     const parsed = parseExec(await c.req.text(), Date.now())
     if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
-    const run = tell(parsed.value)
+    const run = record(parsed.value)
     return answer(c, { id: parsed.value.id, ...(run === undefined ? {} : { run }) })
   })
 }

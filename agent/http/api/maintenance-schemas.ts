@@ -18,7 +18,7 @@ const scope = {
 }
 export const silence = z
   .object({ id: z.string(), ...scope, created_at: time, until: time, reason: z.string(), by: z.string().optional() })
-  .meta({ id: 'Silence', description: 'Incidents that fit all parts that are there are told as silenced until then.' })
+  .meta({ id: 'Silence', description: 'Incidents that match all given parts are silenced until then.' })
 export const newSilence = z
   .strictObject({
     ...scope,

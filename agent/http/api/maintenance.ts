@@ -23,7 +23,7 @@ const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
 
 export function addMaintenance(app: Hono, api: MaintenanceApi, { get }: Pick<IncidentsView, 'get'>, { answer, refuse }: Answers, now: () => number): void {
   const bad = (c: Context, message: string): Response => refuse(c, { code: 'bad_request', message })
-  /** A word about an incident that there is, then the incident as it is told now. */
+  /** A statement about an existing incident, then the incident as it now is. */
   const said = async (c: Context, take: (incident: Incident, word: Word) => Refusal | undefined): Promise<Response> => {
     const id = c.req.param('id') ?? ''
     const incident = /^[0-9a-f]{16}$/.test(id) ? get(id) : undefined

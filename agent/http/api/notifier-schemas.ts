@@ -11,7 +11,7 @@ export const notifierRow = z
     type: z.string(),
     host: z.string().describe('Where it sends to; never the whole URL.'),
     status: z.enum(['ok', 'retrying', 'failing']),
-    waiting: count.describe('What is to be told and has not been delivered.'),
+    waiting: count.describe('Notifications that have not been delivered yet.'),
     oldest_waiting_at: time.optional(),
     delivered: count,
     failed_tries: count,

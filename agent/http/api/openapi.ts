@@ -9,7 +9,7 @@ import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
-import { execTaken, execTold, jobsAnswer, run } from './job-schemas.ts'
+import { execTaken, execReport, jobsAnswer, run } from './job-schemas.ts'
 import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
@@ -35,7 +35,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/api/v1/containers/{id}/settings',
     operationId: 'getContainerSettings',
-    summary: 'What a container was started with, as its engine told it',
+    summary: 'What a container was started with, as its engine reports it',
     schema: settings,
   },
   { path: '/api/v1/processes', operationId: 'listProcesses', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
@@ -59,7 +59,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/api/v1/doctor',
     operationId: 'runDoctor',
-    summary: 'What is wrong with driver, toolkit, engines and containers, and how to mend it; at most ten seconds old',
+    summary: 'What is wrong with driver, toolkit, engines and containers, and how to fix it; at most ten seconds old',
     schema: doctorReport,
   },
   { path: '/api/v1/fit/gpus', operationId: 'listFitGpus', summary: 'What each GPU has left for a model', schema: room, list: true },
@@ -192,7 +192,7 @@ function addWrites(paths: Record<string, unknown>): void {
     post: {
       operationId: 'createExecEvent',
       summary: 'A command under `warpwatch exec` began or ended',
-      requestBody: body(execTold),
+      requestBody: body(execReport),
       responses: { '200': json(refTo(execTaken), 'It was taken'), ...refused(bad) },
     },
   }

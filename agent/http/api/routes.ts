@@ -20,13 +20,13 @@ export type ApiOptions = {
   readonly incidents?: IncidentApiOptions | undefined
   /** undefined: nothing can be silenced, acknowledged or declared healthy. */
   readonly maintenance?: MaintenanceApi | undefined
-  /** undefined: nobody follows jobs. */
+  /** undefined: jobs are not followed. */
   readonly jobs?: JobApi | undefined
-  /** undefined: nobody is notified; the list is empty then. */
+  /** undefined: there are no notifiers; the list is empty then. */
   readonly notifiers?: NotifierApi | undefined
   /** undefined: no engine is asked. */
   readonly containerSettings?: ContainerSettingsOf | undefined
-  /** undefined: nobody looks at the host. */
+  /** undefined: the host is not checked. */
   readonly doctor?: DoctorApi | undefined
   /** undefined: there is nothing to read the configuration from. */
   readonly reload?: ReloadApi | undefined

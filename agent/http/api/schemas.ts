@@ -113,7 +113,7 @@ export const allocator = z
     gaps,
   })
   .catchall(measure)
-  .meta({ id: 'Allocator', description: "PyTorch's allocator in one process on one GPU or MIG instance, as its probe tells it." })
+  .meta({ id: 'Allocator', description: "PyTorch's allocator in one process on one GPU or MIG instance, as its probe reports it." })
 const count = z.number().min(0)
 const byName = (what: string) => z.record(z.string(), z.number()).describe(what).optional()
 export const server = z

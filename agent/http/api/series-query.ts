@@ -1,4 +1,4 @@
-// The query of /api/v1/series, checked: what is wrong is told with what was expected and what came.
+// The query of /api/v1/series, checked: an error says what was expected and what was given.
 import * as z from 'zod'
 import type { HistoryQuery } from '../../store/history-view.ts'
 

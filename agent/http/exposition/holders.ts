@@ -20,11 +20,11 @@ export type Holders = {
   readonly begin: () => void
   /** Takes in a series of one of the metrics in HOLDING. */
   readonly see: (series: Series) => void
-  /** The same for a process whose memory the driver does not tell. */
+  /** The same for a process whose memory the driver does not report. */
   readonly seeProcess: (labels: Labels) => void
   /** Ends the round. `isMig`: the card is cut into instances, so that a device node says nothing about an instance. True when a label changed. */
   readonly end: (gpuCount: number, isMig: (uuid: string) => boolean) => boolean
-  /** The label sets of a place: one empty set where nobody holds it. `gi` is empty for a whole GPU. */
+  /** The label sets of a place: one empty set where no process holds it. `gi` is empty for a whole GPU. */
   readonly of: (uuid: string, gi: string, gpu: string) => readonly Labels[]
 }
 
@@ -32,11 +32,11 @@ export const PROCESS_MEMORY = processGpuMemoryBytes.name
 export const REQUESTED = containerGpuRequested.name
 export const ASSIGNED = containerGpuAssigned.name
 
-/** Between two steps of a job, or two runs of a pod's process, nobody holds the GPU for a moment; dcgm-exporter's figures are up to 30 s old too. */
+/** Between two steps of a job, or two runs of a pod's process, no process holds the GPU for a moment; dcgm-exporter's figures are up to 30 s old too. */
 const LINGER_MS = 30_000
 /** Each holder is a series for each name: more than this share no GPU in earnest. */
 const MOST = 32
-const NOBODY: readonly Labels[] = [{}]
+const NO_HOLDER: readonly Labels[] = [{}]
 
 type Named = { readonly key: string; readonly labels: Labels }
 type Claim = { readonly place: string; readonly pod?: Named; readonly job?: Named }
@@ -118,12 +118,12 @@ export function createHolders({ mode, jobs: mapping, now }: HolderOptions): Hold
   }
   const same = (a: readonly Named[], b: readonly Named[]): boolean => a.length === b.length && a.every(({ key }, i) => key === b[i]?.key)
   const cross = (pods: readonly Named[], jobs: readonly Named[]): readonly Labels[] => {
-    const ofJobs = jobs.length === 0 ? NOBODY : jobs.map(({ labels }) => labels)
+    const ofJobs = jobs.length === 0 ? NO_HOLDER : jobs.map(({ labels }) => labels)
     return pods.length === 0 ? ofJobs : pods.flatMap(({ labels }) => ofJobs.map((job) => ({ ...labels, ...job })))
   }
 
   const settle = (place: string, at: Round | undefined, t: number): boolean => {
-    const before = shown.get(place) ?? { pods: [], podsAt: t, jobs: [], jobsAt: t, sets: NOBODY }
+    const before = shown.get(place) ?? { pods: [], podsAt: t, jobs: [], jobsAt: t, sets: NO_HOLDER }
     const pods = at === undefined ? [] : choose(at, before.pods)
     const jobs = at === undefined ? [] : [...at.jobs.values()].sort(byKey).slice(0, MOST)
     const podsLinger = pods.length === 0 && t - before.podsAt < LINGER_MS
@@ -176,7 +176,7 @@ export function createHolders({ mode, jobs: mapping, now }: HolderOptions): Hold
     of(uuid, gi, gpu) {
       const found = shown.get(placeOf(uuid, gi))
       const jobs = mapped?.get(gi === '' ? gpu : `${gpu}.${gi}`)
-      if (jobs === undefined) return found?.sets ?? NOBODY
+      if (jobs === undefined) return found?.sets ?? NO_HOLDER
       return cross(
         found?.pods ?? [],
         jobs.slice(0, MOST).map((job) => ({ key: job, labels: { hpc_job: job } })),

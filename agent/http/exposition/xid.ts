@@ -23,7 +23,7 @@ type Last = { readonly labels: Labels; readonly t: number; readonly xid: number;
 export type XidRows = {
   readonly begin: () => void
   readonly see: (reading: Reading, group: LatestGroup) => void
-  /** Enters one row per GPU. A GPU without any Xid so far says 0, unless a gap tells that its Xids cannot be seen. */
+  /** Enters one row per GPU. A GPU without any Xid so far says 0, unless a gap says that its Xids cannot be seen. */
   readonly end: (groups: Iterable<LatestGroup>, generation: number) => void
 }
 
@@ -71,7 +71,7 @@ export function createXidRows(
     begin() {
       last.clear()
       recent.clear()
-      // For a GPU that is there, none until somebody tells of one.
+      // For a GPU that is there, none until a source reports one.
       for (const { uuid, labels, source } of inventory.gpus()) if (!BLIND.has(source)) last.set(uuid, { labels, t: 0, xid: 0, at: -1 })
     },
     see({ series, value }, group) {

@@ -1,4 +1,4 @@
-// CPU cores in use per container: the rise of its CPU seconds between the two newest scrapes that somebody looked at.
+// CPU cores in use per container: the rise of its CPU seconds between the two newest scrapes that a reader asked for.
 import type { MutableRow } from './builder.ts'
 
 /** Readings further apart than this say nothing about the present. */

@@ -1,4 +1,4 @@
-// The program refused what it was told: arguments, configuration, combinations.
+// The program refused its settings: arguments, configuration, combinations.
 import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const configError = defineKind({

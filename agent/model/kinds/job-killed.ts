@@ -1,4 +1,4 @@
-// Somebody ended a process: SIGKILL, SIGTERM, SIGHUP, an eviction, a failed node.
+// A process was ended from outside: SIGKILL, SIGTERM, SIGHUP, an eviction, a failed node.
 import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const jobKilled = defineKind({

@@ -1,4 +1,4 @@
-// A program ended with an exception that nobody caught and no other kind explains.
+// A program ended with an uncaught exception that no other kind explains.
 import { BEFORE_ENDS, defineKind } from './kind.ts'
 
 export const pythonException = defineKind({

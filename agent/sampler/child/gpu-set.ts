@@ -103,7 +103,7 @@ export function createGpuSet(session: Session, request: StartRequest, send: (mes
     if (xids !== undefined) pending.delete(sample.index)
     send(xids === undefined ? sample : { ...sample, xids })
   }
-  /** The slow look at the set of GPUs: cheap calls that tell whether a new enumeration would find another one. */
+  /** The slow look at the set of GPUs: cheap calls that show whether a new enumeration would find another one. */
   const changed = (): boolean => {
     const count = session.count()
     return wanted || boundGpus() !== bound || count.code !== SUCCESS || count.count !== counted || lost.some(({ index }) => session.probe(index) === SUCCESS)
@@ -122,7 +122,7 @@ export function createGpuSet(session: Session, request: StartRequest, send: (mes
       watch?.poll(({ index, ...xid }) => pending.set(index, [...(pending.get(index) ?? []), xid]))
       if (rates.includes('slow')) {
         if (mayRestart() && changed()) {
-          // What a GPU said before it fell off the bus is told with its last sample.
+          // What a GPU reported before it fell off the bus is sent with its last sample.
           for (const gpu of gpus) if (gpu.state() === 'gone' && pending.has(gpu.opened.device.index)) sendSample(gpu, 'fast', id)
           const failure = restart()
           if (failure !== undefined) return failure

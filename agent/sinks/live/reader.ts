@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws'
 export type Reader = {
   /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. One that is leaving misses nothing. */
   readonly frame: (data: Buffer) => boolean
-  /** Sends what must not be skipped; a reader for which too much waits is ended, so that it comes back and is told what holds then. */
+  /** Sends what must not be skipped; a reader for which too much waits is ended, so that it reconnects and gets the state of then. */
   readonly certain: (data: Buffer) => void
   /** Pings; false when the ping before was not answered, so that the reader is gone. */
   readonly ping: () => boolean

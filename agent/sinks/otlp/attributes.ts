@@ -6,23 +6,23 @@ import type { OtlpName } from './names.ts'
 export type AttributeValue = string | number | readonly string[]
 export type Attributes = Record<string, AttributeValue>
 
-/** `told`: the attributes' names, for docs/otlp.md. */
-type Mapping = { readonly told: string; readonly put: (attributes: Attributes, value: string) => void }
+/** `names`: the attributes' names, for docs/otlp.md. */
+type Mapping = { readonly names: string; readonly put: (attributes: Attributes, value: string) => void }
 const as = (name: string): Mapping => ({
-  told: name,
+  names: name,
   put: (attributes, value) => {
     attributes[name] = value
   },
 })
 const asNumber = (name: string): Mapping => ({
-  told: `${name} (a number)`,
+  names: `${name} (a number)`,
   put: (attributes, value) => {
     attributes[name] = /^\d{1,15}$/.test(value) ? Number(value) : value
   },
 })
 /** The conventions keep the name and the tag of an image apart. */
 const image: Mapping = {
-  told: 'container.image.name, container.image.tags',
+  names: 'container.image.name, container.image.tags',
   put(attributes, whole) {
     const [, name = whole, tag] = /^(.+?)(?::([^:/@]+))?(?:@.*)?$/.exec(whole) ?? []
     attributes['container.image.name'] = name
@@ -33,7 +33,7 @@ const image: Mapping = {
 /** Beside `uuid`, which is `hw.id`; all others keep their names. */
 export const BY_LABEL: Readonly<Record<string, Mapping>> = {
   gpu: {
-    told: 'hw.name (`GPU 0`)',
+    names: 'hw.name (`GPU 0`)',
     put: (attributes, index) => {
       attributes['hw.name'] = `GPU ${index}`
     },
@@ -55,7 +55,7 @@ export const BY_LABEL: Readonly<Record<string, Mapping>> = {
 
 export type AttributeBook = { readonly of: (labels: Labels, name?: OtlpName) => Attributes }
 
-/** `inventory` tells who a GPU or a MIG instance is; without it only its id is told. */
+/** `inventory` identifies a GPU or a MIG instance; without it only its id is sent. */
 export function createAttributeBook(inventory?: Pick<Inventory, 'known' | 'knownMig'>): AttributeBook {
   const putGpu = (attributes: Attributes, labels: Labels, hardware: boolean): void => {
     const { uuid, gi, ci } = labels

@@ -1,4 +1,4 @@
-// Incidents on their way to the receiver: each told once when it fires and once when it is over, at most so many waiting, the oldest dropped first.
+// Incidents on their way to the receiver: each sent once when it fires and once when it is resolved; a bounded number wait, and the oldest are dropped first.
 import type { IncidentSummary } from '../../model/incident.ts'
 import type { IncidentEvent } from './records.ts'
 
@@ -17,14 +17,14 @@ export type IncidentQueue = {
 
 /** An hour of a host that raises one each four seconds; each is a few kilobytes. */
 const MOST_WAITING = 1_000
-/** Of whom it is remembered what was said. */
-const MOST_TOLD = 10_000
+/** Incidents whose last report is remembered. */
+const MAX_REPORTED = 10_000
 
-/** `known`: ids of incidents that fired before this start; they were told by whoever ran then. */
+/** `known`: ids of incidents that fired before this start; the agent that ran then reported them. */
 export function createIncidentQueue(known: Iterable<string>, most = MOST_WAITING): IncidentQueue {
   let queue: Waiting[] = []
   let dropped = 0
-  const told = new Map<string, IncidentEvent>(Array.from(known, (id) => [id, 'firing']))
+  const reported = new Map<string, IncidentEvent>(Array.from(known, (id) => [id, 'firing']))
 
   const bound = (): void => {
     const over = queue.length - most
@@ -35,16 +35,16 @@ export function createIncidentQueue(known: Iterable<string>, most = MOST_WAITING
   return {
     put(incident) {
       const { id, status } = incident
-      const before = told.get(id)
-      // What is over and was never told is an old one of which people say something.
+      const before = reported.get(id)
+      // A resolved one that was never reported is an old one that was silenced or acknowledged.
       const news = (status === 'firing' && before === undefined) || (status === 'resolved' && before === 'firing')
       if (!news) return
       queue.push({ incident, event: status })
-      told.delete(id)
-      told.set(id, status)
-      for (const oldest of told.keys()) {
-        if (told.size <= MOST_TOLD) break
-        told.delete(oldest)
+      reported.delete(id)
+      reported.set(id, status)
+      for (const oldest of reported.keys()) {
+        if (reported.size <= MAX_REPORTED) break
+        reported.delete(oldest)
       }
       bound()
     },

@@ -1,5 +1,5 @@
 // The present as OTLP metrics: what /metrics would show at this moment, and nothing that is not read any more.
-// Made from the latest values, not by the SDK's instruments: those keep on telling a series that has gone.
+// Made from the latest values, not by the SDK's instruments: those keep on sending a series that has ended.
 import { ValueType } from '@opentelemetry/api'
 import { AggregationTemporality, DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
@@ -31,7 +31,7 @@ type Family = { readonly name: OtlpName; readonly points: DataPoint<number>[] }
 
 export const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
-/** Bytes and counts are whole; should one not be, none of its metric is told as whole in this export, whichever its resource (`broken`: their names). */
+/** Bytes and counts are whole; should one not be, none of its metric is sent as an integer in this export, whichever its resource (`broken`: their names). */
 const isWhole = ({ unit }: OtlpName): boolean => unit === 'By' || unit.startsWith('{')
 
 function metricOf({ name, points }: Family, broken: ReadonlySet<string>): MetricData {

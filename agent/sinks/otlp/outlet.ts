@@ -50,7 +50,7 @@ export function createOutlet({ what, to, transport, next, refusalOf, log }: Outl
   let notBefore = 0
   let trouble = false
 
-  const tell = (problem: string | undefined): void => {
+  const noteProblem = (problem: string | undefined): void => {
     if (problem !== undefined && !trouble) log.warn(`${what} do not reach ${to}: ${problem}`)
     if (problem === undefined && trouble) log.info(`${what} reach ${to} again`)
     trouble = problem !== undefined
@@ -58,8 +58,8 @@ export function createOutlet({ what, to, transport, next, refusalOf, log }: Outl
   const taken = (answer: Uint8Array): void => {
     const refusal = refusalOf(answer)
     counts.refused += refusal?.items ?? 0
-    if (refusal === undefined) tell(undefined)
-    else tell(`${refusal.items} refused out of a request that was taken${refusal.words === '' ? '' : `: ${shortened(refusal.words)}`}`)
+    if (refusal === undefined) noteProblem(undefined)
+    else noteProblem(`${refusal.items} refused out of a request that was taken${refusal.words === '' ? '' : `: ${shortened(refusal.words)}`}`)
   }
   const send = async ({ request, delivered, failed }: Parcel): Promise<void> => {
     const answer = await transport.send(request)
@@ -71,12 +71,12 @@ export function createOutlet({ what, to, transport, next, refusalOf, log }: Outl
     } else if (answer.result === 'rejected') {
       failures = 0
       failed(false)
-      tell(`${answer.why}; what it says no to is not sent again`)
+      noteProblem(`${answer.why}; what it says no to is not sent again`)
     } else {
       failures += 1
       notBefore = performance.now() + pauseMs(failures, answer.afterMs)
       failed(true)
-      tell(`${answer.why}; tried again with growing pauses`)
+      noteProblem(`${answer.why}; tried again with growing pauses`)
     }
   }
   return {

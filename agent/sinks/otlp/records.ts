@@ -12,7 +12,7 @@ export type IncidentEvent = 'firing' | 'resolved'
 
 const SEVERITY: Readonly<Record<Severity, SeverityNumber>> = { info: SeverityNumber.INFO, warning: SeverityNumber.WARN, critical: SeverityNumber.ERROR }
 
-/** Nobody's identity is learnt here: an incident says itself whom it hit. */
+/** No identity is looked up here: an incident names what it affected. */
 const book = createAttributeBook()
 
 /** The subject in the words that its metrics have. */

@@ -19,7 +19,7 @@ function scrapeLine(scrape: Scrape): string {
   let readings = ''
   for (const { series, value } of scrape.readings) {
     if (!Number.isFinite(value)) continue // JSON has no word for it, and a reading is finite by definition
-    // `String` of a negative zero is `0`: no instrument tells the two apart.
+    // `String` of a negative zero is `0`: no instrument distinguishes the two.
     readings += `${readings === '' ? '' : ','}${prefixOf(series)}${value}]`
   }
   const { t, source, group, ttlMs, durationMs, gaps } = scrape

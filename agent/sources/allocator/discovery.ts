@@ -25,7 +25,7 @@ export type DiscoveryOptions = {
 
 /** A place is looked at when a process is new there, and then after these pauses: programs take their time to load and to start CUDA. */
 const PAUSES_MS = [5_000, 5_000, 10_000, 20_000, 40_000, 60_000] as const
-/** Nobody answers there, or somebody who was not who they said: not tried again for so long. */
+/** No answer there, or a process other than the claimed one: not tried again for this long. */
 const REFUSED_MS = 120_000
 /** A probe that was heard and is gone (an agent restarted, a torn line) listens again within its ten seconds. */
 const STUCK_MS = 10_000

@@ -30,7 +30,7 @@ export type Hub = {
   readonly hearsPid: (hostPid: number) => boolean
   /** To be called once a second. */
   readonly tick: () => void
-  readonly tell: () => { readonly byGpu: ReadonlyMap<string, readonly Reading[]>; readonly gaps: readonly Gap[] }
+  readonly report: () => { readonly byGpu: ReadonlyMap<string, readonly Reading[]>; readonly gaps: readonly Gap[] }
   readonly close: () => void
 }
 export type HubOptions = {
@@ -183,7 +183,7 @@ export function createHub(options: HubOptions): Hub {
         processes.delete(key)
       }
     },
-    tell() {
+    report() {
       const byGpu = new Map<string, Reading[]>()
       const gaps: Gap[] = []
       const out = (uuid: string): Reading[] => {
@@ -191,7 +191,7 @@ export function createHub(options: HubOptions): Hub {
         if (readings === undefined) byGpu.set(uuid, (readings = []))
         return readings
       }
-      for (const { probed, who, goneSince } of processes.values()) if (goneSince === undefined) probed.tell(out, gaps, who)
+      for (const { probed, who, goneSince } of processes.values()) if (goneSince === undefined) probed.report(out, gaps, who)
       return { byGpu, gaps }
     },
     close() {

@@ -10,7 +10,7 @@ export type Listener = {
   readonly tend: () => Promise<void>
   /** A new second of connections. To be called once a second. */
   readonly tick: () => void
-  /** Why nobody can connect; undefined when they can. */
+  /** Why no probe can connect; undefined when they can. */
   readonly trouble: () => Trouble | undefined
   readonly close: () => Promise<void>
 }
@@ -18,11 +18,11 @@ export type Trouble = { readonly code: string | undefined; readonly detail: stri
 export type ListenerOptions = {
   readonly path: string
   readonly onSocket: (socket: Socket) => void
-  /** So many came within a second that nobody else is let in before the next one. */
+  /** Too many connections within a second: the next is accepted only in the second after. */
   readonly onFlood: () => void
 }
 
-/** Making a connection costs the agent about 0.1 ms; more than this in a second are somebody's mistake or ill will. */
+/** Making a connection costs the agent about 0.1 ms; more than this in a second are a mistake or an attack. */
 const MAX_NEW_PER_SECOND = 300
 const BACKLOG = 256
 
@@ -35,7 +35,7 @@ const statOf = (path: string): Stats | undefined => {
   }
 }
 
-/** Whether somebody takes connections there. */
+/** Whether a process accepts connections there. */
 async function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path)
@@ -96,7 +96,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
       throw new Error(
         `${dirname(path)} belongs to uid ${directory.uid}, not to this user or root, so its owner could put another socket there. Set allocator.socket to a path elsewhere`,
       )
-    // One that was there before, with other rights; a directory with a sticky bit such as /tmp is nobody's to change.
+    // One that was there before, with other rights; a directory with a sticky bit such as /tmp must not be changed.
     if (directory.uid === uid && (directory.mode & 0o7777) !== 0o755 && (directory.mode & 0o1000) === 0) chmodSync(dirname(path), 0o755)
     const there = statOf(path)
     if (there !== undefined && !there.isSocket())
@@ -134,7 +134,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
       try {
         if (statOf(path)?.ino === inode) unlinkSync(path)
       } catch {
-        // Somebody else was faster, or the directory is gone: either way it is not there.
+        // Another process was faster, or the directory is gone: either way it is not there.
       }
       await promise
     },

@@ -136,7 +136,7 @@ export function parseMessage(line: string): Parsed {
   try {
     found = JSON.parse(line)
   } catch {
-    return { type: 'refused', why: 'bad_json' } // counted; the text is somebody else's and not worth keeping
+    return { type: 'refused', why: 'bad_json' } // counted; the text is from another program and not kept
   }
   if (!isFields(found)) return { type: 'refused', why: 'bad_message' }
   const { type } = found

@@ -1,4 +1,4 @@
-// Finds the process behind a claim: a probe tells its pid as it knows it itself; the host knows which process that is, if there is one.
+// Finds the process behind a claim: a probe reports the pid that it has in its own namespace; the host knows which process that is, if there is one.
 import { readlinkSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
@@ -22,7 +22,7 @@ export type OwnershipOptions = {
 
 /** Pids looked at before others may run: about a millisecond. */
 const SLICE = 64
-/** Between two walks through all processes; more after each that found nobody, so that false claims cost little. */
+/** Between two walks through all processes; more after each that found no process, so that false claims cost little. */
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 15_000
 const MAX_WAITING = 512
@@ -87,7 +87,7 @@ export function createOwnership({ procRoot, likely, now = () => performance.now(
         timer = undefined
         walking = true
         void walk()
-          .catch(() => settle(waiting, new Map())) // nobody is left waiting, whatever /proc did
+          .catch(() => settle(waiting, new Map())) // every caller gets an answer, whatever /proc did
           .finally(() => {
             walking = false
             walkedAt = now()

@@ -16,7 +16,7 @@ export type Probed = {
   readonly oom: (message: Oom) => void
   readonly exception: (message: ProbeException) => void
   /** Appends the readings of its devices by GPU; those that fell silent are left out. */
-  readonly tell: (out: (uuid: string) => Reading[], gaps: Gap[], who: ProcessIdentity) => void
+  readonly report: (out: (uuid: string) => Reading[], gaps: Gap[], who: ProcessIdentity) => void
   /** OOMs whose GPU was not known yet; gives those up that waited too long, and says how many. */
   readonly retry: () => number
 }
@@ -26,7 +26,7 @@ export type ProbedOptions = {
   readonly startTicks: number
   readonly view: DriverView
   readonly emit: (event: Event) => void
-  /** Whether a text is worth telling: it may hold a fault. */
+  /** Whether a text may hold a fault, and so is emitted. */
   readonly interesting: (text: string) => boolean
   /** Unix ms, and milliseconds of a clock that only rises. */
   readonly now: () => number
@@ -35,7 +35,7 @@ export type ProbedOptions = {
 
 /** Longer than the pause that a garbage collector or a `cudaFree` under the GIL makes. */
 export const FRESH_MS = 3_500
-/** A probe samples once a second; one that says more is not told more often than twice. */
+/** A probe samples once a second; more frequent samples are emitted at most twice a second. */
 const MIN_GAP_MS = 500
 /** The probe's clock is believed when it agrees with ours within so long. */
 const CLOCKS_AGREE_MS = 2_000
@@ -64,7 +64,7 @@ export function createProbed(options: ProbedOptions): Probed {
   const devices = new Map<number, Device>()
   const seen = new Set<number>()
   let waiting: { readonly message: Oom; readonly t: number; readonly since: number }[] = []
-  let told: Hello | undefined
+  let lastHello: Hello | undefined
 
   const timeOf = (seconds: number): number => {
     const ours = now()
@@ -81,10 +81,10 @@ export function createProbed(options: ProbedOptions): Probed {
   }
   /** Asked again as long as it is not known. */
   const place = (index: number, device: Device): GpuPlace | undefined => {
-    if (device.place !== undefined || told === undefined) return device.place
-    const described = told.devices.find(({ i }) => i === index) ?? { i: index }
+    if (device.place !== undefined || lastHello === undefined) return device.place
+    const described = lastHello.devices.find(({ i }) => i === index) ?? { i: index }
     const containerId = options.who().container?.id
-    const placed = placeDevice(told, described, { pid, containerId }, view)
+    const placed = placeDevice(lastHello, described, { pid, containerId }, view)
     if ('why' in placed) {
       device.why = placed.why
       return undefined
@@ -108,13 +108,13 @@ export function createProbed(options: ProbedOptions): Probed {
     device.receivedAt = at
     const where = place(index, device)
     if (where === undefined || at - device.emittedAt < MIN_GAP_MS) return
-    const native = nativeBackend(told?.backend)
-    const expandable = told?.expandable
+    const native = nativeBackend(lastHello?.backend)
+    const expandable = lastHello?.expandable
     const sample: AllocatorSample = {
       type: 'allocator',
       t,
       ...origin(where),
-      ...backendOf(told?.backend),
+      ...backendOf(lastHello?.backend),
       ...(expandable === undefined || expandable === null ? {} : { expandable }),
       ...(limit === undefined ? {} : { limit_bytes: limit }),
       stats: statsOf(stats, native),
@@ -137,7 +137,7 @@ export function createProbed(options: ProbedOptions): Probed {
       request_bytes: request,
       ...(typeof limit === 'number' ? { limit_bytes: limit } : {}),
       ...(typeof free === 'number' ? { free_bytes: free } : {}),
-      stats: statsOf(stats, nativeBackend(told?.backend)),
+      stats: statsOf(stats, nativeBackend(lastHello?.backend)),
       ...(pools === undefined || pools === null || pools.length === 0 ? {} : { pools }),
     }
     device.readings?.oom(event, device.sample, view.memory(where, pid))
@@ -157,7 +157,7 @@ export function createProbed(options: ProbedOptions): Probed {
     pid,
     startTicks,
     hello(hello) {
-      told = hello
+      lastHello = hello
       // A device that is described otherwise now is another.
       for (const [index, device] of devices) {
         if (device.place === undefined) continue
@@ -192,7 +192,7 @@ export function createProbed(options: ProbedOptions): Probed {
         text,
       })
     },
-    tell(out, gaps, who) {
+    report(out, gaps, who) {
       const at = clock()
       for (const [index, { place: where, readings, sample, receivedAt, emittedAt, why }] of devices) {
         if (at - receivedAt > FRESH_MS) continue
@@ -204,7 +204,7 @@ export function createProbed(options: ProbedOptions): Probed {
           }
           gaps.push({ metric: allocatorReservedBytes.name, labels, reason: 'not_supported', detail: why === '' ? `device ${index} is not placed yet` : why })
         } else if (sample !== undefined && at - emittedAt <= FRESH_MS) {
-          readings?.tell(out(where.uuid), who, sample, view.memory(where, pid))
+          readings?.report(out(where.uuid), who, sample, view.memory(where, pid))
         }
       }
     },

@@ -15,7 +15,7 @@ export type AllocatorReadings = {
   readonly take: (sample: AllocatorSample, driver: DriverMemory | undefined) => void
   readonly oom: (oom: AllocatorOom, sample: AllocatorSample | undefined, driver: DriverMemory | undefined) => void
   /** Appends what the newest sample says. `who` is the same object as long as nothing about the process changed. */
-  readonly tell: (out: Reading[], who: ProcessIdentity, sample: AllocatorSample, driver: DriverMemory | undefined) => void
+  readonly report: (out: Reading[], who: ProcessIdentity, sample: AllocatorSample, driver: DriverMemory | undefined) => void
 }
 
 const PLAIN = [
@@ -97,7 +97,7 @@ export function createAllocatorReadings(place: GpuPlace): AllocatorReadings {
       }
       strandedFold.take(state, capacityOf(driver))
     },
-    tell(out, who, sample, driver) {
+    report(out, who, sample, driver) {
       if (known?.who !== who) known = { who, series: seriesOf(who, place) }
       const { plain, unreleasable, headroom, stranded } = known.series
       const { stats } = sample

@@ -21,7 +21,7 @@ export const REFUSALS = [
   'wrong_owner',
   /** Something in /tmp has a probe's name but is no socket. */
   'not_a_socket',
-  /** An OOM of a device that could not be told. */
+  /** An OOM of a device that could not be determined. */
   'gpu_unknown',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]

@@ -10,7 +10,7 @@ export type FoundSocket = {
   readonly name: string
   readonly pid: number
   readonly startTicks: number
-  /** Tells it from one of the same name that was there before. */
+  /** Distinguishes it from an earlier one of the same name. */
   readonly id: string
   readonly uid: number
   /** Connects to this very socket, whatever has taken its name meanwhile. Closes it for good. */

@@ -121,7 +121,7 @@ function walkTree(root: string): readonly FoundContainer[] {
     for (const entry of entries) {
       if (!entry.isDirectory()) continue
       const child = `${path}/${entry.name}`
-      // Judged by its own name with what stands before it, so that `/docker/<id>` tells its runtime.
+      // Judged by its own name with what stands before it, so that `/docker/<id>` shows its runtime.
       const container = /[0-9a-f]{64}/.test(entry.name) ? containerOfPath(child) : undefined
       if (container !== undefined && entry.name.includes(container.id)) found.set(container.id, { ...container, path: child })
       visit(child, depth + 1)

@@ -91,12 +91,12 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
   const pids = slotOf(cgroup.pids, 'pids.current')
   const pressures =
     cgroup.version === 1 ? [] : (['cpu', 'memory', 'io'] as const).map((resource) => ({ resource, slot: slotOf(cgroup.memory, `${resource}.pressure`) }))
-  // Every cgroup has this file, so it tells whether the cgroup still exists: an open file of a removed one answers ENODEV.
+  // Every cgroup has this file, so it shows whether the cgroup still exists: an open file of a removed one answers ENODEV.
   const anchor = slotOf(cgroup.memory ?? cgroup.cpu ?? cgroup.pids, 'cgroup.procs')
 
   const cpuSeconds = cgroup.version === 2 ? (text: string) => scaled(parseKeyed(text, 'usage_usec'), 1e6) : (text: string) => scaled(parseNumber(text), 1e9)
   const inactiveFile = (text: string): number | undefined => parseKeyed(text, names.inactive)
-  // v1 tells kills since Linux 4.13.
+  // v1 reports kills since Linux 4.13.
   const oomKill = (text: string): number | undefined => parseKeyed(text, 'oom_kill')
 
   const close = (): void => {

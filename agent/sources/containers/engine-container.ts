@@ -1,4 +1,4 @@
-// What an engine tells about a container, in our words.
+// What an engine reports about a container, in the agent's own types.
 import type { ContainerIdentity } from '../../model/identity.ts'
 import type { ContainerEvent } from '../../model/event.ts'
 import type { ContainerSettings } from '../../model/incident.ts'
@@ -44,7 +44,7 @@ function identify(id: string, rawName: string | null | undefined, image: string 
   }
 }
 
-/** Less than an inspection tells: no pid, no restarts, no GPUs. */
+/** Less than an inspection reports: no pid, no restarts, no GPUs. */
 export function fromList(listed: ListedContainer): EngineContainer {
   const state = listed.State
   return { identity: identify(listed.Id, listed.Names?.[0], listed.Image, listed.Labels), ...(state === null || state === undefined ? {} : { state }) }
@@ -90,7 +90,7 @@ export function fromInspect(inspected: InspectedContainer): EngineContainer {
   }
 }
 
-/** Words that tell nothing about the container's life; `exec_create: …` also holds the command line of every health check. */
+/** Actions that say nothing about the container's state; `exec_create: …` also holds the command line of every health check. */
 const IGNORED = /^(exec_|top$|attach$|detach$|resize$|archive-path$|extract-to-dir$|copy$|export$|commit$|prune$)/
 
 export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined {
@@ -113,7 +113,7 @@ export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined
   }
 }
 
-/** How a container ended of whose end no event told; undefined while it runs. */
+/** How a container ended whose end no event reported; undefined while it runs. */
 export function endOf({ Id: id, Name: name, Config: config, State: state }: InspectedContainer): ContainerEvent | undefined {
   const t = Date.parse(state.FinishedAt ?? '')
   if (state.Running === true || !(t > 0)) return undefined

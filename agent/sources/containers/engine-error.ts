@@ -19,7 +19,7 @@ const HINTS: Readonly<Record<string, { readonly reason: GapReason; readonly text
   EACCES: { reason: 'no_permission', text: 'no permission: run the agent as a member of the group that owns the socket, or as root' },
   EPERM: { reason: 'no_permission', text: 'no permission: run the agent as a member of the group that owns the socket, or as root' },
   ENOENT: { reason: 'not_supported', text: 'there is no such socket' },
-  ECONNREFUSED: { reason: 'driver_error', text: 'nobody listens on the socket: the engine is not running' },
+  ECONNREFUSED: { reason: 'driver_error', text: 'no process listens on the socket: the engine is not running' },
   ENOTSOCK: { reason: 'not_supported', text: 'it is not a socket' },
 }
 

@@ -1,7 +1,7 @@
 // The parts of the Engine API's answers that we read, checked at the border; fields that we do not name may be anything.
 import * as z from 'zod/mini'
 
-/** Engines send null where others leave out; both mean that nothing is told. */
+/** Engines send null where others leave out; both mean that it is not reported. */
 const text = z.nullish(z.string())
 const texts = z.nullish(z.array(z.string()))
 const labels = z.nullish(z.record(z.string(), z.string()))

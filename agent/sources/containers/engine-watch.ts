@@ -21,11 +21,11 @@ export type EngineWatchOptions = {
   readonly onContainer: (container: EngineContainer) => void
   readonly onGone: (id: string) => void
   readonly onEvent: (event: ContainerEvent) => void
-  /** Each event that tells of a container's life, with its full id: also of those that ended before they could be asked for. */
+  /** Each event about a container's start, end and state, with its full id: also of those that ended before they could be asked for. */
   readonly onLife?: (id: string, event: ContainerEvent) => void
   /** It answers for the first time, or again after a failure. */
   readonly onAnswering?: () => void
-  /** Ids of containers of which somebody must know how they ended, as they ran when nobody watched. */
+  /** Ids of containers that ran before the agent did and whose end must be found out. */
   readonly unconfirmed?: () => readonly string[]
   /** The engine began or ceased to answer; look at `failure`. */
   readonly onState: () => void
@@ -62,13 +62,13 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   let broken: (error: unknown) => void = () => {}
   let failure: EngineError | undefined
   let settled = false
-  /** Kinds of failure told since it last answered: each is told once, however often they take turns. */
+  /** Kinds of failure logged since it last answered: each is logged once, however often they alternate. */
   const warned = new Set<string>()
   let lastEvent = { ms: Date.now(), nano: 0 }
   let malformed = 0
   let answering = false
   /** The container that was last said to have lost a process to the kernel. */
-  let oomTold: string | undefined
+  let oomReported: string | undefined
 
   const gone = (id: string): void => {
     const current = inspecting.get(id)
@@ -115,7 +115,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
       refresh(id).catch((error: unknown) => broken(error))
     }
   }
-  /** `all`: inspect every container, also those of which the list says nothing new, such as a restart that no event told of. */
+  /** `all`: inspect every container, also those of which the list says nothing new, such as a restart that no event reported. */
   const sync = async (all: boolean): Promise<void> => {
     const before = [...known.keys()]
     const listed = await client.list()
@@ -128,7 +128,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     }
     await Promise.all(Array.from({ length: PARALLEL_INSPECTIONS }, worker))
   }
-  /** The kernel's killing is told by an event of its own, which may be missing: then the engine's state says it. */
+  /** A kill by the kernel has an event of its own, which may be missing: then the engine's state shows it. */
   const askForOom = async (id: string, died: ContainerEvent): Promise<void> => {
     const inspected = await client.inspect(id).catch(() => undefined)
     if (inspected?.State.OOMKilled === true && inspected.State.Running !== true) options.onEvent({ ...died, action: 'oom' })
@@ -146,13 +146,13 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     // `since` is good to the millisecond only, so the last events before a reconnect come again.
     if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
     lastEvent = { ms: eventTime(event), nano: event.timeNano ?? 0 }
-    const told = toContainerEvent(event)
-    if (told !== undefined) {
-      options.onEvent(told)
-      options.onLife?.(event.Actor.ID, told)
-      if (told.action === 'oom') oomTold = told.container_id
-      else if (told.action.startsWith('die') && told.exit_code !== undefined && told.exit_code !== 0 && oomTold !== told.container_id)
-        void askForOom(event.Actor.ID, told)
+    const change = toContainerEvent(event)
+    if (change !== undefined) {
+      options.onEvent(change)
+      options.onLife?.(event.Actor.ID, change)
+      if (change.action === 'oom') oomReported = change.container_id
+      else if (change.action.startsWith('die') && change.exit_code !== undefined && change.exit_code !== 0 && oomReported !== change.container_id)
+        void askForOom(event.Actor.ID, change)
     }
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
     else if (REFRESHING.has(event.Action)) refreshSoon(event.Actor.ID)

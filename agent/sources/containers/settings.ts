@@ -10,7 +10,7 @@ function gpuRequest(host: NonNullable<InspectedContainer['HostConfig']>): string
   return wishes.length === 0 ? undefined : wishes.join(' ')
 }
 
-/** What the engine does not tell, or tells as unset, is left out. */
+/** What the engine does not report, or reports as unset, is left out. */
 export function settingsOf({ Config: config, HostConfig: host }: InspectedContainer): ContainerSettings {
   const env = relevantEnv(config?.Env ?? [])
   const request = host === null || host === undefined ? undefined : gpuRequest(host)

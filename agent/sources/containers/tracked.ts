@@ -16,7 +16,7 @@ import type { GpuWish, HostGpu } from './gpu-request.ts'
 
 export type TrackedContainer = {
   readonly id: string
-  /** The engine that told of it, by its socket; undefined: only its cgroup tells. */
+  /** The engine that reported it, by its socket; undefined: known by its cgroup alone. */
   engine: string | undefined
   readonly update: (identity: ContainerIdentity, facts: ContainerFacts, wish: GpuWish | undefined) => void
   /** `found` when its cgroup is there for the first time, `gone` when it was there and has been removed. */
@@ -43,7 +43,7 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
   let series: ContainerSeries = createContainerSeries(identity)
   let facts: ContainerFacts = {}
   let wish: GpuWish | undefined
-  let toldWish: GpuWish | undefined
+  let lastWish: GpuWish | undefined
   let nodesReadAt = Number.NEGATIVE_INFINITY
   let reader: CgroupReader | undefined
   let missingSince: number | undefined
@@ -71,13 +71,13 @@ export function trackContainer(options: TrackOptions, identity: ContainerIdentit
     update(next, nextFacts, nextWish) {
       if (next !== current) series = createContainerSeries(next)
       const now = performance.now()
-      const changed = nextFacts.pid !== facts.pid || nextWish !== toldWish
-      // A new first process means a new cgroup, though of the same name: files open from before would tell nothing any more.
+      const changed = nextFacts.pid !== facts.pid || nextWish !== lastWish
+      // A new first process means a new cgroup, though of the same name: files open from before would give no values any more.
       if (nextFacts.pid !== facts.pid) release()
       current = next
       facts = nextFacts
       if (!changed && now - nodesReadAt < NODES_MS) return
-      toldWish = nextWish
+      lastWish = nextWish
       nodesReadAt = now
       wish = withNodes(nextWish, nextFacts.pid, id, procRoot)
     },

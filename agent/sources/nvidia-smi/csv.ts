@@ -109,7 +109,7 @@ function byGpu(csv: Csv): readonly (readonly Row[])[] {
   return [...groups.values()]
 }
 
-/** `--query-compute-apps`: in MIG mode `gpu_uuid` is the parent GPU's and the instance is not told. */
+/** `--query-compute-apps`: in MIG mode `gpu_uuid` is the parent GPU's and the instance is not reported. */
 export function gpusFromApps(csv: Csv): readonly ParsedGpu[] {
   return byGpu(csv).map((rows) => {
     const processes: ParsedProcess[] = []

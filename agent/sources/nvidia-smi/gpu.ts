@@ -12,7 +12,7 @@ export type ParsedProcess = {
   /** C compute, G graphics, M MPS; several joined by `+`. */
   readonly type: string
   readonly name?: string
-  /** null: the driver does not tell. */
+  /** null: the driver does not report it. */
   readonly bytes: number | null
   readonly gi?: number
   readonly ci?: number
@@ -28,7 +28,7 @@ export type ParsedGpu = Values & {
   readonly serial?: string
   readonly minor?: string
   readonly vbios?: string
-  /** WDDM: under Windows or WSL2, where the driver does not tell what a process holds. */
+  /** WDDM: under Windows or WSL2, where the driver does not report what a process holds. */
   readonly driverModel?: string
   readonly migs: readonly ParsedMig[]
   /** Absent when the format has no process list or the driver refused it (`processesMissing`). */

@@ -24,6 +24,6 @@ export function readList(text: string): readonly ListedGpu[] | undefined {
   return gpus
 }
 
-/** As the other parsers tell it; a MIG device's instance ids are not in this output, so its migs stay with `readList`. */
+/** In the form of the other parsers; a MIG device's instance ids are not in this output, so its migs stay with `readList`. */
 export const gpusFromList = (listed: readonly ListedGpu[]): readonly ParsedGpu[] =>
   listed.map(({ index, name, uuid }) => ({ index, name, uuid, values: new Map(), missing: new Map(), migs: [] }))

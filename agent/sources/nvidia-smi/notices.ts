@@ -38,7 +38,7 @@ const FAILURES: readonly (readonly [pattern: RegExp, meaning: Meaning])[] = [
   [/command not found|^bash: .*No such file/, { reason: 'not_supported', code: 127, message: 'nvidia-smi is not installed' }],
 ]
 
-/** Other outputs of nvidia-smi and what people paste beside them: told by name, since none holds readings. */
+/** Other outputs of nvidia-smi and what people paste beside them: recognised by name, since none holds readings. */
 const OTHERS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^NVIDIA System Management Interface/, 'the help text of nvidia-smi'],
   [/^List of valid properties to query/, 'the list of properties that nvidia-smi can query'],

@@ -11,7 +11,7 @@ import type { Parsed } from './result.ts'
 export type GpuReadings = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
 export type ReadingsOf = (gpu: ParsedGpu, labels: Labels, versions: Pick<Parsed, 'driverVersion' | 'cudaVersion'>) => GpuReadings
 
-/** Series and labels are made once and kept; a field whose metric nobody declares is left out. */
+/** Series and labels are made once and kept; a field without a declared metric is left out. */
 export function createReadings(metrics: readonly MetricDef[]): ReadingsOf {
   const named = new Map(metrics.map((metric) => [metric.name, metric]))
   const kept = new Map<string, Series>()

@@ -84,7 +84,7 @@ export function createRunner({ deadlineMs = 20_000, maxBytes = 16 * 2 ** 20 }: R
         settle({ kind: 'absent', errno: 'code' in error && typeof error.code === 'string' ? error.code : error.message })
       })
       child.on('close', (code, signal) => {
-        // As a shell tells it: 128 and the number of the signal.
+        // As a shell reports it: 128 and the number of the signal.
         const exitCode = code ?? 128 + (SIGNALS[signal ?? ''] ?? 0)
         settle({
           kind: 'ended',

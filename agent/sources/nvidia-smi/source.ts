@@ -35,7 +35,7 @@ export type NvidiaSmiOptions = {
 const TICK_MS = 1_000
 /** nvidia-smi takes 10 ms to seconds of CPU, most of it in the kernel: at most a tenth of the time goes to it. */
 const IDLE_FACTOR = 10
-/** How often to look for one that is not installed: somebody may install it. */
+/** How often to look for one that is not installed: it may be installed later. */
 const ABSENT_PERIOD_MS = 60_000
 /** Kept up for a GPU that vanished, so that its reason can still be read; as the NVML source does. */
 const VANISHED_MS = 600_000
@@ -121,7 +121,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
           metric: 'gpu',
           labels: gpu.index === undefined ? {} : { gpu: String(gpu.index) },
           reason: 'gpu_lost',
-          detail: `nvidia-smi tells no UUID of the GPU at ${gpu.pciBusId ?? 'an unknown place'}`,
+          detail: `nvidia-smi reports no UUID for the GPU at ${gpu.pciBusId ?? 'an unknown place'}`,
         })
         continue
       }
@@ -161,7 +161,7 @@ export function createNvidiaSmiSource(options: NvidiaSmiOptions): Source {
     nextDue = t + intervalMs
     if (context === undefined || !speaking) return
     const parsed = result.kind === 'ended' ? parseNvidiaSmi(result.stdout.trim() === '' ? result.stderr : result.stdout) : undefined
-    // It may end with a complaint about one GPU and have told of the others all the same.
+    // It may end with a complaint about one GPU and have reported the others all the same.
     if (parsed !== undefined && parsed.kind !== 'error' && parsed.gpus.length + parsed.gaps.length > 0) {
       const failure = result.kind === 'ended' && result.exitCode !== 0 ? failureOf(used, result) : undefined
       // One late run must not make the series flicker; two must.

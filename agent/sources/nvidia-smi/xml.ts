@@ -8,7 +8,7 @@ export type XmlResult = { readonly root: TreeNode } | { readonly error: string }
 const MAX_CHARS = 16 * 2 ** 20
 /** nvidia-smi nests 7 deep (R610). */
 const MAX_DEPTH = 32
-/** Hundreds of lines per GPU that nobody asks for. */
+/** Hundreds of lines per GPU that are not needed. */
 const SKIPPED = new Set(['supported_clocks'])
 /** Command lines are printed as they are, with `<` and `&` unescaped by some versions: all up to the closing tag is text. */
 const RAW = new Set(['process_name'])

@@ -46,7 +46,7 @@ export type CardReader = {
   readonly xids: (readings: Reading[], t: number) => void
 }
 
-/** nvmlClocksEventReason*; all reasons are told, also those that the simulation never sets. */
+/** nvmlClocksEventReason*; all reasons are reported, also those that the simulation never sets. */
 const NEVER_ACTIVE = ['applications_clocks_setting', 'hw_slowdown', 'sync_boost', 'display_clocks_setting']
 const REASON_BITS: Readonly<Record<ThrottleReason, number>> = {
   sw_power_cap: 0x4,
@@ -55,7 +55,7 @@ const REASON_BITS: Readonly<Record<ThrottleReason, number>> = {
   hw_power_brake_slowdown: 0x80,
 }
 
-/** As an H100 80GB HBM3 tells them: temperatures at which it protects itself, and its window to the CPU. */
+/** As an H100 80GB HBM3 reports them: temperatures at which it protects itself, and its window to the CPU. */
 const THRESHOLDS = [
   ['shutdown', 92],
   ['slowdown', 89],
@@ -73,7 +73,7 @@ export function cardSeries(world: World, card: Card): CardReader {
   const fast = fastSeries(card, of)
   const slow = slowSeries(world, card, of)
   const rare = rareSeries(card, of)
-  const utilizationGaps = [gpuUtilizationRatio, gpuMemoryUtilizationRatio].map((metric) => gap(metric, labels, 'not told while MIG is on (simulated)'))
+  const utilizationGaps = [gpuUtilizationRatio, gpuMemoryUtilizationRatio].map((metric) => gap(metric, labels, 'not reported while MIG is on (simulated)'))
   const slowGaps = [gap(gpuFanSpeedRatio, labels, 'this card has no fan of its own (simulated)')]
   const rareGaps = [gap(gpuRetiredPages, labels, 'this card remaps rows instead (simulated)')]
   const xids = new Map<number, readonly [total: Append, last: Append, recent: Append]>()
@@ -100,16 +100,16 @@ export function cardSeries(world: World, card: Card): CardReader {
       let newest = 0
       let newestAt = 0
       for (const [xid, { count, lastAt, times }] of card.xids) {
-        let tells = xids.get(xid)
-        if (tells === undefined) {
+        let put = xids.get(xid)
+        if (put === undefined) {
           const numbered = { xid: String(xid) }
-          tells = [of(gpuXidErrorsTotal, numbered), of(gpuXidLastTimestampSeconds, numbered), of(gpuXidErrorsRecent, numbered)]
-          xids.set(xid, tells)
+          put = [of(gpuXidErrorsTotal, numbered), of(gpuXidLastTimestampSeconds, numbered), of(gpuXidErrorsRecent, numbered)]
+          xids.set(xid, put)
         }
-        tells[0](readings, count)
-        tells[1](readings, lastAt / 1000)
+        put[0](readings, count)
+        put[1](readings, lastAt / 1000)
         const recent = times.filter((t) => t > now - XID_WINDOW_MS).length
-        if (recent > 0) tells[2](readings, recent)
+        if (recent > 0) put[2](readings, recent)
         if (lastAt >= newestAt) [newest, newestAt] = [xid, lastAt]
       }
       if (newest > 0) lastCode(readings, newest)
@@ -174,13 +174,13 @@ function fastSeries(card: Card, of: Of): (readings: Reading[]) => void {
     temperature(readings, Math.round(card.temperature))
     memoryTemperature(readings, Math.round(card.temperature + 6 + 6 * card.memoryUtilization))
     const hertz = [card.smHertz, card.smHertz, MEMORY_HERTZ, Math.round((card.smHertz * 0.85) / 15e6) * 15e6]
-    clocks.forEach((tell, index) => tell(readings, hertz[index] ?? 0))
+    clocks.forEach((put, index) => put(readings, hertz[index] ?? 0))
     state(readings, 0)
     for (const { reason, active, seconds } of throttles) {
       active(readings, card.throttling.has(reason) ? 1 : 0)
       seconds(readings, Math.round((card.throttleSeconds.get(reason) ?? 0) * 1000) / 1000)
     }
-    for (const tell of quiet) tell(readings, 0)
+    for (const put of quiet) put(readings, 0)
     idle(readings, card.utilization < 0.02 ? 1 : 0)
     let bits = card.utilization < 0.02 ? 1 : 0
     for (const reason of card.throttling) bits += REASON_BITS[reason]
@@ -217,8 +217,8 @@ function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => 
   const ecc = ['corrected', 'uncorrected'].flatMap((type) => ['volatile', 'aggregate'].map((scope) => of(gpuEccErrorsTotal, { type, scope })))
   return (readings) => {
     limit(readings, card.powerLimitWatts)
-    for (const [tell, hertz] of max) tell(readings, hertz)
-    for (const tell of idleEngines) tell(readings, 0)
+    for (const [put, hertz] of max) put(readings, hertz)
+    for (const put of idleEngines) put(readings, 0)
     generation(readings, 5)
     width(readings, 16)
     replays(readings, card.pcieReplays)
@@ -235,7 +235,7 @@ function slowSeries(world: World, card: Card, of: Of): (readings: Reading[]) => 
       free(readings, bytes - BAR1_USED_BYTES)
     }
     profiling?.(readings)
-    for (const tell of ecc) tell(readings, 0)
+    for (const put of ecc) put(readings, 0)
   }
 }
 
@@ -252,7 +252,7 @@ function profilingSeries(card: Card, of: Of): (readings: Reading[]) => void {
   ] as const
   const memory = of(gpm.gpuGpmMemoryActiveRatio)
   return (readings) => {
-    for (const [tell, part] of shares) tell(readings, Math.round(card.utilization * part * 1e4) / 1e4)
+    for (const [put, part] of shares) put(readings, Math.round(card.utilization * part * 1e4) / 1e4)
     memory(readings, Math.round(card.memoryUtilization * 1e4) / 1e4)
   }
 }
@@ -284,8 +284,8 @@ function rareSeries(card: Card, of: Of): (readings: Reading[]) => void {
   const [pending, failure] = [of(gpuRowRemapPending), of(gpuRowRemapFailure)]
   return (readings) => {
     info(readings, 1)
-    for (const [tell, value] of fixed) tell(readings, value)
-    for (const tell of remapped) tell(readings, 0)
+    for (const [put, value] of fixed) put(readings, value)
+    for (const put of remapped) put(readings, 0)
     // Xid 63 says that a row waits for the next reset.
     pending(readings, card.xids.has(63) ? 1 : 0)
     failure(readings, 0)

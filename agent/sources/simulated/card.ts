@@ -57,7 +57,7 @@ const BUSES = ['0a', '18', '3b', '5d', '84', '9b', 'ab', 'd1']
 
 export function createCard(index: number, random: Random, mig: boolean): Card {
   const uuid = (prefix: string): string => `${prefix}-${[8, 4, 4, 4, 12].map((digits) => hexDigits(random, digits)).join('-')}`
-  // From nine GPUs on (benches) the domain tells them apart.
+  // From nine GPUs on (benches) the domain distinguishes them.
   const domain = Math.floor(index / BUSES.length)
     .toString(16)
     .padStart(8, '0')
@@ -107,7 +107,7 @@ export function moveCard(card: Card, load: Load, usedBytes: number, wallSeconds:
   card.nvlinkBytesPerSecond = load.nvlinkBytesPerSecond
   card.nvlinkBytes += load.nvlinkBytesPerSecond * wallSeconds
   const busy = Math.min(1, Math.max(0, wanted))
-  card.utilization = Math.round(busy * 100) / 100 // the driver tells whole percents
+  card.utilization = Math.round(busy * 100) / 100 // the driver reports whole percents
   card.memoryUtilization = Math.round(busy * (0.5 + 0.2 * card.random()) * 100) / 100
   card.pcieBytesPerSecond = pcieBytesPerSecond * (0.9 + 0.2 * card.random())
   const hot = card.temperature >= SLOWDOWN_CELSIUS

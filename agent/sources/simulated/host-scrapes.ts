@@ -1,4 +1,4 @@
-// What cgroups, the engine and /proc would tell of the simulated containers and their host.
+// What cgroups, the engine and /proc would report of the simulated containers and their host.
 import {
   containerCpuSecondsTotal,
   containerGpuRequested,
@@ -64,7 +64,7 @@ function boxReader(world: World, box: Box): (readings: Reading[]) => void {
     oomKills?.(readings, box.oomKills)
     restarts?.(readings, box.restarts)
     pids?.(readings, 8 + 12 * its.length)
-    for (const tell of requested) tell(readings, 1)
+    for (const put of requested) put(readings, 1)
   }
 }
 

@@ -86,7 +86,7 @@ export function hostReader(world: World, random: Random, startT: number, hostnam
       [5, hostLoad5],
       [15, hostLoad15],
     ] as const
-  ).map(([minutes, metric]) => ({ tell: host(metric), minutes, value: 20 }))
+  ).map(([minutes, metric]) => ({ put: host(metric), minutes, value: 20 }))
   const pressures = PRESSURE.map(([resource, kind, level]) => ({
     ratio: host(hostPressureRatio, { resource, kind }),
     waiting: host(hostPressureWaitingSecondsTotal, { resource, kind }),
@@ -106,7 +106,7 @@ export function hostReader(world: World, random: Random, startT: number, hostnam
     for (const mode of ['user', 'system', 'idle'] as const) modes[mode](readings, Math.round(seconds[mode] * 100) / 100)
     for (const load of loads) {
       load.value += (busy - load.value) / (60 * load.minutes)
-      load.tell(readings, Math.round(load.value * 100) / 100)
+      load.put(readings, Math.round(load.value * 100) / 100)
     }
   }
   const readMemory = (readings: Reading[]): void => {
@@ -117,7 +117,7 @@ export function hostReader(world: World, random: Random, startT: number, hostnam
     shmUsed(readings, Math.floor(6 * GIB + GIB * random()))
   }
   return (readings) => {
-    for (const [tell, value] of fixed) tell(readings, value)
+    for (const [put, value] of fixed) put(readings, value)
     readCpu(readings)
     readMemory(readings)
     for (const pressure of pressures) {

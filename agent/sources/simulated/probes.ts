@@ -1,4 +1,4 @@
-// What probes in the simulated processes would tell: samples each second, and the scrapes that the real source makes of them.
+// What probes in the simulated processes would report: samples each second, and the scrapes that the real source makes of them.
 import type { Event } from '../../model/event.ts'
 import type { Reading } from '../../model/reading.ts'
 import { createAllocatorReadings, type AllocatorReadings, type DriverMemory, type GpuPlace } from '../allocator/readings.ts'
@@ -29,7 +29,7 @@ export function createProbes(world: World): (t: number) => readonly Event[] {
     const used = mig === undefined ? usedBytes(world, card) : instanceUsedBytes(world, card, mig)
     return { t, usedBytes: used, freeBytes: (mig?.totalBytes ?? capacityOf(card)) - used, processBytes: heldBytes(process) }
   }
-  const tell = (card: Card, t: number, events: Event[]): void => {
+  const report = (card: Card, t: number, events: Event[]): void => {
     const out: Reading[] = []
     for (const entry of watched) {
       const { process, place } = entry
@@ -54,13 +54,13 @@ export function createProbes(world: World): (t: number) => readonly Event[] {
       const driver = driverOf(process, t)
       events.push(sample)
       entry.readings.take(sample, driver)
-      entry.readings.tell(out, process.identity, sample, driver)
+      entry.readings.report(out, process.identity, sample, driver)
     }
     events.push({ type: 'scrape', t, source: 'allocator', group: card.uuid, ttlMs: TTL_MS, durationMs: 0, readings: out, gaps: [] })
   }
   return (t) => {
     const events: Event[] = []
-    for (const card of cards) tell(card, t, events)
+    for (const card of cards) report(card, t, events)
     return events
   }
 }

@@ -1,4 +1,4 @@
-// Randomness that a seed decides: the same seed tells the same story.
+// Random numbers from a seed: the same seed gives the same simulation.
 
 /** A number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number

@@ -1,4 +1,4 @@
-// Moves the simulated host on, second by second, and tells what happens on it as events.
+// Moves the simulated host on, second by second, and returns what happens on it as events.
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
 import type { Event } from '../../model/event.ts'
 import type { AllocatorFailure } from './allocator.ts'
@@ -18,9 +18,9 @@ export type Stage = {
   readonly log: (box: Box, text: string) => void
   /** The container's main process ends; the engine starts it again. */
   readonly die: (box: Box, exitCode: number) => void
-  /** A container exits with a CUDA error that its log tells. */
+  /** A container exits with a CUDA error in its log. */
   readonly crash: (process: Process, error: string) => void
-  /** The process ends and starts over at once, as when somebody restarts a notebook's kernel. */
+  /** The process ends and starts over at once, as when a user restarts a notebook's kernel. */
   readonly restart: (process: Process) => void
   readonly xid: (card: Card, xid: number, text: string, process?: Process) => void
   /** A new second of the story begins at `t` (Unix ms); what a scenario does then happens at that time. */

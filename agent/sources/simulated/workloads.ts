@@ -67,7 +67,7 @@ export function embedding(weightsGib: number, burstGib: number): Workload {
   }
 }
 
-/** Somebody tries things: bursts with thinking in between, and what was computed stays in variables. */
+/** Interactive work: bursts with thinking in between, and what was computed stays in variables. */
 export function notebook(largestGib: number, periodS: number): Workload {
   const largest = largestGib * GIB
   return (age, random) => {

@@ -60,7 +60,7 @@ export function encodePresence(writer: ReturnType<typeof createWriter>, slots: F
   encodeColumn(writer, gaps, count - 1)
 }
 
-/** Reads the steps into `into` (which must be long enough for any block) and tells how many there are. */
+/** Reads the steps into `into` (which must be long enough for any block) and returns how many there are. */
 export function decodePresence(from: Reader, into: Float64Array): number {
   const count = from.varint()
   if (count > into.length) throw new RangeError(`history segment: expected at most ${into.length} values, found ${count}`)
@@ -97,7 +97,7 @@ export function encodeRaw(values: Float64Array, length: number): { readonly byte
   return { bytes: out.take(), samples: count }
 }
 
-/** Reads each second's offset from the block's start and the value there into the scratch arrays; tells how many there are. */
+/** Reads each second's offset from the block's start and the value there into the scratch arrays; returns how many there are. */
 export function decodeRaw(bytes: Uint8Array, scratch: { readonly at: Float64Array; readonly value: Float64Array }): number {
   const from = createReader(bytes)
   const count = decodePresence(from, scratch.at)

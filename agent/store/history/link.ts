@@ -1,4 +1,4 @@
-// Holds the database: open, lost and retried, or broken and started over. Loss is told loudly once, and the agent goes on in memory.
+// Holds the database: open, lost and retried, or broken and started over. A loss is logged once as an error, and the agent goes on in memory.
 import { codeOf, messageOf } from '../../text/error.ts'
 import type { Log } from '../../model/source.ts'
 import { FileMovedError, isCorrupt, setAside } from '../database-file.ts'
@@ -32,7 +32,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
   let open: Opened | undefined
   let reason: string | undefined
   let retryAt = 0
-  let told = ''
+  let logged = ''
   let lost: unknown
 
   const lose = (error: unknown, now: number): void => {
@@ -41,8 +41,8 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
     reason = text.startsWith(code) ? text : `${code}: ${text}`
     retryAt = now + RETRY_MS
     lost = error
-    if (told === reason) return
-    told = reason
+    if (logged === reason) return
+    logged = reason
     log.error(
       `history cannot be written to ${directory} and is kept in memory only (${reason}): free space or give write permission; tried again every ${RETRY_MS / 1000} s`,
     )
@@ -126,7 +126,7 @@ export function createLink(directory: string, log: Log, startedAt: number): Link
         open?.disk.probe()
         reason = undefined
         lost = undefined
-        told = ''
+        logged = ''
         return true
       } catch (error) {
         if (isCorrupt(error)) fail(error)

@@ -46,7 +46,7 @@ export function lockDirectory(directory: string): () => void {
   try {
     writeFileSync(holder, `${process.pid}\n`)
   } catch {
-    // The lock holds without it; a full disk is told of where history is written.
+    // The lock holds without it; a full disk is reported where history is written.
   }
   return () => lock.close()
 }

@@ -38,7 +38,7 @@ function gridFor(from: number, to: number, points: number, atLeast: number): Gri
 }
 
 export type QuerySources = {
-  /** Told of a stored block that cannot be read; the answer leaves it out. */
+  /** Called for a stored block that cannot be read; the answer leaves it out. */
   readonly broken: (error: RangeError) => void
   readonly disk: Disk | undefined
   readonly waiting: readonly SealedBlock[]
@@ -112,7 +112,7 @@ export function runQuery({ disk, waiting, windows, broken }: QuerySources, query
       const { at, min, max, mean, count } = rollup
       for (let i = 0; i < rollup.length; i++) {
         const second = t0 + (at[i] ?? 0) * stepSeconds
-        // A minute that began before `from` still tells of the time after it.
+        // A minute that began before `from` still covers the time after it.
         if (second + stepSeconds > from && second <= to) add(into, second, min[i] ?? 0, max[i] ?? 0, mean[i] ?? 0, count[i] ?? 0)
       }
     }

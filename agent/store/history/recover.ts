@@ -6,7 +6,7 @@ import { createJournalReader, decodeMarker } from './journal.ts'
 import type { Marker } from './journal.ts'
 import type { Column, Windows } from './window.ts'
 
-/** Puts the samples that no block holds yet into the windows. `at` is told each record's number before its samples come. */
+/** Puts the samples that no block holds yet into the windows. `at` gets each record's number before its samples. */
 export function replayJournal(disk: Disk, windows: Windows, at: (seq: number) => void, log: Log): void {
   const markers = new Map<number, Marker[]>()
   for (const data of disk.markers()) {

@@ -38,7 +38,7 @@ export function createTrim(disk: Disk, retention: Retention): Trim {
   )
   const forgetSeries = db.prepare<[number]>(`DELETE FROM series WHERE id IN (SELECT id FROM series WHERE ended < ? LIMIT ${ROWS})`)
 
-  /** Deletes rows that end before `until`; tells whether there was one. */
+  /** Deletes rows that end before `until`; returns whether there was one. */
   const take = (table: Resolution, until: number): boolean => {
     const rows = oldest[table].all().filter((row) => row.t < until)
     for (const row of rows) {

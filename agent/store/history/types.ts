@@ -1,4 +1,4 @@
-// What the history takes and tells; the parts behind it are their own affair.
+// What the history takes in and answers; its parts are internal.
 import type { Event } from '../../model/event.ts'
 import type { Log } from '../../model/source.ts'
 import type { HistoryView } from '../history-view.ts'

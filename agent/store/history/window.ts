@@ -28,7 +28,7 @@ export type Column = {
 
 export type Group = {
   readonly metric: string
-  /** Tells the groups of one metric apart. */
+  /** Distinguishes the groups of one metric. */
   readonly part: number
   readonly columns: Column[]
   /** Second (Unix) of the first value; -1 while there is none. */

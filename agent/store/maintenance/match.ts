@@ -1,4 +1,4 @@
-// Which silence covers an incident, and how it is told with what people said of it.
+// Which silence covers an incident, and how it is shown with its silence and acknowledgement.
 import type { IncidentSubject, IncidentSummary } from '../../model/incident.ts'
 import type { Acknowledgement, Silence, SilenceScope } from '../../model/maintenance.ts'
 

@@ -1,8 +1,8 @@
-// What the outbox counts for each notifier, and what its receiver is still to be told was lost.
+// What the outbox counts for each notifier, and which lost notifications its receiver has not heard of yet.
 import type { Database } from 'better-sqlite3'
 import type { Message } from '../../model/notification.ts'
 
-/** What a receiver was not told, as a message says it. */
+/** Notifications that never reached a receiver, as a message reports them. */
 export type Expired = NonNullable<Message['expired']>
 export type StoredFigures = { readonly delivered: number; readonly failed: number; readonly expired: number; readonly last_delivered_at: number | null }
 export type Figures = {
@@ -11,12 +11,12 @@ export type Figures = {
   readonly failed: (notifier: string) => void
   readonly gaveUp: (notifier: string, times: readonly number[]) => void
   /** For the message that is being put together. */
-  readonly takeUntold: (notifier: string) => Expired | undefined
+  readonly takeLost: (notifier: string) => Expired | undefined
   /** That message did not arrive either. */
   readonly giveBack: (notifier: string, expired: Expired | undefined) => void
 }
 
-type Untold = { readonly untold: number; readonly untold_from: number | null; readonly untold_to: number | null }
+type LostRow = { readonly untold: number; readonly untold_from: number | null; readonly untold_to: number | null }
 const NOTHING: StoredFigures = { delivered: 0, failed: 0, expired: 0, last_delivered_at: null }
 
 export function figuresIn(db: Database): Figures {
@@ -28,11 +28,11 @@ export function figuresIn(db: Database): Figures {
   const count = db.prepare<[string, number]>(
     'INSERT INTO figures (notifier, expired) VALUES (?, ?) ON CONFLICT (notifier) DO UPDATE SET expired = expired + excluded.expired',
   )
-  const addUntold = db.prepare<{ notifier: string } & Expired>(
+  const addLost = db.prepare<{ notifier: string } & Expired>(
     'INSERT INTO figures (notifier, untold, untold_from, untold_to) VALUES (:notifier, :count, :from, :to) ON CONFLICT (notifier) DO UPDATE SET ' +
       'untold = untold + :count, untold_from = min(coalesce(untold_from, :from), :from), untold_to = max(coalesce(untold_to, :to), :to)',
   )
-  const untold = db.prepare<[string], Untold>('SELECT untold, untold_from, untold_to FROM figures WHERE notifier = ? AND untold > 0')
+  const lost = db.prepare<[string], LostRow>('SELECT untold, untold_from, untold_to FROM figures WHERE notifier = ? AND untold > 0')
   const clear = db.prepare<[string]>('UPDATE figures SET untold = 0, untold_from = NULL, untold_to = NULL WHERE notifier = ?')
   return {
     get: (notifier) => get.get(notifier) ?? NOTHING,
@@ -42,14 +42,14 @@ export function figuresIn(db: Database): Figures {
       if (times.length === 0) return
       const [from, to] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
       count.run(notifier, times.length)
-      addUntold.run({ notifier, count: times.length, from, to })
+      addLost.run({ notifier, count: times.length, from, to })
     },
-    takeUntold(notifier) {
-      const row = untold.get(notifier)
+    takeLost(notifier) {
+      const row = lost.get(notifier)
       if (row === undefined) return undefined
       clear.run(notifier)
       return { count: row.untold, from: row.untold_from ?? 0, to: row.untold_to ?? 0 }
     },
-    giveBack: (notifier, expired) => void (expired === undefined ? undefined : addUntold.run({ notifier, ...expired })),
+    giveBack: (notifier, expired) => void (expired === undefined ? undefined : addLost.run({ notifier, ...expired })),
   }
 }

@@ -1,11 +1,11 @@
-// The outbox's database: what waits for which notifier, the messages on their way, what was set aside, and what each notifier was told.
+// The outbox's database: what waits for which notifier, the messages on their way, what was set aside, and each notifier's last notification of an incident.
 import type { Database } from 'better-sqlite3'
 import type { Schema } from '../schema.ts'
 
 export const OUTBOX_FILE = 'outbox.db'
 /**
  * An item belongs to a message from the moment that the message is put together until it is delivered or set aside. The text of an incident
- * is kept once, however many notifiers wait for it. Numbers of items are never used twice, so that they tell what is newer.
+ * is kept once, however many notifiers wait for it. Numbers of items are never used twice, so that a higher number is newer.
  */
 export const OUTBOX_SCHEMA: Schema = {
   what: 'an outbox',

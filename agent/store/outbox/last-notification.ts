@@ -9,7 +9,7 @@ export type LastNotifications = {
   readonly all: () => Map<string, LastByIncident>
   /** Puts all of it where there is nothing. */
   readonly restore: (last: ReadonlyMap<string, LastByIncident>) => void
-  /** Forgets what is over since before then and waits for nobody. */
+  /** Forgets what was resolved before then and waits for no notifier. */
   readonly trim: (before: number) => readonly { readonly notifier: string; readonly incident: string }[]
   readonly forget: (incident: string) => void
 }

@@ -28,7 +28,7 @@ export type Messages = {
   /** Keys of those that are put together and not delivered, the oldest first. */
   readonly open: (notifier: string) => readonly string[]
   readonly load: (key: string) => StoredMessage | undefined
-  /** Returns whose incidents count as told only now, as they waited for long. */
+  /** Returns the incidents that count as notified only now, as they waited for long. */
   readonly delivered: (key: string, t: number, thread: string | undefined) => readonly string[]
   /** Keeps the older half under a new key; the rest waits again. */
   readonly halve: (key: string, newKey: string) => void
@@ -87,7 +87,7 @@ export function messagesIn(db: Database): Messages {
   const sent = db.prepare<[number, string | null, string, string]>(
     'UPDATE told SET sent = max(coalesce(sent, 0), ?), thread = coalesce(thread, ?) WHERE notifier = ? AND incident = ?',
   )
-  const toldLate = db.prepare<{ t: number; late: number; notifier: string; incident: string; seq: number }>(
+  const deliveredLate = db.prepare<{ t: number; late: number; notifier: string; incident: string; seq: number }>(
     "UPDATE told SET at = :t WHERE notifier = :notifier AND incident = :incident AND event = 'firing' AND at < :late AND NOT EXISTS " +
       '(SELECT 1 FROM items WHERE notifier = :notifier AND incident = :incident AND seq > :seq)',
   )
@@ -117,8 +117,8 @@ export function messagesIn(db: Database): Messages {
     if (next === undefined || dueOf(next, now) > now) return false
     const chosen = taken.all({ notifier, group: anyGroup ? null : next.grouped, now: Math.max(now, next.due_at), wait: next.due_at - next.at, most })
     for (const seq of chosen) assign.run(key, seq)
-    const untold = figures.takeUntold(notifier)
-    insertMessage.run(key, notifier, now, untold === undefined ? null : JSON.stringify(untold))
+    const lost = figures.takeLost(notifier)
+    insertMessage.run(key, notifier, now, lost === undefined ? null : JSON.stringify(lost))
     return true
   })
   const delivered = db.transaction((key: string, t: number, answered: string | undefined) => {
@@ -127,7 +127,7 @@ export function messagesIn(db: Database): Messages {
     const late: string[] = []
     for (const { seq, incident } of seqs.all(key)) {
       sent.run(seq, answered ?? null, message.notifier, incident)
-      if (toldLate.run({ t, late: t - LATE_MS, notifier: message.notifier, incident, seq }).changes > 0) late.push(incident)
+      if (deliveredLate.run({ t, late: t - LATE_MS, notifier: message.notifier, incident, seq }).changes > 0) late.push(incident)
     }
     dropItems.run(key)
     dropMessage.run(key)
@@ -179,8 +179,8 @@ export function messagesIn(db: Database): Messages {
         if (found !== undefined) threads.set(incident, found)
       }
       const expired = expiredIn(message.expired)
-      const told = rows.map(({ event, reason, body }) => ({ event, reason, incident: incidentIn(body) }))
-      return { key, at: message.at, items: told, ...(expired === undefined ? {} : { expired }), threads }
+      const sentItems = rows.map(({ event, reason, body }) => ({ event, reason, incident: incidentIn(body) }))
+      return { key, at: message.at, items: sentItems, ...(expired === undefined ? {} : { expired }), threads }
     },
     delivered: (key, t, answered) => delivered.immediate(key, t, answered),
     halve: (key, newKey) => halve.immediate(key, newKey),

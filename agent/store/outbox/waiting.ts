@@ -1,4 +1,4 @@
-// What waits in the outbox: put there together with what each notifier has been told, within bounds, and no longer than it may.
+// What waits in the outbox: put there together with each notifier's last notification, within bounds, and no longer than it may.
 import type { Database } from 'better-sqlite3'
 import type { NotificationEvent, NotificationReason, OutgoingIncident } from '../../model/notification.ts'
 import { figuresIn } from './figures.ts'
@@ -14,7 +14,7 @@ export type OutboxPlan = {
 export type Waiting = {
   /** In one transaction; what is new of an incident takes the place of what is not sent yet of the same. */
   readonly put: (incident: OutgoingIncident, plans: readonly OutboxPlan[], t: number) => void
-  /** Whether anybody is still to be told that it fires. */
+  /** Whether a notifier still has to be notified that it fires. */
   readonly awaited: (incident: string) => boolean
   /** The newest text of an incident, for what is in no message yet. */
   readonly freshen: (incident: OutgoingIncident) => void
@@ -34,7 +34,7 @@ export type Waiting = {
 type Unsent = { readonly seq: number; readonly event: NotificationEvent; readonly reason: NotificationReason; readonly due_at: number }
 type Gone = { readonly seq: number; readonly incident: string; readonly at: number }
 
-/** Why it is told now, where `unsent` of the same incident was never sent. */
+/** Why it is sent now, where `unsent` of the same incident was never sent. */
 function reasonOf(plan: OutboxPlan, unsent: Unsent | undefined): NotificationReason {
   if (unsent === undefined || unsent.reason === 'repeat') return plan.reason
   if (unsent.reason === 'held') return plan.dueAt < unsent.due_at ? 'new' : 'held'
@@ -52,7 +52,7 @@ export function waitingIn(db: Database): Waiting {
   )
   const dropItem = db.prepare<[number]>('DELETE FROM items WHERE seq = ?')
   const hasten = db.prepare<[number, number]>('UPDATE items SET due_at = min(due_at, ?) WHERE seq = ?')
-  const tell = db.prepare<[string, string, string, string, number]>(
+  const recordLast = db.prepare<[string, string, string, string, number]>(
     'INSERT INTO told (notifier, incident, event, severity, at) VALUES (?, ?, ?, ?, ?) ' +
       'ON CONFLICT (notifier, incident) DO UPDATE SET event = excluded.event, severity = excluded.severity, at = excluded.at',
   )
@@ -92,10 +92,10 @@ export function waitingIn(db: Database): Waiting {
     }
     const again = event === 'firing' ? firing : undefined
     const dueAt = again === undefined ? plan.dueAt : Math.min(again.due_at, plan.dueAt)
-    // A receiver that is down is not told again of what it is still to be told for the first time.
+    // A receiver that is down gets no repeat of a notification that it has not received yet.
     if (plan.reason !== 'repeat' || again !== undefined || onItsWay.get(notifier, incident.id) !== 'firing')
       insertItem.run(notifier, incident.id, group, event, reasonOf(plan, again), t, dueAt, payload())
-    tell.run(notifier, incident.id, event, incident.severity, t)
+    recordLast.run(notifier, incident.id, event, incident.severity, t)
   }
   /** Gone, and never silently: the next message that arrives says so. */
   const giveUp = (notifier: string, gone: readonly Gone[]): number => {

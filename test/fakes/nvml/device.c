@@ -6,7 +6,7 @@
 
 #define U32(fn, key) API ret_t fn(void *h, u32 *out) { DEVICE(h); return give_u32(g, key, out); }
 #define U64(fn, key) API ret_t fn(void *h, u64 *out) { DEVICE(h); return give_u64(g, key, out); }
-/* With MIG on the driver does not tell utilisation. */
+/* With MIG on the driver does not report utilisation. */
 #define NO_MIG if (m || number_or(&g->table, "mig_mode", 0)) return NOT_SUPPORTED
 
 U32(nvmlDeviceGetMinorNumber, "minor")

@@ -8,7 +8,7 @@ export type Values = { readonly [key: string]: number | bigint | string | undefi
 
 export type FakeProcess = {
   readonly pid: number
-  /** undefined: the driver does not tell. */
+  /** undefined: the driver does not report it. */
   readonly bytes?: number
   /** C compute, G graphics, M MPS. */
   readonly type?: 'C' | 'G' | 'M'

@@ -88,7 +88,7 @@ describe('what is wrong', () => {
 
 test('a notifier that no route names is told of, unless there are no routes', async () => {
   expect((await load(routes('{to: team}'))).warnings).toEqual([
-    { where: 'warpwatch.yaml:3', text: 'notifiers[1]: no route names pager, so it is told nothing' },
+    { where: 'warpwatch.yaml:3', text: 'notifiers[1]: no route names pager, so it gets no notifications' },
     expect.objectContaining({ where: 'warpwatch.yaml:1', text: expect.stringMatching(/^alerts\.base_url is not set/) }),
   ])
   expect((await load(`${NOTIFIERS}alerts: {base_url: "https://gpu-01.example.com"}\n`)).warnings).toEqual([])

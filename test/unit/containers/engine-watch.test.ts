@@ -112,7 +112,7 @@ describe('engine watch', () => {
     await poll(() => events.length === 1, { what: 'the event' })
     await server.unlisten()
     await poll(() => lines.some((line) => line.startsWith('WARN')), { what: 'the warning' })
-    expect(watch?.failure()?.message).toMatch(/there is no such socket|nobody listens|ended|aborted|hang up/)
+    expect(watch?.failure()?.message).toMatch(/there is no such socket|no process listens|ended|aborted|hang up/)
     containers.set(A, { list: listed(A, 'one'), inspect: inspected(A, 'one', { state: { Pid: 2 } }) })
     await server.listen()
     await poll(() => present.get(A) === 'one pid 2', { what: 'the new pid' })

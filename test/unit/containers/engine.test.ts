@@ -77,7 +77,7 @@ describe('engine client', () => {
     const other = (name: string): EngineClient => createEngineClient({ socketPath: join(dirname(server.socketPath), name), timeoutMs: 300 })
     expect((await failure(other('none.sock').list())).message).toMatch(/there is no such socket/)
     writeFileSync(join(dirname(server.socketPath), 'file.sock'), '')
-    expect((await failure(other('file.sock').list())).message).toMatch(/nobody listens/)
+    expect((await failure(other('file.sock').list())).message).toMatch(/no process listens/)
   })
 
   test.skipIf(process.platform !== 'linux')('no permission on the socket', async () => {

@@ -17,7 +17,7 @@ test.each([
 ])('deep YAML is refused with its line: %s', (_, text, words) => {
   expect(parseCdiSpec('/etc/cdi/nvidia.yaml', text).problem).toMatch(words)
   const { problem } = parseComposeFile('compose.yaml', text)
-  expect(`line ${problem?.line}: ${problem?.words}`).toMatch(words)
+  expect(`line ${problem?.line}: ${problem?.message}`).toMatch(words)
   expect(readFileSettings(text, 'warpwatch.yaml').problems.map(({ text: said }) => said)).toEqual([
     expect.stringMatching(/^not valid YAML: (?:more than|50 times)/),
   ])

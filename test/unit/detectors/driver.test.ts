@@ -147,7 +147,7 @@ describe('telemetry_stale', () => {
   test('a hang or a loss that is found later takes it over', () => {
     const turns = watch(80, (second) => (second < 10 ? WELL : { ...WELL, cards: cards(4, { 1: second < 40 ? 'silent' : 'gpu_lost' }) }))
     expect(story(turns)).toEqual(['25 telemetry_stale GPU 1 warning', '40 telemetry_stale GPU 1 healthy', '41 gpu_missing GPU 1 critical'])
-    expect(turns[1]?.why).toBe('another incident tells its cause')
+    expect(turns[1]?.why).toBe('another incident gives its cause')
   })
 
   test('the source of containers that fails, and that of the host that stands still', () => {

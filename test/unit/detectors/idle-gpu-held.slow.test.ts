@@ -90,7 +90,7 @@ describe('a container that was given a GPU and uses none', () => {
     const turns = watch(unusedGpu, 2_400, () => host({ grants: { dev: [1] }, cores: { dev: 0.01 } }))
     expect(story(turns)).toEqual(['1800 faulty info'])
     expect(firstFault(turns)).toMatchObject({ about: { container: 'dev', uuid: expect.stringMatching(/^GPU-00000001/) } })
-    expect(firstFault(turns).verdict).toContain('Nobody else uses it either')
+    expect(firstFault(turns).verdict).toContain('No other process uses it either')
   })
 
   test.each<[name: string, tell: (second: number) => Moment]>([

@@ -42,18 +42,21 @@ test('tags of Compose are kept, and are no error', () => {
 test('what cannot be parsed says where', () => {
   expect(parseComposeFile('c', 'services:\n  a: [1\n  b: 2\n').problem).toMatchObject({
     line: expect.toBeOneOf([2, 3]),
-    words: expect.stringMatching(/^not valid YAML: /),
+    message: expect.stringMatching(/^not valid YAML: /),
   })
-  expect(parseComposeFile('c', 'x: 1\na: *nothing\n').problem).toEqual({ line: 2, words: 'expected an anchor &nothing before the alias *nothing, found none' })
-  expect(parseComposeFile('c', 'x: 1\na:\n  <<: 3\n').problem?.words).toMatch(/expected a map behind the merge key/)
+  expect(parseComposeFile('c', 'x: 1\na: *nothing\n').problem).toEqual({
+    line: 2,
+    message: 'expected an anchor &nothing before the alias *nothing, found none',
+  })
+  expect(parseComposeFile('c', 'x: 1\na:\n  <<: 3\n').problem?.message).toMatch(/expected a map behind the merge key/)
 })
 test('a bomb of aliases is refused, and one that holds itself', () => {
   const levels = Array.from(
     { length: 9 },
     (_, depth) => `l${depth}: &l${depth} [${Array.from({ length: 9 }, () => (depth === 0 ? 'x' : `*l${depth - 1}`)).join(', ')}]`,
   )
-  expect(parseComposeFile('c', levels.join('\n')).problem?.words).toMatch(/more than 50000 values with aliases/)
-  expect(parseComposeFile('c', 'a: &a [*a]\n').problem?.words).toMatch(/holds itself/)
+  expect(parseComposeFile('c', levels.join('\n')).problem?.message).toMatch(/more than 50000 values with aliases/)
+  expect(parseComposeFile('c', 'a: &a [*a]\n').problem?.message).toMatch(/holds itself/)
 })
 test('an alias stands for the last anchor of its name before it', () => {
   const { root } = parseComposeFile('c', 'a: &x 1\nb: *x\nc: &x 2\nd: *x\n')
@@ -66,10 +69,10 @@ test('many aliases cost no more than their number', () => {
 })
 test('depth is bounded', () => {
   for (const levels of [100, 20_000])
-    expect(parseComposeFile('c', `a: ${'['.repeat(levels)}${']'.repeat(levels)}`).problem?.words).toMatch(/^more than \d+ levels|^not valid YAML: /)
+    expect(parseComposeFile('c', `a: ${'['.repeat(levels)}${']'.repeat(levels)}`).problem?.message).toMatch(/^more than \d+ levels|^not valid YAML: /)
 })
 test('what cannot be read is a finding, not an end', async () => {
-  const words = async (path: string): Promise<string | undefined> => (await readComposeFile(path, createHostFiles())).problem?.words
+  const words = async (path: string): Promise<string | undefined> => (await readComposeFile(path, createHostFiles())).problem?.message
   expect(await words('/none.yaml')).toBe('expected a file, found none')
   expect(await words('/dev/zero')).toMatch(/not a character device/)
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-compose-file-'))

@@ -36,7 +36,7 @@ describe("the allocator's settings", () => {
   ])('%s: %s', (text, level, words) => {
     const [problem] = parseAllocConf(text).problems
     expect(problem?.level).toBe(level)
-    expect(problem?.words).toMatch(words)
+    expect(problem?.message).toMatch(words)
   })
 })
 

@@ -87,7 +87,7 @@ describe('a GPU', () => {
   test('of a plain container or process has none: dcgm-exporter knows the kubelet and job files only', () => {
     expect(host().holders([holds(GPU0, { container: 'trainer', container_id: '0123456789ab' })])).toEqual(NOBODY)
   })
-  test('whose process has memory that the driver does not tell is held all the same', () => {
+  test('whose process has memory that the driver does not report is held all the same', () => {
     const gap: Gap = { metric: processMemory.name, labels: { ...GPU0, pid: '1', ...TRAINER }, reason: 'not_supported' }
     expect(host().holders([], [gap])).toEqual(['ml/train-0/trainer/'])
   })

@@ -40,7 +40,7 @@ describe('names of metrics over OTLP', () => {
   })
 
   test('the attributes that labels become are in the conventions', () => {
-    const attributes = Object.values(BY_LABEL).flatMap(({ told }) => told.replaceAll(/ \(.*?\)/g, '').split(', '))
+    const attributes = Object.values(BY_LABEL).flatMap(({ names }) => names.replaceAll(/ \(.*?\)/g, '').split(', '))
     expect(attributes.length).toBeGreaterThan(10)
     expect(attributes.filter((name) => !ATTRIBUTES.has(name))).toEqual([])
   })

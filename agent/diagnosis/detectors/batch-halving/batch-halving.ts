@@ -1,4 +1,4 @@
-// A program that ran out of memory, caught it, and goes on with half of the work at a time, told by the numbers where no log says it.
+// A program that ran out of memory, caught it, and goes on with half of the work at a time: detected from the allocator's counters where no log says so.
 import type { TypedFinding } from '../../../model/finding.ts'
 import { gib } from '../../../text/bytes.ts'
 import { percent } from '../../../text/figures.ts'
@@ -24,7 +24,7 @@ export const batchHalving = defineDetector({
     ratio_low: { default: 0.4, min: 0.1, max: 0.9, help: 'working memory afterwards as a part of what it was: from' },
     ratio_high: { default: 0.6, min: 0.2, max: 0.95, help: 'working memory afterwards as a part of what it was: to' },
   },
-  expression: { none: 'whether a process works on with less is told by comparing its peaks before and after' },
+  expression: { none: 'whether a process works on with less memory follows only from comparing its peaks before and after' },
   create: ({ ratio_low: low, ratio_high: high }, { tracks }) => {
     const handled = createHandled(tracks)
 

@@ -18,24 +18,24 @@ export type HandledOoms = {
   readonly settled: (t: number) => readonly (readonly [Track, Handled])[]
 }
 
-/** One sample a second misses short peaks, so a plateau is told by the highest of three minutes, twice. */
+/** One sample a second misses short peaks, so a plateau needs the same highest value in two spans of three minutes. */
 const SLOT_MS = 60_000
 const HALF = 3
 const PLATEAU = 2 * HALF
 /** Both are alike. */
 const LEVEL = 0.1
-/** No plateau came within so long: nothing is told. */
+/** No plateau within this time: nothing is reported. */
 const GIVE_UP_MS = 20 * SLOT_MS
 /** Needs as much as before the failure: the program dropped what failed, it works on as it did. */
 const AS_BEFORE = 1.15
 /** The first steps after a failure may still be tries. */
 const SETTLE_MS = 10_000
-/** Work that is hardly more than what is always held has no ratio worth telling. */
+/** Work that is hardly more than what is always held has no meaningful ratio. */
 const LEAST_WORK = 0.1
 
 type Slot = { readonly slot: number; low: number; high: number }
 type Trial = { readonly before: readonly Slot[]; attempt: number; t: number; ooms: number; slots: Slot[] }
-/** `ooms`: the counter as it was last told, by sample or event. */
+/** `ooms`: the newest value of the counter, from a sample or an event. */
 type Fold = { slots: Slot[]; last: AllocatorSample; ooms: number | undefined; trial: Trial | undefined }
 
 const peakOf = (slots: readonly Slot[]): number => Math.max(0, ...slots.map(({ high }) => high))
@@ -63,7 +63,7 @@ export function createHandled(tracks: Tracks): HandledOoms {
 
   const fail = (fold: Fold, t: number, attempt: number, ooms: number): void => {
     const open = fold.trial
-    // Several tries until one fits are one story: what came first was the full size.
+    // Several tries until one fits count as one failure: the first one had the full size.
     if (open !== undefined) {
       open.attempt = Math.max(open.attempt, attempt)
       open.t = t
@@ -83,7 +83,7 @@ export function createHandled(tracks: Tracks): HandledOoms {
       return
     }
     fold.last = sample
-    // Counted by the sample where no event told it (PyTorch before 2.0, or an observer that could not be attached).
+    // Counted by the sample where no event reported it (PyTorch before 2.0, or an observer that could not be attached).
     const more = ooms === undefined || fold.ooms === undefined ? 0 : ooms - fold.ooms
     fold.ooms = ooms ?? fold.ooms
     if (more > 0) fail(fold, sample.t, 0, more)

@@ -10,7 +10,7 @@ import { usableBytes } from './usable.ts'
 import { aboutOf } from '../parts/who.ts'
 import type { Track } from '../parts/tracks.ts'
 
-/** The probe speaks once a second. */
+/** The probe reports once a second. */
 const FRESH_MS = 30_000
 /** Of the minutes looked at, this part must have samples: what is missing may have been better. */
 const PRESENT = 0.8
@@ -52,12 +52,12 @@ export const fragmentationPressure = defineDetector({
     minutes: { default: 10, min: 3, max: 55, help: 'for how many minutes' },
   },
   expression: {
-    none: `${allocatorStrandedRatio.name} moves only with a flush, and no metric tells whose segments can grow, of which unused memory looks alike`,
+    none: `${allocatorStrandedRatio.name} changes only at a flush, and no metric says which processes use expandable segments, whose unused memory looks the same`,
   },
   create: ({ share: threshold, minutes: span }, { tracks }) => {
     const records = new WeakMap<Track, FlushRecord>()
     const folds = new WeakMap<Track, Fold>()
-    const told = new Set<Track>()
+    const raised = new Set<Track>()
 
     /** What half of these flushes left stranded at least, where there were some, well apart. */
     const leftByFlushes = (flushes: readonly Flush[], sample: AllocatorSample, least: number): number => {
@@ -84,23 +84,23 @@ export const fragmentationPressure = defineDetector({
       const proven = expandable ? leftByFlushes(recentFlushes, sample, 2) >= threshold * usable : tight
       const seen = { track, tracks, sample, usable, room, flushes }
       if (share >= threshold && proven) {
-        told.add(track)
+        raised.add(track)
         return { ...said, state: 'faulty', ...fragmentationFault({ ...seen, stranded, minutes: span }) }
       }
       const left = expandable ? 0 : leftByFlushes(recentFlushes, sample, 3)
       if (left >= AT_FLUSHES * threshold * usable) {
-        told.add(track)
+        raised.add(track)
         return { ...said, state: 'faulty', ...fragmentationFault({ ...seen, stranded: left, minutes: undefined }) }
       }
-      if (share >= OVER * threshold || (told.has(track) && recentFlushes.length > 0))
+      if (share >= OVER * threshold || (raised.has(track) && recentFlushes.length > 0))
         return { ...said, state: 'unknown', why: 'neither clearly fragmented nor clearly not' }
-      told.delete(track)
+      raised.delete(track)
       return { ...said, state: 'healthy' }
     }
 
     const judgeOne = (track: Track, fold: Fold, t: number): TypedFinding | undefined => {
       const said = { kind: 'fragmentation_pressure', key: track.key, about: aboutOf(track) } as const
-      if (track.endedT !== undefined) return told.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
+      if (track.endedT !== undefined) return raised.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
       const { sample } = track
       if (sample === undefined || t - sample.t > FRESH_MS) return { ...said, state: 'unknown', why: 'the probe is silent' }
       const recent = fold.minutes.over(t, span)

@@ -20,7 +20,7 @@ export type BottleneckLimits = {
   readonly pressureRatio: number
 }
 export type Bottlenecks = {
-  /** Strongest first, in words with figures. */
+  /** Strongest first, as text with figures. */
   readonly found: readonly string[]
   /** Whether anything of CPU and of storage could be read at all: without both "none" is not known. */
   readonly known: boolean

@@ -29,7 +29,7 @@ type State = {
   holder: Holder
   readonly hold: Hold
   sinceT: number | undefined
-  toldHealthy: boolean
+  reportedHealthy: boolean
   seenT: number
 }
 /** What one job shows on the worst of its GPUs. */
@@ -101,7 +101,7 @@ export const inputBound = defineDetector({
     const isWell = ({ mean, low, fallsPerMinute }: Run): boolean =>
       mean >= Math.min(0.98, options.mean_ratio + 0.03) || low < options.low_ratio / 2 || fallsPerMinute < options.drops_per_minute / 3
 
-    const tell = (t: number, state: State, { holder, index, run, gpus }: Shown, causes: Bottlenecks): TypedFinding => {
+    const faultyFinding = (t: number, state: State, { holder, index, run, gpus }: Shown, causes: Bottlenecks): TypedFinding => {
       const who = holder.container === undefined ? processText(holder) : `container ${holder.container}`
       const where = gpus.length === 1 ? `GPU ${index}` : `GPUs ${gpus.join(', ')}`
       const [first] = causes.found
@@ -132,8 +132,8 @@ export const inputBound = defineDetector({
       ...(containerId === undefined ? {} : { containerId }),
     })
     const healthy = (found: TypedFinding[], state: State, why?: string): void => {
-      if (state.toldHealthy) return
-      state.toldHealthy = true
+      if (state.reportedHealthy) return
+      state.reportedHealthy = true
       found.push({ kind: 'input_bound', key: state.key, about: aboutOf(state.holder, false), state: 'healthy', ...(why === undefined ? {} : { why }) })
     }
 
@@ -160,7 +160,7 @@ export const inputBound = defineDetector({
         if (state === undefined) {
           if (states.size >= MAX_STATES) states.clear()
           const hold = createHold({ forMs: options.for_seconds * 1_000, clearMs: options.clear_seconds * 1_000 })
-          states.set(key, (state = { key, holder, hold, sinceT: undefined, toldHealthy: false, seenT: t }))
+          states.set(key, (state = { key, holder, hold, sinceT: undefined, reportedHealthy: false, seenT: t }))
         }
         state.holder = holder
         state.seenT = t
@@ -172,8 +172,8 @@ export const inputBound = defineDetector({
         if (faulty === false && state.hold.settled() !== 'faulty') state.sinceT = undefined
         if (held === 'healthy') healthy(found, state)
         else if (held === 'faulty' && worst !== undefined && causes !== undefined) {
-          state.toldHealthy = false
-          found.push(tell(t, state, { ...worst, gpus: bad.map(({ index }) => String(index)) }, causes))
+          state.reportedHealthy = false
+          found.push(faultyFinding(t, state, { ...worst, gpus: bad.map(({ index }) => String(index)) }, causes))
         }
       }
       for (const [key, state] of states) {

@@ -17,7 +17,7 @@ export function meanExcess(sorted: Float64Array): number {
   return above.reduce((sum, peak) => sum + peak - threshold, 0) / above.length
 }
 
-/** Further ahead nobody looks. */
+/** A forecast further ahead is of no use. */
 const MAX_BLOCKS = 400
 
 /** Milliseconds from now until the chance that a peak has met `end` is `chance`; Infinity when that is too far to say. */

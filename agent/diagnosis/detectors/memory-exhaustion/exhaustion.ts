@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000
  * led to `outsideLate`. Synthetic workloads: no rates of the field. What each is for stands beside it.
  */
 export const RULES = {
-  /** Certainty of the trend; eight lookbacks are tried each half minute, so the usual 2.33 would speak by chance. */
+  /** Certainty of the trend; eight lookbacks are tried each half minute, so the usual 2.33 would give findings by chance. */
   z: 3,
   /** Least rise over the lookback, as a share of the capacity. */
   rise: 0.004,
@@ -48,7 +48,7 @@ export const RULES = {
   loadHorizon: 0.4,
   /** An interval that ends later than this many lookbacks says nothing. */
   wide: 3,
-  /** Less of the growth than this stays: load. It is told only when it was seen for so long, and when its peaks are new ones. */
+  /** Where less of the growth than this stays, it is load: reported only after it was seen for this long, and when its peaks are new highs. */
   load: 0.5,
   loadSpanMs: 18 * MINUTE_MS,
   repeats: 0.15,
@@ -156,7 +156,7 @@ function over({ windows, windowMs, capacity, ownOnly }: View, now: number, spanM
   return { earliest, latest, room, slope: growth.slope, stays: growth.stays, spanMs: span, points }
 }
 
-/** A text says why there is nothing to tell. */
+/** A string says why there is no forecast. */
 export function foresee(view: View, now: number): Exhaustion | string {
   let why: string = TOO_LITTLE
   for (const spanMs of view.spansMs) {

@@ -20,7 +20,7 @@ export type Straight = { readonly z: number; readonly step: number; readonly old
 
 /** Trend in the height of the peaks above the line; below it is taken for none. */
 const GAIN_Z = 2.33
-/** A gain that cannot be told from noise may still be so large a part of the slope. */
+/** A gain within the noise may still be this large a part of the slope. */
 const UNSEEN_GAIN = 0.5
 /** A rise that bends upwards is faster now than over the whole: six times what the newer half has more than the older one. */
 const BEND = 6

@@ -1,4 +1,4 @@
-// From when to when a process runs out of GPU memory, if what grows goes on growing as it did. Says nothing where nothing honest can be said.
+// Forecasts when a process runs out of GPU memory if its growth goes on. No forecast when the data does not support one.
 import { memoryExhaustionEarliestSeconds } from '../../../metrics/incident.ts'
 import type { TypedFinding, ForecastInterval } from '../../../model/finding.ts'
 import { gib } from '../../../text/bytes.ts'
@@ -17,16 +17,16 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 /** Loading, first steps, the first evaluation: nothing that grows then goes on growing. */
 const WARM_UP_MS = 5 * MINUTE_MS
-/** The longest straight growth speaks. */
+/** The longest straight growth counts. */
 const FINE_SPANS_MS = [120, 90, 60, 40, 27, 18, 12, 8].map((minutes) => minutes * MINUTE_MS)
 const COARSE_SPANS_MS = [48, 24, 12, 6].map((hours) => hours * HOUR_MS)
-/** No word without readings of the last two minutes. */
+/** No forecast without readings of the last two minutes. */
 const FRESH_MS = 2 * MINUTE_MS
-/** So often in a row, half a minute apart, it must be seen before it is told; and be missed before it is over. */
+/** How often in a row, half a minute apart, it must be seen before it is reported, and missed before it is resolved. */
 const TO_SPEAK = 3
 const TO_FALL_SILENT = 4
 
-/** Newest last; the median of so many is told, so that one window's noise moves nothing. */
+/** Newest last; the median of so many is reported, so that the noise of one window does not move the forecast. */
 const KEPT_INTERVALS = 5
 
 type ForecastState = {
@@ -62,7 +62,7 @@ function keep(list: number[], value: number): void {
 
 const GROWS: Readonly<Record<Grower, (slope: string) => string>> = {
   kept: (slope) => `it keeps ${slope} more each minute`,
-  listed: (slope) => `it takes ${slope} more each minute (as the driver lists it; without the probe nobody can tell live tensors from cache)`,
+  listed: (slope) => `it takes ${slope} more each minute (as the driver lists it; without the probe live tensors and cache cannot be told apart)`,
   peaks: (slope) => `its peaks rise by ${slope} each minute, between them the memory is given back`,
   outside: (slope) => `it takes ${slope} more each minute outside of PyTorch’s allocator`,
   others: (slope) => `other processes on the card take ${slope} more each minute`,
@@ -82,17 +82,17 @@ export const memoryExhaustion = defineDetector({
   watches: [],
   everyMs: 30_000,
   options: {
-    horizon_minutes: { default: 1_440, min: 5, max: 10_080, help: 'failures further ahead than this are not told' },
+    horizon_minutes: { default: 1_440, min: 5, max: 10_080, help: 'failures further ahead than this are not reported' },
     critical_minutes: { default: 15, min: 0, max: 1_440, help: 'critical from so many minutes before the earliest time on' },
   },
   expression: { promql: `${memoryExhaustionEarliestSeconds.name} <= 86400` },
   create: ({ horizon_minutes: horizon, critical_minutes: critical }, { tracks }) => {
     const states = new WeakMap<Track, ForecastState>()
 
-    const faulty = (track: Track, told: ForecastState, found: Exhaustion, t: number): TypedFinding => {
+    const faulty = (track: Track, state: ForecastState, found: Exhaustion, t: number): TypedFinding => {
       const { memory, nvml, sample } = track
       const byDriver = memory.view() === 'driver'
-      const forecast = intervalOf(told, byDriver)
+      const forecast = intervalOf(state, byDriver)
       const grower = growerOf(found.points, found.stays, byDriver)
       const capacity = memory.capacity()
       const unreleasable = sample === undefined || byDriver ? undefined : (sample.stats.active_bytes ?? 0) + (sample.stats.inactive_split_bytes ?? 0)
@@ -101,7 +101,7 @@ export const memoryExhaustion = defineDetector({
         key: track.key,
         about: aboutOf(track),
         state: 'faulty',
-        severity: told.critical ? 'critical' : 'warning',
+        severity: state.critical ? 'critical' : 'warning',
         title: `${upperFirst(processText(track))} runs out of GPU memory ${when(forecast, t)}`,
         verdict: `${upperFirst(processText(track))} on ${gpuText(tracks, track.uuid)} runs out of memory ${when(forecast, t)} if this goes on: for ${spanText(found.spanMs)} ${GROWS[grower](perMinute(found.slope))}; ${gib(Math.round(found.room))} are left above the highest peak.`,
         facts: {
@@ -109,7 +109,7 @@ export const memoryExhaustion = defineDetector({
           headroom_bytes: Math.round(found.room),
           ...(forecast.earliestMs === null ? {} : { earliest_ms: forecast.earliestMs }),
           ...(forecast.latestMs === null ? {} : { latest_ms: forecast.latestMs }),
-          since_ms: Math.round(told.at - found.spanMs),
+          since_ms: Math.round(state.at - found.spanMs),
           grows: grower,
           ...(unreleasable === undefined ? {} : { unreleasable_bytes: unreleasable }),
           ...(nvml === undefined ? {} : { process_bytes: nvml.bytes }),
@@ -123,29 +123,29 @@ export const memoryExhaustion = defineDetector({
 
     const judgeOne = (track: Track, t: number, hidden: boolean): TypedFinding | undefined => {
       const said = { kind: 'memory_exhaustion_forecast', key: track.key, about: aboutOf(track) } as const
-      const told = states.get(track)
+      const before = states.get(track)
       if (track.endedT !== undefined) return states.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
       const capacity = track.memory.capacity()
       if (track.mig || capacity === undefined) return undefined
       if (hidden) return states.delete(track) ? { ...said, state: 'healthy', why: 'a process with a probe on the same card is judged instead' } : undefined
       if (t - track.memory.lastT() > FRESH_MS) {
-        if (told !== undefined) told.missed = told.seen = 0
+        if (before !== undefined) before.missed = before.seen = 0
         return { ...said, state: 'unknown', why: 'its memory was not read for two minutes' }
       }
       const found = foreseeTrack(track, t, capacity)
       if (typeof found === 'string' || found.earliest > horizon * MINUTE_MS) {
-        // After a start of the agent, or a break: what was told before may still be true.
+        // After a start of the agent, or a break: what was reported before may still be true.
         if (found === TOO_LITTLE) return { ...said, state: 'unknown', why: found }
-        if (told === undefined) return { ...said, state: 'healthy' }
-        told.missed += 1
-        if (told.result === undefined || told.missed >= TO_FALL_SILENT) {
+        if (before === undefined) return { ...said, state: 'healthy' }
+        before.missed += 1
+        if (before.result === undefined || before.missed >= TO_FALL_SILENT) {
           states.delete(track)
           const why = typeof found === 'string' ? WHY[found] : undefined
           return { ...said, state: 'healthy', ...(why === undefined ? {} : { why }) }
         }
-        return faulty(track, told, told.result, t)
+        return faulty(track, before, before.result, t)
       }
-      const state: ForecastState = told ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false, earliest: [], latest: [] }
+      const state: ForecastState = before ?? { seen: 0, missed: 0, result: undefined, at: t, critical: false, earliest: [], latest: [] }
       states.set(track, state)
       state.seen += 1
       state.missed = 0

@@ -19,12 +19,12 @@ const FINE_SPANS_MS = [120, 90, 60, 40, 27].map((minutes) => minutes * MINUTE_MS
 const COARSE_SPANS_MS = [48, 24, 12, 6].map((hours) => hours * 60 * MINUTE_MS)
 /** Shorter looks decide that it is over. */
 const LATELY_MS = 27 * MINUTE_MS
-/** Rises by less than this part of what was told: it has stopped. */
+/** Growing slower than this part of the reported slope: it has stopped. */
 const STOPPED = 0.25
 const FRESH_MS = 2 * MINUTE_MS
 const TO_SPEAK = 3
 
-type LeakState = { seen: number; leak: Leak; told: boolean }
+type LeakState = { seen: number; leak: Leak; reported: boolean }
 
 export const memoryLeak = defineDetector({
   id: 'memory-leak',
@@ -81,13 +81,13 @@ export const memoryLeak = defineDetector({
         if (typeof slow !== 'string') leak = slow
       }
       if (typeof leak !== 'string') {
-        const now: LeakState = { seen: (state?.seen ?? 0) + 1, leak, told: (state?.told ?? false) || (state?.seen ?? 0) + 1 >= TO_SPEAK }
+        const now: LeakState = { seen: (state?.seen ?? 0) + 1, leak, reported: (state?.reported ?? false) || (state?.seen ?? 0) + 1 >= TO_SPEAK }
         states.set(track, now)
-        return now.told ? fault(track, leak, capacity, t) : { ...said, state: 'unknown', why: 'seen for the first time' }
+        return now.reported ? fault(track, leak, capacity, t) : { ...said, state: 'unknown', why: 'seen for the first time' }
       }
-      // After a start of the agent, or a break: what was told before may still be true.
+      // After a start of the agent, or a break: what was reported before may still be true.
       if (leak === TOO_LITTLE) return { ...said, state: 'unknown', why: leak }
-      if (state === undefined || !state.told) {
+      if (state === undefined || !state.reported) {
         states.delete(track)
         return { ...said, state: 'healthy' }
       }

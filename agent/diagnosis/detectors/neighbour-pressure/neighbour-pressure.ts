@@ -19,7 +19,7 @@ const OVER_FACTOR = 2
 /** Of the card: with less than this free at times, the process lives on what it gives back itself. */
 const FULL = 0.03
 
-/** The level before the growth, and what each neighbour held then: kept while it is told, else it would leave the hour that is remembered. */
+/** The level before the growth, and what each neighbour held then: kept while the incident is open, else it would leave the hour that is remembered. */
 type Begun = { readonly calm: Calm; readonly held: ReadonlyMap<Track, number> }
 type Grower = { readonly track: Track; readonly grown: number; readonly bytes: number }
 
@@ -32,7 +32,7 @@ function heldAt(tracks: Tracks, rooms: Rooms, victim: Track, calm: Calm, t: numb
   return held
 }
 
-/** Who of the others grew since then; what nobody has is unattributed. */
+/** Which other processes grew since then; what no process holds is unattributed. */
 function growersOf(
   tracks: Tracks,
   rooms: Rooms,
@@ -90,7 +90,7 @@ export const neighbourPressure = defineDetector({
   expression: { none: 'it compares, over an hour, what one process needs with what all others of its card hold' },
   create: ({ grown_share: grownShare, left_share: leftShare, lasts_minutes: lastsMinutes }, { tracks }) => {
     const rooms = createRooms(tracks)
-    const told = new Map<Track, Begun>()
+    const raised = new Map<Track, Begun>()
     let judged = -1
 
     const faulty = (track: Track, squeeze: Squeeze, held: Begun['held'], capacity: number, t: number): TypedFinding => {
@@ -128,7 +128,7 @@ export const neighbourPressure = defineDetector({
 
     const judgeOne = (track: Track, t: number): TypedFinding | undefined => {
       const said = { kind: 'neighbour_pressure', key: track.key, about: aboutOf(track) } as const
-      if (track.endedT !== undefined) return told.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
+      if (track.endedT !== undefined) return raised.delete(track) ? { ...said, state: 'healthy', why: 'the process has ended' } : undefined
       const room = rooms.of(track)
       const gpu = tracks.gpu(track.uuid)
       if (room === undefined || gpu === undefined) return undefined
@@ -137,7 +137,7 @@ export const neighbourPressure = defineDetector({
       if (minutes.length < LEAST_MINUTES || newest === undefined) return { ...said, state: 'unknown', why: 'too few minutes are known' }
       if (t - (newest.minute + 1) * MINUTE_MS > 2 * MINUTE_MS) return { ...said, state: 'unknown', why: 'the card was not read lately' }
       const capacity = gpu.used + gpu.free
-      const begun = told.get(track)
+      const begun = raised.get(track)
       const calm = begun?.calm ?? calmOf(minutes, capacity)
       if (calm === undefined) return { ...said, state: 'unknown', why: 'too few minutes are known' }
       const squeeze = squeezeOf(minutes, room.peak, capacity, calm)
@@ -146,13 +146,13 @@ export const neighbourPressure = defineDetector({
       const scarce = full || left < leftShare * capacity || (lastsMs !== undefined && lastsMs < lastsMinutes * MINUTE_MS)
       if (grown >= grownShare * capacity && grown >= MORE_THAN_OWN * ownGrown && asks && scarce) {
         const held = begun?.held ?? heldAt(tracks, rooms, track, calm, t)
-        told.set(track, { calm, held })
+        raised.set(track, { calm, held })
         return faulty(track, squeeze, held, capacity, t)
       }
       const roomy = !full && left >= OVER_FACTOR * leftShare * capacity
       const over = grown < (grownShare / OVER_FACTOR) * capacity || (roomy && stalled) || !asks
       if (!over) return { ...said, state: 'unknown', why: 'neither clearly squeezed nor clearly not' }
-      told.delete(track)
+      raised.delete(track)
       return { ...said, state: 'healthy', ...(asks ? {} : { why: 'it asks for no memory any more' }) }
     }
 

@@ -28,7 +28,7 @@ export function createRooms(tracks: Tracks): Rooms {
       for (const track of tracks.all()) {
         const gpu = tracks.gpu(track.uuid)
         const { nvml, sample } = track
-        // In a MIG instance nobody else can take anything; the card's own figures are not its room.
+        // In a MIG instance no other process can take memory, and the GPU's own figures are not its headroom.
         if (gpu === undefined || nvml === undefined || track.endedT !== undefined || track.mig) continue
         if (Math.abs(t - gpu.t) > FRESH_MS || Math.abs(nvml.t - gpu.t) > TOGETHER_MS) continue
         const own = nvml.bytes

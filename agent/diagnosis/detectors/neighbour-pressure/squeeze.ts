@@ -62,17 +62,17 @@ function regained(minutes: readonly View[]): number {
   let floor = Number.POSITIVE_INFINITY
   let most = 0
   for (const { low, high } of minutes) {
-    // The floor of earlier minutes only: within one minute nobody knows what came first.
+    // The floor of earlier minutes only: within one minute the order is not known.
     most = Math.max(most, Math.min(top, high.own) - floor)
     floor = high.own > top ? Number.POSITIVE_INFINITY : Math.min(floor, low.own)
     top = Math.max(top, high.own)
   }
   return most
 }
-/** How much the most that it needs in a minute differs from minute to minute; known only where a probe tells it apart from what is held. */
+/** How much the most that it needs in a minute differs from minute to minute; known only where a probe reports it apart from what is held. */
 function unsteady(minutes: readonly View[]): number {
-  const told = minutes.filter(({ low }) => low.need < low.own)
-  return told.length === 0 ? 0 : highest(told, 'need') - Math.min(...told.map(({ high }) => high.need))
+  const probed = minutes.filter(({ low }) => low.need < low.own)
+  return probed.length === 0 ? 0 : highest(probed, 'need') - Math.min(...probed.map(({ high }) => high.need))
 }
 
 export function squeezeOf(minutes: readonly View[], peak: number, capacity: number, calm: Calm): Squeeze {

@@ -59,14 +59,14 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
       rises: { crc_flit: createRise(WINDOW_MS), crc_data: createRise(WINDOW_MS), replay: createRise(WINDOW_MS), recovery: createRise(WINDOW_MS) },
       /** Of the last look: a counter that fell was set back, and with it what was found. */
       last: { crc_flit: undefined, crc_data: undefined, replay: undefined, recovery: undefined } as { [Key in ErrorType]: number | undefined },
-      /** Told as faulty since the agent looks, so that health can be judged by what is known of it. */
-      told: false,
+      /** Reported as faulty since the agent started, so that a later healthy look may resolve it. */
+      reported: false,
       hasLinks: false,
       deduper: createFindingDeduper({ kind: 'nvlink_errors', key: keyOf(uuid), about: { uuid } }),
     }))
     const limit = (name: ErrorType): number => (name === 'replay' || name === 'recovery' ? options.errors : options.crc_errors)
 
-    const tell = (row: Row, links: Links | undefined, gone: readonly string[], risen: Risen, rising: readonly ErrorType[]): TypedFinding => {
+    const faultyFinding = (row: Row, links: Links | undefined, gone: readonly string[], risen: Risen, rising: readonly ErrorType[]): TypedFinding => {
       const { uuid, index } = row
       const users = usersOf(tracks, uuid)
       const errors = rising.map((name) => `${risen[name] ?? 0} ${NAMES[name]} errors`).join(', ')
@@ -141,7 +141,7 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
                   ? links.down
                   : NONE
           if (any || gone.length > 0) {
-            state.told = true
+            state.reported = true
             const risen: Risen = {
               crc_flit: state.rises.crc_flit.see(t, now.crc_flit),
               crc_data: state.rises.crc_data.see(t, now.crc_data),
@@ -149,8 +149,8 @@ or ${NVLINK_ACTIVE} == 0 and max_over_time(${NVLINK_ACTIVE}[1d]) == 1`,
               recovery: state.rises.recovery.see(t, now.recovery),
             }
             const rising = TYPES.filter((name) => (risen[name] ?? 0) >= limit(name))
-            state.deduper.faulty(found, tell(row, links, gone, risen, rising))
-          } else if (looked && counted && (links === undefined || links.up === links.total || state.told)) state.deduper.healthy(found)
+            state.deduper.faulty(found, faultyFinding(row, links, gone, risen, rising))
+          } else if (looked && counted && (links === undefined || links.up === links.total || state.reported)) state.deduper.healthy(found)
         }
         return found
       },

@@ -1,4 +1,4 @@
-// Lives of a container, or of a program without one, that ended for want of memory. A death has evidence (a log line, the probe's or the engine's word) and an end
+// Runs of a container, or of a program without one, that ended because memory ran out. A death has evidence (a log line, a report of the probe or the engine) and an end
 // (the engine's event, or the driver's list without the process); an out of memory that the program survived is none.
 import type { ContainerEvent, Event } from '../../../model/event.ts'
 import { createOomText } from './oom-text.ts'
@@ -30,14 +30,14 @@ export type Program = {
 }
 export type OomDeaths = {
   readonly ingest: (event: Event) => void
-  /** To be called before `programs` is read: ends that only the driver's list tells. */
+  /** Call before reading `programs`: finds ends that only the driver's process list shows. */
   readonly settle: (t: number) => void
   readonly programs: () => Iterable<Program>
 }
 
 /** The end follows the fault within so long: tracebacks, other ranks, the engine's own delay. */
 const END_WITHIN_MS = 120_000
-/** The engine tells of an end a moment after the driver; both are one. */
+/** The engine reports an end a moment after the driver; both are the same end. */
 const SETTLE_MS = 10_000
 /** A line written before the end may be read after it. */
 const LATE_LINE_MS = 2_000
@@ -108,7 +108,7 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
     }
   }
 
-  /** Without the engine's word: the processes with evidence are gone, or where no pid is known one of the program is. */
+  /** Without an event of the engine: the processes with evidence are gone, or where no pid is known one of the program is. */
   const endOf = (program: Program, { t, pids }: Evidence): number | undefined => {
     const own: Track[] = []
     for (const track of tracks.all()) if (programOfTrack(track) === program) own.push(track)
@@ -133,7 +133,7 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
           const program = track === undefined ? undefined : programOfTrack(track)
           if (track === undefined || program === undefined) return
           const open = program.evidence
-          // A new process without memory: the one before it has ended, though nobody said so yet.
+          // A new process without memory: the one before it has ended, though no event has reported it yet.
           if (open !== undefined && open.pids.size > 0 && !open.pids.has(track.pid) && track.firstT > open.t) die(program, open.t, open)
           return note(program, event.t, 'gpu', event.pid)
         }

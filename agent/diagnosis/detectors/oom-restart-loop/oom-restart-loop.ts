@@ -1,4 +1,4 @@
-// A program that runs out of memory, is started again, and runs out of memory again: told once, with how often.
+// A program that runs out of memory, is started again, and runs out of memory again: one incident, with the number of times.
 import { containerInfo } from '../../../metrics/container.ts'
 import type { About, TypedFinding } from '../../../model/finding.ts'
 import type { Remedy } from '../../../model/fault.ts'
@@ -10,10 +10,10 @@ import { gpuText } from '../parts/who.ts'
 
 const MINUTE_MS = 60_000
 const CONTAINERS = containerInfo.name
-/** A life that outlasts the longest of the loop so many times over, and this long at least, has come through. */
+/** A run this many times longer than the longest of the loop, and at least this long, has come through. */
 const OUTLASTS = 2
 const OUTLASTS_AT_LEAST_MS = 10 * MINUTE_MS
-/** Lives of one program fill the card alike; the reference says within 3 % at the same sampling, but a flush just before the end hides some of it. */
+/** Runs of one program need the same memory; the reference says within 3 % at the same sampling, but a flush just before the end hides some of it. */
 const ALIKE = 0.2
 
 const alike = (a: number | undefined, b: number | undefined): boolean => a === undefined || b === undefined || Math.abs(a - b) <= ALIKE * Math.max(a, b)
@@ -31,7 +31,7 @@ export function loopOf(deaths: readonly Death[], gapMs: number): readonly Death[
   return deaths.slice(Math.max(0, first))
 }
 
-const livesOf = (loop: readonly Death[]): readonly number[] => loop.flatMap(({ t, bornT }) => (bornT === undefined || t <= bornT ? [] : [t - bornT]))
+const durationsOf = (loop: readonly Death[]): readonly number[] => loop.flatMap(({ t, bornT }) => (bornT === undefined || t <= bornT ? [] : [t - bornT]))
 const aboutOf = ({ uuid, container, containerId }: Program): About => ({
   ...(uuid === undefined ? {} : { uuid }),
   ...(container === undefined ? {} : { container }),
@@ -65,21 +65,21 @@ export const oomRestartLoop = defineDetector({
   watches: [CONTAINERS],
   everyMs: 5_000,
   options: {
-    deaths: { default: 3, min: 2, max: 50, help: 'ends for want of memory from which it is a loop' },
-    gap_minutes: { default: 15, min: 1, max: 1440, help: 'minutes within which the next life must begin' },
+    deaths: { default: 3, min: 2, max: 50, help: 'out-of-memory ends that make a loop' },
+    gap_minutes: { default: 15, min: 1, max: 1440, help: 'minutes within which the next run must begin' },
   },
   expression: {
-    none: 'which ends were for want of memory is told by logs and probes, and whether a restart came through by its age; restarts alone are no loop',
+    none: 'only logs and probes show which ends were out of memory, and only its age whether a restart came through; restarts alone are no loop',
   },
   create: ({ deaths: least, gap_minutes: gapMinutes }, { tracks, present }) => {
     const deaths = createOomDeaths(tracks)
-    const told = new Set<string>()
+    const raised = new Set<string>()
     const gapMs = gapMinutes * MINUTE_MS
 
     const runs = (program: Program): boolean =>
       program.alive || present.of(CONTAINERS).some(({ series: { labels } }) => labels['container'] === program.container && labels['state'] === 'running')
 
-    /** Somebody would see it if it ran. */
+    /** A source would see it if it ran. */
     const watched = ({ uuid }: Program, t: number): boolean => {
       const readT = uuid === undefined ? undefined : tracks.gpu(uuid)?.t
       return present.of(CONTAINERS).length > 0 || (readT !== undefined && t - readT < MINUTE_MS)
@@ -90,10 +90,10 @@ export const oomRestartLoop = defineDetector({
       const last = loop.at(-1)?.t ?? 0
       const memory = loop.at(-1)?.memory ?? 'gpu'
       const peak = Math.max(0, ...loop.map(({ peakBytes }) => peakBytes ?? 0))
-      const lives = livesOf(loop)
-      const [shortest, longest] = [Math.min(...lives), Math.max(...lives)]
+      const durations = durationsOf(loop)
+      const [shortest, longest] = [Math.min(...durations), Math.max(...durations)]
       const each =
-        lives.length === 0
+        durations.length === 0
           ? ''
           : `; each run lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : `${spanText(shortest)} to ${spanText(longest)}`}`
       const where = program.uuid === undefined ? '' : ` on ${gpuText(tracks, program.uuid)}`
@@ -119,18 +119,18 @@ export const oomRestartLoop = defineDetector({
       const said = { kind: 'oom_restart_loop', key: program.key, about: aboutOf(program) } as const
       const over = (why: string): TypedFinding | undefined => {
         program.deaths = []
-        return told.delete(program.key) ? { ...said, state: 'healthy', why } : undefined
+        return raised.delete(program.key) ? { ...said, state: 'healthy', why } : undefined
       }
       const born = program.bornT
       if (born !== undefined && born > last.t) {
         const age = t - born
-        if (runs(program) && age >= Math.max(OUTLASTS_AT_LEAST_MS, OUTLASTS * Math.max(0, ...livesOf(loop))))
+        if (runs(program) && age >= Math.max(OUTLASTS_AT_LEAST_MS, OUTLASTS * Math.max(0, ...durationsOf(loop))))
           return over(`it has run for ${spanText(age)}, longer than before`)
       } else if (t - last.t > gapMs && !runs(program) && watched(program, t)) {
         return over('it was not started again')
       }
       if (loop.length < least) return undefined
-      told.add(program.key)
+      raised.add(program.key)
       return faulty(program, loop)
     }
 

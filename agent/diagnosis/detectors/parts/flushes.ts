@@ -18,12 +18,12 @@ export type FlushRecord = {
   last: AllocatorSample
 }
 
-/** The probe speaks once a second; after a longer pause nothing is known of the time between. */
+/** The probe reports once a second; after a longer pause nothing is known of the time between. */
 const PAUSE_MS = 15_000
 export const REMEMBERED_MS = 3_600_000
 const MAX_FLUSHES = 4_000
 
-/** Takes a sample in. The first one of a process, and one after the program reset its counters, tell nothing of flushes. */
+/** Records a sample. The first one of a process, and the first after the program reset its counters, say nothing about flushes. */
 export function noteFlushes(records: WeakMap<Track, FlushRecord>, track: Track, sample: AllocatorSample): void {
   const known = records.get(track)
   if (known === undefined || sample.t < known.last.t) {

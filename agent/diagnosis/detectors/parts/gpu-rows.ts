@@ -8,7 +8,7 @@ export type GpuRow<Name extends string> = {
   readonly uuid: string
   /** The host's number of the GPU. */
   index: number
-  /** As `warpwatch_gpu_info` told it last; undefined before. */
+  /** The newest value of `warpwatch_gpu_info`; undefined before the first. */
   name: string | undefined
   /** Absent = not read now. Of several series of a column (MIG instances) the highest. */
   readonly now: { [Key in Name]?: number | undefined }
@@ -28,7 +28,7 @@ function fits({ labels = {}, instances = false }: Column, of: Labels): boolean {
   return Object.entries(labels).every(([name, value]) => of[name] === value)
 }
 
-/** `pace`: the column whose time tells whether a look is a new one; a scrape that was lost leaves the one before standing. */
+/** `pace`: the column whose time shows whether a look is a new one; after a lost scrape the values before it stay. */
 export function createGpuRows<Name extends string>(present: Present, columns: Readonly<Record<Name, Column>>, pace?: NoInfer<Name>): GpuRows<Name> {
   const isName = (key: string): key is Name => Object.hasOwn(columns, key)
   const names = Object.keys(columns).filter(isName)

@@ -1,4 +1,4 @@
-// Why a GPU, or all of them, cannot be read: the gaps of the sources of GPUs, told apart by what each means.
+// Why a GPU, or all of them, cannot be read: the gaps of the GPU sources, sorted by what each means.
 import type { Gap } from '../../../model/reading.ts'
 import type { Present } from './present.ts'
 
@@ -6,7 +6,7 @@ import type { Present } from './present.ts'
 export type TroubleKind = 'missing' | 'hung' | 'mismatch' | 'failing'
 export type Trouble = {
   readonly kind: TroubleKind
-  /** Unknown for one that hung or was lost before it told its UUID; without an index too it concerns all GPUs. */
+  /** Unknown for a GPU that hung or was lost before its UUID was read; where the index is unknown too, all GPUs are affected. */
   readonly uuid: string | undefined
   readonly index: number | undefined
   readonly gap: Gap
@@ -41,7 +41,7 @@ export const isWide = ({ uuid, index }: Trouble): boolean => uuid === undefined 
 export const concernsGpu = (trouble: Trouble, uuid: string, index: number): boolean =>
   trouble.uuid === undefined ? trouble.index === index : trouble.uuid === uuid
 
-/** Whose number alone is told may be known by its UUID from elsewhere. */
+/** A GPU reported by its index alone may be known by its UUID from another source. */
 export function isKnown({ uuid, index }: Trouble, cards: ReadonlyMap<string, Card>): boolean {
   if (uuid !== undefined) return cards.has(uuid)
   for (const card of cards.values()) if (card.index === index) return true
@@ -58,6 +58,6 @@ export function unreadAt(cards: ReadonlyMap<string, Card>, index: number | undef
 export const reasonText = ({ gap: { detail, reason } }: Trouble, place: 'sentence' | 'end' = 'sentence'): string => {
   const text = detail ?? reason.replaceAll('_', ' ')
   // A name of the driver's, such as nvmlInit_v2 or libnvidia-ml.so.1, stays as it is written.
-  const told = place === 'sentence' ? text.replace(/^[a-z](?=[a-z]*(?:[ ,]|$))/, (first) => first.toUpperCase()) : text
-  return /[.!?]$/.test(told) ? told : `${told}.`
+  const sentence = place === 'sentence' ? text.replace(/^[a-z](?=[a-z]*(?:[ ,]|$))/, (first) => first.toUpperCase()) : text
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }

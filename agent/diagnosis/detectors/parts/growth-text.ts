@@ -4,7 +4,7 @@ import { gib } from '../../../text/bytes.ts'
 import type { Point } from './points.ts'
 import { median } from './trend.ts'
 
-/** What grew most: live bytes that stay, the peaks, the process outside of PyTorch, what others hold, or (nobody knows which) what the driver lists. */
+/** What grew most: live bytes that stay, the peaks, the process outside of PyTorch, what others hold, or (where these cannot be told apart) what the driver lists. */
 export type Grower = 'kept' | 'peaks' | 'outside' | 'others' | 'listed'
 
 /** Less of the growth than this stays between the peaks: it is load. */
@@ -26,7 +26,7 @@ export function growerOf(points: readonly Point[], stays: number, byDriver: bool
 export const perMinute = (slope: number): string => gib(Math.round(slope * 60_000))
 
 const SNAPSHOT: Remedy = {
-  text: 'See what lives and where it was allocated: dump a memory snapshot in the program and read it.',
+  text: 'See what is allocated and where: dump a memory snapshot in the program and open it.',
   command: 'warpwatch snapshot FILE',
 }
 const KEPT: Remedy = {

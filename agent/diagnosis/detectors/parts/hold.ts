@@ -10,7 +10,7 @@ export type HoldOptions = {
   readonly maxStepMs?: number
 }
 export type Hold = {
-  /** `faulty` is undefined where nobody can tell. Gives `unknown` until one of both has lasted: then nothing follows from it. */
+  /** `faulty` is undefined where it cannot be determined. Returns `unknown` until one state has lasted long enough. */
   readonly see: (t: number, faulty: boolean | undefined) => Held
   /** What held last; it outlives missing data. */
   readonly settled: () => Held

@@ -21,7 +21,7 @@ export type Holder = {
   readonly containerId: string | undefined
   /** What it belongs to: equal for all processes of one container, Slurm job or unit. */
   readonly owner: string
-  /** The owner in words: `container trainer`, `Slurm job 17`. */
+  /** The owner as text: `container trainer`, `Slurm job 17`. */
   readonly ownerText: string
   /** Graphics alone (a desktop) is no job. */
   readonly computes: boolean

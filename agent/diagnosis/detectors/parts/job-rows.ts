@@ -43,8 +43,8 @@ export const logsAreRead = (present: Present, t: number): boolean => t - (presen
 
 /** The container of a job, where the job is one. */
 export function containerOfJob(present: Present, tracks: Tracks, job: string): string | undefined {
-  const told = present.of(jobInfo.name).find(({ series }) => series.labels['job'] === job)?.series.labels['container']
-  if (told !== undefined && told !== '') return told
+  const container = present.of(jobInfo.name).find(({ series }) => series.labels['job'] === job)?.series.labels['container']
+  if (container !== undefined && container !== '') return container
   const named = [...present.inventory.containers()].some(({ name }) => name === job) || [...tracks.all()].some(({ container }) => container === job)
   return named ? job : undefined
 }

@@ -6,7 +6,7 @@ import type { Column } from './gpu-rows.ts'
 
 export const LOAD_COLUMNS = {
   utilization: { metric: gpuUtilizationRatio.name },
-  /** With MIG on the driver tells no utilization, but the instances' engines (GPM). */
+  /** With MIG on, the driver reports no utilization, but the activity of each instance's engines (GPM). */
   engine: { metric: gpuGpmEngineActiveRatio.name, instances: true },
   /** nvmlClocksEventReasonGpuIdle: "nothing is running on the GPU and the clocks are dropping to Idle state". */
   idle: { metric: gpuThrottleActive.name, labels: { reason: 'gpu_idle' } },
@@ -14,7 +14,7 @@ export const LOAD_COLUMNS = {
 
 type LoadRow = { readonly uuid: string; readonly now: { readonly [Name in keyof typeof LOAD_COLUMNS]?: number | undefined } }
 export type Load = {
-  /** True from the first busy reading until so long after the last; undefined where nobody can tell. */
+  /** True from the first busy reading until so long after the last; undefined where it cannot be determined. */
   readonly of: (t: number, row: LoadRow) => boolean | undefined
 }
 

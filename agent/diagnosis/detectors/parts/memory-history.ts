@@ -28,7 +28,7 @@ export type MemoryHistory = {
   readonly view: () => 'probe' | 'driver'
   /** Since when the windows are of one view without a break, Unix ms. */
   readonly sinceT: () => number
-  /** What the process can fill, Unix bytes: the card, or less where a memory fraction limits it; undefined when nobody read it. */
+  /** What the process can fill, Unix bytes: the card, or less where a memory fraction limits it; undefined when it was not read. */
   readonly capacity: () => number | undefined
   readonly lastT: () => number
   readonly reserved: () => number | undefined

@@ -1,4 +1,4 @@
-// The newest readings of the watched metrics: what a source said last holds until it says something else, or until its time to live is over.
+// The newest readings of the watched metrics: a reading holds until its source reports another, or until its time to live has passed.
 import { createInventory, type Inventory } from '../../../inventory/inventory.ts'
 import type { Scrape } from '../../../model/event.ts'
 import type { Gap, Reading } from '../../../model/reading.ts'
@@ -6,7 +6,7 @@ import type { Gap, Reading } from '../../../model/reading.ts'
 export type Present = {
   /** Time of the newest judgment; readings are those that hold then. */
   readonly t: () => number
-  /** Readings of a metric that hold now; empty when nobody could read it. */
+  /** Readings of a metric that hold now; empty when it could not be read. */
   readonly of: (metric: string) => readonly Reading[]
   /** When each of `of` was read, in the same order: what a lost scrape leaves standing is no second look. */
   readonly timesOf: (metric: string) => readonly number[]

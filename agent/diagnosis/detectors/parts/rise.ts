@@ -1,7 +1,7 @@
 // By how much a counter rose within the last minutes. What it held when it was first seen is history; one that fell started over.
 
 export type Rise = {
-  /** Within the window up to `t`; undefined while the counter cannot be read. Told as soon as there is a rise, the window need not be full. */
+  /** Within the window up to `t`; undefined while the counter cannot be read. A rise is reported at once; the window need not be full. */
   readonly see: (t: number, value: number | undefined) => number | undefined
   readonly everSeen: () => boolean
   /** When it rose last; undefined before the first time. */

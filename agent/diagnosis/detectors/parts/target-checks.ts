@@ -1,4 +1,4 @@
-// What the checks of services told, in a row: how often each failed or went well without a break. A check of which nothing is known counts for neither.
+// Results of the service checks in a row: how often each failed or passed without a break. An unknown result counts for neither.
 import { targetFailing, targetInfo, targetLatencySeconds, targetStatus, targetUp } from '../../../metrics/target.ts'
 import type { Event } from '../../../model/event.ts'
 

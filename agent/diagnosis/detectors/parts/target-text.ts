@@ -1,8 +1,8 @@
-// How a failed check is told: why, and what to do about it.
+// The text for a failed check: why it failed, and what to do.
 import type { Remedy } from '../../../model/fault.ts'
 import type { TargetChecks } from './target-checks.ts'
 
-const WORDS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
+const TEXTS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
   refused: ['connection refused', 'nothing listens there'],
   timeout: ['no answer in time', 'it does not answer, or not to the end, within its time'],
   status: ['unexpected status', 'it answers with another status than expected'],
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, readonly [title: string, meaning: string]>>
 }
 const OTHER = ['check failed', 'the check failed'] as const
 
-export const checkReasonText = (reason: string | undefined): readonly [title: string, meaning: string] => WORDS[reason ?? ''] ?? OTHER
+export const checkReasonText = (reason: string | undefined): readonly [title: string, meaning: string] => TEXTS[reason ?? ''] ?? OTHER
 
 /** `service ui (http://127.0.0.1:7860/health) of container trainer`. */
 export function targetText({ target, url, container }: Pick<TargetChecks, 'target' | 'url' | 'container'>): string {
@@ -46,6 +46,6 @@ export function targetRemedies({ url, container, reason }: TargetChecks): readon
   else if (reason === 'redirect')
     remedies.push({ text: 'Put the place that it leads to into the configuration: targets, url.', command: 'warpwatch config --check' })
   if (container !== undefined && reason !== 'tls' && reason !== 'dns')
-    remedies.push({ text: 'If no other incident tells why: start it again.', command: `docker restart ${quoted(container)}` })
+    remedies.push({ text: 'If no other incident gives the cause: restart it.', command: `docker restart ${quoted(container)}` })
   return remedies
 }

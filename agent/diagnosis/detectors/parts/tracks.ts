@@ -1,4 +1,4 @@
-// One track per process and GPU: what the driver and the probe said of it last, and whether it still lives.
+// One track per process and GPU: what the driver and the probe last reported of it, and whether it still runs.
 import { gpuMemoryFreeBytes, gpuMemoryTotalBytes, gpuMemoryUsedBytes } from '../../../metrics/gpu-memory.ts'
 import { processGpuMemoryBytes } from '../../../metrics/process.ts'
 import type { AllocatorOom, AllocatorSample, Event, Scrape } from '../../../model/event.ts'
@@ -19,7 +19,7 @@ export type Track = {
   nvml: { readonly t: number; readonly bytes: number } | undefined
   /** Of the probe; undefined without a probe. */
   sample: AllocatorSample | undefined
-  /** Newest OOM that the probe told. */
+  /** Newest OOM that the probe reported. */
   oom: AllocatorOom | undefined
   /** When it was known to have ended: the driver's list came several times without it. */
   endedT: number | undefined
@@ -30,7 +30,7 @@ export type Track = {
   /** Its memory in windows, for what judges trends. */
   readonly memory: MemoryHistory
 }
-/** One GPU as its newest complete scrape tells it: used and free are of one reading, so that their sum does not waver. */
+/** One GPU as of its newest complete scrape: used and free come from one reading, so that their sum is steady. */
 export type GpuMemory = { readonly t: number; readonly index: number; readonly used: number; readonly free: number; readonly total: number | undefined }
 
 export type Tracks = {
@@ -49,14 +49,14 @@ const TOTAL = gpuMemoryTotalBytes.name
 
 /** A driver's list may leave a process out once (it is read while the process is being made); three times running it has ended. */
 const MISSED_TO_END = 3
-/** Neither listed nor told by a probe for so long, as when its GPU is no longer read: first to go when room is needed, beside what has ended. */
+/** Neither listed nor reported by a probe for this long, as when its GPU is no longer read: dropped first when space is needed, along with what has ended. */
 const UNHEARD_MS = 3_600_000
 /** Known by the probe alone and silent for so long. */
 const PROBE_SILENT_MS = 60_000
 /** A source may read the card and its processes a moment apart; the next round is further away. */
 const ONE_TIME_MS = 400
 /**
- * Where more live than this, the later ones have no track: giving up one that lives for another would cost each its past, every second.
+ * Where more live than this, the later ones have no track: replacing one that runs by another would cost each its history, every second.
  * A process that is watched for two days takes 141 kB (with `incidents/oom/past.ts`), so all of them 280 MB.
  */
 export const MAX_TRACKS = 2_000
@@ -72,7 +72,7 @@ export function createTracks(): TracksFold {
   /** Groups of scrapes that bring a list of processes, by source and group. */
   const lists = new Map<string, { readonly members: Set<Track> }>()
 
-  /** Undefined where there is no room: all that are known live. */
+  /** Undefined where the table is full: all known ones still run. */
   const trackOf = (uuid: string, pid: number, t: number): Track | undefined => {
     const key = `${uuid} ${pid}`
     const known = tracks.get(key)

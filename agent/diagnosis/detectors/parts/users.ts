@@ -1,4 +1,4 @@
-// Who works on a GPU, in words: what a fault of the card slows down or kills.
+// Who uses a GPU, as text: the jobs that a fault of the GPU slows down or kills.
 import { andList } from '../../../text/grammar.ts'
 import type { Track, Tracks } from './tracks.ts'
 import { processText } from './who.ts'
@@ -7,7 +7,7 @@ const NAMED = 3
 
 const largestFirst = (a: Track, b: Track): number => (b.nvml?.bytes ?? 0) - (a.nvml?.bytes ?? 0) || a.pid - b.pid
 
-/** Those with the most memory first; empty when nobody works on it, or nobody told. */
+/** Those with the most memory first; empty when no process uses it, or when its processes are not known. */
 export function usersOf(tracks: Tracks, uuid: string): readonly string[] {
   const users = [...tracks.onGpu(uuid)].sort(largestFirst)
   const named = users.slice(0, NAMED).map(processText)

@@ -1,4 +1,4 @@
-// Whether the host is a WSL guest: there the driver belongs to Windows, and some of what it tells says nothing (shared reference wsl2.md).
+// Whether the host is a WSL guest: there the driver belongs to Windows, and some of its figures mean nothing (shared reference wsl2.md).
 import { hostInfo } from '../../../metrics/host.ts'
 import type { Present } from './present.ts'
 

@@ -1,4 +1,4 @@
-// Which GPUs a container works on, remembered over the time in which a GPU cannot be read: a lost card names nobody any more.
+// Which GPUs a container works on, remembered over the time in which a GPU cannot be read: a lost GPU lists no processes any more.
 import { containerGpuRequested } from '../../../metrics/container.ts'
 import type { Present } from '../parts/present.ts'
 import type { Track, Tracks } from '../parts/tracks.ts'
@@ -43,7 +43,7 @@ export function createContainerGpus(present: Present, tracks: Tracks): Container
         gpu.pids.add(pid)
         if (gpu.pids.size > 64) for (const old of gpu.pids) if (tracks.get(uuid, old)?.endedT !== undefined) gpu.pids.delete(old)
       }
-      // What it was given counts only while nobody has seen what it uses.
+      // What it was given counts only until it is known what it uses.
       for (const { series } of present.of(containerGpuRequested.name)) {
         const { container, uuid, gpu } = series.labels
         if (container === undefined || uuid === undefined) continue

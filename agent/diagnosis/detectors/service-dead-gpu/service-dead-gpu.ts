@@ -19,7 +19,7 @@ const AGE = gpuSampleAgeSeconds.name
 /** A GPU that nvidia-smi reads is read each five seconds. */
 const READ_WITHIN_S = 15
 
-/** How a GPU is dead, in words that follow "GPU 3 ". */
+/** How a GPU is dead, as text that follows "GPU 3 ". */
 type Dead = { readonly why: string; readonly text: string; readonly xid?: number }
 type State = {
   readonly deduper: FindingDeduper
@@ -28,7 +28,7 @@ type State = {
   deadSince: number | undefined
   answered: number
   well: number
-  told: boolean
+  raised: boolean
 }
 
 export const serviceDeadGpu = defineDetector({
@@ -65,13 +65,13 @@ export const serviceDeadGpu = defineDetector({
             deadSince: undefined,
             answered: 0,
             well: 0,
-            told: false,
+            raised: false,
           }),
         )
       }
       return state
     }
-    /** undefined: nobody can tell. */
+    /** undefined: it cannot be determined. */
     const deadOf = (t: number, { uuid, index, pids }: UsedGpu, read: ReadonlySet<string>): Dead | undefined | false => {
       const trouble = troublesOf(present).find(
         (candidate) => (candidate.kind === 'missing' || candidate.kind === 'hung') && concernsGpu(candidate, uuid, index),
@@ -81,7 +81,7 @@ export const serviceDeadGpu = defineDetector({
         return { why: hung ? 'driver_hung' : 'gpu_lost', text: `${hung ? 'does not answer' : 'is lost'}: ${reasonText(trouble, 'end')}` }
       }
       const fatal = xids.of(uuid)
-      // What was started later works on a card that was mended.
+      // What was started later uses a GPU that was repaired.
       const victims =
         fatal === undefined
           ? []
@@ -97,7 +97,7 @@ export const serviceDeadGpu = defineDetector({
       }
       return read.has(uuid) ? false : undefined
     }
-    const tell = (of: TargetChecks, gpu: UsedGpu, dead: Dead, state: State): TypedFinding => {
+    const faultyFinding = (of: TargetChecks, gpu: UsedGpu, dead: Dead, state: State): TypedFinding => {
       const { target, container, status, latencySeconds } = of
       const name = `GPU ${Number.isInteger(gpu.index) ? gpu.index : '?'}`
       const restart = container === undefined ? {} : { command: `docker restart '${container}'` }
@@ -119,7 +119,7 @@ export const serviceDeadGpu = defineDetector({
         },
         remedies: [
           {
-            text: "Take the service out of use, whatever its health check says; the GPU's own incident says how to mend the card.",
+            text: "Take the service out of use, whatever its health check says; the GPU's own incident says how to repair it.",
             command: 'warpwatch incidents',
           },
           { text: 'When the GPU responds again, restart the container: a process does not get its GPU back.', ...restart },
@@ -136,29 +136,29 @@ export const serviceDeadGpu = defineDetector({
       if (dead === undefined) return
       if (dead === false) {
         state.deadSince = undefined
-        state.told = false
+        state.raised = false
         state.deduper.healthy(found)
         return
       }
       state.deadSince ??= t
-      if (state.told && of.failed >= options.checks) {
-        state.told = false
+      if (state.raised && of.failed >= options.checks) {
+        state.raised = false
         state.deduper.healthy(found, 'the service does not say any more that it is well')
         return
       }
-      state.told ||= state.answered >= options.checks
-      if (state.told) state.deduper.faulty(found, tell(of, gpu, dead, state))
+      state.raised ||= state.answered >= options.checks
+      if (state.raised) state.deduper.faulty(found, faultyFinding(of, gpu, dead, state))
     }
     const onEnd = (event: Event): void => {
       if (event.type !== 'container' || !(event.action === 'die' || event.action === 'died' || event.action === 'destroy')) return
       used.forget(event.container)
       for (const [key, { container }] of states) if (container === event.container) ended.add(key)
     }
-    /** Another life of the container begins with what it then uses. */
+    /** The next run of the container starts from what it then uses. */
     const endAll = (found: TypedFinding[]): void => {
       for (const key of ended) {
         const state = states.get(key)
-        if (state?.told === true) state.deduper.healthy(found, 'the container has ended')
+        if (state?.raised === true) state.deduper.healthy(found, 'the container has ended')
         states.delete(key)
       }
       ended.clear()
@@ -173,9 +173,9 @@ export const serviceDeadGpu = defineDetector({
       },
       judge(t) {
         const found: TypedFinding[] = []
-        for (const [key, { target, told, deduper }] of states) {
+        for (const [key, { target, raised, deduper }] of states) {
           if (checks.has(target)) continue
-          if (told) deduper.healthy(found, 'removed or changed in the configuration')
+          if (raised) deduper.healthy(found, 'removed or changed in the configuration')
           states.delete(key)
         }
         if (!tied) return found

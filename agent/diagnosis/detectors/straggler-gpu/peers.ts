@@ -11,7 +11,7 @@ export type Job = {
   readonly gpus: readonly JobGpu[]
 }
 
-/** Of the memory that processes hold on the card: with less somebody else works there too. */
+/** Of the memory that processes hold on the card: with less, another job uses it too. */
 const MAIN_SHARE = 0.8
 /** Ranks of one training hold about the same; stages of a pipeline do not. */
 const SIMILAR = 0.25

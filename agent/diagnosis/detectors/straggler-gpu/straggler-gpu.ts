@@ -39,7 +39,7 @@ const EVERY_MS = 5_000
 const WEIGHT = 1 / 12
 const WARM_LOOKS = 12
 const MAX_STEP_MS = 30_000
-/** Cards of one model differ by a few percent at the same load; the share of the highest clock is told in steps of 15 MHz. */
+/** Cards of one model differ by a few percent at the same load; clocks are reported in steps of 15 MHz. */
 const LEAST_SPREAD = 0.008
 
 type Mean = { lastT: number; looks: number; share: number; utilization: number }
@@ -49,7 +49,7 @@ type State = {
   job: Job
   readonly hold: Hold
   sinceT: number | undefined
-  toldHealthy: boolean
+  reportedHealthy: boolean
   seenT: number
 }
 type Judged = { readonly slow: boolean | undefined; readonly middle: number; readonly share: number }
@@ -64,7 +64,7 @@ const remediesOf = (index: number): readonly Remedy[] => [
     text: 'Heat: look at its fans, heat sink and air. A clock or power limit that only this card has: take it back.',
     command: `sudo nvidia-smi -i ${index} -rgc; sudo nvidia-smi -i ${index} -rac`,
   },
-  { text: 'Until it is mended, run the job without this card: the others are faster alone.' },
+  { text: 'Until it is repaired, run the job without this GPU: the others are faster alone.' },
 ]
 
 export const stragglerGpu = defineDetector({
@@ -128,7 +128,7 @@ export const stragglerGpu = defineDetector({
       return { ...judged, slow: capped && !lowered ? undefined : true }
     }
 
-    const tell = (t: number, state: State, row: Row, { middle, share }: Judged, all: ReadonlyMap<string, Row>): TypedFinding => {
+    const faultyFinding = (t: number, state: State, row: Row, { middle, share }: Judged, all: ReadonlyMap<string, Row>): TypedFinding => {
       const { now, index, uuid } = row
       const { job } = state
       const others = job.gpus.filter((gpu) => gpu.uuid !== uuid)
@@ -184,8 +184,8 @@ export const stragglerGpu = defineDetector({
       ...(job.containerId === undefined ? {} : { containerId: job.containerId }),
     })
     const healthy = (found: TypedFinding[], state: State, why?: string): void => {
-      if (state.toldHealthy) return
-      state.toldHealthy = true
+      if (state.reportedHealthy) return
+      state.reportedHealthy = true
       found.push({ kind: 'straggler_gpu', key: keyOf(state), about: aboutOf(state), state: 'healthy', ...(why === undefined ? {} : { why }) })
     }
 
@@ -203,7 +203,7 @@ export const stragglerGpu = defineDetector({
             let state = states.get(key)
             if (state === undefined) {
               const hold = createHold({ forMs: options.for_minutes * 60_000, clearMs: options.clear_seconds * 1_000 })
-              states.set(key, (state = { uuid, job, hold, sinceT: undefined, toldHealthy: false, seenT: t }))
+              states.set(key, (state = { uuid, job, hold, sinceT: undefined, reportedHealthy: false, seenT: t }))
             }
             state.seenT = t
             state.job = job
@@ -213,8 +213,8 @@ export const stragglerGpu = defineDetector({
             if (judged?.slow === false && state.hold.settled() !== 'faulty') state.sinceT = undefined
             if (held === 'healthy') healthy(found, state)
             else if (held === 'faulty' && judged !== undefined) {
-              state.toldHealthy = false
-              found.push(tell(t, state, row, judged, all))
+              state.reportedHealthy = false
+              found.push(faultyFinding(t, state, row, judged, all))
             }
           }
         }

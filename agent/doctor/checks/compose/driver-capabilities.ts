@@ -37,8 +37,8 @@ export const composeDriverCapabilities = defineCheck({
       const names = text.split(',').map((one) => one.trim())
       const unknown = names.filter((one) => !DRIVER_CAPABILITIES.includes(one))
       if (unknown.length > 0) {
-        const words = `${NAME} must be some of ${DRIVER_CAPABILITIES.join(', ')}, not "${unknown.join(',').slice(0, 60)}": the container does not start`
-        return [complainOf('fail', service, place, words, [remedy('Name those that there are.')])]
+        const message = `${NAME} must be some of ${DRIVER_CAPABILITIES.join(', ')}, not "${unknown.join(',').slice(0, 60)}": the container does not start`
+        return [complainOf('fail', service, place, message, [remedy('Name those that there are.')])]
       }
       const has = (one: string): boolean => names.includes('all') || names.includes(one)
       const cuda = service.family?.gpu === 'cuda' && service.family.name !== 'dcgm-exporter'

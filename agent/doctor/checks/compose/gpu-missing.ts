@@ -29,7 +29,7 @@ export const composeGpuMissing = defineCheck({
       const { family, env } = service
       const visible = visibleNames(service).length > 0
       if (family?.gpu !== 'cuda' && family?.gpu !== 'either' && !visible) return []
-      // What is wrong with a request is told by compose-gpu-request.
+      // compose-gpu-request reports what is wrong with a request.
       if (gpuGiven(service, engine?.defaultRuntime) !== undefined || gpuAsks(service).length > 0 || requestProblems(service).length > 0)
         return [passOf(service, 'it asks for a GPU')]
       if (forCpu(service)) return [passOf(service, 'it is meant for the CPU')]

@@ -32,7 +32,9 @@ export const composeGpuRequest = defineCheck({
     return await eachService(around, 'no service asks for a GPU', (service, project) => {
       const problems = requestProblems(service)
       if (problems.length > 0) {
-        return problems.map(({ status, place, words, why, yaml }): Finding => complainOf(status, service, place, words, [write(service, project, why, yaml)]))
+        return problems.map(({ status, place, message, why, yaml }): Finding =>
+          complainOf(status, service, place, message, [write(service, project, why, yaml)]),
+        )
       }
       const given = gpuGiven(service, engine?.defaultRuntime)
       if (given === undefined) return []

@@ -34,7 +34,7 @@ export const composeGpuShared = defineCheck({
         {
           status: 'warn',
           subject: subjectOf(second.service),
-          summary: `several services get the same GPUs: ${names}. A count begins at GPU 0 for each of them, and nobody shares out; one may take the memory that another needs`,
+          summary: `several services get the same GPUs: ${names}. A count starts at GPU 0 for each of them, and the engine does not divide them; one may take the memory that another needs`,
           remedies: takers.slice(0, 8).map(({ service }, index) => {
             const gpu = gpus.length === 0 ? index : (gpus[index % gpus.length]?.index ?? index)
             return write(service, project, `On a host with several GPUs name that of ${service.name}.`, reservation(service, `device_ids: ["${gpu}"]`))

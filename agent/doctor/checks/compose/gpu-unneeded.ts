@@ -11,7 +11,7 @@ export const composeGpuUnneeded = defineCheck({
   covers: ['unused_gpu'],
   run: async (around) =>
     await eachService(around, 'no service asks for a GPU', (service, project) => {
-      // A default runtime gives nobody a GPU who does not ask.
+      // A default runtime gives a GPU only to a container that asks for one.
       if (gpuGiven(service, undefined) === undefined) return []
       const { family, name, part } = service
       if (family?.gpu !== 'none') return [passOf(service, 'it asks for a GPU')]

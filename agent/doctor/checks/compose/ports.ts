@@ -1,4 +1,4 @@
-// Are ports published to the whole world that ask nobody for a password, and is each port valid and taken once?
+// Are ports published to all addresses by services without a password, and is each port valid and used once?
 import { defineCheck, type Finding } from '../../definition.ts'
 import { complainOf, eachProject, passOf, write } from '../../compose/look.ts'
 import { at, placeText, textOf } from '../../compose/part.ts'

@@ -1,4 +1,4 @@
-// Are passwords and tokens written into compose files? Their values are never told.
+// Are passwords and tokens written into compose files? Their values are never printed.
 import { redact } from '../../../lib/redact.ts'
 import { defineCheck, type Finding } from '../../definition.ts'
 import type { Remedy } from '../../../model/fault.ts'
@@ -38,12 +38,13 @@ export const composeSecrets = defineCheck({
     await eachService(around, 'no service has settings that could be secrets', (service, project): readonly Finding[] => {
       const { name, env, part } = service
       const found: Finding[] = []
-      const tell = (place: Place, words: string, ...remedies: readonly Remedy[]): void => void found.push(complainOf('warn', service, place, words, remedies))
+      const complain = (place: Place, message: string, ...remedies: readonly Remedy[]): void =>
+        void found.push(complainOf('warn', service, place, message, remedies))
       const beside = (what: string): string =>
         `Put ${what} into the file .env beside ${project.files[0] ?? service.file} (chmod 600 .env, and keep it out of git).`
       for (const [key, { literal, file, line }] of env) {
         if (literal === undefined || !isSecret(key, literal)) continue
-        tell(
+        complain(
           { file, line },
           `the value of ${key} stands in clear: whoever sees the file, its history in git, or docker inspect, has it`,
           { text: beside(`a line with ${key} and its value`) },
@@ -54,7 +55,7 @@ export const composeSecrets = defineCheck({
       const args = at(part, 'build', 'args')
       for (const [key, own] of entriesOf(args === undefined ? undefined : byName(args))) {
         if (!isSecret(key, literalOf(own))) continue
-        tell(
+        complain(
           own,
           `the value of the build argument ${key} stands in clear, and stays in the history of the image`,
           {
@@ -66,7 +67,7 @@ export const composeSecrets = defineCheck({
       for (const key of ['command', 'entrypoint']) {
         const place = inArguments(at(part, key))
         if (place === undefined) continue
-        tell(
+        complain(
           place,
           `a password or token stands in clear in its ${key}: every user of this host can read it there too (ps)`,
           { text: beside('it, under a name such as API_KEY,') },

@@ -14,12 +14,12 @@ const allocator: Judge = (service, project) =>
   ['PYTORCH_CUDA_ALLOC_CONF', 'PYTORCH_ALLOC_CONF'].flatMap((name) => {
     const set = service.env.get(name)
     if (set?.value === undefined || set.value.trim() === '') return []
-    return parseAllocConf(set.value).problems.map(({ level, words }) =>
+    return parseAllocConf(set.value).problems.map(({ level, message }) =>
       complainOf(
         level === 'refused' ? 'fail' : 'warn',
         service,
         set,
-        `${name}: ${words}${level === 'refused' ? '; PyTorch ends at its first use of the GPU' : ''}`,
+        `${name}: ${message}${level === 'refused' ? '; PyTorch ends at its first use of the GPU' : ''}`,
         [writeEnv(service, project, 'A setting that helps most against fragmentation, and needs no tuning.', name, 'expandable_segments:True')],
       ),
     )
@@ -111,7 +111,7 @@ export const composeSettings = defineCheck({
         return [
           passOf(
             service,
-            'restart: always also hides a crash loop; docker ps shows "Restarting", Warpwatch tells oom_restart_loop',
+            'restart: always also hides a crash loop; docker ps shows "Restarting", Warpwatch reports oom_restart_loop',
             at(service.part, 'restart'),
           ),
         ]

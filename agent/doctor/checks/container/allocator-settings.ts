@@ -25,10 +25,10 @@ export const containerAllocatorSettings = defineCheck({
       if (set.length === 0) return [pass('not set: PyTorch goes by its defaults')]
       const found: ContainerFinding[] = []
       for (const { name, text } of set) {
-        for (const { level, words } of parseAllocConf(text).problems) {
+        for (const { level, message } of parseAllocConf(text).problems) {
           const remove = { text: `Correct it in the environment of the container, or take ${name} out.`, command: `unset ${name}` }
           found.push(
-            complain(level === 'refused' ? 'fail' : 'warn', `${name}: ${words}${level === 'refused' ? '; PyTorch ends at its first use of the GPU' : ''}`, [
+            complain(level === 'refused' ? 'fail' : 'warn', `${name}: ${message}${level === 'refused' ? '; PyTorch ends at its first use of the GPU' : ''}`, [
               remove,
               GOOD,
             ]),

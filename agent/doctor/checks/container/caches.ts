@@ -58,7 +58,7 @@ export const containerCaches = defineCheck({
         )
       }
       if (found.length > 0) return found
-      if (fine + readOnly === 0) return [skipped('who may write into its cache folders cannot be told')]
+      if (fine + readOnly === 0) return [skipped('who may write into its cache folders cannot be determined')]
       return [pass(`user ${who.uid} may write into ${counted(fine, 'cache folder')}${readOnly > 0 ? `; ${readOnly} with models is mounted read-only` : ''}`)]
     }),
 })

@@ -50,7 +50,7 @@ export const containerGpuGiven = defineCheck({
             ]),
           ]
         }
-        if (request.gpus.length === 0) return [skipped('which GPUs it was given cannot be told')]
+        if (request.gpus.length === 0) return [skipped('which GPUs it was given cannot be determined')]
         return [pass(`was given GPU ${request.gpus.map(({ index }) => index).join(', ')}`)]
       },
       { alsoImages: true },

@@ -13,7 +13,7 @@ const again = ({ engine, name }: DoctorContainer) => ({
 })
 const MODULE = /NVRM version:.*?\s(\d{3,4}\.\d+(?:\.\d+)?)\s/
 
-/** `denied`: minors that its rules refuse; undefined: nobody can read them (cgroup v2). */
+/** `denied`: minors that its rules refuse; undefined: they cannot be read (cgroup v2). */
 async function deniedMinors({ files, config }: Surroundings, pid: number, minors: readonly number[]): Promise<readonly number[] | undefined> {
   const line = parseCgroupLines((await files.readText(`/proc/${pid}/cgroup`)) ?? '').find(({ controllers }) => controllers.includes('devices'))
   // A path seen from another namespace must never be joined to a mount.

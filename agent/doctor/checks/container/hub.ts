@@ -32,7 +32,7 @@ export const containerHub = defineCheck({
       }
       const offline = [OFFLINE, OLD].find((name) => on(env.get(name)))
       const hub = hubFolder(env)
-      // Where nobody can look, nothing is said of it.
+      // Where it cannot be read, nothing is reported.
       if (offline !== undefined && hub !== undefined && container.files !== undefined) {
         const names = await container.files.list(hub)
         if (names === undefined || !names.some((name) => name.startsWith('models--'))) {

@@ -8,7 +8,7 @@ import { complain, eachContainer, pass, recreate } from '../../container/view.ts
 /** Importing PyTorch and starting CUDA takes some 3 GiB of host memory, before any data. */
 const LEAST = 4 * GIB
 
-/** How often the kernel killed something in it for memory since it started; undefined: not told. */
+/** How often the kernel killed something in it for memory since it started; undefined: not reported. */
 async function kills({ files, config }: Surroundings, pid: number): Promise<number | undefined> {
   const lines = parseCgroupLines((await files.readText(`/proc/${pid}/cgroup`)) ?? '')
   const v1 = lines.find(({ controllers }) => controllers.includes('memory'))

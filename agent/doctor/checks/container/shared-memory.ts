@@ -17,7 +17,7 @@ export const containerSharedMemory = defineCheck({
       if (container.ipcMode === 'host') return [pass("it uses the host's shared memory")]
       const space = container.files === undefined ? undefined : await container.files.space('/dev/shm')
       const total = space?.totalBytes ?? container.shmSizeBytes
-      if (total === undefined) return [skipped('the engine does not tell the size of its /dev/shm')]
+      if (total === undefined) return [skipped('the engine does not report the size of its /dev/shm')]
       const more = [recreate(container, '--shm-size=8g', 'shm_size: 8gb')]
       // Nearly full is as bad as small.
       if (space !== undefined && total > 0 && space.availableBytes < total / 20) {

@@ -27,7 +27,7 @@ const olderBuild = (capability: string): Remedy =>
 async function judge(view: ContainerView, torch: Torch, gpus: readonly NvmlGpu[]): Promise<ContainerFinding> {
   if (torch.cuda === undefined) return skipped(`PyTorch ${torch.version} is not a build for CUDA`)
   const architectures = await torchArchitectures(view.files(), torch)
-  if (architectures === undefined) return skipped(`what PyTorch ${torch.version} was compiled for is not told by its libraries`)
+  if (architectures === undefined) return skipped(`the libraries of PyTorch ${torch.version} do not say what it was compiled for`)
   const known = gpus.flatMap(({ name, computeCapability }) => (computeCapability === undefined ? [] : [{ name, capability: computeCapability }]))
   if (known.length === 0) return skipped('the compute capability of its GPUs is not known')
   const unfit = known.filter(({ capability }) => runsOn(architectures, capability) === 'no')

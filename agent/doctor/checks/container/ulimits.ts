@@ -2,7 +2,7 @@
 import { defineCheck } from '../../definition.ts'
 import { complain, eachContainer, pass, recreate, type ContainerFinding } from '../../container/view.ts'
 
-/** What Linux gives every process where nobody changes it. */
+/** What Linux gives every process unless it is changed. */
 const FILES = 1_024
 const STACK = 8 * 2 ** 20
 /** Registering memory for RDMA locks it; NCCL registers buffers of some hundred MiB. */

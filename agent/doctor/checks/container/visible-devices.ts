@@ -30,7 +30,7 @@ export const containerVisibleDevices = defineCheck({
       const given = wsl
         ? nvml.gpus
         : (resolveGpuRequest({ ...container.wish, ...(container.runtime === undefined ? {} : { runtime: container.runtime }) }, nvml.gpus)?.gpus ?? [])
-      if (given.length === 0) return [skipped(`${NAME}=${text}; which GPUs it was given cannot be told`)]
+      if (given.length === 0) return [skipped(`${NAME}=${text}; which GPUs it was given cannot be determined`)]
       if (names.some((name) => name.startsWith('MIG-'))) return [skipped(`${NAME}=${text}: MIG devices are not compared`)]
       const there = (name: string): boolean =>
         /^\d+$/.test(name) ? Number(name) < given.length : given.some(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()))

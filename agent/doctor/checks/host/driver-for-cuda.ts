@@ -82,12 +82,12 @@ export const driverForCuda = defineCheck({
     const facts = await nvml().catch(() => undefined)
     const driver = facts?.driverVersion ?? (await loadedModule(files))?.version
     if (driver === undefined || driver === '') return skipped("the driver's version is not known")
-    const told = /^(\d+)\./.exec(facts?.cudaVersion ?? '')?.[1]
-    const runs = told === undefined ? majorFor(branchOf(driver)) : Number(told)
+    const reported = /^(\d+)\./.exec(facts?.cudaVersion ?? '')?.[1]
+    const runs = reported === undefined ? majorFor(branchOf(driver)) : Number(reported)
     if (runs === undefined) return skipped(`it is not known which CUDA the driver ${driver} runs`)
     const findings = (await Promise.all(wanting.map(async (container) => await judge(container, driver, runs, facts)))).filter(
       (finding) => finding !== undefined,
     )
-    return findings.length > 0 ? findings : skipped('no container tells which CUDA it was built for (CUDA_VERSION)')
+    return findings.length > 0 ? findings : skipped('no container says which CUDA it was built for (CUDA_VERSION)')
   },
 })

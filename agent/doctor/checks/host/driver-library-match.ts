@@ -15,7 +15,7 @@ export const driverLibraryMatch = defineCheck({
     if (loaded === undefined) return skipped('no kernel module nvidia is loaded')
     const libraries = await installedLibraries(files, config.gpu.library)
     const [[path, version] = []] = libraries
-    if (path === undefined || version === undefined) return skipped('no libnvidia-ml whose file name tells its version')
+    if (path === undefined || version === undefined) return skipped('no libnvidia-ml whose file name contains its version')
     if ([...libraries.values()].includes(loaded.version)) return [{ status: 'pass', summary: `libraries and kernel module are both ${loaded.version}` }]
     const hold = family === 'debian' || family === 'ubuntu'
     return [

@@ -37,7 +37,7 @@ async function notLoaded(around: Surroundings): Promise<Finding> {
   }
 }
 
-/** Held by nobody, though the module is there: not supported by it, or it failed to start. */
+/** Used by no driver, though the module is loaded: not supported by it, or it failed to start. */
 const orphan = ({ address }: PciGpu, version: string): Finding => ({
   status: 'fail',
   subject: address,
@@ -62,7 +62,7 @@ export const driverLoaded = defineCheck({
     const loaded = await loadedModule(around.files)
     const free = found.gpus.filter(({ driver }) => driver === undefined)
     if (loaded === undefined) {
-      // In a container /proc/driver is hidden unless it was given a GPU; the link of the device tells all the same.
+      // In a container /proc/driver is hidden unless it was given a GPU; the link of the device shows it all the same.
       if (found.gpus.some(({ driver }) => driver === 'nvidia'))
         return [{ status: 'pass', summary: 'the kernel module nvidia holds the GPUs; its version cannot be seen from here' }]
       if ((await around.distribution()).inContainer) return skipped('this runs in a container, which does not show the modules of the host')

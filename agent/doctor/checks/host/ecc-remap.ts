@@ -41,7 +41,7 @@ function judge(gpu: NvmlGpu): Finding {
       remedies: [reset(gpu.index)],
     }
   if (value(gpuEccEnabled) === undefined && pending === undefined && pages === undefined)
-    return { status: 'skipped', subject, summary: `${gpu.name} does not tell of its memory (no ECC)` }
+    return { status: 'skipped', subject, summary: `${gpu.name} does not report memory errors (no ECC)` }
   return {
     status: 'pass',
     subject,

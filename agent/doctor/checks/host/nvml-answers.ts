@@ -106,7 +106,7 @@ export const nvmlAnswers = defineCheck({
           summary: `the kernel module ${loaded.version} is loaded, and no libnvidia-ml.so.1 was found`,
           remedies: [
             { text: "Install the driver's libraries, in the version of the module.", command: packages === undefined ? installDriver : install(packages) },
-            { text: 'If they lie elsewhere, tell where: gpu.library in warpwatch.yaml.', command: 'ldconfig -p | grep libnvidia-ml' },
+            { text: 'If they are elsewhere, set the path: gpu.library in warpwatch.yaml.', command: 'ldconfig -p | grep libnvidia-ml' },
           ],
         },
       ]

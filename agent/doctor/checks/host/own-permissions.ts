@@ -25,12 +25,12 @@ async function kernelLog({ files, uid, distribution }: Surroundings): Promise<Fi
   if (can === true) return well('kernel log', '/dev/kmsg can be read')
   if (can === undefined)
     return inContainer
-      ? missing('kernel log', 'the container has no /dev/kmsg: Xids and kills by the kernel are not told', {
+      ? missing('kernel log', 'the container has no /dev/kmsg: Xids and kills by the kernel are not reported', {
           text: 'Give it to the container.',
           command: 'docker run --device /dev/kmsg --cap-add SYSLOG …',
         })
       : undefined
-  return missing('kernel log', `uid ${uid} may not read /dev/kmsg: Xids and kills by the kernel are not told`, {
+  return missing('kernel log', `uid ${uid} may not read /dev/kmsg: Xids and kills by the kernel are not reported`, {
     text: 'Run it as root, or give the unit the capability CAP_SYSLOG.',
     command: 'sudo systemctl edit warpwatch   # [Service] AmbientCapabilities=CAP_SYSLOG',
   })
@@ -58,7 +58,7 @@ async function processes({ files, config, uid }: Surroundings): Promise<readonly
   const findings: Finding[] = []
   if (files.root === '/' && seesAllProcesses(config.host.proc_root) === false)
     findings.push(
-      missing('processes', 'it sees the processes of its own container only: who holds GPU memory is not told', {
+      missing('processes', 'it sees the processes of its own container only: which processes hold GPU memory is not reported', {
         text: 'Start it in the pid namespace of the host.',
         command: 'docker run --pid=host …',
       }),
@@ -94,7 +94,7 @@ async function places({ files, config }: Surroundings): Promise<readonly Finding
   if (cgroups) findings.push(well('cgroups', `${config.containers.cgroup_root} can be read`))
   else if (config.containers.enabled)
     findings.push(
-      missing('cgroups', `${config.containers.cgroup_root} is not there: CPU, memory and kills of containers are not told`, {
+      missing('cgroups', `${config.containers.cgroup_root} is not there: CPU, memory and kills of containers are not reported`, {
         text: 'In a container: give it the cgroups of the host.',
         command: 'docker run --cgroupns=host -v /sys/fs/cgroup:/sys/fs/cgroup:ro …',
       }),

@@ -47,7 +47,7 @@ function power({ index, throttleReasons, value }: NvmlGpu): Finding | undefined 
           text: 'Look at the supplies: a unit without power, a tripped breaker, a loose cable, a power cap of the chassis.',
           command: 'sudo ipmitool sdr type "Power Supply"; sudo ipmitool sel elist | tail',
         },
-        { text: 'Until it is mended let the cards draw less together than the supply gives.', command: `sudo nvidia-smi -i ${index} -pl WATTS` },
+        { text: 'Until it is repaired, keep the total power of the GPUs below what the supply gives.', command: `sudo nvidia-smi -i ${index} -pl WATTS` },
       ],
     }
   const heat = throttleReasons.filter((reason) => ['hw_thermal_slowdown', 'sw_thermal_slowdown', 'hw_slowdown'].includes(reason))
@@ -63,7 +63,7 @@ function power({ index, throttleReasons, value }: NvmlGpu): Finding | undefined 
       ],
     }
   const [limit, usual] = [value(gpuPowerLimitWatts), value(gpuPowerLimitDefaultWatts)]
-  // Limits are lowered on purpose more often than not: told, and no complaint.
+  // Limits are lowered on purpose more often than not: reported, but not as a problem.
   if (limit !== undefined && usual !== undefined && limit < usual - 1)
     return { status: 'pass', subject, summary: `its power limit is ${Math.round(limit)} W; as it comes it would be ${Math.round(usual)} W` }
   return undefined
@@ -79,6 +79,6 @@ export const pciePower = defineCheck({
     const facts = await nvml()
     if (facts === undefined || facts.gpus.length === 0) return skipped('no GPU answers')
     const findings = facts.gpus.flatMap((gpu) => [link(gpu), power(gpu)].filter((finding) => finding !== undefined))
-    return findings.length > 0 ? findings : skipped('the driver tells neither links nor power')
+    return findings.length > 0 ? findings : skipped('the driver reports neither links nor power')
   },
 })

@@ -16,11 +16,11 @@ export const persistence = defineCheck({
     if ((await distribution()).wsl !== 0) return skipped('WSL: Windows keeps the driver loaded')
     const facts = await nvml()
     if (facts === undefined || facts.gpus.length === 0) return skipped('no GPU answers')
-    const told = facts.gpus.filter((gpu) => gpu.value(gpuPersistenceMode) !== undefined)
-    if (told.length === 0) return skipped('the driver does not tell')
+    const reporting = facts.gpus.filter((gpu) => gpu.value(gpuPersistenceMode) !== undefined)
+    if (reporting.length === 0) return skipped('the driver does not report it')
     const screens = new Set(((await readPciGpus(files)) ?? []).filter(({ drivesScreen }) => drivesScreen).map(({ address }) => short(address)))
     // What draws a screen keeps the driver loaded as well.
-    const off = told.filter((gpu) => gpu.value(gpuPersistenceMode) === 0 && !screens.has(short(gpu.pciBusId)))
+    const off = reporting.filter((gpu) => gpu.value(gpuPersistenceMode) === 0 && !screens.has(short(gpu.pciBusId)))
     if (off.length === 0) return [{ status: 'pass', summary: 'persistence mode is on, or a screen keeps the driver loaded' }]
     const unit = await run('systemctl', ['cat', 'nvidia-persistenced.service'])
     const daemon = unit.kind === 'ended' && unit.exitCode === 0

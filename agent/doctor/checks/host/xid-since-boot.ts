@@ -1,4 +1,4 @@
-// What the driver reported in the kernel's log since boot: hardware that broke, as told from programs that misbehaved.
+// What the driver reported in the kernel's log since boot: hardware that broke, apart from programs that misbehaved.
 import { xid as xidFamily, xidFacts } from '../../../diagnosis/faults/xid.ts'
 import { plan } from '../../../diagnosis/faults/remedies/plan.ts'
 import { actionsFor } from '../../../diagnosis/xid/actions.ts'
@@ -11,7 +11,7 @@ import { skipped } from '../../parts/nvidia-pci.ts'
 
 type XidCount = { readonly xid: number; readonly address: string; count: number; last: number }
 
-/** Older ones may have been mended by a reset since; they are told, and fail nothing. */
+/** Older ones may have been fixed by a reset since; they are reported, and fail nothing. */
 const RECENT_S = 24 * 3_600
 
 export const xidSinceBoot = defineCheck({
@@ -52,7 +52,7 @@ export const xidSinceBoot = defineCheck({
       const age = Number.isFinite(uptime) ? uptime - last : 0
       const times = `${timesText(count)}, last ${agoText(age)}`
       const base = { ...(address === '' ? {} : { subject: address }), summary: `Xid ${xid} (${entry.title}) ${times}`, detail: entry.meaning }
-      // A program's own bug says nothing of the host; its incident is told where it crashed.
+      // A program's own bug says nothing of the host; its incident is reported where it crashed.
       if (entry.severity === 'info' || entry.causes[0] === 'program' || entry.causes[0] === 'user') return { status: 'pass', ...base }
       return {
         status: entry.severity === 'critical' && age < RECENT_S ? 'fail' : 'warn',

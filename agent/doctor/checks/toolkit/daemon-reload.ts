@@ -4,7 +4,7 @@ import { cdiNames } from '../../parts/cdi.ts'
 import type { DoctorContainer } from '../../parts/containers.ts'
 import { findToolkit, olderThan, readToolkitConfig, toolkitMatters } from '../../parts/toolkit-files.ts'
 
-/** Devices that the engine itself was told of are in systemd's rules too. */
+/** Devices that the engine itself was given are in systemd's rules too. */
 const known = (container: DoctorContainer): boolean =>
   container.privileged || cdiNames(container).length > 0 || container.wish.devicePaths.some((path) => path.startsWith('/dev/nvidiactl'))
 
@@ -19,7 +19,7 @@ export const daemonReload = defineCheck({
     const { engine, distribution } = ready
     if (distribution.wsl !== 0) return [{ status: 'skipped', summary: 'under WSL2 there are no device nodes of GPUs that could be taken away' }]
     if (engine.kind === 'podman') return [{ status: 'pass', summary: 'Podman itself knows the devices that it gives by CDI' }]
-    if (engine.cgroupDriver === undefined) return [{ status: 'skipped', summary: 'the engine does not tell its cgroup driver' }]
+    if (engine.cgroupDriver === undefined) return [{ status: 'skipped', summary: 'the engine does not report its cgroup driver' }]
     if (engine.cgroupDriver !== 'systemd')
       return [{ status: 'pass', summary: `the cgroup driver is ${engine.cgroupDriver}: systemd does not write its device rules` }]
     // By these links systemd finds the devices when it writes its rules again (195:255 is nvidiactl).

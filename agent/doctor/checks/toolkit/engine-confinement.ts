@@ -16,7 +16,7 @@ export const engineConfinement = defineCheck({
     const { engine } = ready
     const enforcing = (await around.files.readText('/sys/fs/selinux/enforce'))?.trim()
     if (enforcing !== '1') return [{ status: 'pass', summary: enforcing === undefined ? 'this host has no SELinux' : 'SELinux is permissive' }]
-    // Podman confines wherever SELinux is on, Docker only when it is told to (`selinux-enabled`).
+    // Podman confines wherever SELinux is on, Docker only when it is configured to (`selinux-enabled`).
     if (engine.kind === 'docker' && !engine.security.includes('selinux'))
       return [{ status: 'pass', summary: 'SELinux is enforcing, and Docker does not confine its containers by it' }]
     for (const name of BOOLEANS) {

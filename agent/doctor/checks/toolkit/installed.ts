@@ -2,7 +2,7 @@
 import { defineCheck } from '../../definition.ts'
 import { findToolkit, installToolkit, olderThan, toolkitMatters } from '../../parts/toolkit-files.ts'
 
-/** CVE-2025-23266: a container can take over the host; mended in 1.17.8 (NVIDIA's bulletin 5659; microsoft/azurelinux#14382). */
+/** CVE-2025-23266: a container can take over the host; fixed in 1.17.8 (NVIDIA's bulletin 5659; microsoft/azurelinux#14382). */
 const SAFE = [1, 17, 8] as const
 
 export const toolkitInstalled = defineCheck({
@@ -25,7 +25,7 @@ export const toolkitInstalled = defineCheck({
       return [{ status: wanting > 0 ? 'fail' : 'warn', summary, remedies }]
     }
     const { program, version } = toolkit
-    if (version === undefined) return [{ status: 'pass', summary: `${program} is there; it does not tell its version` }]
+    if (version === undefined) return [{ status: 'pass', summary: `${program} is there; it does not report its version` }]
     if (!olderThan(version, SAFE)) return [{ status: 'pass', summary: `version ${version}` }]
     return [
       {

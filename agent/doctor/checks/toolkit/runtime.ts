@@ -40,7 +40,7 @@ export const toolkitRuntime = defineCheck({
     // A rootless engine's file lies in its user's home.
     const config = engine.rootless ? parseDaemonConfig(undefined) : parseDaemonConfig(await around.files.readText(DAEMON_CONFIG))
     if (config.kind === 'broken') {
-      const text = 'Mend the JSON (a missing or trailing comma, mostly); Docker does not start again with this file. See what is wrong with:'
+      const text = 'Fix the JSON (mostly a missing or trailing comma): Docker does not start with this file. See what is wrong with:'
       return say('fail', `${DAEMON_CONFIG} is not valid JSON: ${config.why}`, { text, command: `python3 -m json.tool ${DAEMON_CONFIG}` })
     }
     if (config.hasRuntime) {

@@ -64,7 +64,7 @@ export const toolkitSettings = defineCheck({
       const names = byVariable.map(({ name }) => name).join(', ')
       found.push({
         status: 'fail',
-        summary: `${names}: asks by NVIDIA_VISIBLE_DEVICES, which the toolkit is told to ignore (accept-nvidia-visible-devices-envvar-when-unprivileged = false)`,
+        summary: `${names}: asks by NVIDIA_VISIBLE_DEVICES, which the toolkit is set to ignore (accept-nvidia-visible-devices-envvar-when-unprivileged = false)`,
         remedies: [
           { text: 'Create the container again with --gpus all (compose: deploy.resources.reservations.devices) in place of the variable.' },
           {

@@ -50,9 +50,9 @@ export const wsl2Driver = defineCheck({
       crashed = error.kind === 'crash'
     }
     const version = await askWindows(around)
-    if (version === undefined) return skipped('neither NVML nor nvidia-smi.exe of Windows tells a driver')
-    const told = judge(version, crashed)
-    if (told.status !== 'pass') return [told]
+    if (version === undefined) return skipped('neither NVML nor nvidia-smi.exe of Windows reports a driver')
+    const finding = judge(version, crashed)
+    if (finding.status !== 'pass') return [finding]
     return [{ status: 'pass', summary: `the driver of Windows is ${version}; why WSL does not see it, wsl2-gpu-device and wsl2-libraries say` }]
   },
 })

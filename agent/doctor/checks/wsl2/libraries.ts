@@ -69,15 +69,15 @@ export const wsl2Libraries = defineCheck({
         ],
       })
     const { own } = await readWindows(files)
-    // Those without glibc's cache have nothing to be told by this file.
-    const told = ['alpine', 'nixos'].includes(where.guest.family) || (await files.readText(LOADER_FILE))?.includes(WSL_LIBRARY_FOLDER) === true
-    if (!told)
+    // Distributions without glibc's cache do not use this file.
+    const named = ['alpine', 'nixos'].includes(where.guest.family) || (await files.readText(LOADER_FILE))?.includes(WSL_LIBRARY_FOLDER) === true
+    if (!named)
       findings.push({
         status: 'warn',
         summary: `${LOADER_FILE} does not name ${WSL_LIBRARY_FOLDER}: programs do not find libcuda.so.1`,
         remedies: [
           ...(isSwitchedOff(own, 'automount.ldconfig')
-            ? [{ text: 'WSL is told not to write it: take ldconfig=false out of the section [automount].', command: 'sudo nano /etc/wsl.conf' }, RESTART_WSL]
+            ? [{ text: 'WSL is set not to write it: take ldconfig=false out of the section [automount].', command: 'sudo nano /etc/wsl.conf' }, RESTART_WSL]
             : []),
           { text: 'Write it, and refresh the loader’s cache.', command: `echo ${WSL_LIBRARY_FOLDER} | sudo tee ${LOADER_FILE} && sudo ldconfig` },
         ],

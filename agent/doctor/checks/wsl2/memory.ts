@@ -100,7 +100,7 @@ export const wsl2Memory = defineCheck({
     if ('skip' in where) return where.skip
     const { files, env } = around
     const kib = /^MemTotal:\s+(\d+) kB$/m.exec((await files.readText('/proc/meminfo')) ?? '')?.[1]
-    if (kib === undefined) return skipped('/proc/meminfo does not tell how much memory there is')
+    if (kib === undefined) return skipped('/proc/meminfo does not say how much memory there is')
     const total = Number(kib) * 1024
     const config = await readWslConfig(files, (await readWindows(files)).mounts, env['PATH'] ?? '')
     const findings = [...(config === undefined || config === 'several' ? [] : fileFindings(config, total)), ...(await wants(around, total))]

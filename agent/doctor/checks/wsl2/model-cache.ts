@@ -19,7 +19,7 @@ export const wsl2ModelCache = defineCheck({
     const { files } = around
     const env = new Map(Object.entries(around.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])))
     const folders = cacheFolders(env).filter(({ models }) => models)
-    if (folders.length === 0) return skipped('no variable and no home tells where models lie')
+    if (folders.length === 0) return skipped('no variable and no home folder says where models are')
     const { mounts } = await readWindows(files)
     const table = parseMounts((await files.readText('/proc/self/mountinfo', 2 ** 20)) ?? '')
     const findings: Finding[] = []

@@ -31,7 +31,7 @@ export const wsl2Version = defineCheck({
           status: 'fail',
           summary: `expected WSL2, this is WSL1 (kernel ${kernel}): it has no GPU and no container engine`,
           remedies: [
-            { text: 'Convert this distribution, in PowerShell; its files stay (wsl --list tells its name).', command: `wsl --set-version ${name} 2` },
+            { text: 'Convert this distribution, in PowerShell; its files stay (wsl --list shows its name).', command: `wsl --set-version ${name} 2` },
             { text: 'Let new ones be WSL2 too.', command: 'wsl --set-default-version 2' },
           ],
         },

@@ -4,7 +4,7 @@ import { everyCycle, type Scenario } from '../scenario.ts'
 
 export const throttling: Scenario = {
   name: 'throttling',
-  shows: 'from 20 s to 150 s GPUs 0 and 1 overheat and slow down, while somebody capped GPU 4 at 300 W; again every 4 min',
+  shows: 'from 20 s to 150 s GPUs 0 and 1 overheat and slow down, while GPU 4 has a power limit of 300 W; again every 4 min',
   begin: (stage) =>
     everyCycle(240, (second) => {
       const hot = second >= 20 && second < 150

@@ -18,7 +18,7 @@ export const cases: readonly CheckCase[] = [
     status: 'warn',
     says: /a \(count: all.*b \(count: all.*"gpus:\\n {2}- driver: nvidia\\n {4}device_ids: \[\\"0\\"\].*device_ids: \[\\"1\\"\]/,
   },
-  { about: 'one each, and nobody knows the host', scene: written(services('count: 1', 'count: 1')), status: 'warn', says: /begins at GPU 0/ },
+  { about: 'one each, and the host is not known', scene: written(services('count: 1', 'count: 1')), status: 'warn', says: /starts at GPU 0/ },
   { about: 'a monitor takes nothing', scene: written(services('count: all, capabilities: [gpu, utility]', 'count: all'), { nvml: two }), status: 'skipped' },
   { about: 'by names', scene: written(services('device_ids: ["0"]', 'device_ids: ["1"]'), { nvml: two }), status: 'skipped' },
   { about: 'one alone', scene: written('services: {a: {image: x, gpus: all}}'), status: 'skipped' },

@@ -40,6 +40,11 @@ export const cases: readonly CheckCase[] = [
     status: 'pass',
     says: /first use/,
   },
-  { about: 'it is not told', scene: { engine, containers, files: torch([]), nvml: nvmlFacts() }, status: 'skipped', says: /not told by its libraries/ },
+  {
+    about: 'its libraries do not say',
+    scene: { engine, containers, files: torch([]), nvml: nvmlFacts() },
+    status: 'skipped',
+    says: /do not say what it was compiled for/,
+  },
   { about: 'no GPU is known', scene: { engine, containers, files }, status: 'skipped', says: /no GPU/ },
 ]

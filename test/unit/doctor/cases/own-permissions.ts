@@ -18,7 +18,7 @@ export const cases: readonly CheckCase[] = [
   },
   {
     about: 'an engine that is down',
-    scene: { files: seen, engine: new EngineError('driver_error', 'GET /info on /var/run/docker.sock: nobody listens') },
+    scene: { files: seen, engine: new EngineError('driver_error', 'GET /info on /var/run/docker.sock: no process listens') },
     status: 'warn',
     says: /systemctl enable --now docker/,
   },
