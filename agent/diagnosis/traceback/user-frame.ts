@@ -8,7 +8,7 @@ const STANDARD =
 const GENERATED = /^<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\\/]|\.pyx$|\.pxi$|\.(?:so|h|hpp|cc|cpp|cu|pxd)$|:codegen\(|^\(unknown/
 /** A PyTorch built in its source tree, and Ray's compiled half. */
 const SOURCE_TREE =
-  /[\\/]sglang[\\/]srt[\\/]|[\\/]torch[\\/](?:_[a-z]\w*|nn|distributed|utils|autograd|cuda|optim|fx|jit|onnx|ao|library|serialization\.py|tensor\.py|functional\.py|multiprocessing)(?:[\\/.]|$)/
+  /[\\/]torch[\\/](?:_[a-z]\w*|nn|distributed|utils|autograd|cuda|optim|fx|jit|onnx|ao|library|serialization\.py|tensor\.py|functional\.py|multiprocessing)(?:[\\/.]|$)/
 const LAUNCHER =
   /[\\/]bin[\\/][\w.-]{1,60}$|[\\/](?:pydevd?|pydev|debugpy|_pydev_imps|_pydevd_bundle)[\\/]|pydevd?\.py$|[\\/]torch[\\/]distributed[\\/](?:run|launch)\.py$|[\\/](?:accelerate|deepspeed)[\\/](?:commands|launcher)[\\/]|[\\/]\.vscode/
 
