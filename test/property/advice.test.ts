@@ -86,7 +86,8 @@ const NVIDIA_ONLY = /\bnvidia-smi\b|\bnvidia-ctk\b|\bdcgmi\b|whl\/cu\d|compute-s
 const AMD_ONLY = /\brocm-smi\b|\bamd-smi\b|\brocminfo\b|whl\/rocm|HSA_OVERRIDE|AMD_SERIALIZE|HIP_LAUNCH_BLOCKING|PYTORCH_HIP_ALLOC_CONF/
 const INTEL_ONLY = /\bxpu-smi\b|UR_L0_|ZE_AFFINITY/
 
-const OF_NVIDIA = /^(?:xid|nvml_\w+|gpu_lost|ecc_error|nvlink_errors|fabric_manager|vgpu_license|driver_not_loaded|gpu_unschedulable|cublas_cudnn_error|bitsandbytes_setup)$/
+const OF_NVIDIA =
+  /^(?:xid|nvml_\w+|gpu_lost|ecc_error|nvlink_errors|fabric_manager|vgpu_license|driver_not_loaded|gpu_unschedulable|cublas_cudnn_error|bitsandbytes_setup)$/
 
 const FACT_NAMES: Readonly<Record<string, readonly (keyof Facts)[]>> = {
   GPU: ['pci_bus_id', 'gpu_index'],
