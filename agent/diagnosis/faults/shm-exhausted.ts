@@ -60,6 +60,7 @@ export const shmExhausted = ruleFamily({
     'o space left on device',
     '/dev/shm because ',
     'posix_fallocate failed',
+    'nable to initialize shared memory key',
   ],
   facts,
   rules: [
@@ -105,6 +106,13 @@ export const shmExhausted = ruleFamily({
       title: 'Shared memory is too small',
       remedies,
       verdict: 'Ray keeps its objects on disk, because /dev/shm is too small: many times slower.',
+    },
+    {
+      pattern: /[Uu]nable to initialize shared memory key[^\n]{0,120}to requested size \((\d{1,15}) bytes\)/,
+      severity,
+      title,
+      remedies,
+      verdict: ({ match }) => `Triton could not create shared memory of ${gib(Number(match[1]))} for a Python model: /dev/shm is too small.`,
     },
     {
       pattern: /\/dev\/shm\b.{0,200}[Nn]o space left on device|[Nn]o space left on device.{0,120}\/dev\/shm\b/,

@@ -34,6 +34,8 @@ export const cudaOomInference = memoryFamily(
     'KV cache is needed, which is larger than',
     'tokens that can be stored in KV cache',
     'alloc_req_slots runs out of memory',
+    'refill out of memory. Try to lower',
+    'Decode out of memory. Try to lower',
     'odules are dispatched on the CPU or the disk',
     'failed to allocate compute buffers',
     'failed to allocate buffer for kv cache',
@@ -88,6 +90,15 @@ export const cudaOomInference = memoryFamily(
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: longest,
       remedies: moreCache,
+    },
+    {
+      pattern:
+        /(Prefill|Decode) out of memory\. Try to lower your batch size\.(?:\s{0,4}Try to allocate (\d{1,9}) tokens\.\s{0,4}Available tokens: (\d{1,9}))?/,
+      verdict: (_, situation) => {
+        const [, asked, left] = /Try to allocate (\d{1,9}) tokens\.\s{0,4}Avail\w{0,6} tokens: (\d{1,9})/.exec(situation.text) ?? []
+        return `SGLang's KV cache is full${asked === undefined ? '' : `: ${asked} tokens were asked for, ${left} were left`}. Memory for tokens, not the card as a whole, ran out.`
+      },
+      remedies: (situation) => lessInSglang(situation, 'cache'),
     },
     {
       pattern: /alloc_req_slots runs out of memory/,

@@ -38,6 +38,7 @@ export const cudaOomPlain = memoryFamily(
     'NvMapMemAllocInternalTagged',
     'Insufficient VRAM',
     'not enough VRAM',
+    'ErrorOutOfDeviceMemory',
   ],
   [
     {
@@ -72,6 +73,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern:
         /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+    },
+    {
+      pattern: /vk::\w{1,40}::\w{1,40}: ErrorOutOfDeviceMemory|VK_ERROR_OUT_OF_DEVICE_MEMORY/,
+      facts: (_, message) => known({ requested_bytes: bytesOf(/allocation of size (\d{1,15}) failed/.exec(message)?.[1], '') }),
     },
     {
       pattern: /System is out of GPU (?:and shared host )?memory|\bGPU (?:ran )?out of memory\b|Insufficient VRAM|not enough VRAM/,

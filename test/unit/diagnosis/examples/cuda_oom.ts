@@ -182,4 +182,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'NVRM: nvCheckOkFailedNoLog: Check failed: Out of memory [NV_ERR_NO_MEMORY] (0x00000051) returned from _memdescAllocInternal(pMemDesc) @ mem_desc.c:1359',
     kinds: [],
   },
+  {
+    name: 'SGLang: tokens',
+    text: 'RuntimeError: Decode out of memory. Try to lower your batch size.\nTry to allocate 64 tokens.\nAvailable tokens: 3',
+    kinds: ['cuda_oom'],
+  },
+  { name: 'Vulkan', text: 'ggml_vulkan: vk::Device::allocateMemory: ErrorOutOfDeviceMemory', kinds: ['cuda_oom'] },
 ]

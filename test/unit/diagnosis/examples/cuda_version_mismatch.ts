@@ -54,4 +54,29 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: ':0:rocdevice.cpp :2984: 12 us: Callback: Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_INVALID_ISA: The instruction set architecture is invalid. code: 0x100f',
     kinds: ['cuda_version_mismatch'],
   },
+  {
+    name: 'TensorRT: an engine of another version',
+    text: 'Error Code 6: API Usage Error (The engine plan file is not compatible with this version of TensorRT, expecting library version 10.9.0.34 got 10.3.0.26, please rebuild.)',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'TensorRT: an engine of another GPU',
+    text: 'Unable to load: the engine plan file is generated on an incompatible device, expecting compute 9.0 got compute 8.6, please rebuild.',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'a server for another GPU',
+    text: 'Could not start backend: Runtime compute cap 86 is not compatible with compile time compute cap 90',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'rocBLAS without the card',
+    text: 'rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat: Illegal seek for GPU arch : gfx1010',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'DeepSpeed and the toolkit',
+    text: 'CUDAMismatchException: Installed CUDA version 12.1 does not match the version torch was compiled with 12.8, unable to compile cuda/cpp extensions',
+    kinds: ['cuda_version_mismatch'],
+  },
 ]

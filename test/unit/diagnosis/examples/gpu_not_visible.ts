@@ -107,4 +107,7 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     facts: { path: '/dev/nvidia-caps-imex-channels/channel0' },
   },
+  { name: 'ROCm: device files', text: 'Unable to open /dev/kfd read-write: Permission denied', kinds: ['gpu_not_visible'], facts: { path: '/dev/kfd' } },
+  { name: 'Intel', text: 'RuntimeError: No XPU devices are available.', kinds: ['gpu_not_visible'] },
+  { name: 'Ray', text: 'ValueError: Current node has no GPU available. vLLM engine cannot start without GPU.', kinds: ['gpu_not_visible'] },
 ]

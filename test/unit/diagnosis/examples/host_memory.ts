@@ -22,4 +22,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { signal: 'SIGABRT' },
   },
   { name: 'quiet: memory is printed', text: '2026-03-02 10:00:00,000 INFO mem: host memory 12.0 GiB of 64.0 GiB', kinds: [] },
+  {
+    name: 'Ollama',
+    text: 'level=INFO msg="NewLlamaServer failed" error="model requires more system memory (51.3 GiB) than is available (22.0 GiB)"',
+    kinds: ['host_memory'],
+    facts: { requested_bytes: 51.3 * 2 ** 30 },
+  },
 ]

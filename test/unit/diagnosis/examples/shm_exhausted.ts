@@ -31,4 +31,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { path: '/dev/shm/pym-77-abc' },
   },
   { name: 'quiet: df', text: 'tmpfs            64M     0   64M   0% /dev/shm', kinds: [] },
+  {
+    name: 'Triton',
+    text: "Unable to initialize shared memory key 'region_3' to requested size (134217728 bytes). Error: No space left on device",
+    kinds: ['shm_exhausted'],
+  },
 ]

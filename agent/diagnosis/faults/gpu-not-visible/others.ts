@@ -1,0 +1,52 @@
+// No GPU of AMD or Intel that the program may use, and none in the node of a cluster.
+import type { Rule } from '../parts/rules.ts'
+import { requestGpu } from './remedies.ts'
+
+export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available']
+
+export const otherRules: readonly Rule[] = [
+  {
+    pattern: /Unable to open \/dev\/kfd read-write: ([A-Z][\w ]{3,40})/,
+    severity: 'critical',
+    title: 'ROCm may not open the GPU',
+    verdict: ({ match }) =>
+      match[1]?.startsWith('Permission') === true
+        ? 'The program may not open /dev/kfd: its user is not in the group that owns the device files (render, on some systems video).'
+        : `ROCm could not open /dev/kfd (${match[1]}): the amdgpu driver is not loaded, or the container was not given the device.`,
+    remedies: ({ match }) => [
+      match[1]?.startsWith('Permission') === true
+        ? {
+            text: 'Add the user to the groups of the devices; it takes effect at the next login.',
+            command: 'sudo usermod -aG render,video "$USER"; ls -ln /dev/kfd /dev/dri',
+          }
+        : { text: 'See whether driver and device files are there.', command: 'lsmod | grep amdgpu; ls -l /dev/kfd /dev/dri' },
+      {
+        text: 'In a container: pass the devices and the groups that own them (numbers of the host).',
+        command: 'docker run --device /dev/kfd --device /dev/dri --group-add $(stat -c %g /dev/kfd) <IMAGE>',
+      },
+    ],
+    facts: () => ({ path: '/dev/kfd' }),
+  },
+  {
+    pattern: /No XPU devices are available/,
+    severity: 'critical',
+    title: 'No Intel GPU visible to the program',
+    verdict: 'PyTorch finds no Intel GPU: the compute runtime (Level Zero) is missing or too old, or the user may not open /dev/dri.',
+    remedies: [
+      { text: 'See whether Level Zero lists the GPU, and who may open it.', command: 'sycl-ls; ls -l /dev/dri' },
+      { text: 'Add the user to the group of the device files; it takes effect at the next login.', command: 'sudo usermod -aG render "$USER"' },
+      { text: 'In a container: pass the device.', command: 'docker run --device /dev/dri <IMAGE>' },
+    ],
+  },
+  {
+    pattern: /Current node has no GPU available/,
+    severity: 'critical',
+    title: 'Ray sees no GPU on this node',
+    verdict: 'vLLM was started on a Ray node that offers no GPU: the driver is not visible there, or Ray was started without GPUs.',
+    remedies: ({ situation }) => [
+      { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: 'ray status; nvidia-smi -L' },
+      { text: 'Start vLLM on a node with GPUs, or start Ray there again after the driver works (it counts GPUs at its start).' },
+      requestGpu(situation()),
+    ],
+  },
+]
