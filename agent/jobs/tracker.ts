@@ -72,6 +72,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         case 'allocator':
         case 'allocator_oom':
         case 'operator':
+        case 'hang':
           return
       }
     },

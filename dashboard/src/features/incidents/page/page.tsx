@@ -9,6 +9,7 @@ import { Evidence } from '../evidence/evidence.tsx'
 import { Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
 import { Occurrences } from './occurrences.tsx'
+import { Ranks } from './ranks.tsx'
 import { Runbook } from './runbook.tsx'
 import { detail, watchDetail } from './state.ts'
 
@@ -18,6 +19,7 @@ function Whole({ incident }: { readonly incident: Incident }) {
       <IncidentHead incident={incident} />
       <div class="incident-columns">
         <div class="account">
+          <Ranks incident={incident} />
           <Remedies incident={incident} />
           <Facts incident={incident} />
           <Story incident={incident} />
