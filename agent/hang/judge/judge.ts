@@ -80,15 +80,20 @@ function standsOf(job: Job, culprits: readonly number[]): ReadonlyMap<number, Fr
 const doingsOf = (job: Job, ranks: readonly number[]): ReadonlyMap<number, Doing> =>
   new Map(ranks.map((rank) => [rank, doingOf(job.of(rank), standingOf(job.of(rank)))]))
 
-const LONG_BY_NATURE: ReadonlySet<Doing> = new Set(['save', 'compile', 'evaluate', 'prepare'])
+const LONG_BY_NATURE: ReadonlySet<Doing> = new Set(['save', 'compile', 'evaluate'])
 /** What a rank may do for long while it works, where the job has said that it begins a long phase. */
 const WORK: ReadonlySet<Doing> = new Set(['code', 'loop', 'sleep', 'unknown'])
 
-/** A phase that is long by nature: what the missing rank does says so, or the job's own last words. */
+/**
+ * A phase that is long by nature: what the missing rank does says so, or the job's own last words. While others wait, one that prepares data does
+ * so within its step, and should not take long.
+ */
 function isSlowPhase(job: Job, movement: Movement, ranks: readonly number[]): boolean {
   if (movement.state === 'ended' || ranks.length === 0) return false
   const said = job.evidence.silence?.busyWith !== undefined
-  return [...doingsOf(job, ranks).values()].every((doing) => LONG_BY_NATURE.has(doing) || (said && WORK.has(doing)))
+  return [...doingsOf(job, ranks).values()].every(
+    (doing) => LONG_BY_NATURE.has(doing) || (doing === 'prepare' && ranks.length === job.ranks.length) || (said && WORK.has(doing)),
+  )
 }
 
 function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cause'>): Answer {
