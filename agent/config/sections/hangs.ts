@@ -6,7 +6,7 @@ export const hangs = {
   fields: {
     enabled: onOff({ default: true, description: "Look at jobs that have stopped. Needs root (or CAP_SYS_PTRACE) for other users' processes." }),
     after: duration({
-      default: 30_000,
+      default: 20_000,
       min: 1_000,
       max: 3_600_000,
       description: 'How long a job must have said nothing of its progress at least; and three times as long as between its steps.',

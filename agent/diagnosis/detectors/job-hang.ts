@@ -3,6 +3,7 @@ import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
 import type { HangEvent } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Confidence } from '../../model/confidence.ts'
+import { utcText } from '../../text/time.ts'
 import { defineDetector } from './definition.ts'
 
 /** Looks come at least every two minutes; without one nobody knows any more. */
@@ -74,7 +75,7 @@ function finding(event: HangEvent): TypedFinding {
     state: 'faulty',
     severity: 'critical',
     title: `${job} hangs: ${who(text).replace(/\.$/, '')}`.slice(0, 300),
-    verdict: `${who(text)} ${HOW_SURE[confidence]}`,
+    verdict: `${who(text)} No progress since ${utcText(since)}. ${HOW_SURE[confidence]}`,
     facts: {
       job,
       hang_cause: cause,

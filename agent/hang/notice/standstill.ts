@@ -30,7 +30,7 @@ const GAPS = 3
 const AGAIN = 2
 const MOST_PLACES = 64
 /** Between looks at a silent job: soon again, then seldom. A job that hangs is looked at often enough to meet its dumps: PyTorch waits a minute after its time-out. */
-const FIRST_AGAIN_MS = 8_000
+const FIRST_AGAIN_MS = 5_000
 const MOST_AGAIN_MS = 120_000
 const HUNG_AGAIN_MS = 45_000
 

@@ -60,6 +60,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** A name that means something narrower for one kind of incident. */
 const LABELS_OF: { readonly [kind in IncidentKind]?: Readonly<Record<string, string>> } = {
+  job_hang: { since_ms: 'No progress since' },
+  progress_stalled: { since_ms: 'No progress since' },
   oom_restart_loop: { deaths: 'Crashes', since_ms: 'First crash' },
 }
 

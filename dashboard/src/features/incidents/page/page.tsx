@@ -17,9 +17,9 @@ function Whole({ incident }: { readonly incident: Incident }) {
   return (
     <article class="incident-page" data-id={incident.id} aria-labelledby="incident-title">
       <IncidentHead incident={incident} />
+      <Ranks incident={incident} />
       <div class="incident-columns">
         <div class="account">
-          <Ranks incident={incident} />
           <Remedies incident={incident} />
           <Facts incident={incident} />
           <Story incident={incident} />
