@@ -58,7 +58,7 @@ const filesOf = (folder) =>
 
 /** Moves the files one by one over the old ones, those that name others last: whoever starts meanwhile finds a whole build. */
 function publish() {
-  const entries = /^(main\.js|sampler-child\.js|dashboard\/index\.html)$/
+  const entries = /^(main\.js|sampler-child\.js|hang-child\.js|dashboard\/index\.html)$/
   const names = filesOf(staging).map((file) => file.slice(staging.length + 1))
   for (const name of names.sort((a, b) => Number(entries.test(a)) - Number(entries.test(b)))) {
     mkdirSync(dirname(join(out, name)), { recursive: true })
@@ -81,6 +81,7 @@ async function build() {
   mkdirSync(staging, { recursive: true })
   await bundle({ main: 'agent/main.ts' })
   await bundle({ 'sampler-child': 'agent/sampler/child-main.ts' })
+  await bundle({ 'hang-child': 'agent/hang/live/child-main.ts' })
   if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
     await buildDashboard({
       root: join(root, 'dashboard'),

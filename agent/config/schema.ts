@@ -5,6 +5,7 @@ import { allocator } from './sections/allocator.ts'
 import { containers } from './sections/containers.ts'
 import { general } from './sections/general.ts'
 import { gpu } from './sections/gpu.ts'
+import { hangs } from './sections/hangs.ts'
 import { history } from './sections/history.ts'
 import { host } from './sections/host.ts'
 import { http } from './sections/http.ts'
@@ -21,7 +22,7 @@ import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order of the example file. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, after the sections. */
 export const LISTS = { notifiers, routes, targets, detectors }

@@ -254,6 +254,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       case 'allocator':
       case 'process':
       case 'exec':
+      case 'hang':
         return
     }
   }

@@ -106,6 +106,15 @@ export type RasPoll = { readonly at?: number; readonly comms: readonly RasComm[]
 /** A line of a log that names ranks itself: a barrier with names, a desync report, a stall inspector. */
 export type Statement = { readonly ranks: readonly number[]; readonly text: string; readonly what: 'missing' | 'mismatch' | 'waits' | 'lost_peer' | 'stalled' }
 
+/** What the job's own output says of its progress: for how long it has said nothing, and what it was busy with last, where that is no training. */
+export type Silence = {
+  readonly seconds: number
+  readonly usualSeconds: number
+  readonly since: number
+  readonly by: 'log' | 'gpu'
+  readonly busyWith?: string | undefined
+}
+
 export type Evidence = {
   readonly ranks: Map<number, RankEvidence>
   readonly groups: Map<string, Group>
@@ -116,6 +125,9 @@ export type Evidence = {
   readonly sources: Set<string>
   torch?: string
   nccl?: string
+  silence?: Silence
+  /** Ranks of the job on all hosts, as its launcher says. */
+  worldSize?: number
 }
 
 export const createEvidence = (): Evidence => ({
@@ -139,10 +151,26 @@ export type Verdict = 'hang' | 'straggler' | 'slow_phase' | 'healthy' | 'resumed
 /** `read`: a line or a dump says so; `computed`: it follows from figures that were read; `likely`: the pattern points there. */
 export type Confidence = 'read' | 'computed' | 'likely'
 export type Cause =
-  'missing' | 'mismatch' | 'order' | 'dead' | 'left_early' | 'exception' | 'kernel' | 'transport' | 'straggler' | 'slow_phase' | 'late' | 'none'
+  'missing' | 'mismatch' | 'order' | 'dead' | 'left_early' | 'stuck' | 'exception' | 'kernel' | 'transport' | 'straggler' | 'slow_phase' | 'late' | 'none'
 /** What a missing rank does instead of joining; decides the remedies. */
 export type Doing =
-  'data' | 'lock' | 'input' | 'file' | 'network' | 'child' | 'sleep' | 'gil' | 'loop' | 'stopped' | 'teardown' | 'code' | 'save' | 'compile' | 'unknown'
+  | 'data'
+  | 'lock'
+  | 'input'
+  | 'file'
+  | 'network'
+  | 'child'
+  | 'sleep'
+  | 'gil'
+  | 'loop'
+  | 'stopped'
+  | 'teardown'
+  | 'code'
+  | 'save'
+  | 'compile'
+  | 'evaluate'
+  | 'prepare'
+  | 'unknown'
 
 export type Waiting = {
   readonly rank: number

@@ -31,11 +31,13 @@ const DOING: Readonly<Record<Doing, readonly string[]>> = {
   compile: [
     'The rank is compiling; wait. Compile before the first collective, and share the compiler cache between ranks (TORCHINDUCTOR_CACHE_DIR on a shared disk).',
   ],
+  evaluate: ['The rank evaluates; wait. Evaluate on all ranks, or raise the time-out of the process group: init_process_group(timeout=...).'],
+  prepare: ['The rank prepares data; wait. Prepare it before the job, or on all ranks alike.'],
   code: ['Look at that line: only this rank is there. If it waits for something outside, give the call a time-out.'],
   unknown: ['Take a stack of that rank: warpwatch hang PID, or py-spy dump --pid PID.'],
 }
 
-const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'none'>, readonly string[]>> = {
+const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'stuck' | 'none'>, readonly string[]>> = {
   mismatch: [
     'Make all ranks call the same collective with the same size and type there: look for a condition that depends on the rank or on the data. TORCH_DISTRIBUTED_DEBUG=DETAIL finds the first difference before it hangs.',
   ],
@@ -63,7 +65,7 @@ export function remediesOf({ cause, culprits, doing, verdict }: Answer): readonl
   const doings = [...new Set(culprits.length > 0 ? culprits.flatMap((rank) => doing.get(rank) ?? []) : doing.values())]
   const byDoing = doings.flatMap((one) => DOING[one])
   if (cause === 'none') return doings.some((one) => one !== 'code' && one !== 'unknown') ? byDoing : []
-  if (cause === 'missing' || cause === 'slow_phase')
-    return cause === 'missing' ? (byDoing.length > 0 ? byDoing : DOING.unknown) : [...byDoing, ...CAUSE.slow_phase]
+  if (cause === 'missing' || cause === 'stuck' || cause === 'slow_phase')
+    return cause !== 'slow_phase' ? (byDoing.length > 0 ? byDoing : DOING.unknown) : [...byDoing, ...CAUSE.slow_phase]
   return cause === 'mismatch' && doings.some((one) => one === 'teardown') ? [...CAUSE[cause], ...CAUSE.left_early] : CAUSE[cause]
 }

@@ -79,6 +79,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         case 'allocator':
         case 'allocator_oom':
         case 'operator':
+        case 'hang':
           return
       }
     },

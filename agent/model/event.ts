@@ -1,4 +1,6 @@
 // Everything that flows through the pipeline. Times are Unix milliseconds; a recording is a list of these.
+import type { Confidence } from './confidence.ts'
+import type { HangRank } from './facts.ts'
 import type { Outcome } from './job.ts'
 import type { Gap, Reading } from './reading.ts'
 
@@ -74,6 +76,28 @@ export type ProcessEvent = {
   readonly outcome?: Outcome
   readonly exit_code?: number
   readonly signal?: string
+}
+
+/** What a look at the processes of a job came to whose progress had stopped: it hangs, or it goes on (or has ended) after it was said to hang. */
+export type HangEvent = {
+  readonly type: 'hang'
+  readonly t: number
+  readonly job: string
+  readonly container?: string
+  readonly state: 'hangs' | 'over'
+  /** The last sign of progress, Unix ms. */
+  readonly since: number
+  /** One sentence: who holds it up and where; or why it is over. */
+  readonly text: string
+  readonly cause: string
+  readonly confidence: Confidence
+  readonly culprits: readonly number[]
+  readonly waits_in?: string
+  readonly stands_at: readonly string[]
+  readonly call_sites: readonly string[]
+  readonly ranks: readonly HangRank[]
+  readonly remedies: readonly string[]
+  readonly evidence: readonly string[]
 }
 
 /** `warpwatch exec` says that a command began or ended. */
@@ -164,4 +188,4 @@ export type OperatorEvent = {
   readonly note?: string
 }
 
-export type Event = Scrape | LogLine | LogTail | ContainerEvent | ProcessEvent | ExecEvent | AllocatorSample | AllocatorOom | OperatorEvent
+export type Event = Scrape | LogLine | LogTail | ContainerEvent | ProcessEvent | ExecEvent | HangEvent | AllocatorSample | AllocatorOom | OperatorEvent

@@ -4,6 +4,22 @@
 export const OOM_CAUSES = ['capacity', 'fragmentation', 'other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'] as const
 export type OomCause = (typeof OOM_CAUSES)[number]
 
+/** One rank of a job that stands still; what is not known is absent. */
+export type HangRank = {
+  readonly rank: number
+  readonly culprit?: true | undefined
+  /** The host's number of its GPU. */
+  readonly gpu?: string | undefined
+  readonly host?: string | undefined
+  readonly container?: string | undefined
+  readonly pid?: number | undefined
+  /** The collective, or what it waits for in words. */
+  readonly waits_for?: string | undefined
+  readonly since_ms?: number | undefined
+  /** `/job/data.py:71 next_batch`, of the user's own code. */
+  readonly stands_at?: string | undefined
+}
+
 /** Every fact by name. Units are in the names: bytes, milliseconds, seconds. */
 type FactTypes = {
   readonly gpu_index: number
@@ -166,6 +182,8 @@ type FactTypes = {
   /** Where these ranks stand: `rank 3: /job/data.py:71 next_batch`; both sides of a disagreement; `read`, `computed` or `likely`. */
   readonly stands_at: readonly string[]
   readonly call_sites: readonly string[]
+  /** Each rank that was found, the culprits first. */
+  readonly ranks: readonly HangRank[]
   readonly confidence: string
   /** Medians of the other GPUs of the same job. */
   readonly sm_clock_peers_hertz: number

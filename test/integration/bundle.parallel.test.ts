@@ -46,6 +46,7 @@ describe.skipIf(!isLinuxX64)('the offline bundle (made on linux-x64 only)', () =
     for (const file of [
       'bin/node',
       'dist/main.js',
+      'dist/hang-child.js',
       'dist/sampler-child.js',
       'dist/dashboard/index.html',
       'dist/runbooks/cuda_oom.md',

@@ -23,8 +23,8 @@ describe('kinds', () => {
     const ofFamilies = new Set<string>([...Object.values(families).flatMap(({ kinds }) => kinds), ...END_KINDS.map(({ kind }) => kind)])
     const ofDetectors = new Set<string>(Object.values(detectors).flatMap(({ kinds }) => kinds))
     expect(INCIDENT_KINDS.filter((kind) => isLogKind(kind) && !ofFamilies.has(kind))).toEqual([])
-    // Thresholds of the configuration raise `custom`; what gathers the evidence of a hang raises `job_hang`.
-    expect(INCIDENT_KINDS.filter((kind) => kindOf(kind).from !== 'logs' && !ofDetectors.has(kind)).toSorted()).toEqual(['custom', 'job_hang'])
+    // Thresholds of the configuration raise `custom`.
+    expect(INCIDENT_KINDS.filter((kind) => kindOf(kind).from !== 'logs' && !ofDetectors.has(kind)).toSorted()).toEqual(['custom'])
   })
   test('facts are named once, and what all kinds carry is not named again', () => {
     const common: ReadonlySet<string> = new Set(COMMON_FACTS)

@@ -21,7 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   collectors: ['metrics', 'nvml', 'sampler'],
   sampler: ['nvml', 'collectors', 'lib'],
   allocator: ['lib'],
-  sources: ['metrics', 'inventory', 'sampler', 'collectors', 'attribution', 'allocator', 'progress', 'servers', 'lib', 'store', 'config'],
+  sources: ['metrics', 'inventory', 'sampler', 'collectors', 'attribution', 'allocator', 'progress', 'servers', 'hang', 'lib', 'store', 'config'],
   diagnosis: ['metrics', 'inventory', 'lib', 'allocator', 'servers'],
   doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   exec: [],

@@ -1,6 +1,7 @@
 // One incident as a page for a terminal: what happened to whom, why, what to do, what was seen.
 import { factText, subjectText } from '../../diagnosis/incidents/report.ts'
 import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
+import type { HangRank } from '../../model/facts.ts'
 import type { Incident } from '../../model/incident.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
@@ -21,6 +22,20 @@ function wrapped(text: string, indent: string): string {
   return [...lines, line].map((one) => indent + one).join('\n')
 }
 const label = (name: string): string => name.replaceAll('_', ' ').replace(/ bytes$/, '')
+
+const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands_at: stands }: HangRank): string =>
+  `  ${culprit === true ? '*' : ' '}${printable(
+    [
+      `rank ${rank}`,
+      gpu === undefined ? undefined : `GPU ${gpu}`,
+      container,
+      pid === undefined ? undefined : `pid ${pid}`,
+      waits === undefined ? undefined : `waits for ${waits}`,
+      stands === undefined ? undefined : `at ${stands}`,
+    ]
+      .filter((part) => part !== undefined)
+      .join(', '),
+  )}`
 
 export function incidentPage(incident: Incident, host: string, paint: Paint): string {
   const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [] } = incident
@@ -48,7 +63,11 @@ export function incidentPage(incident: Incident, host: string, paint: Paint): st
         ...(command === undefined ? [] : command.split('\n').map((each) => `     ${paint('command', printable(each))}`)),
       ]),
     ),
-    ...part('Figures', rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[label(name), factText(name, value)] as const])))),
+    ...part('Ranks', (facts.ranks ?? []).map(rankLine)),
+    ...part(
+      'Figures',
+      rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined || name === 'ranks' ? [] : [[label(name), factText(name, value)] as const]))),
+    ),
     ...part(
       'What followed from it',
       consequences.map(

@@ -1,5 +1,6 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
+import type { HangRank } from '../../model/facts.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
@@ -49,6 +50,27 @@ const processRow = (row: IncidentProcess): readonly string[] => [
   bytesText(row.gpu_memory_bytes),
 ]
 
+const rankRow = ({
+  rank,
+  culprit,
+  gpu = '',
+  host = '',
+  container,
+  pid,
+  waits_for: waits = '',
+  since_ms: since,
+  stands_at: stands,
+}: HangRank): readonly string[] => [
+  `${rank}${culprit === true ? ' (holds it up)' : ''}`,
+  gpu,
+  prose(host),
+  container === undefined ? '' : code(container),
+  pid === undefined ? '' : String(pid),
+  prose(waits),
+  since === undefined ? '' : isoText(since),
+  stands === undefined ? '' : code(stands),
+]
+
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
   const { started_at: startedAt, occurred_at: occurredAt = startedAt, occurrences = [] } = incident
@@ -79,7 +101,9 @@ export function incidentReport(incident: Incident, host: string): string {
         .map(({ text, command }, i) => `${i + 1}. ${prose(text)}${command === undefined ? '' : `\n\n   ${block(command, 'sh').replaceAll('\n', '\n   ')}`}`)
         .join('\n'),
     )
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined)
+  const { ranks = [] } = facts
+  if (ranks.length > 0) parts.push('## Ranks', table(['Rank', 'GPU', 'Host', 'Container', 'PID', 'Waits for', 'Since', 'Stands at'], ranks.map(rankRow)))
+  const known = Object.entries(facts).filter(([name, value]) => value !== undefined && name !== 'ranks')
   if (known.length > 0)
     parts.push(
       '## Figures',

@@ -43,6 +43,22 @@ function bytesOf(descriptor: number, size: number, most: number): Uint8Array {
   return bytes.subarray(0, at)
 }
 
+/** Adds what a file holds that was read already, where a reader knows it. */
+export function readFileInto({ path, name, bytes }: { readonly path: string; readonly name: string; readonly bytes: Uint8Array }, evidence: Evidence): void {
+  const file: EvidenceFile = {
+    path,
+    name,
+    rank: rankOfName(name),
+    head: bytes.subarray(0, HEAD_BYTES),
+    bytes: () => bytes,
+    text: () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'),
+  }
+  const known = READERS.find((reader) => reader.recognises(file))
+  if (known === undefined) return
+  known.read(file, evidence)
+  evidence.sources.add(known.name)
+}
+
 /** Adds what lies below the folder to the evidence. Throws where the folder itself cannot be read. */
 export function readFolder(folder: string, evidence: Evidence): void {
   const complain = (text: string): void => {

@@ -80,11 +80,20 @@ function standsOf(job: Job, culprits: readonly number[]): ReadonlyMap<number, Fr
 const doingsOf = (job: Job, ranks: readonly number[]): ReadonlyMap<number, Doing> =>
   new Map(ranks.map((rank) => [rank, doingOf(job.of(rank), standingOf(job.of(rank)))]))
 
-/** A phase that is long by nature: what the missing rank does says so, or it alone works before a barrier. */
-function isSlowPhase(job: Job, movement: Movement, culprits: readonly number[]): boolean {
-  if (movement.state === 'ended' || culprits.length === 0) return false
-  const doings = [...doingsOf(job, culprits).values()]
-  return doings.every((doing) => doing === 'save' || doing === 'compile')
+const LONG_BY_NATURE: ReadonlySet<Doing> = new Set(['save', 'compile', 'evaluate'])
+/** What a rank may do for long while it works, where the job has said that it begins a long phase. */
+const WORK: ReadonlySet<Doing> = new Set(['code', 'loop', 'sleep', 'unknown'])
+
+/**
+ * A phase that is long by nature: what the missing rank does says so, or the job's own last words. While others wait, one that prepares data does
+ * so within its step, and should not take long.
+ */
+function isSlowPhase(job: Job, movement: Movement, ranks: readonly number[]): boolean {
+  if (movement.state === 'ended' || ranks.length === 0) return false
+  const said = job.evidence.silence?.busyWith !== undefined
+  return [...doingsOf(job, ranks).values()].every(
+    (doing) => LONG_BY_NATURE.has(doing) || (doing === 'prepare' && ranks.length === job.ranks.length) || (said && WORK.has(doing)),
+  )
 }
 
 function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cause'>): Answer {
@@ -140,6 +149,18 @@ function whileMoving(job: Job, movement: Movement): Answer {
 function ofOne(job: Job, movement: Movement): Answer | undefined {
   const [rank, ...others] = job.ranks
   if (rank === undefined || others.length > 0 || movement.state === 'ended' || standingOf(job.of(rank)) === undefined) return undefined
+  // Without a word of its progress nobody knows whether it should be elsewhere.
+  const { silence } = job.evidence
+  if (silence !== undefined && movement.state === 'still') {
+    const slow = isSlowPhase(job, movement, [rank])
+    return answer(job, {
+      verdict: slow ? 'slow_phase' : 'hang',
+      cause: slow ? 'slow_phase' : 'stuck',
+      culprits: [rank],
+      confidence: 'likely',
+      evidence: movement.evidence,
+    })
+  }
   return answer(job, {
     verdict: 'unknown',
     cause: 'none',
@@ -164,6 +185,17 @@ export function judge(evidence: Evidence): Answer {
   const root = rootOf(job, culprits)
   const waitsByStack = job.ranks.filter((rank) => waitsForOthers(standingOf(job.of(rank)))).length
   const nobodyWaits = waitsByStack < 2 && waiting.length === 0 && movement.state !== 'ended' && found === undefined
+  // All of them stand in something of their own, as when the storage of all is gone.
+  if (nobodyWaits && job.evidence.silence !== undefined && movement.state === 'still') {
+    const slow = isSlowPhase(job, movement, job.ranks)
+    return answer(job, {
+      verdict: slow ? 'slow_phase' : 'hang',
+      cause: slow ? 'slow_phase' : 'stuck',
+      culprits: job.ranks,
+      confidence: 'likely',
+      evidence: [...movement.evidence, 'no rank waits for another'],
+    })
+  }
   if (nobodyWaits)
     return answer(job, {
       verdict: movement.state === 'still' ? 'unknown' : 'healthy',

@@ -13,6 +13,7 @@ export type Movement = {
   readonly evidence: readonly string[]
 }
 
+const figure = (seconds: number): string => (seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds)))
 const ranksText = (ranks: readonly number[]): string =>
   `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.length > 8 ? `${ranks.slice(0, 8).join(', ')} and ${ranks.length - 8} more` : andList(ranks.map(String))}`
 
@@ -48,6 +49,18 @@ export function movementOf(job: Job): Movement {
       state: 'still',
       confidence: 'computed',
       evidence: [`the timers of ${counted(timers.length, 'rank')} ran out after ${Math.min(...timers)} s without a step`],
+    }
+  const { silence } = job.evidence
+  // Nobody's GPU computes, and the job's own counter stands.
+  if (silence !== undefined)
+    return {
+      state: 'still',
+      confidence: 'computed',
+      evidence: [
+        silence.by === 'log'
+          ? `no progress for ${Math.round(silence.seconds)} s; the job said something of it every ${figure(silence.usualSeconds)} s before`
+          : `its GPUs have computed nothing for ${Math.round(silence.seconds)} s`,
+      ],
     }
   // One that loops is at another line in each look; the others wait for it.
   if (still.length > 0 && still.length * 2 >= looked.length && looked.every((rank) => still.includes(rank) || !waitsForOthers(standingOf(job.of(rank)))))

@@ -31,6 +31,19 @@ const SAVES =
   /(?:^|_)(?:save|write|dump|store|export|upload)\w*(?:ckpt|checkpoint|shard|model|state|snapshot|weights)|(?:ckpt|checkpoint|snapshot)\w*(?:save|write|dump|store|upload)|^save_|^_save|^checkpoint$/i
 const COMPILES = /(?:^|_)(?:compile|autotune|warm_?up|build_engine|capture_graphs?)(?:_|$)/i
 
+/** The same of work that goes on below such a function, however deep. */
+const LONG_WORK: readonly (readonly [Doing, RegExp])[] = [
+  ['evaluate', /(?:^|_)(?:eval(?:uate|uation)?|valid(?:ate|ation)?|test|score|predict|benchmark)(?:_|$)/i],
+  [
+    'prepare',
+    /(?:^|_)(?:prepare|preprocess|pre_?compute|tokenize|tokenise|setup|convert|export|download|unpack|extract)(?:_|$)|build_(?:dataset|index|vocab)/i,
+  ],
+]
+const longWork = (me: RankEvidence | undefined): Doing | undefined => {
+  const own = (mainThread(me?.threads ?? [])?.frames ?? []).filter((frame) => !isLibrary(frame))
+  return LONG_WORK.find(([, names]) => own.some(({ function: name }) => names.test(name)))?.[0]
+}
+
 function ofThread(frames: readonly Frame[]): Standing | undefined {
   const [innermost] = frames
   if (innermost === undefined) return undefined
@@ -58,7 +71,8 @@ export function doingOf(me: RankEvidence | undefined, standing: Standing | undef
   if (me?.process?.state === 'T' || me?.process?.state === 't') return 'stopped'
   const channel = me?.process?.waitChannel ?? ''
   const call = me?.process?.syscall ?? ''
-  if (me?.process?.state === 'D' || /fuse|nfs|jbd2|ceph|lustre|io_schedule/.test(channel)) return 'file'
+  // A save waits for the disk for most of its time.
+  if (standing?.kind !== 'save' && (me?.process?.state === 'D' || /fuse|request_wait_answer|nfs|jbd2|ceph|lustre|io_schedule/.test(channel))) return 'file'
   const kind = standing === undefined || standing.kind === 'peers' || standing.kind === 'device' ? 'unknown' : standing.kind
   if (kind !== 'code' && kind !== 'unknown') return kind
   if (call === 'nanosleep' || call === 'clock_nanosleep') return holdsGilLong(me) ? 'gil' : 'sleep'
@@ -69,6 +83,8 @@ export function doingOf(me: RankEvidence | undefined, standing: Standing | undef
     return 'network'
   if (call === 'futex') return holdsGilLong(me) ? 'gil' : 'lock'
   if (holdsGilLong(me)) return 'gil'
+  const long = longWork(me)
+  if (long !== undefined) return long
   if (busy(me)) return 'loop'
   if (call === 'read' || call === 'openat' || call === 'newfstatat' || call === 'pread64') return 'file'
   return kind

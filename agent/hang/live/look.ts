@@ -1,42 +1,79 @@
-// Looks at a running process and those below it: which ranks they are, their stacks, what the kernel says. Twice, so that what moves is
+// Looks at running processes and those below them: which ranks they are, their stacks, what the kernel says. Twice, so that what moves is
 // told from what stands still. Nothing is stopped and nothing is written.
 import { setTimeout as pause } from 'node:timers/promises'
 import { hostname } from 'node:os'
 import { messageOf } from '../../text/error.ts'
-import { createEvidence, rankOf, type Evidence, type ProcessState, type Thread } from '../model.ts'
+import { createEvidence, rankOf, type Evidence, type ProcessState, type RasPoll, type Thread } from '../model.ts'
 import { commandOf, descendantsOf, environmentOf, mainCpuSeconds, ownPidOf, processState, startOf } from './process.ts'
+import { pythonOf } from './python/elf.ts'
 import { LookError } from './python/memory.ts'
 import { pythonStacks, type PythonStacks } from './python/stacks.ts'
 
+/** Of one job on one host, with its helpers. */
+const MOST_PROCESSES = 2_048
+const MOST_HELPERS = 32
+const MOST_RANKS = 256
 /** Of torchrun, Open MPI, Slurm, MPICH. */
 const RANK_NAMES = ['RANK', 'OMPI_COMM_WORLD_RANK', 'SLURM_PROCID', 'PMI_RANK']
-
-export type LookedAt = { readonly pid: number; readonly rank: number | undefined; readonly parents: readonly number[] }
 
 function rankIn(environment: ReadonlyMap<string, string>): number | undefined {
   const value = RANK_NAMES.map((name) => environment.get(name)).find((text) => text !== undefined && /^\d{1,6}$/.test(text))
   return value === undefined ? undefined : Number(value)
 }
 
+type Found = {
+  readonly ranks: Map<number, number>
+  readonly helpers: { readonly pid: number; readonly rank: number }[]
+  readonly expected: Set<number>
+  worldSize?: number
+}
+
+/** Without ranks the job is the first process that runs Python: above it are shells and the init of a container. */
+function aloneBelow(pids: readonly number[]): number {
+  for (const pid of pids) {
+    try {
+      if (pythonOf(pid) !== undefined) return pid
+    } catch {
+      // Gone, or its program cannot be read.
+    }
+  }
+  return pids[0] ?? 0
+}
+
+function countIn(environment: ReadonlyMap<string, string>, name: string): number | undefined {
+  const value = environment.get(name) ?? ''
+  return /^\d{1,6}$/.test(value) ? Number(value) : undefined
+}
+
+/** Ranks that its launcher started on this host too, by what it says: one that is not found has ended. */
+function ranksBeside(environment: ReadonlyMap<string, string>, rank: number): readonly number[] {
+  const [local, localSize, size] = ['LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'WORLD_SIZE'].map((name) => countIn(environment, name))
+  const all = (first: number, count: number): number[] => Array.from({ length: Math.min(count, MOST_RANKS) }, (_, i) => first + i)
+  if (local !== undefined && localSize !== undefined && local < localSize) return all(rank - local, localSize)
+  return size !== undefined && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(environment.get('MASTER_ADDR') ?? '') ? all(0, size) : []
+}
+
 /** The first process of each rank is the rank; those below it with the same number are its helpers, such as workers of a data loader. */
-function ranksBelow(pid: number): {
-  readonly ranks: ReadonlyMap<number, number>
-  readonly helpers: readonly { readonly pid: number; readonly rank: number }[]
-} {
-  const ranks = new Map<number, number>()
-  const helpers: { pid: number; rank: number }[] = []
-  for (const one of [pid, ...descendantsOf(pid)]) {
-    const rank = rankIn(environmentOf(one))
+function ranksBelow(roots: readonly number[]): Found {
+  const found: Found = { ranks: new Map(), helpers: [], expected: new Set() }
+  const pids = [...new Set(roots.flatMap((root) => [root, ...descendantsOf(root)]))].slice(0, MOST_PROCESSES)
+  for (const pid of pids) {
+    const environment = environmentOf(pid)
+    const rank = rankIn(environment)
     if (rank === undefined) continue
-    if (ranks.has(rank)) helpers.push({ pid: one, rank })
-    else ranks.set(rank, one)
+    const size = countIn(environment, 'WORLD_SIZE')
+    if (size !== undefined) found.worldSize = size
+    for (const other of ranksBeside(environment, rank)) found.expected.add(other)
+    if (found.ranks.has(rank)) found.helpers.push({ pid, rank })
+    else found.ranks.set(rank, pid)
   }
   // A launcher that runs inside of one rank's environment is no rank itself.
-  if (ranks.size === 0) {
-    ranks.set(0, pid)
-    for (const one of descendantsOf(pid)) helpers.push({ pid: one, rank: 0 })
+  if (found.ranks.size === 0) {
+    const alone = aloneBelow(pids)
+    found.ranks.set(0, alone)
+    for (const pid of descendantsOf(alone)) found.helpers.push({ pid, rank: 0 })
   }
-  return { ranks, helpers }
+  return found
 }
 
 type Look = {
@@ -65,35 +102,58 @@ function stoodStill(first: Look, second: Look): boolean {
   return first.process?.syscall !== undefined && first.process.syscall === second.process?.syscall && first.cpu === second.cpu
 }
 
+export type LookedAt = { readonly evidence: Evidence; readonly ranks: ReadonlyMap<number, number> }
+
 /** Throws a LookError where there is no such process. */
 export async function lookAtProcess(pid: number, seconds: number): Promise<Evidence> {
-  if (startOf(pid) === undefined) throw new LookError(`no process ${pid} on this host`)
+  return (await lookAtProcesses([pid], seconds)).evidence
+}
+
+/** Of one job: the ranks below these processes. `poll` is asked before and after the time between the looks. */
+export async function lookAtProcesses(
+  roots: readonly number[],
+  seconds: number,
+  poll: (ranks: ReadonlyMap<number, number>, evidence: Evidence) => Promise<RasPoll | undefined> = async () => undefined,
+): Promise<LookedAt> {
+  const living = roots.filter((pid) => startOf(pid) !== undefined)
+  if (living.length === 0) throw new LookError(`no process ${roots.join(', ')} on this host`)
   const evidence = createEvidence()
-  const { ranks, helpers } = ranksBelow(pid)
-  const began = new Map([...ranks].map(([rank, one]) => [rank, { look: lookAt(one), start: startOf(one) }]))
+  const { ranks, helpers, expected, worldSize } = ranksBelow(living)
+  if (worldSize !== undefined) evidence.worldSize = worldSize
+  for (const rank of expected) if (!ranks.has(rank)) rankOf(evidence, rank).alive = false
+  const began = new Map([...ranks].map(([rank, pid]) => [rank, { look: lookAt(pid), start: startOf(pid) }]))
+  const addPoll = async (): Promise<void> => {
+    const answer = await poll(ranks, evidence)
+    if (answer !== undefined) evidence.polls.push(answer)
+  }
+  await addPoll()
   await pause(seconds * 1000)
-  for (const [rank, one] of ranks) {
-    const me = rankOf(evidence, rank)
-    me.host = hostname()
-    me.pid = one
+  if (evidence.polls.length > 0) await addPoll()
+  for (const [rank, pid] of ranks) {
     const before = began.get(rank)
-    if (before === undefined) continue
-    if (startOf(one) === undefined || startOf(one) !== before.start) {
-      me.alive = false
-      continue
-    }
-    const look = lookAt(one)
-    me.alive = true
-    me.threads.push(...(look.stacks?.threads ?? []))
-    me.still = stoodStill(before.look, look)
-    if (look.problem !== undefined) evidence.problems.push(look.problem)
-    const share = look.cpu === undefined || before.look.cpu === undefined ? undefined : (look.cpu - before.look.cpu) / (look.at - before.look.at)
-    if (look.process !== undefined) me.process = { ...look.process, ...(share === undefined ? {} : { cpuShare: share }) }
-    for (const helper of helpers.filter((other) => other.rank === rank).slice(0, 32)) {
+    if (before !== undefined) addRank(evidence, rank, pid, before)
+    for (const helper of helpers.filter((other) => other.rank === rank).slice(0, MOST_HELPERS)) {
       const threads = lookAt(helper.pid).stacks?.threads ?? []
-      if (threads.length > 0) me.children.push({ pid: helper.pid, threads })
+      if (threads.length > 0) rankOf(evidence, rank).children.push({ pid: helper.pid, threads })
     }
   }
   evidence.sources.add('live processes')
-  return evidence
+  return { evidence, ranks }
+}
+
+function addRank(evidence: Evidence, rank: number, pid: number, before: { readonly look: Look; readonly start: number | undefined }): void {
+  const me = rankOf(evidence, rank)
+  me.host = hostname()
+  me.pid = pid
+  if (startOf(pid) === undefined || startOf(pid) !== before.start) {
+    me.alive = false
+    return
+  }
+  const look = lookAt(pid)
+  me.alive = true
+  me.threads.push(...(look.stacks?.threads ?? []))
+  me.still = stoodStill(before.look, look)
+  if (look.problem !== undefined) evidence.problems.push(look.problem)
+  const share = look.cpu === undefined || before.look.cpu === undefined ? undefined : (look.cpu - before.look.cpu) / (look.at - before.look.at)
+  if (look.process !== undefined) me.process = { ...look.process, ...(share === undefined ? {} : { cpuShare: share }) }
 }

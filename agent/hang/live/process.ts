@@ -104,6 +104,13 @@ export const mainCpuSeconds = (pid: number): number | undefined => statOf(`/proc
 /** A pid may be used again; with its start it is one process. */
 export const startOf = (pid: number): number | undefined => statOf(`/proc/${pid}/stat`)?.started
 
+const bootedAtMs = Number(/^btime (\d+)$/m.exec(text('/proc/stat') ?? '')?.[1]) * 1000
+/** When it began, Unix ms, to a second. */
+export function startedAt(pid: number): number | undefined {
+  const ticks = startOf(pid)
+  return ticks === undefined || Number.isNaN(bootedAtMs) ? undefined : bootedAtMs + (ticks / TICKS_PER_SECOND) * 1000
+}
+
 export function processState(pid: number): ProcessState | undefined {
   const stat = statOf(`/proc/${pid}/task/${pid}/stat`)
   if (stat === undefined) return undefined

@@ -23,7 +23,25 @@ const subject = z
   .meta({ id: 'IncidentSubject', description: 'Whom it hit; what is not known is absent.' })
 
 const facts = z
-  .object({ causes: z.array(z.enum(OOM_CAUSES)).optional(), other_processes: z.array(z.object({ pid: z.int().optional(), bytes })).optional() })
+  .object({
+    causes: z.array(z.enum(OOM_CAUSES)).optional(),
+    other_processes: z.array(z.object({ pid: z.int().optional(), bytes })).optional(),
+    ranks: z
+      .array(
+        z.object({
+          rank: z.int(),
+          culprit: z.literal(true).optional(),
+          gpu: z.string().optional(),
+          host: z.string().optional(),
+          container: z.string().optional(),
+          pid: z.int().optional(),
+          waits_for: z.string().optional(),
+          since_ms: z.number().optional(),
+          stands_at: z.string().optional(),
+        }),
+      )
+      .optional(),
+  })
   .catchall(z.union([z.number(), z.string(), z.array(z.string())]))
   .meta({ id: 'Facts', description: 'Figures that the text or the numbers state; bytes, milliseconds, seconds as their names say.' })
 

@@ -6,7 +6,7 @@ export const jobHang = defineKind({
   title: 'A job hangs',
   layer: 'program',
   from: 'numbers',
-  facts: ['job', 'hang_cause', 'culprit_ranks', 'waits_in', 'stands_at', 'call_sites', 'confidence', 'gpus', 'since_ms'],
+  facts: ['job', 'hang_cause', 'culprit_ranks', 'waits_in', 'stands_at', 'call_sites', 'confidence', 'gpus', 'since_ms', 'ranks'],
   quietMinutes: 30,
   follows: [
     {

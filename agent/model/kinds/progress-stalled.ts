@@ -7,6 +7,6 @@ export const progressStalled = defineKind({
   layer: 'usage',
   from: 'numbers',
   facts: ['job', 'stalled_at_step', 'idle_seconds', 'usual_gap_seconds', 'since_ms'],
-  follows: [{ causes: ['nccl_error', 'xid', 'gpu_lost', 'driver_hung', 'disk_full'], on: 'either', withinMinutes: 30, lateMinutes: 5 }],
+  follows: [{ causes: ['job_hang', 'nccl_error', 'xid', 'gpu_lost', 'driver_hung', 'disk_full'], on: 'either', withinMinutes: 30, lateMinutes: 5 }],
   chart: ['utilization'],
 })

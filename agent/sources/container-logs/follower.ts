@@ -68,8 +68,8 @@ export function createFollower(options: FollowerOptions): Follower {
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
-  const progress = options.progress?.tap(options.origin)
   const tail = createLogTail()
+  const progress = options.progress?.tap(options.origin, tail.lines)
   const flow = createLogFlow({
     stream: 'container',
     tail,

@@ -3,6 +3,8 @@ import type { LineBatch } from './batch.ts'
 
 export type LogTail = {
   readonly take: (batch: LineBatch) => void
+  /** Oldest first. */
+  readonly lines: () => readonly string[]
   /** Oldest first; starts over after it. */
   readonly finish: () => readonly string[]
 }
@@ -33,6 +35,8 @@ export function createLogTail(): LogTail {
     length -= kept
   }
 
+  const lines = (): readonly string[] => (length === 0 ? [] : space.toString('utf8', 0, length - 1).split('\n'))
+
   return {
     take(batch) {
       // Of a flood only the end: what is before it would be pushed out at once.
@@ -48,12 +52,12 @@ export function createLogTail(): LogTail {
         space[length++] = NEWLINE
       }
     },
+    lines,
     finish() {
-      if (length === 0) return []
-      const lines = space.toString('utf8', 0, length - 1).split('\n')
+      const found = lines()
       space = Buffer.allocUnsafeSlow(0)
       length = 0
-      return lines
+      return found
     },
   }
 }

@@ -14,7 +14,9 @@ export type JobProgress = {
 export type LogTap = Pick<ProgressTap, 'take' | 'open'> & { readonly end: () => void }
 export type ProgressBook = {
   /** For the lines of one log. */
-  readonly tap: (origin: () => LogOrigin) => LogTap
+  readonly tap: (origin: () => LogOrigin, lines?: () => readonly string[]) => LogTap
+  /** What the log of a job ended with so far; empty where nobody keeps it. */
+  readonly lastLines: (job: string) => readonly string[]
   readonly jobs: () => readonly JobProgress[]
 }
 
@@ -26,6 +28,7 @@ const MAX_RANKS = 16
 type Entry = {
   readonly origin: () => LogOrigin
   readonly tap: ProgressTap
+  readonly lines: () => readonly string[]
   newest: number
   said: number
   at: number
@@ -52,9 +55,9 @@ export function createProgressBook(): ProgressBook {
     })
   }
   return {
-    tap(origin) {
+    tap(origin, lines = () => []) {
       const tap = createProgressTap(() => Math.max(1, entries.size))
-      const entry: Entry = { origin, tap, newest: Date.now(), said: 0, at: Date.now(), steps: new Map() }
+      const entry: Entry = { origin, tap, lines, newest: Date.now(), said: 0, at: Date.now(), steps: new Map() }
       if (entries.size < MAX_LOGS) entries.add(entry)
       return {
         take(batch, timeOf) {
@@ -69,6 +72,9 @@ export function createProgressBook(): ProgressBook {
         },
         end: () => entries.delete(entry),
       }
+    },
+    lastLines(job) {
+      return [...entries].flatMap(({ origin, lines }) => ((({ container, path }) => container ?? path)(origin()) === job ? lines() : []))
     },
     jobs() {
       const found = new Map<string, readonly JobProgress[]>()

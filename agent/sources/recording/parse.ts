@@ -16,10 +16,11 @@ import type {
 import { OUTCOMES } from '../../model/job.ts'
 import { GAP_REASONS, type Gap, type GapReason, type Reading } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
+import { isFields, isNumber, isText, optional, type Fields } from './fields.ts'
+import { hangEvent } from './hang-line.ts'
 import { createQuickReader } from './scrape-line.ts'
 import type { SeriesOf } from './series-cache.ts'
 
-type Fields = Readonly<Record<string, unknown>>
 export type Meta = { readonly type: 'meta'; readonly version: number; readonly host: string }
 /** A string names an unknown type; undefined is a line that is not what its type says. */
 export type Parsed = Event | Meta | string | undefined
@@ -32,27 +33,12 @@ const SHORTEST = '{"type":""}'.length
 
 const NO_GAPS: readonly Gap[] = []
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
-const isText = (value: unknown): value is string => typeof value === 'string'
 const isReason = (value: unknown): value is GapReason => GAP_REASONS.some((reason) => reason === value)
 
 function isLabels(value: unknown): value is Labels {
   if (!isFields(value)) return false
   for (const name in value) if (typeof value[name] !== 'string') return false
   return true
-}
-
-/** The fields of `names` that are of the right kind; one that is of another makes the whole undefined, one that is absent is left out. */
-function optional<T>(from: Fields, names: readonly string[], is: (value: unknown) => value is T): Readonly<Record<string, T>> | undefined {
-  const found: Record<string, T> = {}
-  for (const name of names) {
-    const value = from[name]
-    if (value === undefined) continue
-    if (!is(value)) return undefined
-    found[name] = value
-  }
-  return found
 }
 
 export type LineParser = { readonly parse: (line: string) => Parsed; readonly malformedEntries: () => number }
@@ -277,6 +263,7 @@ const READERS: ReadonlyMap<string, (t: number, from: Fields) => Event | undefine
   ['container', containerEvent],
   ['process', processEvent],
   ['exec', execEvent],
+  ['hang', hangEvent],
   ['allocator', allocatorSample],
   ['allocator_oom', allocatorOom],
   ['log_tail', logTail],

@@ -60,6 +60,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** A name that means something narrower for one kind of incident. */
 const LABELS_OF: { readonly [kind in IncidentKind]?: Readonly<Record<string, string>> } = {
+  job_hang: { since_ms: 'No progress since' },
+  progress_stalled: { since_ms: 'No progress since' },
   oom_restart_loop: { deaths: 'Crashes', since_ms: 'First crash' },
 }
 
@@ -105,7 +107,7 @@ function valueText(name: string, value: Facts[keyof Facts], nowMs: number): stri
   if (typeof value === 'number') return numberText(name, value, nowMs)
   if (typeof value === 'string' || value === undefined) return value ?? ''
   return value
-    .map((each) => (typeof each === 'string' ? wordOf(name, each) : others([each])))
+    .map((each) => (typeof each === 'string' ? wordOf(name, each) : 'bytes' in each ? others([each]) : ''))
     .join(name === 'causes' || name === 'active_reasons' ? '; ' : ', ')
 }
 
@@ -116,7 +118,8 @@ export function factRows(facts: Facts, nowMs: number, kind?: IncidentKind): read
   for (name in facts) {
     const value = facts[name]
     // The number of the GPU stands in the subject, and in the log's own words it may be another.
-    if (value === undefined || name === 'gpu_index' || (Array.isArray(value) && value.length === 0)) continue
+    // The ranks of a job have a table of their own.
+    if (value === undefined || name === 'gpu_index' || name === 'ranks' || (Array.isArray(value) && value.length === 0)) continue
     rows.push({ name, label: (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, nowMs) })
   }
   // What PyTorch reserved is read beside what it uses of it.

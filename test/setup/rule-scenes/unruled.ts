@@ -3,6 +3,7 @@ import {
   batchHalving,
   fragmentationPressure,
   inputBound,
+  jobHang,
   jobSlowdown,
   memoryLeak,
   neighbourPressure,
@@ -18,7 +19,8 @@ import { containerEvent, eventsOf, logLine, oomOf, type Moment, type Probe } fro
 import { createJob, type JobScene } from '../../unit/detectors/job-scene.ts'
 import { checked, gpus, info } from '../../unit/detectors/target-scene.ts'
 import { createMoments, type Card, type Moment as Use } from '../../unit/detectors/use-scene.ts'
-import { within, type RuleScene } from './scene.ts'
+import { timeOf, within, type RuleScene } from './scene.ts'
+import type { HangEvent } from '../../../agent/model/event.ts'
 
 const MINUTE = 60
 const memory = (name: string, detector: DetectorDefinition, minutes: number, tell: (second: number) => Moment): RuleScene => ({
@@ -55,6 +57,26 @@ const training = (name: string, detector: DetectorDefinition, seconds: number, s
     },
   }
 }
+const hang = (second: number, state: HangEvent['state']): HangEvent => ({
+  type: 'hang',
+  t: timeOf(second),
+  job: 'train',
+  container: 'train',
+  state,
+  since: timeOf(0),
+  text: state === 'over' ? 'it makes progress again' : 'Hang since 14:02:11 UTC: Rank 1 waits for a lock, at /job/data.py:71 in next_batch.',
+  cause: 'missing',
+  confidence: 'computed',
+  culprits: [1],
+  stands_at: ['rank 1: /job/data.py:71 next_batch'],
+  call_sites: [],
+  ranks: [
+    { rank: 1, culprit: true, gpu: '1', pid: 11, waits_for: 'a lock', stands_at: '/job/data.py:71 next_batch' },
+    { rank: 0, gpu: '0', pid: 10, waits_for: 'all_reduce 7 of default_pg' },
+  ],
+  remedies: ['Release the lock on every path.'],
+  evidence: ['no progress for 31 s'],
+})
 const trainer = (probe: Probe, holds = probe.reserved + 0.5): Moment => ({ processes: [{ pid: 4242, container: 'trainer', holds, probe }] })
 const step = (second: number, low: number, high: number): number => (second % 2 === 0 ? low : high)
 const kept = (second: number): number => Math.max(0, Math.min(second, 45 * MINUTE) - 600) / 256
@@ -115,6 +137,13 @@ export const unruledScenes: readonly RuleScene[] = [
     cores: { dev: 4 },
   })),
   training('a training that becomes slower', jobSlowdown, 1_200, { stepSeconds: (second) => (within(second, 500, 900) ? 1.5 : 1) }),
+  {
+    name: 'a training that hangs',
+    detector: jobHang,
+    fires: true,
+    seconds: 300,
+    tell: (second) => (second === 30 || second === 75 ? [hang(second, 'hangs')] : second === 120 ? [hang(second, 'over')] : []),
+  },
   training('a training that stands still', progressStalled, 2_000, { stepSeconds: () => 1, pauses: (second) => within(second, 500, 1_500) }),
   {
     name: 'a service whose GPU is lost',

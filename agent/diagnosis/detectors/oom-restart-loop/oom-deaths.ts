@@ -143,6 +143,7 @@ export function createOomDeaths(tracks: Tracks): OomDeaths {
         case 'operator':
         case 'process':
         case 'exec':
+        case 'hang':
           return
       }
     },

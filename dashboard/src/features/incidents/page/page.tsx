@@ -9,6 +9,7 @@ import { Evidence } from '../evidence/evidence.tsx'
 import { Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
 import { Occurrences } from './occurrences.tsx'
+import { Ranks } from './ranks.tsx'
 import { Runbook } from './runbook.tsx'
 import { detail, watchDetail } from './state.ts'
 
@@ -16,6 +17,7 @@ function Whole({ incident }: { readonly incident: Incident }) {
   return (
     <article class="incident-page" data-id={incident.id} aria-labelledby="incident-title">
       <IncidentHead incident={incident} />
+      <Ranks incident={incident} />
       <div class="incident-columns">
         <div class="account">
           <Remedies incident={incident} />

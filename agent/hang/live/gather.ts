@@ -1,0 +1,65 @@
+// All evidence of one job that has stopped, from outside and without a trace in it: the cheapest and safest first, each step bounded. Then the judgement.
+import { messageOf } from '../../text/error.ts'
+import { readLog } from '../evidence/log.ts'
+import { judge } from '../judge/judge.ts'
+import type { Evidence } from '../model.ts'
+import { replyOf } from '../reply.ts'
+import { readDumps } from './dumps.ts'
+import { lookAtProcesses } from './look.ts'
+import { descendantsOf, environmentOf } from './process.ts'
+import { readOutputs } from './outputs.ts'
+import { pollRas } from './ras.ts'
+import type { LookReply, LookRequest } from './request.ts'
+import { writersOf } from './writers.ts'
+
+/** Where the ranks of a job meet; the same for all of them. */
+function masterOf(root: number): string | undefined {
+  for (const pid of [root, ...descendantsOf(root)].slice(0, 64)) {
+    const environment = environmentOf(pid)
+    const [address, port] = [environment.get('MASTER_ADDR'), environment.get('MASTER_PORT')]
+    if (address !== undefined && port !== undefined) return `${address}:${port}`
+  }
+  return undefined
+}
+
+/** A job may be in several containers of this host, one rank in each. */
+function withOthers(roots: readonly number[], others: readonly number[]): readonly number[] {
+  if (others.length === 0) return roots
+  const masters = new Set(roots.flatMap((root) => masterOf(root) ?? []))
+  return masters.size === 0 ? roots : [...roots, ...others.filter((other) => masters.has(masterOf(other) ?? ''))]
+}
+
+function addFigures(evidence: Evidence, ranks: ReadonlyMap<number, number>, { gpus, containers }: LookRequest): void {
+  const below = new Map(Object.entries(containers).flatMap(([root, name]) => [Number(root), ...descendantsOf(Number(root))].map((pid) => [pid, name] as const)))
+  for (const [rank, pid] of ranks) {
+    const me = evidence.ranks.get(rank)
+    if (me === undefined) continue
+    const container = below.get(pid)
+    if (container !== undefined) me.container = container
+    const held = gpus[String(pid)]
+    if (held === undefined) continue
+    const { gpu, busy, memory, watts, limitWatts } = held
+    me.gpu = gpu
+    if (busy !== undefined && memory !== undefined)
+      me.figures = { busy, memory, ...(watts === undefined ? {} : { watts }), ...(limitWatts === undefined ? {} : { limitWatts }) }
+  }
+}
+
+export async function gather(request: LookRequest, self: string): Promise<LookReply> {
+  const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path)], request.others)
+  const { evidence, ranks } = await lookAtProcesses(roots, request.seconds, async (found, about) => (request.ras ? pollRas(found, self, about) : undefined))
+  evidence.silence = request.silence
+  addFigures(evidence, ranks, request)
+  for (const step of [
+    () => readLog(request.log.join('\n'), undefined, evidence),
+    () => readOutputs(ranks, evidence),
+    () => readDumps(ranks, request.copyTo, evidence),
+  ]) {
+    try {
+      step()
+    } catch (error) {
+      evidence.problems.push(messageOf(error).split('\n')[0] ?? '')
+    }
+  }
+  return replyOf(evidence, judge(evidence))
+}

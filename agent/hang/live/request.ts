@@ -1,0 +1,67 @@
+// What the agent asks of the process that looks at a job, and what comes back: one JSON text each way.
+import * as z from 'zod/mini'
+
+const MOST_TEXT = 400_000
+const text = z.string().check(z.maxLength(2_000))
+const texts = z.array(text).check(z.maxLength(256))
+const pid = z.int().check(z.positive())
+
+export const lookRequest = z.object({
+  /** Processes below which the ranks are: the first of a container, a launcher. */
+  roots: z.array(pid).check(z.maxLength(256)),
+  /** Of other jobs on this host: theirs with the same address of a master are of this job too. */
+  others: z.array(pid).check(z.maxLength(256)),
+  /** A log file, where the job is known by nothing else: its writers are the job. */
+  path: z.optional(text),
+  /** Between the two looks. */
+  seconds: z.number(),
+  /** The newest lines of its log. */
+  log: z.array(z.string()).check(z.maxLength(4_096)),
+  silence: z.object({ seconds: z.number(), usualSeconds: z.number(), since: z.number(), by: z.enum(['log', 'gpu']), busyWith: z.optional(text) }),
+  /** By pid. */
+  gpus: z.record(
+    z.string(),
+    z.object({ gpu: z.int(), busy: z.optional(z.number()), memory: z.optional(z.number()), watts: z.optional(z.number()), limitWatts: z.optional(z.number()) }),
+  ),
+  /** Names of containers by the pid of their first process. */
+  containers: z.record(z.string(), text),
+  ras: z.boolean(),
+  /** Where dumps are copied to. */
+  copyTo: z.optional(text),
+})
+export type LookRequest = z.infer<typeof lookRequest>
+
+const rank = z.object({
+  rank: z.int(),
+  culprit: z.optional(z.literal(true)),
+  gpu: z.optional(text),
+  host: z.optional(text),
+  container: z.optional(text),
+  pid: z.optional(pid),
+  waits_for: z.optional(text),
+  since_ms: z.optional(z.number()),
+  stands_at: z.optional(text),
+})
+export const lookReply = z.object({
+  verdict: z.enum(['hang', 'straggler', 'slow_phase', 'healthy', 'resumed', 'unknown']),
+  text,
+  cause: text,
+  confidence: z.enum(['read', 'computed', 'likely']),
+  culprits: z.array(z.int()).check(z.maxLength(65_536)),
+  waits_in: z.optional(text),
+  stands_at: texts,
+  call_sites: texts,
+  ranks: z.array(rank).check(z.maxLength(256)),
+  remedies: texts,
+  evidence: texts,
+  problems: texts,
+  /** Where those stand that hold it up, without ranks: the same in each look where nothing moves. */
+  place: text,
+})
+export type LookReply = z.infer<typeof lookReply>
+
+export const parseReply = (json: string): LookReply => {
+  if (json.length > MOST_TEXT) throw new Error(`the look at the job answered with ${json.length} characters: expected at most ${MOST_TEXT}`)
+  const value: unknown = JSON.parse(json)
+  return lookReply.parse(value)
+}

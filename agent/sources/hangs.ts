@@ -1,0 +1,212 @@
+// Jobs that stop: notices them by their own rhythm, has their processes looked at by a process of its own, and says who holds each up.
+import { join } from 'node:path'
+import { askLook, type AskLook } from '../hang/live/ask.ts'
+import type { LookReply, LookRequest } from '../hang/live/request.ts'
+import { createStandstill, type Standstill } from '../hang/notice/standstill.ts'
+import type { Inventory } from '../inventory/inventory.ts'
+import { gpuSpinning } from '../metrics/gpu-spinning.ts'
+import type { HangEvent } from '../model/event.ts'
+import type { Run } from '../model/job.ts'
+import type { Log, Source } from '../model/source.ts'
+import type { LatestStore } from '../store/latest.ts'
+import { messageOf } from '../text/error.ts'
+import { defineSource } from './definition.ts'
+import { createGpuLoads, spinReadings, type GpuState } from './hangs/gpu-loads.ts'
+import { jobsNow, type WatchedJob } from './hangs/jobs.ts'
+import type { ProgressBook } from './logs/progress-book.ts'
+
+const ID = 'hangs'
+const EVERY_MS = 2_000
+/** Looks under way at a time: each costs a process. */
+const AT_ONCE = 4
+const MOST_JOBS = 512
+/** A job that is not named any more has ended; for so long its log may only be between two files. */
+const GONE_MS = 15_000
+
+export type HangsOptions = {
+  readonly progress: Pick<ProgressBook, 'jobs' | 'lastLines'>
+  readonly running: () => readonly Run[]
+  readonly latest: Pick<LatestStore, 'of'> & { readonly inventory: Pick<Inventory, 'containers' | 'processes'> }
+  readonly afterMs: number
+  readonly lookMs: number
+  readonly ras: boolean
+  /** Where dumps are kept; undefined: nowhere. */
+  readonly folder: string | undefined
+  readonly ask?: AskLook
+}
+
+type Entry = { readonly still: Standstill; job: WatchedJob; seenAt: number; looking: boolean; told: HangEvent | undefined; complained: string }
+
+export function createHangsSource(options: HangsOptions): Source {
+  const { progress, running, latest, ask = askLook } = options
+  const entries = new Map<string, Entry>()
+  const loads = createGpuLoads(latest)
+  let looking = 0
+  let stopped = false
+
+  const requestOf = ({ job, still }: Entry, t: number, silentMs: number, gpus: ReadonlyMap<string, GpuState>): LookRequest => {
+    const boxes = [...latest.inventory.containers()].flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid: Number(pid) }]))
+    const held = latest.inventory.processes()
+    const own = boxes.filter(({ name }) => name === job.container).map(({ pid }) => pid)
+    const uuids = new Set(job.run?.gpus.map(({ uuid }) => uuid))
+    const holders = held.filter(({ uuid, pid }) => uuids.has(uuid) && (job.container === undefined || own.length === 0 || pid > 0))
+    const root = job.run?.container === undefined ? job.run?.pid : undefined
+    return {
+      roots: own.length > 0 ? own : root !== undefined ? [root] : [...new Set(holders.map(({ pid }) => pid))],
+      others: boxes.filter(({ name }) => name !== job.container).map(({ pid }) => pid),
+      ...(job.path === undefined ? {} : { path: job.path }),
+      seconds: options.lookMs / 1000,
+      log: [...progress.lastLines(job.key)],
+      silence: {
+        seconds: silentMs / 1000,
+        usualSeconds: (still.usual() ?? 0) / 1000,
+        since: (t - silentMs) / 1000,
+        by: job.by,
+        ...(job.busyWith === undefined ? {} : { busyWith: job.busyWith }),
+      },
+      gpus: Object.fromEntries(
+        held.flatMap(({ pid, uuid, gpu }) => {
+          const load = gpus.get(uuid)
+          return load === undefined
+            ? []
+            : [
+                [
+                  String(pid),
+                  {
+                    gpu: Number(gpu),
+                    busy: Math.round(load.busy * 100),
+                    memory: Math.round(load.memory * 100),
+                    ...(load.watts === undefined ? {} : { watts: load.watts }),
+                    ...(load.limitWatts === undefined ? {} : { limitWatts: load.limitWatts }),
+                  },
+                ],
+              ]
+        }),
+      ),
+      containers: Object.fromEntries(boxes.map(({ name, pid }) => [String(pid), name])),
+      ras: options.ras,
+      ...(options.folder === undefined
+        ? {}
+        : { copyTo: join(options.folder, `${job.name.replace(/[^\w.-]/g, '_').slice(0, 60)}-${Math.round((t - silentMs) / 1000)}`) }),
+    }
+  }
+
+  return {
+    id: ID,
+    metrics: [gpuSpinning],
+    start({ emit, every, log }) {
+      const over = (entry: Entry, t: number, text: string): void => {
+        if (entry.told === undefined) return
+        emit({ ...entry.told, t, state: 'over', text })
+        entry.told = undefined
+      }
+      const lookAt = async (entry: Entry, t: number, silentMs: number, gpus: ReadonlyMap<string, GpuState>): Promise<void> => {
+        looking += 1
+        entry.looking = true
+        try {
+          const begunFor = entry.job.progressedAt
+          const reply = await ask(requestOf(entry, t, silentMs, gpus))
+          // It went on meanwhile.
+          if (stopped || entry.job.progressedAt !== begunFor) return
+          const now = Date.now()
+          if (!entry.still.looked(now, reply)) return
+          if (reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - silentMs)))
+        } catch (error) {
+          entry.still.later(Date.now())
+          complain(entry, log, messageOf(error).split('\n')[0] ?? '')
+        } finally {
+          looking -= 1
+          entry.looking = false
+        }
+      }
+      every(EVERY_MS, (t) => {
+        const begunAt = performance.now()
+        const gpus = loads.see(t)
+        emit({
+          type: 'scrape',
+          t,
+          source: ID,
+          group: '',
+          ttlMs: 3 * EVERY_MS,
+          durationMs: performance.now() - begunAt,
+          readings: spinReadings(gpus.values()),
+          gaps: [],
+        })
+        for (const job of jobsNow(t, progress.jobs(), running(), gpus)) {
+          let entry = entries.get(job.key)
+          if (entry === undefined) {
+            if (entries.size >= MOST_JOBS) continue
+            entries.set(job.key, (entry = { still: createStandstill(options.afterMs), job, seenAt: t, looking: false, told: undefined, complained: '' }))
+          }
+          entry.job = job
+          entry.seenAt = t
+          if (job.progressedAt > 0) entry.still.progressed(job.progressedAt)
+          if (entry.told !== undefined && !entry.still.hangs()) over(entry, t, 'it makes progress again')
+        }
+        for (const [key, entry] of entries) {
+          if (t - entry.seenAt > GONE_MS || (entry.told !== undefined && hasEnded(entry.job, latest.inventory))) {
+            over(entry, t, 'it has ended')
+            entries.delete(key)
+            continue
+          }
+          if (entry.looking || looking >= AT_ONCE || entry.job.done || hasEnded(entry.job, latest.inventory)) continue
+          const silentMs = entry.still.due(t)
+          if (silentMs !== undefined) void lookAt(entry, t, silentMs, gpus)
+        }
+      })
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+/** Of a container only: a log file stays when its job has ended. */
+function hasEnded({ container }: WatchedJob, inventory: Pick<Inventory, 'containers'>): boolean {
+  return container !== undefined && ![...inventory.containers()].some(({ name, pid }) => name === container && pid !== undefined)
+}
+
+function complain(entry: Entry, log: Log, text: string): void {
+  if (entry.complained === text) return
+  entry.complained = text
+  log.warn(`${entry.job.name} has said nothing of its progress for long, and could not be looked at: ${text}`)
+}
+
+function eventOf({ name, container }: WatchedJob, reply: LookReply, t: number, since: number): HangEvent {
+  return {
+    type: 'hang',
+    t,
+    job: name,
+    ...(container === undefined ? {} : { container }),
+    state: 'hangs',
+    since: Math.round(since),
+    text: reply.text,
+    cause: reply.cause,
+    confidence: reply.confidence,
+    culprits: reply.culprits,
+    ...(reply.waits_in === undefined ? {} : { waits_in: reply.waits_in }),
+    stands_at: reply.stands_at,
+    call_sites: reply.call_sites,
+    ranks: reply.ranks,
+    remedies: reply.remedies,
+    evidence: reply.evidence,
+  }
+}
+
+export const hangs = defineSource({
+  id: ID,
+  metrics: [gpuSpinning],
+  needs: ['config', 'jobs', 'progress', 'latest'],
+  create({ config, jobs, progress, latest }) {
+    if (!config.hangs.enabled || config.simulate.scenario !== 'off' || process.platform !== 'linux') return undefined
+    return createHangsSource({
+      progress,
+      latest,
+      running: () => jobs.figures().running,
+      afterMs: config.hangs.after,
+      lookMs: config.hangs.look,
+      ras: config.hangs.ras,
+      folder: config.hangs.keep_dumps ? join(config.data_dir, 'hangs') : undefined,
+    })
+  },
+})

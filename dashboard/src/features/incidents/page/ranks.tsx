@@ -1,0 +1,56 @@
+// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, the culprits first.
+import type { Incident } from '../../../../../agent/model/incident.ts'
+import { momentText } from '../../../../../agent/text/time.ts'
+import { Part } from '../../../parts/incident/account.tsx'
+import { agentNow } from '../../../parts/live/state.ts'
+import { DASH } from '../../../text/format.ts'
+
+type Rows = NonNullable<Incident['facts']['ranks']>
+type Column = { readonly head: string; readonly numeric?: true; readonly text: (row: Rows[number]) => string | undefined }
+
+const COLUMNS: readonly Column[] = [
+  { head: 'Rank', numeric: true, text: ({ rank }) => String(rank) },
+  { head: 'GPU', numeric: true, text: ({ gpu }) => gpu },
+  { head: 'Host', text: ({ host }) => host },
+  { head: 'Container', text: ({ container }) => container },
+  { head: 'PID', numeric: true, text: ({ pid }) => (pid === undefined ? undefined : String(pid)) },
+  { head: 'Waits for', text: ({ waits_for: waits }) => waits },
+  { head: 'Since', text: ({ since_ms: since }) => (since === undefined ? undefined : momentText(since, agentNow.peek())) },
+  { head: 'Stands at', text: ({ stands_at: stands }) => stands },
+]
+
+export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
+  const rows = facts.ranks ?? []
+  if (rows.length === 0) return null
+  // One host, no GPU, no container: a column that says the same nothing in every row says nothing.
+  const columns = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
+  return (
+    <Part id="ranks" title="Ranks">
+      <div class="ranks-scroll" tabIndex={0} role="region" aria-labelledby="ranks-title">
+        <table role="table" class="then ranks" aria-labelledby="ranks-title">
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map(({ head, numeric }) => (
+                <th key={head} role="columnheader" scope="col" class={numeric === true ? 'numeric' : undefined}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows.map((row) => (
+              <tr key={row.rank} role="row" data-culprit={row.culprit === true ? '' : undefined}>
+                {columns.map(({ head, numeric, text }) => (
+                  <td key={head} role="cell" data-label={head} class={numeric === true ? 'numeric' : head === 'Stands at' ? 'place' : undefined}>
+                    {text(row) ?? DASH}
+                    {head === 'Rank' && row.culprit === true && <span class="sub">holds it up</span>}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Part>
+  )
+}
