@@ -39,6 +39,7 @@ export const frame = (t: number, gpus: readonly GpuRow[], containers: readonly C
   containers,
   processes,
   allocators: [],
+  progress: [],
   jobs: [],
   host: { hostname: 'host' },
 })
