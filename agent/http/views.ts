@@ -1,12 +1,12 @@
 // The present as rows (model/live.ts): built from the latest values when the first reader of a tick asks, shared by the API and the stream.
-import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow, ServerRow } from '../model/live.ts'
+import type { AllocatorRow, ContainerRow, GpuRow, HostRow, ProcessRow, ProgressRow, ServerRow } from '../model/live.ts'
 import type { Gap } from '../model/reading.ts'
 import type { LatestStore } from '../store/latest.ts'
 import type { MutableRow } from './views/builder.ts'
 import { createCpuRates } from './views/cpu-rates.ts'
 import { finishContainer } from './views/containers.ts'
 import { finishMig } from './views/mig.ts'
-import { checkedHost, isAllocatorRow, isContainerRow, isGpuRow, isProcessRow, isServerRow, only } from './views/row-checks.ts'
+import { checkedHost, isAllocatorRow, isContainerRow, isGpuRow, isJobProgressRow, isProcessRow, isServerRow, only } from './views/row-checks.ts'
 import { createTables } from './views/tables.ts'
 
 export type GapEntry = Gap & { readonly source: string; readonly t: number }
@@ -18,6 +18,8 @@ export type Rows = {
   readonly processes: readonly ProcessRow[]
   readonly allocators: readonly AllocatorRow[]
   readonly servers: readonly ServerRow[]
+  /** What jobs say of their progress. */
+  readonly progress: readonly ProgressRow[]
   readonly host: HostRow
 }
 
@@ -71,6 +73,10 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
       servers: only(
         [...tables.servers.values()].toSorted((a, b) => byText(text(a['name']), text(b['name']))),
         isServerRow,
+      ),
+      progress: only(
+        [...tables.progress.values()].toSorted((a, b) => byText(text(a['job']), text(b['job'])) || Number(a['rank'] ?? -1) - Number(b['rank'] ?? -1)),
+        isJobProgressRow,
       ),
       host: checkedHost(tables.host),
     }

@@ -20,7 +20,7 @@ export const IDENTITY_LABELS: Readonly<Record<Subject, ReadonlySet<string>>> = {
   host: new Set(),
   driver: new Set(),
   target: new Set(),
-  job: new Set(),
+  job: new Set(['job', 'rank']),
   inference: new Set(SERVER_LABELS),
   incident: new Set(),
   agent: new Set(),

@@ -123,6 +123,29 @@ export type ServerRow = Measures & {
   readonly gaps?: readonly GapRow[]
 }
 
+/** What a job, or one of its ranks, says of its progress. */
+export type ProgressRow = Measures & {
+  readonly job: string
+  readonly rank?: string
+  readonly phase?: string
+  readonly step?: number
+  readonly steps?: number
+  readonly progress_ratio?: number
+  readonly epoch?: number
+  readonly step_rate?: number
+  readonly samples_rate?: number
+  readonly tokens_rate?: number
+  readonly loss?: number
+  readonly learning_rate?: number
+  readonly eta_seconds?: number
+  readonly eta_earliest_seconds?: number
+  readonly eta_latest_seconds?: number
+  readonly last_progress_timestamp_seconds: number
+  /** By the power limit in force. */
+  readonly tokens_per_joule?: Readonly<Record<string, number>>
+  readonly tokens_per_gpu_hour?: Readonly<Record<string, number>>
+}
+
 /** What the probe in a process says of its PyTorch allocator on one GPU (or MIG instance). */
 export type AllocatorRow = Measures & {
   readonly pid: number
@@ -169,6 +192,7 @@ export type FrameMessage = {
   readonly allocators: readonly AllocatorRow[]
   readonly servers: readonly ServerRow[]
   readonly host: HostRow
+  readonly progress: readonly ProgressRow[]
   /** Runs that go on, and those that ended within the last minute. */
   readonly jobs: readonly Run[]
 }

@@ -4,7 +4,7 @@ export type MetricKind = 'gauge' | 'counter' | 'info'
 
 /**
  * Whose the reading is. The first six have rows in the API (a reading of `gpu` with the labels of a MIG instance goes to the instance's row,
- * `allocator` is what PyTorch's allocator says in one process on one GPU); what is of the driver, a target, a job, an incident or the agent has none; of `inference` the rows are those of servers.
+ * `allocator` is what PyTorch's allocator says in one process on one GPU); what is of the driver, a target, an incident or the agent has none; of `inference` the rows are those of servers, of `job` those of its progress.
  */
 export type Subject = 'gpu' | 'mig' | 'container' | 'process' | 'allocator' | 'host' | 'driver' | 'target' | 'job' | 'inference' | 'incident' | 'agent'
 

@@ -27,6 +27,7 @@ export type Observation = {
   /** An average of several steps, by its name. */
   readonly lossIsMean?: boolean
   readonly gradNorm?: number
+  readonly learningRate?: number
   readonly rate?: Rate
   /** A time that nothing names: perhaps that of several steps. */
   readonly rateIsLoose?: boolean

@@ -100,6 +100,10 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
       case 'elapsed':
         out.elapsedSeconds ??= role.seconds
         break
+      case 'learningRate':
+        metrics += 1
+        out.learningRate ??= field.value
+        break
       case 'gradNorm':
         metrics += 1
         out.gradNorm ??= field.value

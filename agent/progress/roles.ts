@@ -13,6 +13,7 @@ export type Role =
   | { readonly is: 'eta'; readonly seconds: number }
   | { readonly is: 'elapsed'; readonly seconds: number }
   | { readonly is: 'gradNorm' }
+  | { readonly is: 'learningRate' }
   | { readonly is: 'metric' }
   | { readonly is: 'evaluation' }
 
@@ -47,6 +48,7 @@ const RATE_WORD =
   /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)\b/
 const METRIC =
   /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
+const LEARNING_RATE = /^(?:train |cur |current |base |optim\w* |pg )?(?:lr|learning rate|cur lr|lr ?0|lr group ?0|taux d apprentissage|学习率)$/
 const KNOWN_RATES: Readonly<Record<string, string>> = {
   tps: 'tokens/s',
   wps: 'tokens/s',
@@ -150,6 +152,7 @@ export function roleOf(field: Field): Role | undefined {
   }
   if (field.duration !== undefined) return undefined
   if (/\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words)) return { is: 'gradNorm' }
+  if (LEARNING_RATE.test(words)) return { is: 'learningRate' }
   if (EVALUATION.test(words) && !EPOCH.test(words)) return { is: 'evaluation' }
   if (TOTAL.test(words) && field.whole && !/^(?:train|n|number of) /.test(words)) return { is: 'total' }
   if (/^(?:num|max|total) epochs?$/.test(words)) return field.whole ? { is: 'epochs' } : undefined

@@ -1,7 +1,9 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch, type LostRun } from './lost.ts'
+import { derived, newestLoss, timeLeft } from './derived.ts'
+import { strong } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
-import type { Pace, Slowdown } from './pace.ts'
+import type { Slowdown } from './pace.ts'
 import { saysTraining } from './phases.ts'
 import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
 
@@ -14,6 +16,7 @@ export type Progress = {
   readonly samplesRate?: number
   readonly tokensRate?: number
   readonly loss?: number
+  readonly learningRate?: number
   readonly epoch?: number
   readonly epochs?: number
   /** As printed, or computed from step, total and pace. */
@@ -60,6 +63,7 @@ export function createWriter(): Writer {
   /** Figures that only a training prints, on a line that says nothing else. */
   let looseMetricsAt: number | undefined
   let metricAt: number | undefined
+  let learningRate: number | undefined
   let trained = false
   let count = 0
 
@@ -133,23 +137,6 @@ export function createWriter(): Writer {
     return main === track
   }
 
-  const strong = (seen: Observation): boolean => {
-    const { step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
-    if (sure === true && step !== undefined) return true
-    if (risen !== undefined)
-      return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
-    if (step !== undefined)
-      return (
-        lossIs !== undefined ||
-        gradNorm !== undefined ||
-        rate !== undefined ||
-        etaSeconds !== undefined ||
-        (total !== undefined && (metrics > 0 || epochIs !== undefined))
-      )
-    if (lossIs !== undefined) return (epochIs ?? gradNorm ?? done) !== undefined
-    if (done !== undefined && etaSeconds !== undefined && epochIs !== undefined) return true
-    return rate !== undefined && epochIs !== undefined ? true : rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
-  }
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   /** What a line says may be too little by itself; with what stands near it is enough. */
   const accepted = (seen: Observation, track: Track): boolean => {
@@ -236,6 +223,7 @@ export function createWriter(): Writer {
       const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
       if (!counted) return
       count += 1
+      learningRate = seen.learningRate ?? learningRate
       loss.add(seen.loss, seen.gradNorm, seen.step)
       if (seen.form === 'bar' && seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
     },
@@ -262,6 +250,7 @@ export function createWriter(): Writer {
         ...(last.samplesRate === undefined ? {} : { samplesRate: last.samplesRate }),
         ...(last.tokensRate === undefined ? {} : { tokensRate: last.tokensRate }),
         ...(lossIs === undefined ? {} : { loss: lossIs }),
+        ...(learningRate === undefined ? {} : { learningRate }),
         ...(epochIs === undefined ? {} : { epoch: epochIs }),
         ...(epochs === undefined ? {} : { epochs }),
         ...time,
@@ -281,27 +270,4 @@ export function createWriter(): Writer {
     phase: () => phase,
     count: () => count,
   }
-}
-
-function newestLoss(track: Track, best: Track | undefined): number | undefined {
-  if (best === undefined || best.loss === undefined) return track.loss
-  return track.loss === undefined ? best.loss : track.loss
-}
-
-/** As printed; else the steps that are left at the usual pace. Where an epoch is done, those of the epochs to come. */
-function timeLeft({ last, rate, pace }: Track, epochsLeft: number): Pick<Progress, 'etaSeconds' | 'etaRange'> {
-  const { step, total, etaSeconds } = last
-  const usual = pace.now()
-  const each = rate === undefined || rate.of === 'step' ? (usual?.seconds ?? rate?.secondsEach) : undefined
-  const ofEpoch = step === undefined || total === undefined ? undefined : Math.max(0, total - step)
-  const left = ofEpoch === 0 && total !== undefined && etaSeconds === undefined ? Math.max(0, epochsLeft) * total : ofEpoch
-  const seconds = etaSeconds ?? (left === undefined || each === undefined ? undefined : left * each)
-  const range = left === undefined || each === undefined || usual === undefined ? undefined : ([left * usual.low, left * usual.high] as const)
-  return { ...(seconds === undefined ? {} : { etaSeconds: seconds }), ...(range === undefined ? {} : { etaRange: range }) }
-}
-
-/** From the times in the log, where it prints no rate. */
-function derived(pace: ReturnType<Pace['now']>, track: Track): { rate?: Rate } {
-  if (pace === undefined || track.rate !== undefined) return {}
-  return { rate: { value: pace.seconds, unit: 's/it', of: 'step', secondsEach: pace.seconds } }
 }

@@ -77,8 +77,8 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   /** Time of the last tick, whoever listened then. */
   let present: number | undefined
   const frameAt = (t: number): Buffer => {
-    const { gpus, containers, processes, allocators, servers, host } = views.rows()
-    const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, servers, host, jobs: options.jobs?.() ?? [] }
+    const { gpus, containers, processes, allocators, servers, progress, host } = views.rows()
+    const frame: FrameMessage = { type: 'frame', t, gpus, containers, processes, allocators, servers, host, progress, jobs: options.jobs?.() ?? [] }
     return Buffer.from(JSON.stringify(frame))
   }
 

@@ -40,6 +40,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { path: '/api/v1/processes', operationId: 'listProcesses', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
   { path: '/api/v1/allocators', operationId: 'listAllocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
+  { path: '/api/v1/progress', operationId: 'listProgress', summary: 'How far the running jobs are, as their logs say', schema: schemas.progress, list: true },
   { path: '/api/v1/servers', operationId: 'listServers', summary: 'Inference servers found on this host', schema: schemas.server, list: true },
   { path: '/api/v1/gaps', operationId: 'listGaps', summary: 'All that cannot be read now, and why', schema: schemas.gap, list: true },
   { path: '/api/v1/sources', operationId: 'listSources', summary: 'What each source said last', schema: schemas.source, list: true },

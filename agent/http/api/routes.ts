@@ -63,6 +63,7 @@ export function addApi(app: Hono, options: ApiOptions): void {
   app.get('/api/v1/containers', (c) => answerRows(c, views.rows().containers))
   app.get('/api/v1/processes', (c) => answerRows(c, views.rows().processes))
   app.get('/api/v1/allocators', (c) => answerRows(c, views.rows().allocators))
+  app.get('/api/v1/progress', (c) => answerRows(c, views.rows().progress))
   app.get('/api/v1/servers', (c) => answerRows(c, views.rows().servers))
   app.get('/api/v1/gaps', (c) => answer(c, views.gaps()))
   app.get('/api/v1/sources', (c) => answer(c, views.sources()))

@@ -146,6 +146,29 @@ export const server = z
   })
   .catchall(measure)
   .meta({ id: 'Server', description: 'An inference server, as it says itself.' })
+export const progress = z
+  .object({
+    job: z.string(),
+    rank: z.string().describe('Where several ranks say their own.').optional(),
+    phase: z.string().describe('downloading, loading, preparing, training, evaluating, saving or serving, by its newest lines.').optional(),
+    step: count.optional(),
+    steps: count.optional(),
+    progress_ratio: ratio,
+    epoch: z.number().optional(),
+    step_rate: count.optional(),
+    samples_rate: count.optional(),
+    tokens_rate: count.optional(),
+    loss: z.number().optional(),
+    learning_rate: z.number().optional(),
+    eta_seconds: count.optional(),
+    eta_earliest_seconds: count.optional(),
+    eta_latest_seconds: count.optional(),
+    last_progress_timestamp_seconds: count,
+    tokens_per_joule: byName('By the power limit in force, in watts.'),
+    tokens_per_gpu_hour: byName('By the power limit in force, in watts.'),
+  })
+  .catchall(measure)
+  .meta({ id: 'Progress', description: 'What a running job says of its progress in its log.' })
 export const host = z.object({ hostname: z.string(), gaps }).catchall(measure).meta({ id: 'Host' })
 export const gap = z
   .object({

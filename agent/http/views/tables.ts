@@ -16,6 +16,7 @@ export type Tables = {
   readonly processes: ReadonlyMap<string, MutableRow>
   readonly allocators: ReadonlyMap<string, MutableRow>
   readonly servers: ReadonlyMap<string, MutableRow>
+  readonly progress: ReadonlyMap<string, MutableRow>
   readonly host: MutableRow
   /** Unix ms of the scrape that brought a container's CPU seconds. */
   readonly cpuTimes: ReadonlyMap<string, number>
@@ -28,6 +29,7 @@ export function createTables(hostname: string): Tables {
   const processes = new Map<string, MutableRow>()
   const allocators = new Map<string, MutableRow>()
   const servers = new Map<string, MutableRow>()
+  const progress = new Map<string, MutableRow>()
   const host: MutableRow = { hostname }
   const cpuTimes = new Map<string, number>()
 
@@ -73,6 +75,11 @@ export function createTables(hostname: string): Tables {
     enterIdentity(row, 'inference', labels, ['pid'])
     return row
   }
+  const progressRow = (labels: Labels): MutableRow | undefined => {
+    const { job, rank } = labels
+    if (job === undefined) return undefined
+    return at(progress, `${job}|${rank ?? ''}`, () => ({ job, ...(rank === undefined ? {} : { rank }) }))
+  }
   const rowOf = (subject: Subject, labels: Labels): MutableRow | undefined => {
     switch (subject) {
       case 'gpu':
@@ -88,9 +95,10 @@ export function createTables(hostname: string): Tables {
         return serverRow(labels)
       case 'host':
         return host
+      case 'job':
+        return progressRow(labels)
       case 'driver':
       case 'target':
-      case 'job':
       case 'incident':
       case 'agent':
         break
@@ -105,6 +113,7 @@ export function createTables(hostname: string): Tables {
     processes,
     allocators,
     servers,
+    progress,
     host,
     cpuTimes,
     reading({ series, value }, t) {

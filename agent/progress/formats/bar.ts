@@ -173,6 +173,7 @@ function read({ text, at }: Line): Read | undefined {
     ...(epochs === undefined ? {} : { epochs }),
     ...(loss === undefined ? {} : { loss }),
     ...(gradNorm === undefined ? {} : { gradNorm }),
+    ...(own.learningRate === undefined ? {} : { learningRate: own.learningRate }),
     ...(rate === undefined ? {} : { rate }),
     ...(own.samplesRate === undefined ? {} : { samplesRate: own.samplesRate }),
     ...(own.tokensRate === undefined ? {} : { tokensRate: own.tokensRate }),

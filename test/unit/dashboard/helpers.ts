@@ -40,6 +40,7 @@ export const frame = (t: number, gpus: readonly GpuRow[], containers: readonly C
   processes,
   allocators: [],
   servers: [],
+  progress: [],
   jobs: [],
   host: { hostname: 'host' },
 })

@@ -96,7 +96,7 @@ describe('the API', () => {
       expect(answer.headers['content-type']).toMatch(/^application\/json/)
       const value = json(answer)
       expect(schema.parse(value)).toEqual(value) // equal: nothing that the schema does not know
-      expect(Array.isArray(value) && value.length === 0).toBe(/\/(?:allocators|servers)$/.test(path))
+      expect(Array.isArray(value) && value.length === 0).toBe(/\/(?:allocators|progress|servers)$/.test(path))
     },
   )
 

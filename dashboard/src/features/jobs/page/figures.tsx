@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { agentNow } from '../../../parts/live/state.ts'
 import { cores, memory } from '../../../text/format.ts'
 import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
 
@@ -33,6 +34,9 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
     )
   return (
     <dl class="job-figures">
+      <Item id="progress" label="Progress" means="as its log says">
+        <Progress job={job} />
+      </Item>
       <Item id="memory" label="GPU memory">
         {job.gpuBytes === undefined ? <None /> : memory(job.gpuBytes)}
       </Item>

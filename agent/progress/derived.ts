@@ -1,0 +1,28 @@
+// What follows from the figures of a bar or line: its loss where another line has it, the time left, the rate.
+import type { Rate } from './observation.ts'
+import type { Pace } from './pace.ts'
+import type { Track } from './track.ts'
+import type { Progress } from './writer.ts'
+
+export function newestLoss(track: Track, best: Track | undefined): number | undefined {
+  if (best === undefined || best.loss === undefined) return track.loss
+  return track.loss === undefined ? best.loss : track.loss
+}
+
+/** As printed; else the steps that are left at the usual pace. Where an epoch is done, those of the epochs to come. */
+export function timeLeft({ last, rate, pace }: Track, epochsLeft: number): Pick<Progress, 'etaSeconds' | 'etaRange'> {
+  const { step, total, etaSeconds } = last
+  const usual = pace.now()
+  const each = rate === undefined || rate.of === 'step' ? (usual?.seconds ?? rate?.secondsEach) : undefined
+  const ofEpoch = step === undefined || total === undefined ? undefined : Math.max(0, total - step)
+  const left = ofEpoch === 0 && total !== undefined && etaSeconds === undefined ? Math.max(0, epochsLeft) * total : ofEpoch
+  const seconds = etaSeconds ?? (left === undefined || each === undefined ? undefined : left * each)
+  const range = left === undefined || each === undefined || usual === undefined ? undefined : ([left * usual.low, left * usual.high] as const)
+  return { ...(seconds === undefined ? {} : { etaSeconds: seconds }), ...(range === undefined ? {} : { etaRange: range }) }
+}
+
+/** From the times in the log, where it prints no rate. */
+export function derived(pace: ReturnType<Pace['now']>, track: Track): { rate?: Rate } {
+  if (pace === undefined || track.rate !== undefined) return {}
+  return { rate: { value: pace.seconds, unit: 's/it', of: 'step', secondsEach: pace.seconds } }
+}
