@@ -35,7 +35,10 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
   afterAll(async () => slurm?.close())
 
   test('completed, failed, cancelled, over its time limit, out of memory', { timeout: 120_000 }, async ({ skip }) => {
-    if (slurm === undefined) return skip(`Slurm does not start here: ${problem}`)
+    if (slurm === undefined) {
+      skip(`Slurm does not start here: ${problem}`)
+      return
+    }
     const { submit, run } = slurm
     const folder = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-jobs-'))
     const ids = await Promise.all(
