@@ -47,7 +47,7 @@ export function createHostRuns(runs: Runs): HostRuns {
     pids.set(pid, key)
     if (byExec === undefined) addRoot(run, root)
   }
-  const gone = (root: Root, { t, told_by: by, told_words: words = '', outcome, exit_code: exitCode, signal }: ProcessEvent): void => {
+  const gone = (root: Root, { t, reported_by: by, reported_words: words = '', outcome, exit_code: exitCode, signal }: ProcessEvent): void => {
     const run = runs.ofRoot(rootKey(root))
     if (run === undefined) return
     run.roots.delete(rootKey(root))

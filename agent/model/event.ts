@@ -71,8 +71,8 @@ export type ProcessEvent = {
   readonly slurm_name?: string
   readonly unit?: string
   /** Of an exit: what the scheduler or service manager says of it. */
-  readonly told_by?: string
-  readonly told_words?: string
+  readonly reported_by?: string
+  readonly reported_words?: string
   readonly outcome?: Outcome
   readonly exit_code?: number
   readonly signal?: string

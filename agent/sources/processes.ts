@@ -55,7 +55,7 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
             pid: root.pid,
             root: { pid: root.pid, start_ticks: root.startTicks, command: '' },
             ancestors: [],
-            ...(by === undefined ? {} : { told_by: by, told_words: words }),
+            ...(by === undefined ? {} : { reported_by: by, reported_words: words }),
             ...end,
           })
         }
