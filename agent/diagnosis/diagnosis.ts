@@ -15,6 +15,7 @@ import { attributeLoss } from './incidents/attribute-lost-time.ts'
 import { createLostTimeBook, type Death } from './incidents/lost-time.ts'
 import { createPasts } from './incidents/oom/past.ts'
 import { createRepeatedMessage } from './incidents/oom/repeated-message.ts'
+import { createReservedCaches } from './incidents/oom/reserved-caches.ts'
 import { createOomVerdicts } from './incidents/oom/verdict.ts'
 import { rootOf, subjectOf, toIncident, type OpenIncident } from './incidents/open-incident.ts'
 import { createPidToContainer } from './incidents/pid-to-container.ts'
@@ -81,7 +82,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const tracks = detection?.tracks ?? ownTracks
   const pasts = createPasts(tracks)
   const lostTime = createLostTimeBook(tracks, (uuid) => identities.gpuByUuid(uuid)?.index)
-  const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf })
+  const caches = createReservedCaches()
+  const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, caches })
   const repeats = createRepeatedMessage()
   const pidToContainer = createPidToContainer()
   const runEnds = createRunEnds({ judge: (lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)), open: tracker.open, identities })
@@ -227,6 +229,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const take = (event: Event): void => {
     identities.ingest(event)
     recent.ingest(event)
+    caches.ingest(event)
     if (detection === undefined) ownTracks.ingest(event)
     else detection.ingest(event)
     switch (event.type) {

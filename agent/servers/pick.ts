@@ -32,6 +32,9 @@ export function shareOf(page: Exposition, names: readonly string[], where: Reado
 export const isUnread = (name: string): boolean =>
   /_(?:bucket|created)$/.test(name) && !/^(?:time_to_first_token|inter_token_latency|time_per_output_token)_/.test(name)
 
+/** A piece of a page holds all of the page in memory for as long as it lives itself, unless it is copied. */
+const apart = (text: string): string => Buffer.from(text).toString()
+
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 200
 /** Different values of a label, over the whole page or the given series. */
@@ -40,7 +43,7 @@ export function labelValues(page: Exposition, label: string, names?: readonly st
   for (const samples of names === undefined ? page.values() : [samplesOf(page, names)])
     for (const { labels } of samples) {
       const value = labels[label]
-      if (value !== undefined && value !== '' && found.size < MAX_NAMES) found.add(value.slice(0, MAX_NAME_CHARS))
+      if (value !== undefined && value !== '' && found.size < MAX_NAMES) found.add(apart(value.slice(0, MAX_NAME_CHARS)))
     }
   return [...found]
 }

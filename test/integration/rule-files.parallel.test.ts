@@ -12,6 +12,7 @@ import { RULES } from '../../scripts/generators/rules.ts'
 import { judge, ruleTest } from '../setup/rule-parity.ts'
 import { driverScenes } from '../setup/rule-scenes/driver.ts'
 import { hardwareScenes } from '../setup/rule-scenes/hardware.ts'
+import { serverScenes } from '../setup/rule-scenes/servers.ts'
 import { memoryScenes } from '../setup/rule-scenes/memory.ts'
 import type { RuleScene } from '../setup/rule-scenes/scene.ts'
 
@@ -91,7 +92,7 @@ describe.skipIf(!promtool)('the rule file (needs promtool)', () => {
   })
 })
 
-const scenes: readonly RuleScene[] = [...hardwareScenes, ...driverScenes, ...memoryScenes]
+const scenes: readonly RuleScene[] = [...hardwareScenes, ...driverScenes, ...memoryScenes, ...serverScenes]
 const byPrometheus = INCIDENT_KINDS.flatMap((kind) => {
   const judged = judgeOf(kind, judgedNumbers())
   return judged.by === 'prometheus' ? judged.detectors.map(({ id }) => ({ kind, id })) : []

@@ -25,7 +25,7 @@ export const engineDead = defineDetector({
     frozen_seconds: { default: 120, min: 10, max: 86_400, help: 'For how long no token may come with requests running and an idle GPU.' },
   },
   expression: {
-    promql: `${inferenceServerInfo.name}{state="dead"} == 1 or (increase(${inferenceTokensTotal.name}{type="generation"}[2m]) == 0 and on(name, container, pid, gpu) (${inferenceRequestsRunning.name} > 0) and on(gpu) (max by (gpu) (max_over_time(${gpuUtilizationRatio.name}[2m])) < ${IDLE_RATIO}))`,
+    promql: `${inferenceServerInfo.name}{state="dead"} == 1 or (increase(${inferenceTokensTotal.name}{type="generation"}[2m]) == 0 and on (job, instance, name, container, pid, gpu) (${inferenceRequestsRunning.name} > 0) and on (job, instance, gpu) (max by (job, instance, gpu) (max_over_time(${gpuUtilizationRatio.name}[2m])) < ${IDLE_RATIO}))`,
     for: '15s',
   },
   create(options, { present }) {

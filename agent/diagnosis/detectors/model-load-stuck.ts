@@ -1,6 +1,5 @@
 // An inference server has been loading for long, and nothing moves: its memory does not grow, its GPU is idle and its CPU rests.
 import { containerCpuSecondsTotal } from '../../metrics/container.ts'
-import { inferenceServerInfo } from '../../metrics/inference.ts'
 import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import { gib } from '../../text/bytes.ts'
@@ -30,7 +29,7 @@ export const modelLoadStuck = defineDetector({
   options: {
     minutes: { default: 5, min: 0.5, max: 1_440, help: 'For how long nothing must move while it loads; where its CPU time is not known, three times as long.' },
   },
-  expression: { promql: `${inferenceServerInfo.name}{state="loading"} == 1`, for: '30m' },
+  expression: { none: 'that nothing moves is judged by the memory of its processes and the CPU of its container together; no expression joins them' },
   create({ minutes }, { present, tracks }) {
     const gpus = createGpuRows(present, COLUMNS)
     const rates = createRates(60_000)

@@ -34,7 +34,7 @@ export const serverUnderfed = defineDetector({
     usage_ratio: { default: 0.8, min: 0.1, max: 1, help: 'From this share of the KV cache on, the cache may be what they wait for.' },
   },
   expression: {
-    promql: `delta(${inferenceRequestsWaiting.name}[2m]) >= ${LEAST} and on(name, container, pid, gpu) (${inferenceKvCacheUsageRatio.name} < 0.8) and on(gpu) (avg by (gpu) (avg_over_time(${gpuUtilizationRatio.name}[2m])) < 0.4)`,
+    promql: `delta(${inferenceRequestsWaiting.name}[2m]) >= ${LEAST} and on (job, instance, name, container, pid, gpu) (${inferenceKvCacheUsageRatio.name} < 0.8) and on (job, instance, gpu) (avg by (job, instance, gpu) (avg_over_time(${gpuUtilizationRatio.name}[2m])) < 0.4)`,
   },
   create(options, { present }) {
     const gpus = createGpuRows(present, COLUMNS)

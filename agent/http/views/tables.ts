@@ -71,7 +71,10 @@ export function createTables(hostname: string): Tables {
   const serverRow = (labels: Labels): MutableRow | undefined => {
     const { name, pid } = labels
     if (name === undefined) return undefined
-    const row = at(servers, `${name}|${labels['container'] ?? ''}|${pid ?? ''}`, () => ({ name, ...(pid === undefined ? {} : { pid: Number(pid) }) }))
+    const row = at(servers, `${name}|${labels['container'] ?? ''}|${pid ?? ''}`, () => ({
+      name,
+      ...(pid === undefined || pid === '' ? {} : { pid: Number(pid) }),
+    }))
     enterIdentity(row, 'inference', labels, ['pid'])
     return row
   }

@@ -24,8 +24,19 @@ const quantilesOf = (before: Histogram | undefined, now: Histogram | undefined):
   })
 }
 
+/** What is compared later, and no more: a whole reading may hold the page that it was read from. */
+type Counted = Pick<ServerFigures, 'promptTokens' | 'generationTokens' | 'prefixHits' | 'prefixQueries' | 'timeToFirstToken' | 'interTokenLatency'>
+const countedOf = ({ promptTokens, generationTokens, prefixHits, prefixQueries, timeToFirstToken, interTokenLatency }: ServerFigures): Counted => ({
+  ...(promptTokens === undefined ? {} : { promptTokens }),
+  ...(generationTokens === undefined ? {} : { generationTokens }),
+  ...(prefixHits === undefined ? {} : { prefixHits }),
+  ...(prefixQueries === undefined ? {} : { prefixQueries }),
+  ...(timeToFirstToken === undefined ? {} : { timeToFirstToken }),
+  ...(interTokenLatency === undefined ? {} : { interTokenLatency }),
+})
+
 export function createRecent(): (t: number, fresh: ServerFigures) => RecentFigures {
-  let kept: { readonly t: number; readonly figures: ServerFigures }[] = []
+  let kept: { readonly t: number; readonly figures: Counted }[] = []
   let newest: RecentFigures = { timeToFirstToken: [], interTokenLatency: [] }
   return (t, fresh) => {
     const { promptTokens, generationTokens } = fresh
@@ -36,10 +47,10 @@ export function createRecent(): (t: number, fresh: ServerFigures) => RecentFigur
     kept = kept.filter((one) => t - one.t <= LONGEST_MS && one.t < t)
     // The oldest of the last minute, or the one before where there is none.
     const before = kept.find((one) => t - one.t <= WINDOW_MS) ?? kept.at(-1)
-    kept.push({ t, figures: fresh })
+    kept.push({ t, figures: countedOf(fresh) })
     if (before === undefined) return newest
     const seconds = (t - before.t) / 1_000
-    const delta = (pick: (figures: ServerFigures) => number | undefined): number | undefined => {
+    const delta = (pick: (figures: Counted) => number | undefined): number | undefined => {
       const [was, is] = [pick(before.figures), pick(fresh)]
       return was === undefined || is === undefined || is < was ? undefined : is - was
     }

@@ -6,6 +6,7 @@ export const VIEWS: readonly View[] = [
   { id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) },
   { id: 'gpus', label: 'GPU', under: '', load: async () => (await import('./gpus/view.tsx')).Gpu },
   { id: 'jobs', label: 'Jobs', key: 'j', load: async () => (await import('./jobs/view.tsx')).Jobs },
+  { id: 'servers', label: 'Servers', key: 's', load: async () => (await import('./servers/view.tsx')).Servers },
   { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents/view.tsx')).Incidents },
   { id: 'allocator', label: 'Allocator', key: 'a', load: async () => (await import('./allocator/view.tsx')).Allocator },
   { id: 'explain', label: 'Explain', key: 'e', load: async () => (await import('./explain/view.tsx')).Explain },

@@ -61,6 +61,22 @@ describe('the verdict of an OOM', () => {
     expect(only(scene).facts.other_processes).toEqual([{ pid: NOTEBOOK + 1, bytes: gib * GIB }])
   })
 
+  test('names the KV cache that a server keeps on the same card, and the share that would have left room', () => {
+    const scene = createScene()
+    const t = minutes(scene, 12, () => ({ allocated: 8 * GIB, reserved: 9 * GIB, notebook: 13 * GIB }))
+    const server = { name: 'chat', container: 'chat', pid: '7', gpu: '0' }
+    scene.feed(
+      scrape(t, 'inference-servers', [
+        reading('inference_server_info', { ...server, server: 'vllm', memory_share: '0.55' }, 1),
+        reading('inference_memory_bytes', { ...server, part: 'kv_cache', source: 'log' }, 9.5 * GIB),
+      ]),
+      ...secondOf(t, { allocated: 8 * GIB, reserved: 9 * GIB, notebook: 13 * GIB }),
+    )
+    scene.feed(oomOf(t + 1_000, 8 * GIB, 9 * GIB, 2 * GIB, TOTAL - 22 * GIB - CONTEXT), happened(t + 1_900, 'die', trainer, 1))
+    // 2 GiB asked for and 1 GiB of margin are an eighth of 24 GiB: 0.42 is the next lower hundredth.
+    expect(only(scene).verdict).toContain('The KV cache of chat was given 9.50 GiB by gpu_memory_utilization 0.55; 0.42 would leave 3.12 GiB to others.')
+  })
+
   test('gives no hourly rate for what came at once, and a container the host’s GPU with the most room instead of a number to set inside', () => {
     const scene = createScene()
     const other = { gpu: '3', uuid: uuid(3) }

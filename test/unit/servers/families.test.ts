@@ -114,6 +114,7 @@ describe('llama.cpp', () => {
     ].join('\n')
     expect(llamaCpp.log(log)).toEqual({
       offloadedRatio: 0.25,
+      layers: '20/25',
       memory: { weights: { bytes: 3_000 * 2 ** 20, source: 'log' }, kv_cache: { bytes: 150 * 2 ** 20, source: 'log' } },
     })
   })

@@ -17,12 +17,14 @@ import { oomRemedies, type FreeGpu } from './remedies.ts'
 import { oomStateOf, type Neighbour, type OomState } from './state.ts'
 import { causeInShort, outOfMemory } from './title.ts'
 import { neighbourName, verdictOf } from './text.ts'
+import type { ReservedCaches } from './reserved-caches.ts'
 
 export type OomVerdictOptions = {
   readonly tracks: Tracks
   readonly pasts: Pasts
   readonly settingsOf: (containerId: string) => ContainerSettings | undefined
   readonly knowledgeOf: KnowledgeOf
+  readonly caches: Pick<ReservedCaches, 'sentence'>
 }
 /** `lines`: what the log said shortly before, newest last. */
 export type OomVerdicts = (fault: Fault<IncidentKind>, place: Place, subject: IncidentSubject, lines?: readonly string[]) => Fault<IncidentKind>
@@ -43,7 +45,7 @@ function ofOneMoment(found: readonly { readonly readAt: number; readonly neighbo
   return found.flatMap(({ readAt, neighbour }) => (fits || readAt === last ? [neighbour] : []))
 }
 
-export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: OomVerdictOptions): OomVerdicts {
+export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, caches }: OomVerdictOptions): OomVerdicts {
   const listedAt = (track: Track): number => Math.max(track.nvml?.t ?? 0, track.sample?.t ?? 0, track.oom?.t ?? 0)
   const present = (track: Track, t: number): boolean => track.endedT === undefined || Math.abs(t - listedAt(track)) <= LISTED_WITHIN_MS
   const ofContainer = (track: Track, { container, containerId }: Place): boolean =>
@@ -122,12 +124,13 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf }: Oo
       causes: decision.causes,
     }
     const number = facts.gpu_index ?? indexOf(subject)
+    const reserved = slice ? undefined : caches.sentence(card?.index ?? number, state.total, state.requested)
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
     const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
       title: titleOf(number, subject, track, frame, causeInShort(state, decision)),
-      verdict: verdictOf(number, state, decision, past),
+      verdict: [verdictOf(number, state, decision, past), reserved].filter((text) => text !== undefined).join(' '),
       facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
         facts: told,
