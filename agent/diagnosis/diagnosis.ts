@@ -35,9 +35,9 @@ import { createXidCounter, xidFault } from './incidents/xid-counter.ts'
 export type DiagnosisOptions = {
   /** Faults that a line shows, root first. */
   readonly judge: (line: LogLine, know: () => Knowledge) => readonly Fault<IncidentKind>[]
-  /** What the numbers say; without it only logs and events are judged. */
   /** What ended a run, from its last lines and what the engine says. */
   readonly judgeRunEnd?: (lines: readonly string[], known: KnownEnd, know: () => Knowledge) => Fault | undefined
+  /** What the numbers say; without it only logs and events are judged. */
   readonly detection?: Detection
   readonly hostname: string
   readonly settingsOf?: (containerId: string) => ContainerSettings | undefined
@@ -220,6 +220,11 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     for (const open of finishing) if (collection.late(open) && open.complete && finishing.delete(open)) changed.push(toIncident(open))
   }
 
+  const firingNow = (): readonly Incident[] =>
+    tracker
+      .open()
+      .filter(({ status }) => status === 'firing')
+      .map((open) => toIncident(open))
   const takeChanged = (): readonly Incident[] => {
     if (changed.length === 0) return NOTHING
     const taken = changed
@@ -269,20 +274,13 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       return takeChanged()
     },
     figures: () => ({
-      firing: (firing ??= tracker
-        .open()
-        .filter(({ status }) => status === 'firing')
-        .map((open) => summaryOf(toIncident(open)))),
+      firing: (firing ??= firingNow().map(summaryOf)),
       totals,
       lastSeen,
       forecasts: detection?.forecasts() ?? [],
       lost: lostTime.totals(),
     }),
-    firing: () =>
-      tracker
-        .open()
-        .filter(({ status }) => status === 'firing')
-        .map(toIncident),
+    firing: firingNow,
     restore(incidents, standing = []) {
       baseline.restore(standing)
       for (const incident of incidents) {
