@@ -73,7 +73,8 @@ function finding(event: HangEvent): TypedFinding {
   return {
     ...about(event),
     state: 'faulty',
-    severity: 'critical',
+    // A long call of the job's own looks the same from outside: nobody is woken for what only seems so.
+    severity: confidence === 'likely' ? 'warning' : 'critical',
     title: `${job} hangs: ${who(text).replace(/\.$/, '')}`.slice(0, 300),
     verdict: `${who(text)} No progress since ${utcText(since)}. ${HOW_SURE[confidence]}`,
     facts: {
