@@ -1,8 +1,12 @@
 // No GPU of AMD or Intel that the program may use, and none in the node of a cluster.
 import type { Rule } from '../parts/rules.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { requestGpu } from './remedies.ts'
 
 export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available']
+
+/** Lists the GPUs by the vendor's own tool. */
+const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
 export const otherRules: readonly Rule[] = [
   {
@@ -44,7 +48,7 @@ export const otherRules: readonly Rule[] = [
     title: 'Ray sees no GPU on this node',
     verdict: 'vLLM was started on a Ray node that offers no GPU: the driver is not visible there, or Ray was started without GPUs.',
     remedies: ({ situation }) => [
-      { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: 'ray status; nvidia-smi -L' },
+      { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: `ray status; ${lister(situation())}` },
       { text: 'Start vLLM on a node with GPUs, or start Ray there again after the driver works (it counts GPUs at its start).' },
       requestGpu(situation()),
     ],
