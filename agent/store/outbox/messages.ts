@@ -125,7 +125,8 @@ export function messagesIn(db: Database): Messages {
       finished: next.event === 'finished' ? 1 : 0,
       group: anyGroup ? null : next.grouped,
       now: Math.max(now, next.due_at),
-      wait: next.due_at - next.at,
+      // A run that ended a moment ago still waits for what explains it.
+      wait: next.event === 'finished' ? -1 : next.due_at - next.at,
       most,
     })
     for (const seq of chosen) assign.run(key, seq)
