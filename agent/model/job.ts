@@ -62,6 +62,8 @@ export type Run = JobIdentity & {
   /** Unix ms. `started_before`: it ran already when the agent first saw it, and its start is not known. */
   readonly started_at: number
   readonly started_before?: true
+  /** When its log last said that it saved a state from which it can go on. */
+  readonly saved_at?: number
   /** Absent while it runs. */
   readonly ended_at?: number
   /** When it was last seen running. */

@@ -1,5 +1,5 @@
 // Runs that have ended as text: what became of each and why, how long it ran, what it used and lost, and where its report is.
-import { energyText, outcomeText } from '../../agent/jobs/text.ts'
+import { energyText, outcomeText } from '../../agent/text/job.ts'
 import { severityOfRun, type Outcome, type Run } from '../../agent/model/job.ts'
 import type { RunMessage } from '../../agent/model/notification.ts'
 import { memoryText } from '../../agent/text/bytes.ts'
@@ -66,7 +66,12 @@ export function runLines(run: Run, host: string): readonly RunLine[] {
     ...line(plural(gpus.length, 'GPU'), gpus.length === 0 ? undefined : gpusText(run)),
     ...line('Peak memory', peaks.join(', ')),
     ...line('Energy', joules === undefined ? undefined : energyText(joules)),
-    ...line('Lost', seconds.lost === 0 ? undefined : `${gpuTimeText(seconds.lost)}, since the last saved state or the start`),
+    ...line(
+      'Lost',
+      seconds.lost === 0
+        ? undefined
+        : `${gpuTimeText(seconds.lost)}, since ${run.saved_at === undefined ? 'the start, as no saved state was seen' : 'the last saved state'}`,
+    ),
     ...line(
       'Incidents',
       firstOf(

@@ -43,6 +43,7 @@ export const run = z
     run: z.int().min(1).describe('Number of this run of the job, from 1.'),
     started_at: time,
     started_before: z.literal(true).describe('It ran already when the agent first saw it.').optional(),
+    saved_at: time.describe('When its log last said that it saved a state from which it can go on.').optional(),
     ended_at: time.optional(),
     seen_at: time,
     outcome: outcome.optional(),

@@ -19,6 +19,7 @@ const run = (more: Partial<Run> = {}): Run => ({
   user: 'ada',
   run: 3,
   started_at: T - 2 * HOUR - 5 * MINUTE,
+  saved_at: T - 30 * MINUTE,
   ended_at: T,
   seen_at: T,
   outcome: 'out_of_memory',
@@ -119,7 +120,7 @@ test('a message says what became of the run, why, how long it took, what it used
     'GPUs: 0–3: 5.6 GPU hours with work, 2.8 GPU hours without',
     'Peak memory: 70.0 GiB on GPUs, 64.0 GiB on the host',
     'Energy: 2.50 kWh',
-    'Lost: 2.0 GPU hours, since the last saved state or the start',
+    'Lost: 2.0 GPU hours, since the last saved state',
     'Incidents: Host OOM killer killed a process in train-7 (aaaaaaaaaaaaaaaa)',
     'Report: on gpu-01: warpwatch jobs 0123456789abcdef --markdown',
   ])
