@@ -41,9 +41,9 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const containerSettings = createContainerSettingsBook()
   const diagnosis = createHostDiagnosis({ config, stores, settingsOf: containerSettings.get, log: log('agent') })
   const incidents = createIncidentService({ store: stores.incidents, maintenance: stores.maintenance, figures: diagnosis.figures })
-  const jobs = createJobs(config, log('jobs'))
-  const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
   const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, log: log('alerts') })
+  const jobs = createJobs(config, log('jobs'), alerts.runEnded)
+  const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
   const pipeline = createPipeline(
     {
       stores: [...present.stores, ...stores.events],

@@ -5,11 +5,13 @@ import { proxyRules } from '../agent/lib/proxy.ts'
 import type { Incident, IncidentSummary } from '../agent/model/incident.ts'
 import type { IncidentKind } from '../agent/model/kinds.ts'
 import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
+import type { Run } from '../agent/model/job.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox, type Outbox } from '../agent/store/outbox.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { buildNotifier, type BuiltNotifier } from './build.ts'
 import { createDelivery, type Delivery } from './delivery/delivery.ts'
+import { createFinishedRuns, type FinishedRuns } from './finished-runs.ts'
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
 import { outgoing } from './messages/outgoing.ts'
 import { createRouter } from './routing/router.ts'
@@ -30,6 +32,10 @@ export type AlertsOptions = {
 export type Alerts = {
   /** Takes each change of an incident; never waits for a receiver. */
   readonly incident: (incident: IncidentSummary) => void
+  /** A run has ended, or more is known of how; on disk for whoever is to hear of it when this returns. */
+  readonly runEnded: (run: Run) => void
+  /** To that notifier too; returns why not. */
+  readonly sendRun: (run: Run, notifier: string) => string | undefined
   /** With what fires already: the last agent may have ended before it was announced. */
   readonly start: (firing: readonly IncidentSummary[]) => void
   /** Once a second. */
@@ -46,6 +52,7 @@ export type Alerts = {
 
 type Settings = AlertsOptions['config']
 type Notifying = Pick<Alerts, 'incident' | 'start' | 'tick' | 'rows' | 'retry'> & {
+  readonly finished: FinishedRuns
   readonly outbox: Outbox | undefined
   readonly delivery: Delivery | undefined
   /** Ends delivery and leaves the outbox open for what follows. */
@@ -56,6 +63,7 @@ type Notifying = Pick<Alerts, 'incident' | 'start' | 'tick' | 'rows' | 'retry'> 
 const NOBODY: Notifying = {
   outbox: undefined,
   delivery: undefined,
+  finished: { ended: () => {}, send: () => 'the agent has no notifiers' },
   incident: () => {},
   start: () => {},
   tick: () => {},
@@ -81,6 +89,7 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
     return {
       outbox,
       delivery,
+      finished: createFinishedRuns({ routes: next.routes, notifiers: built, outbox, delivery }),
       incident: dispatcher.changed,
       start(incidents) {
         dispatcher.recover(incidents)
@@ -101,6 +110,8 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
 
   return {
     incident: (incident) => told.incident(incident),
+    runEnded: (run) => told.finished.ended(run),
+    sendRun: (run, notifier) => told.finished.send(run, notifier),
     start: (incidents) => told.start(incidents),
     rows: () => told.rows(),
     retry: (name) => told.retry(name),

@@ -2,6 +2,7 @@
 import { nearest } from '../lib/nearest.ts'
 import type { Problem } from './problem.ts'
 import { isLoopback, remoteUrl } from './listen.ts'
+import { isRunRoute } from '../model/alert-settings.ts'
 import type { Config } from './schema.ts'
 
 export type RuleContext = {
@@ -22,9 +23,15 @@ export function ruleProblems(config: Config, { where, notifiersWrong }: RuleCont
       text: `http.listen: ${listen} is open to other hosts: set http.token, or http.insecure: true`,
     })
   const names = config.notifiers.map(({ name }) => name)
-  for (const [at, { to }] of notifiersWrong ? [] : config.routes.entries()) {
+  for (const [at, { to, match }] of notifiersWrong ? [] : config.routes.entries()) {
     for (const name of new Set(to)) {
-      if (names.includes(name)) continue
+      const notifier = config.notifiers.find((one) => one.name === name)
+      if (notifier?.takesRuns === false && isRunRoute({ match }))
+        problems.push({
+          where: where('routes', [at, 'to']),
+          text: `routes[${at}].to: ${name} is of type ${notifier.type}, which takes incidents only; a route with outcome is about runs that ended: name a notifier of another type`,
+        })
+      if (notifier !== undefined) continue
       const near = nearest(name, names)
       const hint = near === undefined ? 'there are none' : `the nearest one is ${near}`
       problems.push({ where: where('routes', [at, 'to']), text: `routes[${at}].to: unknown notifier ${JSON.stringify(name)}; ${hint}` })
@@ -56,7 +63,8 @@ export function ruleWarnings(config: Config, context: RuleContext): readonly Pro
 }
 
 function unroutedWarnings({ notifiers, routes }: Config, { where }: RuleContext): readonly Problem[] {
-  if (routes.length === 0) return []
+  // Without a route for incidents all notifiers get them.
+  if (routes.every(isRunRoute)) return []
   return notifiers.flatMap(({ name }, at) =>
     routes.some(({ to }) => to.includes(name))
       ? []

@@ -81,6 +81,7 @@ export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
     isRestored: true,
     isDirty: false,
     memoryPeak: run.memory_peak_bytes,
+    savedAt: run.saved_at,
   }
   for (const root of roots) live.roots.set(rootKey(root), root)
   for (const incident of incidents) live.incidents.set(incident.id, { ...incident, startedAt, lastSeenAt: seenAt, isEffect: false, isFatal: true })
@@ -156,6 +157,7 @@ export function rowOf(run: LiveRun): Run {
     run: run.run,
     started_at: startedAt,
     ...(run.startedBefore ? { started_before: true as const } : {}),
+    ...(run.savedAt === undefined ? {} : { saved_at: run.savedAt }),
     ...(end === undefined ? {} : { ended_at: end.t }),
     seen_at: run.seenAt,
     ...(verdict === undefined ? {} : { outcome: verdict.outcome, reason: verdict.reason }),

@@ -5,7 +5,7 @@ import { counted } from '../text/grammar.ts'
 import { code, prose, table } from '../text/markdown.ts'
 import { gpuTimeText, twoUnitSpan } from '../text/span.ts'
 import { isoText } from '../text/time.ts'
-import { energyText, outcomeText } from './text.ts'
+import { energyText, outcomeText } from '../text/job.ts'
 
 const MAX_RUNS = 20
 
@@ -25,9 +25,13 @@ function facts(run: Run, host: string): readonly (readonly [string, string])[] {
     ...row('Unit', unit === undefined ? undefined : code(unit)),
     ...row('Command', command === undefined ? undefined : `${code(command)}${pid === undefined ? '' : `, pid ${pid}`}`),
     ['Started', run.started_before === true ? `before ${isoText(startedAt)}` : isoText(startedAt)],
+    ...row('Saved its state', run.saved_at === undefined ? undefined : savedText(run, run.saved_at)),
     ...row('Ended', endedAt === undefined ? undefined : `${isoText(endedAt)}, after ${twoUnitSpan(endedAt - startedAt)}`),
   ]
 }
+
+const savedText = ({ ended_at: endedAt }: Run, savedAt: number): string =>
+  `last at ${isoText(savedAt)}${endedAt === undefined ? '' : `, ${twoUnitSpan(Math.max(0, endedAt - savedAt))} before the end`}`
 
 function used(run: Run): readonly (readonly [string, string])[] {
   const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus } = run
@@ -37,7 +41,17 @@ function used(run: Run): readonly (readonly [string, string])[] {
       : [
           ['GPU time with work', gpuTimeText(seconds.active)] as const,
           ['GPU time held without work', gpuTimeText(seconds.idle)] as const,
-          ...(seconds.lost === 0 ? [] : [['Lost: since the last saved state, or the start', gpuTimeText(seconds.lost)] as const]),
+          ...(seconds.lost === 0
+            ? []
+            : [
+                [
+                  `Lost: since the ${run.saved_at === undefined ? 'start, as no saved state was seen' : 'last saved state'}`,
+                  gpuTimeText(seconds.lost),
+                ] as const,
+              ]),
+          ...(seconds.lost === 0 || run.saved_at === undefined
+            ? []
+            : [['Would have been lost without the saved state', gpuTimeText(seconds.active + seconds.idle)] as const]),
         ]),
     ...(joules === undefined ? [] : [['Energy', energyText(joules)] as const]),
     ...(gpuMemory === undefined ? [] : [['Highest GPU memory', bytesText(gpuMemory)] as const]),

@@ -19,6 +19,10 @@ export const INCIDENT_LABELS = [
 ] as const
 export type IncidentLabel = (typeof INCIDENT_LABELS)[number]
 
+/** What a route can ask of a run that has ended. A route that names `outcome` is about runs alone, all others are about incidents alone. */
+export const RUN_LABELS = ['outcome', 'job', 'user', 'container', 'image', 'namespace'] as const
+export type RunLabel = (typeof RUN_LABELS)[number]
+
 /** A span of each chosen day; over midnight where `to` is not after `from`. */
 export type QuietHours = {
   /** Minutes since midnight by the clock of `zone`. */
@@ -36,7 +40,7 @@ export type Route = {
   /** Names of notifiers. */
   readonly to: readonly string[]
   /** All must fit; of each label's patterns one. `*` stands for any text. */
-  readonly match: Readonly<Partial<Record<IncidentLabel, readonly string[]>>>
+  readonly match: Readonly<Partial<Record<IncidentLabel | RunLabel, readonly string[]>>>
   /** Incidents that agree in these go into one message; without any, all of the host do. */
   readonly groupBy: readonly IncidentLabel[]
   /** How long others are waited for before the first message of a group. */
@@ -48,6 +52,8 @@ export type Route = {
   readonly resolved: boolean
 }
 
+export const isRunRoute = ({ match }: Pick<Route, 'match'>): boolean => match.outcome !== undefined
+
 /** One notifier, judged against its type's declaration. */
 export type NotifierConfig = {
   readonly name: string
@@ -56,4 +62,6 @@ export type NotifierConfig = {
   readonly options: Readonly<Record<string, unknown>>
   /** The options that were set, as they may be printed. */
   readonly shown: Readonly<Record<string, unknown>>
+  /** Its type has no message for a run that has ended. */
+  readonly takesRuns?: false
 }

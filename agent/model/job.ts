@@ -7,6 +7,10 @@ export type JobKind = (typeof JOB_KINDS)[number]
 export const OUTCOMES = ['completed', 'failed', 'killed', 'cancelled', 'out_of_memory', 'time_limit', 'preempted', 'lost_gpu', 'unknown'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
+/** How a bad end ranks among incidents. */
+export const severityOfRun = ({ outcome }: Pick<Run, 'outcome'>): 'info' | 'warning' =>
+  outcome === 'completed' || outcome === 'cancelled' ? 'info' : 'warning'
+
 /** Which job something belongs to. */
 export type JobIdentity = {
   /** 16 hex digits, the same for every run of the job. */
@@ -58,6 +62,8 @@ export type Run = JobIdentity & {
   /** Unix ms. `started_before`: it ran already when the agent first saw it, and its start is not known. */
   readonly started_at: number
   readonly started_before?: true
+  /** When its log last said that it saved a state from which it can go on. */
+  readonly saved_at?: number
   /** Absent while it runs. */
   readonly ended_at?: number
   /** When it was last seen running. */

@@ -1,6 +1,7 @@
 // What is said of incidents to people and other systems: messages, their parts, and how the notifiers are.
 import type { Severity } from './severity.ts'
 import type { IncidentSummary } from './incident.ts'
+import type { Run } from './job.ts'
 
 /** As the contract's webhook names it. */
 export type NotificationEvent = 'firing' | 'resolved'
@@ -48,6 +49,13 @@ export type Message = Reach & {
   readonly expired?: { readonly count: number; readonly from: number; readonly to: number }
 }
 
+/** Runs that have ended, in one message to one receiver: never together with incidents. */
+export type RunMessage = Reach &
+  Pick<Message, 'key' | 't' | 'host' | 'expired'> & {
+    /** In the order in which they ended. Never empty. */
+    readonly runs: readonly Run[]
+  }
+
 /** How a notifier is: a row of the API. No URL: its host alone. */
 export type NotifierRow = {
   readonly name: string
@@ -70,7 +78,8 @@ export type NotifierRow = {
 
 /** The receiver's last notification of an incident; kept until the incident is long resolved. */
 export type LastNotification = {
-  readonly event: NotificationEvent
+  /** `finished`: it was a run that ended, not an incident. */
+  readonly event: NotificationEvent | 'finished'
   readonly severity: Severity
   /** When it was last put into the outbox, Unix ms. */
   readonly at: number

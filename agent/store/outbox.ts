@@ -1,6 +1,7 @@
 // Keeps each notification until it is delivered: on disk in one transaction with what each notifier was last sent, in memory while the disk cannot be used.
 import type { Database } from 'better-sqlite3'
 import { codeOf } from '../text/error.ts'
+import { severityOfRun } from '../model/job.ts'
 import type { LastNotification } from '../model/notification.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
@@ -9,11 +10,11 @@ import { copyOutbox, OUTBOX_FILE, OUTBOX_SCHEMA } from './outbox/file.ts'
 import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
 import { messagesIn, type Messages } from './outbox/messages.ts'
 import { lastNotificationsIn, lastOf, type LastNotifications, type LastByIncident } from './outbox/last-notification.ts'
-import { waitingIn, type Waiting } from './outbox/waiting.ts'
+import { runKey, waitingIn, type Waiting } from './outbox/waiting.ts'
 
 export type OutboxOptions = { readonly directory: string; readonly log: Log; readonly now?: () => number; readonly most?: number }
 export type NotifierFigures = StoredFigures & { readonly waiting: number; readonly aside: number; readonly oldestDue?: number }
-export type Outbox = Pick<Waiting, 'put' | 'awaited' | 'freshen'> &
+export type Outbox = Pick<Waiting, 'put' | 'putRun' | 'freshenRun' | 'awaited' | 'freshen'> &
   Omit<Messages, 'aside' | 'delivered'> & {
     readonly delivered: (notifier: string, key: string, t: number, thread: string | undefined) => void
     readonly lastNotification: (notifier: string, incident: string) => LastNotification | undefined
@@ -138,6 +139,14 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
         bounded(notifier)
       }
     },
+    putRun(ended, plans, t) {
+      run(({ waiting }) => waiting.putRun(ended, plans, t))
+      for (const { notifier } of plans) {
+        lastOf(last, notifier).set(runKey(ended), { event: 'finished', severity: severityOfRun(ended), at: t })
+        bounded(notifier)
+      }
+    },
+    freshenRun: (ended) => run(({ waiting }) => waiting.freshenRun(ended)),
     lastNotification: (notifier, incident) => last.get(notifier)?.get(incident),
     notifiedFiring() {
       const found = new Set<string>()

@@ -3,6 +3,7 @@ import type { Alerts } from '../../alerts/service.ts'
 import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'
 import type { NotifierApi } from '../http/api/notifiers.ts'
+import type { Run } from '../model/job.ts'
 import type { NotificationFigures } from '../model/notification.ts'
 import type { TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
@@ -21,6 +22,10 @@ export type AlertsOutput = TakesIncidents &
     readonly open: (url: string) => Promise<void>
     /** Begins to send; first of what fires already, as the last agent may have ended before it said so. */
     readonly start: () => void
+    /** A run has ended, or more is known of how. On disk when this returns, for whoever is to hear of it. */
+    readonly runEnded: (run: Run) => void
+    /** To that notifier too; returns why not. */
+    readonly sendRun: (run: Run, notifier: string) => string | undefined
     /** undefined: nobody is notified. */
     readonly figures: () => NotificationFigures | undefined
     readonly api: NotifierApi
@@ -41,6 +46,8 @@ export function createAlertsOutput({ config, incidents, ready, log }: AlertsOutp
     name: 'alerts',
     incident: (incident) => alerts?.incident(incident),
     tick: (t) => alerts?.tick(t),
+    runEnded: (run) => alerts?.runEnded(run),
+    sendRun: (run, notifier) => (alerts === undefined ? 'the agent has no notifiers' : alerts.sendRun(run, notifier)),
     async open(at) {
       url = at
       if (notifies(config)) alerts = await load(config)
@@ -63,6 +70,11 @@ export function createAlertsOutput({ config, incidents, ready, log }: AlertsOutp
         }
       },
     },
-    stop: async () => alerts?.stop(),
+    async stop() {
+      const stopping = alerts
+      // What comes after this is for the next agent.
+      alerts = undefined
+      await stopping?.stop()
+    },
   }
 }

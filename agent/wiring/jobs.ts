@@ -22,12 +22,16 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-export function createJobs(config: Config, log: Log): Jobs {
+/** `ended`: hears of each run that has ended, and again when more is known of how. */
+export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
   const store = createJobStore({ directory: config.data_dir, log })
   const tracker = createJobTracker({ nextRun: store.nextRun })
   const save = (): void => {
     const changed = tracker.changed()
-    if (changed.length > 0) store.save(changed)
+    if (changed.length === 0) return
+    // First whoever is to hear of it: after a crash in between, the run is still open in the store and ends once more.
+    for (const { row } of changed) if (row.outcome !== undefined) ended(row)
+    store.save(changed)
   }
   return {
     name: 'jobs',

@@ -29,7 +29,7 @@ export type AgentServerOptions = {
   readonly operator: Operator
   readonly jobs: Pick<Jobs, 'view' | 'ofExec'>
   readonly pipeline: Pick<Pipeline, 'ingest'>
-  readonly alerts: Pick<AlertsOutput, 'api'>
+  readonly alerts: Pick<AlertsOutput, 'api' | 'sendRun'>
   readonly containerSettings: ContainerSettingsBook
   readonly live: LiveSink
   readonly reloads: Reloads
@@ -68,7 +68,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), record: recordExec },
+    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), record: recordExec, send: alerts.sendRun },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

@@ -1,6 +1,6 @@
 // Puts a message together from what the outbox keeps of it.
 import { SEVERITIES } from '../../agent/model/severity.ts'
-import type { Message, MessageItem, Reach } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, Reach, RunMessage } from '../../agent/model/notification.ts'
 import type { StoredMessage } from '../../agent/store/outbox/messages.ts'
 
 const rankOf = ({ incident }: MessageItem): number => SEVERITIES.indexOf(incident.severity)
@@ -18,3 +18,17 @@ export function messageOf({ key, at, items, expired }: Omit<StoredMessage, 'thre
   const count = new Set(items.map(({ incident }) => incident.id)).size
   return { key, t: at, host, ...reach, items: inOrder(items), count, ...(expired === undefined ? {} : { expired }) }
 }
+
+export const runMessageOf = (
+  { key, at, expired }: Pick<StoredMessage, 'key' | 'at' | 'expired'>,
+  runs: RunMessage['runs'],
+  host: string,
+  reach: Reach,
+): RunMessage => ({
+  key,
+  t: at,
+  host,
+  ...reach,
+  runs,
+  ...(expired === undefined ? {} : { expired }),
+})

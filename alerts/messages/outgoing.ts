@@ -34,8 +34,8 @@ function chosenLines(lines: readonly IncidentLogLine[]): readonly IncidentLogLin
 }
 
 /** Every text and every list inside cut to a length. */
-function cut<T>(value: T, chars: number, entries: number): T
-function cut(value: unknown, chars: number, entries: number): unknown {
+export function cut<T>(value: T, chars: number, entries: number): T
+export function cut(value: unknown, chars: number, entries: number): unknown {
   // Four times as much is looked at, for what is taken out; not megabytes.
   if (typeof value === 'string') return clip(clean(value.slice(0, chars * 4)), chars)
   if (Array.isArray(value)) return value.slice(0, entries).map((item: unknown) => cut(item, chars, entries))

@@ -46,6 +46,7 @@ function labelsOf({ id, kind, severity, facts, subject: { gpu, container } }: Ou
 export const alertmanager = defineNotifier({
   type: 'alertmanager',
   summary: 'Alertmanager, API v2',
+  takesRuns: false,
   options: {
     url: receiverUrl('Where Alertmanager is; the path of its API is added.', 'http://alertmanager.example.com:9093'),
     username: text({ default: '', description: 'For Basic authentication, with the password.' }),

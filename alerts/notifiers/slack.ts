@@ -1,13 +1,14 @@
 // Slack: by an incoming webhook, or as a bot whose later words on an incident go into the thread of its first. Mattermost and Rocket.Chat take webhooks too.
 import { onOff, text } from '../../agent/config/field.ts'
-import type { Message, MessageItem } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, RunMessage } from '../../agent/model/notification.ts'
 import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'
 import { escapeSlack, fitted } from '../messages/escape.ts'
 import { markdownText } from '../messages/render.ts'
+import { markdownRuns } from '../messages/run-text.ts'
 import { messageText } from '../messages/message-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 import { judgePosted, judgeWebhook } from './slack/answers.ts'
-import { headlineText, messageBlocks } from './slack/blocks.ts'
+import { headlineText, messageBlocks, runBlocks, runHeadlineText } from './slack/blocks.ts'
 
 const WEBHOOK_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
 const API_HOSTS: readonly string[] = ['slack.com', 'slack-gov.com']
@@ -53,6 +54,11 @@ function bodyOf(message: Message): Body {
 /** Neither knows all of the blocks, both know Markdown. */
 const compatibleBody = (message: Message): Body => ({ text: markdownText(message, MOST_COMPATIBLE) })
 
+function runBodyOf(message: RunMessage): Body {
+  return { text: fitted(runHeadlineText(message), MOST_FALLBACK, escapeSlack), blocks: runBlocks(message), unfurl_links: false, unfurl_media: false }
+}
+const compatibleRunBody = (message: RunMessage): Body => ({ text: markdownRuns(message, MOST_COMPATIBLE) })
+
 /** What was never told stands in the channel itself; all else goes to the thread when there is just one. */
 function threadOf({ items }: Message, threads: ReadonlyMap<string, string>): string | undefined {
   const found = new Set(items.map(({ incident }) => threads.get(incident.id)))
@@ -90,7 +96,15 @@ export const slack = defineNotifier({
   check: problems,
   create({ url, token, channel, api, compatible }) {
     const content = compatible && token === '' ? compatibleBody : bodyOf
-    if (token === '') return { most: MOST, host: hostOf(url), request: (message) => json(url, content(message)), judge: judgeWebhook }
+    const runContent = compatible && token === '' ? compatibleRunBody : runBodyOf
+    if (token === '')
+      return {
+        most: MOST,
+        host: hostOf(url),
+        request: (message) => json(url, content(message)),
+        finished: (message) => json(url, runContent(message)),
+        judge: judgeWebhook,
+      }
     const target = `${api.replace(/\/+$/, '')}/chat.postMessage`
     return {
       most: MOST,
@@ -100,6 +114,7 @@ export const slack = defineNotifier({
         const reply = thread === undefined ? {} : { thread_ts: thread, reply_broadcast: message.items.some(forAll) }
         return json(target, { channel, ...content(message), ...reply }, { Authorization: `Bearer ${token}` })
       },
+      finished: (message) => json(target, { channel, ...runContent(message) }, { Authorization: `Bearer ${token}` }),
       judge: judgePosted,
     }
   },

@@ -1,6 +1,7 @@
 // Whether a route fits an incident, and what an incident's labels are.
-import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../agent/model/alert-settings.ts'
+import { INCIDENT_LABELS, isRunRoute, RUN_LABELS, type IncidentLabel, type Route } from '../../agent/model/alert-settings.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
+import type { Run } from '../../agent/model/job.ts'
 
 /** Each gives the names by which a label may be asked for, best first; none where the incident does not know it. */
 const VALUES: Readonly<Record<IncidentLabel, (incident: IncidentSummary) => readonly (string | undefined)[]>> = {
@@ -42,7 +43,15 @@ export function fitsPattern(pattern: string, text: string): boolean {
 }
 
 export const fits = ({ match }: Route, incident: IncidentSummary): boolean =>
+  !isRunRoute({ match }) &&
   INCIDENT_LABELS.every((label) => {
     const patterns = match[label]
     return patterns === undefined || VALUES[label](incident).some((value) => value !== undefined && patterns.some((pattern) => fitsPattern(pattern, value)))
+  })
+
+export const fitsRun = ({ match }: Route, run: Run): boolean =>
+  isRunRoute({ match }) &&
+  RUN_LABELS.every((label) => {
+    const [patterns, value] = [match[label], run[label]]
+    return patterns === undefined || (value !== undefined && patterns.some((pattern) => fitsPattern(pattern, value)))
   })

@@ -77,7 +77,16 @@ async function readNotifier(item: unknown, sources: Sources): Promise<Read> {
   await definition.load?.()
   const checked = definition.check?.(read.values) ?? []
   if (checked.length > 0) return { ...found, problems: checked.map(({ option, text }) => ({ path: [option], text })) }
-  return { ...found, config: { name: String(values['name']), type: definition.type, options: read.values, shown: shownOptions(item, declared) } }
+  return {
+    ...found,
+    config: {
+      name: String(values['name']),
+      type: definition.type,
+      options: read.values,
+      shown: shownOptions(item, declared),
+      ...(definition.takesRuns === false ? { takesRuns: false } : {}),
+    },
+  }
 }
 
 /** Every notifier that is as it should be; what is wrong with the others, each with its place. */

@@ -9,10 +9,19 @@ import type { Arguments, Io } from '../command.ts'
 
 export type AgentLine = {
   readonly started: (pid: number) => void
+  readonly ended: (end: { readonly exitCode?: number | undefined; readonly signal?: string | undefined }) => Promise<Answer>
+}
+export type Answer = {
   /** The run as the agent counted it; undefined where no agent answers. */
-  readonly ended: (end: { readonly exitCode?: number | undefined; readonly signal?: string | undefined }) => Promise<Run | undefined>
+  readonly run?: Run
+  /** Why the notifier is sent nothing. */
+  readonly notSent?: string
 }
 export type Told = { readonly id: string; readonly name: string | undefined; readonly command: string; readonly user: string | undefined }
+export type AgentLineOptions = {
+  /** The notifier that is sent what became of it. */
+  readonly notify: string | undefined
+}
 
 const ANSWER_WITHIN_MS = 1_000
 const MAX_ANSWER = 256 * 1024
@@ -75,7 +84,14 @@ async function post(listen: string, token: string, path: string, body: string): 
   return promise
 }
 
-export function openAgentLine(args: Arguments, io: Io, told: Told): AgentLine {
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+const placeOf = async (where: Promise<Where | undefined> | undefined): Promise<string> => {
+  const found = await where?.catch(() => undefined)
+  return found === undefined ? '' : ` at ${localUrl(found.listen)}`
+}
+
+export function openAgentLine(args: Arguments, io: Io, told: Told, { notify }: AgentLineOptions): AgentLine {
   let where: Promise<Where | undefined> | undefined
   let pid = 0
   let ticks: number | undefined
@@ -90,6 +106,11 @@ export function openAgentLine(args: Arguments, io: Io, told: Told): AgentLine {
       return undefined
     }
   }
+  const notSentBy = async (answer: unknown): Promise<Pick<Answer, 'notSent'>> => {
+    if (answer === undefined) return { notSent: `no agent took it${await placeOf(where)}; see: warpwatch doctor` }
+    const why = memberOf(answer, 'not_sent')
+    return typeof why === 'string' ? { notSent: why } : {}
+  }
   return {
     started(of) {
       pid = of
@@ -97,11 +118,11 @@ export function openAgentLine(args: Arguments, io: Io, told: Told): AgentLine {
       begun = tell('start', {})
     },
     async ended({ exitCode, signal }) {
-      if (pid === 0) return undefined
+      if (pid === 0) return notify === undefined ? {} : { notSent: 'the command could not be started' }
       await begun
-      const answer = await tell('end', { exit_code: exitCode, signal })
-      const run = typeof answer === 'object' && answer !== null && 'run' in answer ? answer.run : undefined
-      return isRun(run) ? run : undefined
+      const answer = await tell('end', { exit_code: exitCode, signal, notify })
+      const run = memberOf(answer, 'run')
+      return { ...(isRun(run) ? { run } : {}), ...(notify === undefined ? {} : await notSentBy(answer)) }
     },
   }
 }

@@ -8,6 +8,7 @@ import { endAs, runCommand } from '../../exec/run.ts'
 import type { Fault } from '../../model/fault.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Command } from '../command.ts'
+import { plain } from '../plain.ts'
 import { openAgentLine } from './agent.ts'
 
 async function faultsIn(tail: Buffer): Promise<readonly Fault[]> {
@@ -28,6 +29,14 @@ function userName(): string | undefined {
   }
 }
 
+/** As notifiers are called in the configuration. */
+function notifierIn(given: string | true | undefined): string | undefined {
+  if (typeof given !== 'string') return undefined
+  if (!/^[A-Za-z0-9][\w.-]{0,62}$/.test(given))
+    throw new UsageError(`exec: --notify: must be the name of a notifier, not ${JSON.stringify(given.slice(0, 80))}. List them: warpwatch alerts`)
+  return given
+}
+
 export const exec: Command = {
   name: 'exec',
   summary: 'run a command as a job: unchanged while it runs, with a verdict when it ends badly',
@@ -39,6 +48,7 @@ export const exec: Command = {
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens, if one runs (default: 127.0.0.1:9839)' },
     name: { kind: 'value', value: 'NAME', help: 'what the job is called (default: the command)' },
     json: { kind: 'value', value: 'FILE', help: 'write a report of the run to FILE' },
+    notify: { kind: 'value', value: 'NAME', help: 'have the agent send that notifier what became of the run' },
     quiet: { kind: 'switch', help: 'say nothing when it ends well' },
   },
   async run(args, io) {
@@ -47,12 +57,17 @@ export const exec: Command = {
     const [given, json] = [flags.get('name'), flags.get('json')]
     const called = commandName(command)
     const name = typeof given === 'string' ? given.slice(0, 120) : undefined
-    const agent = openAgentLine(args, io, { id: randomBytes(8).toString('hex'), name, command: called, user: userName() })
+    const agent = openAgentLine(
+      args,
+      io,
+      { id: randomBytes(8).toString('hex'), name, command: called, user: userName() },
+      { notify: notifierIn(flags.get('notify')) },
+    )
     const native = await loadNative()
     const startedAt = Date.now()
     const ended = await runCommand(command, native, agent.started)
     const { exitCode, signal, tail, problem } = ended
-    const [{ outcomeOf }, { verdictText }, run] = await Promise.all([
+    const [{ outcomeOf }, { verdictText }, { run, notSent }] = await Promise.all([
       import('../../jobs/outcome.ts'),
       import('./verdict.ts'),
       agent.ended({ exitCode, signal }),
@@ -63,6 +78,7 @@ export const exec: Command = {
     const why = problem === undefined ? reason : `${command[0] ?? ''}: ${problem}`
     if (outcome !== 'completed' || !flags.has('quiet'))
       io.err(verdictText({ name: name ?? called, outcome, reason: why, durationMs: endedAt - startedAt, fault: faults[0], run }))
+    if (notSent !== undefined) io.err(`warpwatch: exec: --notify ${plain(String(flags.get('notify')))}: not sent: ${plain(notSent)}\n`)
     if (typeof json === 'string') {
       const report = {
         name: name ?? called,

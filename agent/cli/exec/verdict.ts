@@ -1,5 +1,5 @@
 // What `exec` says at the end on stderr: a box of at most 12 lines where it went badly, a line of figures where it went well.
-import { energyText, outcomeText } from '../../jobs/text.ts'
+import { energyText, outcomeText } from '../../text/job.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { Outcome, Run } from '../../model/job.ts'
 import { bytesText } from '../../text/bytes.ts'

@@ -1,5 +1,5 @@
 // What `warpwatch jobs` prints: jobs, or groups of them, as a table for people and as CSV.
-import { energyText, outcomeText } from '../../jobs/text.ts'
+import { energyText, outcomeText } from '../../text/job.ts'
 import { OUTCOMES, type JobGroupRow, type JobRow, type Run } from '../../model/job.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { twoUnitSpan } from '../../text/span.ts'

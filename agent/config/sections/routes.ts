@@ -1,7 +1,8 @@
 // Who is notified of which incidents, and when.
 import * as z from 'zod/mini'
 import { durationText } from '../../text/duration.ts'
-import { INCIDENT_LABELS, type IncidentLabel, type Route } from '../../model/alert-settings.ts'
+import { INCIDENT_LABELS, isRunRoute, RUN_LABELS, type IncidentLabel, type Route, type RunLabel } from '../../model/alert-settings.ts'
+import { OUTCOMES } from '../../model/job.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { duration, onOff, optionalDuration, type Field, type PartProblem, type ReadParts } from '../field.ts'
@@ -19,6 +20,10 @@ const MAX_PATTERN = 256
 export const routeDefaults: Omit<Route, 'to' | 'match'> = { groupBy: [], waitMs: 200, repeatMs: 4 * 3_600_000, quiet: [], resolved: true }
 
 const isLabel = (name: string): name is IncidentLabel => (INCIDENT_LABELS as readonly string[]).includes(name)
+type RouteLabel = IncidentLabel | RunLabel
+const ROUTE_LABELS: readonly RouteLabel[] = [...new Set<RouteLabel>([...INCIDENT_LABELS, ...RUN_LABELS])]
+const isRouteLabel = (name: string): name is RouteLabel => (ROUTE_LABELS as readonly string[]).includes(name)
+const isRunLabel = (name: string): name is RunLabel => (RUN_LABELS as readonly string[]).includes(name)
 const problem = (text: string, ...path: PartProblem['path']) => ({ problems: [{ path, text }] })
 
 /** One text, or a list of them; YAML's numbers are taken as they are written. */
@@ -40,12 +45,14 @@ function listField<T extends string>(
 const unknownKind = (text: string): string => `unknown kind ${JSON.stringify(text)}; the nearest valid one is ${nearest(text, INCIDENT_KINDS) ?? ''}`
 const unknownSeverity = (text: string): string => `must be one of ${SEVERITIES.join(', ')}, or a pattern with *, not ${describeValue(text)}`
 /** Labels whose values are known, and what is said of all others. */
-const KNOWN: Partial<Record<IncidentLabel, { readonly values: readonly string[]; readonly unknown: (text: string) => string }>> = {
+const unknownOutcome = (text: string): string => `unknown outcome ${JSON.stringify(text)}; there are ${OUTCOMES.join(', ')}`
+const KNOWN: Partial<Record<RouteLabel, { readonly values: readonly string[]; readonly unknown: (text: string) => string }>> = {
   kind: { values: INCIDENT_KINDS, unknown: unknownKind },
   severity: { values: SEVERITIES, unknown: unknownSeverity },
+  outcome: { values: OUTCOMES, unknown: unknownOutcome },
 }
 /** What is wrong with the patterns of one label. */
-function patternProblems(label: IncidentLabel, patterns: readonly string[]): readonly PartProblem[] {
+function patternProblems(label: RouteLabel, patterns: readonly string[]): readonly PartProblem[] {
   return patterns.flatMap((pattern): readonly PartProblem[] => {
     if (pattern.length > MAX_PATTERN) return [{ path: [label], text: `must be at most ${MAX_PATTERN} characters, not ${pattern.length}` }]
     const known = KNOWN[label]
@@ -54,21 +61,35 @@ function patternProblems(label: IncidentLabel, patterns: readonly string[]): rea
   })
 }
 
-const unknownLabel = (name: string): string => `unknown label ${JSON.stringify(name)}; the nearest valid one is ${nearest(name, INCIDENT_LABELS) ?? ''}`
+const unknownLabel = (name: string, labels: readonly string[] = INCIDENT_LABELS): string =>
+  `unknown label ${JSON.stringify(name)}; the nearest valid one is ${nearest(name, labels) ?? ''}`
+
+/** Incidents have no outcome and runs no severity, so a route that asks for both would fit nothing. */
+function mixedProblems(match: Route['match']): readonly PartProblem[] {
+  const names = Object.keys(match)
+  if (isRunRoute({ match }))
+    return names
+      .filter((name) => !isRunLabel(name))
+      .map((name) => ({ path: [name], text: `is a label of incidents: a route with outcome is about runs that ended, and asks for ${RUN_LABELS.join(', ')}` }))
+  return names
+    .filter((name) => !isLabel(name))
+    .map((name) => ({ path: [name], text: `is a label of runs: add outcome, such as outcome: [failed, out_of_memory], or outcome: "*" for every end` }))
+}
 
 const readMatch: ReadParts<Route['match']> = (value) => {
   if (!isGroup(value)) return problem(`must be labels with their values, not ${describeValue(value)}`)
   const problems: PartProblem[] = []
-  const match: Partial<Record<IncidentLabel, readonly string[]>> = {}
+  const match: Partial<Record<RouteLabel, readonly string[]>> = {}
   for (const [label, wanted] of Object.entries(value)) {
     const patterns = textsIn(wanted)
-    if (!isLabel(label)) problems.push({ path: [label], text: unknownLabel(label) })
+    if (!isRouteLabel(label)) problems.push({ path: [label], text: unknownLabel(label, ROUTE_LABELS) })
     else if (patterns === undefined) problems.push({ path: [label], text: `must be a text or a list of up to ${MAX_NAMES}, not ${describeValue(wanted)}` })
     else {
       problems.push(...patternProblems(label, patterns))
       match[label] = patterns
     }
   }
+  if (problems.length === 0) problems.push(...mixedProblems(match))
   return problems.length === 0 ? { value: match } : { problems }
 }
 
@@ -82,7 +103,7 @@ const fields = {
     schema: z.custom<Route['match']>(isGroup),
     expected: 'labels with what they must be',
     default: {},
-    description: 'Of which incidents.',
+    description: 'Of which incidents; with outcome, of which runs that ended.',
     secret: false,
     read: readMatch,
   } satisfies Field<Route['match']>,
@@ -135,7 +156,9 @@ export const routes: Field<readonly Route[]> = {
     })),
   example: [
     `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
+    `With outcome (${OUTCOMES.join(', ')}) a route is about runs that ended, and asks for ${RUN_LABELS.slice(1).join(', ')} too: one message for each run.`,
     'A group waits 200ms (wait) before its first message; what still fires is sent again after 4h (repeat, or never). In quiet hours all but "except" waits.',
     '- {to: [team], match: {severity: [warning, critical], container: "train-*"}, group_by: [container], quiet: [{from: "22:00", to: "07:00", days: [mon, tue, wed, thu, fri], zone: Europe/Berlin, except: critical}]}',
+    '- {to: [team], match: {outcome: [failed, out_of_memory, completed], job: "train-*"}}',
   ],
 }

@@ -43,6 +43,7 @@ export const run = z
     run: z.int().min(1).describe('Number of this run of the job, from 1.'),
     started_at: time,
     started_before: z.literal(true).describe('It ran already when the agent first saw it.').optional(),
+    saved_at: time.describe('When its log last said that it saved a state from which it can go on.').optional(),
     ended_at: time.optional(),
     seen_at: time,
     outcome: outcome.optional(),
@@ -92,12 +93,23 @@ export const execReport = z
       .string()
       .regex(/^SIG[A-Z0-9]{2,8}$/)
       .optional(),
+    notify: z
+      .string()
+      .regex(/^[\w.-]{1,63}$/)
+      .describe('At the end: the notifier that is sent what became of the run.')
+      .optional(),
   })
   .meta({ id: 'ExecTold', description: 'A command under `warpwatch exec` began or ended.' })
-export const execTaken = z.object({ id: z.string(), run: run.describe('As far as it is known.').optional() }).meta({ id: 'ExecTaken' })
+export const execTaken = z
+  .object({
+    id: z.string(),
+    run: run.describe('As far as it is known.').optional(),
+    not_sent: z.string().describe('Why the notifier is sent nothing.').optional(),
+  })
+  .meta({ id: 'ExecTaken' })
 
 /** `t`: when it is said. */
-export function parseExec(text: string, t: number): { readonly value: ExecEvent } | { readonly problem: string } {
+export function parseExec(text: string, t: number): { readonly value: ExecEvent; readonly notify?: string } | { readonly problem: string } {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -106,7 +118,7 @@ export function parseExec(text: string, t: number): { readonly value: ExecEvent 
   }
   const result = execReport.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`.slice(0, 300)).join('; ') }
-  const { action, id, pid, command, start_ticks: ticks, name, user, exit_code: code, signal } = result.data
+  const { action, id, pid, command, start_ticks: ticks, name, user, exit_code: code, signal, notify } = result.data
   const optional = Object.fromEntries(Object.entries({ start_ticks: ticks, name, user, exit_code: code, signal }).filter(([, value]) => value !== undefined))
-  return { value: { type: 'exec', t, action, id, pid, command, ...optional } }
+  return { value: { type: 'exec', t, action, id, pid, command, ...optional }, ...(notify === undefined || action === 'start' ? {} : { notify }) }
 }

@@ -9,6 +9,8 @@ export type JobApi = {
   readonly report: (runs: readonly [Run, ...Run[]]) => string
   /** `warpwatch exec` says that its command began or ended. */
   readonly record: (event: ExecEvent) => Run | undefined
+  /** Sends what became of a run to a notifier; returns why not. */
+  readonly send: (run: Run, notifier: string) => string | undefined
 }
 
 export const DEFAULT_JOBS = 100
@@ -34,7 +36,7 @@ export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFi
   }
 }
 
-export function addJobs(app: Hono, { view, report, record }: JobApi, { answer, refuse }: Answers): void {
+export function addJobs(app: Hono, { view, report, record, send }: JobApi, { answer, refuse }: Answers): void {
   const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Response): Response => {
     const id = c.req.param('id') ?? ''
     const [newest, ...before] = /^[0-9a-f]{16}$/.test(id) ? view.runs(id, RUNS) : []
@@ -57,6 +59,8 @@ export function addJobs(app: Hono, { view, report, record }: JobApi, { answer, r
     const parsed = parseExec(await c.req.text(), Date.now())
     if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
     const run = record(parsed.value)
-    return answer(c, { id: parsed.value.id, ...(run === undefined ? {} : { run }) })
+    const { notify } = parsed
+    const notSent = notify === undefined ? undefined : run === undefined ? 'the agent does not know this run' : send(run, notify)
+    return answer(c, { id: parsed.value.id, ...(run === undefined ? {} : { run }), ...(notSent === undefined ? {} : { not_sent: notSent }) })
   })
 }

@@ -1,5 +1,6 @@
 // The messages of the outbox: put together from what waits, kept with their key until they are delivered, and set aside when they cannot be.
 import type { Database } from 'better-sqlite3'
+import type { Run } from '../../model/job.ts'
 import type { MessageItem, NotificationEvent, NotificationReason, OutgoingIncident } from '../../model/notification.ts'
 import { figuresIn, type Expired } from './figures.ts'
 
@@ -8,6 +9,8 @@ export type StoredMessage = {
   readonly at: number
   /** In the order in which it happened. */
   readonly items: readonly MessageItem[]
+  /** In place of items: runs that have ended, which never share a message with incidents. */
+  readonly runs?: readonly [Run, ...Run[]]
   readonly expired?: Expired
   /** What earlier messages about the same incidents were answered with. */
   readonly threads: ReadonlyMap<string, string>
@@ -38,10 +41,11 @@ export type Messages = {
   readonly aside: (notifier: string) => number
 }
 
-type Due = { readonly grouped: string; readonly at: number; readonly due_at: number; readonly reason: NotificationReason }
+type Due = { readonly grouped: string; readonly at: number; readonly due_at: number; readonly reason: NotificationReason; readonly event: StoredEvent }
+type StoredEvent = NotificationEvent | 'finished'
 type ItemRow = {
   readonly seq: number
-  readonly event: NotificationEvent
+  readonly event: StoredEvent
   readonly reason: NotificationReason
   readonly incident: string
   readonly body: string
@@ -57,20 +61,21 @@ const CLOCK_BACK_MS = 1_000
 const dueOf = ({ due_at: dueAt, at, reason }: Due, now: number): number => (reason !== 'held' && at > now + CLOCK_BACK_MS ? now : dueAt)
 
 const incidentIn = (body: string): OutgoingIncident => JSON.parse(body)
+const runIn = (body: string): Run => JSON.parse(body)
 const expiredIn = (text: string | null): Expired | undefined => (text === null ? undefined : JSON.parse(text))
 const keptIn = (text: string): readonly Kept[] => JSON.parse(text)
 
 export function messagesIn(db: Database): Messages {
   const figures = figuresIn(db)
   const first = db.prepare<[string], Due>(
-    'SELECT grouped, at, due_at, reason FROM items AS i WHERE notifier = ? AND message IS NULL AND NOT EXISTS ' +
+    'SELECT grouped, at, due_at, reason, event FROM items AS i WHERE notifier = ? AND message IS NULL AND NOT EXISTS ' +
       '(SELECT 1 FROM items AS e WHERE e.notifier = i.notifier AND e.incident = i.incident AND e.message IS NOT NULL) ORDER BY due_at, seq LIMIT 1',
   )
   const FITS = (row: string): string => `(:group IS NULL OR ${row}.grouped = :group) AND (${row}.due_at <= :now OR ${row}.due_at - ${row}.at <= :wait)`
   // Nothing goes ahead of what is older of the same incident.
   const taken = db
-    .prepare<{ notifier: string; group: string | null; now: number; wait: number; most: number }, number>(
-      `SELECT seq FROM items AS i WHERE notifier = :notifier AND message IS NULL AND ${FITS('i')} AND NOT EXISTS ` +
+    .prepare<{ notifier: string; finished: number; group: string | null; now: number; wait: number; most: number }, number>(
+      `SELECT seq FROM items AS i WHERE notifier = :notifier AND message IS NULL AND (event = 'finished') = :finished AND ${FITS('i')} AND NOT EXISTS ` +
         `(SELECT 1 FROM items AS e WHERE e.notifier = i.notifier AND e.incident = i.incident AND e.seq < i.seq AND (e.message IS NOT NULL OR NOT (${FITS('e')}))) ` +
         'ORDER BY seq LIMIT :most',
     )
@@ -115,7 +120,15 @@ export function messagesIn(db: Database): Messages {
   const form = db.transaction(({ notifier, key, now, most, anyGroup }: Forming) => {
     const next = first.get(notifier)
     if (next === undefined || dueOf(next, now) > now) return false
-    const chosen = taken.all({ notifier, group: anyGroup ? null : next.grouped, now: Math.max(now, next.due_at), wait: next.due_at - next.at, most })
+    const chosen = taken.all({
+      notifier,
+      finished: next.event === 'finished' ? 1 : 0,
+      group: anyGroup ? null : next.grouped,
+      now: Math.max(now, next.due_at),
+      // A run that ended a moment ago still waits for what explains it.
+      wait: next.event === 'finished' ? -1 : next.due_at - next.at,
+      most,
+    })
     for (const seq of chosen) assign.run(key, seq)
     const lost = figures.takeLost(notifier)
     insertMessage.run(key, notifier, now, lost === undefined ? null : JSON.stringify(lost))
@@ -179,8 +192,16 @@ export function messagesIn(db: Database): Messages {
         if (found !== undefined) threads.set(incident, found)
       }
       const expired = expiredIn(message.expired)
-      const sentItems = rows.map(({ event, reason, body }) => ({ event, reason, incident: incidentIn(body) }))
-      return { key, at: message.at, items: sentItems, ...(expired === undefined ? {} : { expired }), threads }
+      const sentItems = rows.flatMap(({ event, reason, body }) => (event === 'finished' ? [] : [{ event, reason, incident: incidentIn(body) }]))
+      const [run, ...runs] = rows.flatMap(({ event, body }) => (event === 'finished' ? [runIn(body)] : []))
+      return {
+        key,
+        at: message.at,
+        items: sentItems,
+        ...(run === undefined ? {} : { runs: [run, ...runs] }),
+        ...(expired === undefined ? {} : { expired }),
+        threads,
+      }
     },
     delivered: (key, t, answered) => delivered.immediate(key, t, answered),
     halve: (key, newKey) => halve.immediate(key, newKey),

@@ -1,5 +1,6 @@
 // What waits in the outbox: put there together with each notifier's last notification, within bounds, and no longer than it may.
 import type { Database } from 'better-sqlite3'
+import { severityOfRun, type Run } from '../../model/job.ts'
 import type { NotificationEvent, NotificationReason, OutgoingIncident } from '../../model/notification.ts'
 import { figuresIn } from './figures.ts'
 
@@ -11,9 +12,18 @@ export type OutboxPlan = {
   readonly reason: NotificationReason
   readonly dueAt: number
 }
+/** Of a run that has ended. */
+export type OutboxRunPlan = Omit<OutboxPlan, 'event'>
+/** Stands where incidents have their id. */
+export const runKey = ({ job_id: id, run }: Pick<Run, 'job_id' | 'run'>): string => `run ${id} ${run}`
+
 export type Waiting = {
   /** In one transaction; what is new of an incident takes the place of what is not sent yet of the same. */
   readonly put: (incident: OutgoingIncident, plans: readonly OutboxPlan[], t: number) => void
+  /** In one transaction. Only once for each run and notifier. */
+  readonly putRun: (run: Run, plans: readonly OutboxRunPlan[], t: number) => void
+  /** What is known better of a run, for what is in no message yet. */
+  readonly freshenRun: (run: Run) => void
   /** Whether a notifier still has to be notified that it fires. */
   readonly awaited: (incident: string) => boolean
   /** The newest text of an incident, for what is in no message yet. */
@@ -59,6 +69,8 @@ export function waitingIn(db: Database): Waiting {
   const AWAITED = "incident = ? AND message IS NULL AND event = 'firing'"
   const awaited = db.prepare<[string], number>(`SELECT EXISTS (SELECT 1 FROM items WHERE ${AWAITED})`).pluck()
   const repoint = db.prepare<[number | bigint, string]>(`UPDATE items SET payload = ? WHERE ${AWAITED}`)
+  const repointRun = db.prepare<[number | bigint, string]>("UPDATE items SET payload = ? WHERE incident = ? AND message IS NULL AND event = 'finished'")
+  const runWaits = db.prepare<[string], number>("SELECT EXISTS (SELECT 1 FROM items WHERE incident = ? AND message IS NULL AND event = 'finished')").pluck()
   const surplus = db.prepare<{ notifier: string; most: number }, Gone>(
     'SELECT seq, incident, at FROM items WHERE notifier = :notifier AND message IS NULL AND incident IN (' +
       "SELECT incident FROM items WHERE notifier = :notifier AND message IS NULL GROUP BY incident ORDER BY CASE WHEN min(reason = 'repeat') THEN 0 " +
@@ -114,6 +126,17 @@ export function waitingIn(db: Database): Waiting {
   const freshen = db.transaction((incident: OutgoingIncident) => {
     if (awaited.get(incident.id) === 1) repoint.run(insertPayload.run(JSON.stringify(incident)).lastInsertRowid, incident.id)
   })
+  const putRun = db.transaction((run: Run, plans: readonly OutboxRunPlan[], t: number) => {
+    const [key, payload] = [runKey(run), insertPayload.run(JSON.stringify(run)).lastInsertRowid]
+    for (const { notifier, group, reason, dueAt } of plans) {
+      insertItem.run(notifier, key, group, 'finished', reason, t, dueAt, payload)
+      recordLast.run(notifier, key, 'finished', severityOfRun(run), t)
+    }
+  })
+  const freshenRun = db.transaction((run: Run) => {
+    const key = runKey(run)
+    if (runWaits.get(key) === 1) repointRun.run(insertPayload.run(JSON.stringify(run)).lastInsertRowid, key)
+  })
   const bound = db.transaction((notifier: string, most: number) => {
     const over = (count.get(notifier) ?? 0) - most
     // Some room more, so that this is not done again for the next item.
@@ -138,6 +161,8 @@ export function waitingIn(db: Database): Waiting {
   })
   return {
     put: (incident, plans, t) => put.immediate(incident, plans, t),
+    putRun: (run, plans, t) => putRun.immediate(run, plans, t),
+    freshenRun: (run) => freshenRun.immediate(run),
     awaited: (incident) => awaited.get(incident) === 1,
     freshen: (incident) => freshen.immediate(incident),
     bound: (notifier, most) => bound.immediate(notifier, most),

@@ -1,8 +1,9 @@
 // A message as Slack's blocks, within Slack's limits whatever comes in.
 import type { Severity } from '../../../agent/model/severity.ts'
-import type { Message } from '../../../agent/model/notification.ts'
+import type { Message, RunMessage } from '../../../agent/model/notification.ts'
 import { escapeSlack, fitted, linkTarget, slackBlock } from '../../messages/escape.ts'
 import { EXTENTS, otherLines, incidentParts, type Markup } from '../../messages/render.ts'
+import { runMessageText, runParagraphs } from '../../messages/run-text.ts'
 import { messageText, type MessageText } from '../../messages/message-text.ts'
 
 /** Without `emoji` a name such as `:fire:` stays text. */
@@ -55,7 +56,7 @@ function blocksOf(words: MessageText): readonly Block[] {
   const alone = incidents.length === 1 && others.length === 0 && more.length === 0
   const whole = entities(headline).length <= MOST_HEADER
   return [
-    { type: 'header', text: { type: 'plain_text', text: fitted(headline, MOST_HEADER, entities), emoji: false } },
+    header(headline),
     ...(whole ? [] : [section(MRKDWN.strong(headline))]),
     ...incidents.flatMap((incident, i) => [
       ...(i === 0 ? [] : [{ type: 'divider' } as const]),
@@ -66,6 +67,13 @@ function blocksOf(words: MessageText): readonly Block[] {
   ]
 }
 
+export function runHeadlineText(message: RunMessage): string {
+  const { headline, isBad } = runMessageText(message)
+  return `${isBad ? MARK.warning : OVER} ${headline}`
+}
+
+const header = (headline: string): Block => ({ type: 'header', text: { type: 'plain_text', text: fitted(headline, MOST_HEADER, entities), emoji: false } })
+
 const size = (blocks: readonly Block[]): number => JSON.stringify(blocks).length
 
 export function messageBlocks(message: Message): readonly Block[] {
@@ -74,6 +82,13 @@ export function messageBlocks(message: Message): readonly Block[] {
     blocks = blocksOf(messageText(message, extent))
     if (blocks.length <= MOST_BLOCKS && size(blocks) <= MOST_OF_ALL) return blocks
   }
+  return shortened(blocks)
+}
+
+export const runBlocks = (message: RunMessage): readonly Block[] =>
+  shortened([header(runHeadlineText(message)), ...sections(runParagraphs(runMessageText(message), MRKDWN))])
+
+function shortened(blocks: readonly Block[]): readonly Block[] {
   // The first sections say what and why, and the notes at the end can be read on the host.
   const short: Block[] = []
   for (const block of blocks) {

@@ -209,3 +209,9 @@ describe('who is told', () => {
     ])
   })
 })
+
+test('routes about runs leave the default route for incidents as it is', () => {
+  const about = route({ to: ['runs'], match: { outcome: ['*'] } })
+  expect(told([about], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200', 'runs firing new +200']])
+  expect(told([about, route()], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200']])
+})

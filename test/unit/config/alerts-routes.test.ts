@@ -43,6 +43,16 @@ describe('what is wrong', () => {
     ['{to: team, match: {constructor: x}}', '.match.constructor: unknown label "constructor"; the nearest valid one is container'],
     ['{to: team, match: {severity: crit}}', '.match.severity: must be one of info, warning, critical, or a pattern with *, not "crit" (text)'],
     ['{to: team, match: {kind: [xid, cuda_om]}}', '.match.kind: unknown kind "cuda_om"; the nearest valid one is cuda_oom'],
+    [
+      '{to: team, match: {outcome: [failed, oom_killed]}}',
+      '.match.outcome: unknown outcome "oom_killed"; there are completed, failed, killed, cancelled, out_of_memory, time_limit, preempted, lost_gpu, unknown',
+    ],
+    [
+      '{to: team, match: {outcome: failed, severity: critical}}',
+      '.match.severity: is a label of incidents: a route with outcome is about runs that ended, and asks for outcome, job, user, container, image, namespace',
+    ],
+    ['{to: team, match: {job: a}}', '.match.job: is a label of runs: add outcome, such as outcome: [failed, out_of_memory], or outcome: "*" for every end'],
+    ['{to: team, group_by: [outcome]}', '.group_by[0]: unknown label "outcome"; the nearest valid one is gpu_name'],
     ['{to: team, match: {container: []}}', `.match.container: ${PATTERNS} the list []`],
     ['{to: team, match: {container: {a: b}}}', `.match.container: ${PATTERNS} a group of keys`],
     [`{to: team, match: {container: ${'x'.repeat(257)}}}`, '.match.container: must be at most 256 characters, not 257'],
@@ -131,4 +141,14 @@ describe('where links point', () => {
       'warpwatch.yaml:2: alerts.heartbeat_interval: must be a time such as 90s, 5m or 2h, from 10s to 1d, not "1s" (text)',
     ])
   })
+})
+
+test('routes about runs leave incidents as they are, and Alertmanager takes no runs', async () => {
+  const about = '{to: team, match: {outcome: [failed, "*"], job: "train-*"}}'
+  const { config, warnings } = await load(routes(about))
+  expect(config.routes).toMatchObject([{ match: { outcome: ['failed', '*'], job: ['train-*'] } }])
+  expect(warnings.filter(({ text }) => text.includes('no route names'))).toEqual([])
+  expect(await problems('notifiers: [{name: am, type: alertmanager, url: "http://a/"}]\nroutes:\n  - {to: am, match: {outcome: failed}}\n')).toEqual([
+    'warpwatch.yaml:3: routes[0].to: am is of type alertmanager, which takes incidents only; a route with outcome is about runs that ended: name a notifier of another type',
+  ])
 })

@@ -43,13 +43,16 @@ const SLACK_URL = 'https://hooks.slack.com/services/T0/B0/x'
 
 test('the entries that it shows as examples are valid', async () => {
   const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
-  const [notifier, route, target, threshold, ...others] = shown
+  const [notifier, route, runRoute, target, threshold, ...others] = shown
   expect(others).toEqual([])
   expect(await judgeNotifiers([{ path: 'notifiers', value: [notifier], where: 'example' }], { env: { SLACK_URL }, cwd: '/' })).toMatchObject({
     value: [{ name: 'team', type: 'slack', options: { url: SLACK_URL } }],
     problems: [],
   })
   expect(judge({ path: 'routes', value: [route], where: 'example' })).toMatchObject({ value: [{ to: ['team'], waitMs: 200, repeatMs: 14_400_000 }] })
+  expect(judge({ path: 'routes', value: [runRoute], where: 'example' })).toMatchObject({
+    value: [{ match: { outcome: ['failed', 'out_of_memory', 'completed'] } }],
+  })
   expect(judge({ path: 'targets', value: [target], where: 'example' })).toMatchObject({ value: [{ name: 'ui', container: 'trainer' }] })
   expect(judgeDetectors([{ path: 'detectors.custom', value: [threshold], where: 'example' }])).toMatchObject({
     value: { custom: [{ name: 'hot', metric: 'warpwatch_gpu_temperature_celsius', forMs: 300_000, clearMs: 60_000 }] },

@@ -75,6 +75,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       view: { list: () => [JOB], groups: () => [], runs: (id) => (id === INCIDENT.id ? [RUN] : []) },
       report: (runs) => jobReport(runs, 'gpu-01'),
       record: () => RUN,
+      send: () => undefined,
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
     containerSettings: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? INCIDENT.evidence.container : undefined),

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { containerJob } from '../../../agent/jobs/identity.ts'
 import { rowOf } from '../../../agent/jobs/live-run.ts'
+import { jobReport } from '../../../agent/jobs/report.ts'
 import { createJobTracker, type JobTracker } from '../../../agent/jobs/tracker.ts'
 import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../../../agent/metrics/container.ts'
 import { gpuUtilizationRatio } from '../../../agent/metrics/gpu-load.ts'
@@ -166,6 +167,12 @@ describe('what a run uses', () => {
     event(A, 'die', T + 10_000, { exit_code: 1 })
     event(B, 'die', T + 10_000, { exit_code: 0 })
     expect(named('train')[0]?.gpu_seconds.lost).toBe(2)
+    expect(named('train')[0]?.saved_at).toBe(T + 6_000)
+    const [train] = named('train')
+    const report = train === undefined ? '' : jobReport([train], 'gpu-01')
+    expect(report).toContain('| Saved its state | last at 2027-01-15T08:00:06Z, 4 s before the end |')
+    expect(report).toContain('| Lost: since the last saved state | 2 GPU seconds |')
+    expect(report).toContain('| Would have been lost without the saved state | 5 GPU seconds |')
     expect(named('serve')[0]?.gpu_seconds.lost).toBe(0)
   })
 })
