@@ -188,11 +188,14 @@ function judgeRegion(state: State, buffer: Uint8Array, from: number, until: numb
     let end = start
     while (i < hits.length) {
       const hit = hits[i]
-      if (hit === undefined || (group.length > 0 && (hit.at > end || end - start > PASSAGE_BYTES))) break
+      const before = group.at(-1)
+      // Where the passage ends is looked up only where it decides: hits may lie close together.
+      if (before !== undefined && hit !== undefined && (hit.at > end || hit.at - start > PASSAGE_BYTES - LINE_LIMIT)) end = passageEnd(buffer, before.at)
+      if (hit === undefined || (before !== undefined && (hit.at > end || end - start > PASSAGE_BYTES))) break
       group.push(hit)
-      end = Math.max(end, passageEnd(buffer, hit.at))
       i += 1
     }
+    end = Math.max(end, passageEnd(buffer, group.at(-1)?.at ?? start))
     line += countNewlines(buffer, countedTo, start)
     countedTo = start
     judgeGroup(state, buffer, start, end, line, group)

@@ -23,6 +23,7 @@ const sameFault = (a: Fault, b: Fault): boolean =>
 const EVIDENCE_LIMIT = 12
 
 function mergeEvidence(a: readonly EvidenceLine[], b: readonly EvidenceLine[]): readonly EvidenceLine[] {
+  if (a.length >= EVIDENCE_LIMIT) return a
   const seen = new Set(a.map((line) => line.line))
   return [...a, ...b.filter((line) => !seen.has(line.line))].slice(0, EVIDENCE_LIMIT)
 }
@@ -34,6 +35,7 @@ const namesCause = ({ facts }: Fault): number => (facts.caused_by_xid === undefi
 
 /** The one that names the cause speaks, or else that states more; figures that only the other has are added. */
 function merged(first: Fault, second: Fault): Fault {
+  if (first.evidence.length >= EVIDENCE_LIMIT && Object.keys(second.facts).length === 0) return first
   const later = namesCause(second) - namesCause(first) || told(second) - told(first)
   const [richer, poorer] = later > 0 ? [second, first] : [first, second]
   return { ...richer, facts: { ...poorer.facts, ...richer.facts }, evidence: mergeEvidence(first.evidence, second.evidence) }

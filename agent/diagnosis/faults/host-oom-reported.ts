@@ -17,13 +17,20 @@ const TEARDOWN = /Exception ignored in|__del__|shutting down|KeyboardInterrupt|r
  */
 const LINES_ABOVE = 24
 const EXPLAINED =
-  /Traceback \(most recent call last\)|^.{0,40} File "[^"\n]{1,300}", line \d{1,7}, in |terminate called (?:after throwing|without an active)|Fatal Python error|Watchdog caught collective|\(core dumped\)|Segmentation fault|CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|KeyboardInterrupt|(?:^|[\s$#;])(?:sudo )?(?:kill (?:-9|-KILL|-SIGKILL|-s KILL)|pkill|killall|timeout (?:-s|--signal)) ?|[Rr]eceived (?:signal )?(?:SIGTERM|15\b)/m
+  /Traceback \(most recent call last\)|^.{0,40} File "[^"\n]{1,300}", line \d{1,7}, in |terminate called (?:after throwing|without an active)|Fatal Python error|Watchdog caught collective|\(core dumped\)|Segmentation fault|CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|KeyboardInterrupt|(?:^|[\s$#;])(?:sudo )?(?:kill (?:-9|-KILL|-SIGKILL|-s KILL)|pkill|killall|timeout (?:-s|--signal)) ?|[Rr]eceived (?:signal )?(?:SIGTERM|15\b)/
 /** A failure that itself says that a process was killed, or that host memory ran out, makes the kernel more likely and not less. */
 const OF_HOST_MEMORY =
   /SIGKILL|[Ss]ignal:? 9\b|exitcode ?: ?-9\b|MemoryError|Cannot allocate memory|terminated abruptly|is killed by signal: Killed|std::bad_alloc/
 const explained = (text: LogText, at: number): boolean => {
-  const above = around(text, at - 1, LINES_ABOVE, 0)
-  return EXPLAINED.test(above) && !OF_HOST_MEMORY.test(above)
+  let found = false
+  for (let line = at - 1; line >= 0 && line >= at - 1 - LINES_ABOVE; line--) {
+    const above = text[line] ?? ''
+    // A shell in a loop says the same again and again.
+    if (above === text[line + 1]) continue
+    if (OF_HOST_MEMORY.test(above)) return false
+    found ||= EXPLAINED.test(above)
+  }
+  return found
 }
 
 const titleOf = 'Killed because host memory ran out'

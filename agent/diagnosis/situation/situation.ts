@@ -14,14 +14,12 @@ function once<Value>(read: () => Value): () => Value {
   return () => (held ??= { value: read() }).value
 }
 
-/** `own`: the line of the fault itself, which names the vendor more surely than what stands around it on a host with several. */
-export function readSituation(said: string, knowledge: Knowledge = {}, own = ''): Situation {
-  const known = knownText(knowledge)
-  // Last, so that what the program says of itself is found first.
-  const text = known === '' ? said : `${said}\n${known}`
-  const read = {
+type Reading = { readonly [Concern in keyof Readers]: () => ReturnType<Readers[Concern]> }
+
+function readingOf(text: string, knowledge: Knowledge): Reading {
+  return {
     programs: once(() => readers.programs(text)),
-    vendor: once(() => readers.vendor(own) ?? readers.vendor(text)),
+    vendor: once(() => readers.vendor(text)),
     system: once(() => readers.system(text)),
     gaming: once(() => readers.gaming(text)),
     jetson: once(() => readers.jetson(text)),
@@ -31,40 +29,60 @@ export function readSituation(said: string, knowledge: Knowledge = {}, own = '')
     training: once(() => readers.training(text)),
     distributed: once(() => readers.distributed(text)),
   }
-  return {
-    text,
-    get programs() {
-      return read.programs()
-    },
-    get vendor() {
-      return read.vendor()
-    },
-    get system() {
-      return read.system()
-    },
-    get gaming() {
-      return read.gaming()
-    },
-    get jetson() {
-      return read.jetson()
-    },
-    get settings() {
-      return read.settings()
-    },
-    get subject() {
-      return read.subject()
-    },
-    get versions() {
-      return read.versions()
-    },
-    get distributed() {
-      return read.distributed()
-    },
-    get training() {
-      return read.training()
-    },
+}
+
+const situationOf = (text: string, read: Reading, vendor: Reading['vendor']): Situation => ({
+  text,
+  get programs() {
+    return read.programs()
+  },
+  get vendor() {
+    return vendor()
+  },
+  get system() {
+    return read.system()
+  },
+  get gaming() {
+    return read.gaming()
+  },
+  get jetson() {
+    return read.jetson()
+  },
+  get settings() {
+    return read.settings()
+  },
+  get subject() {
+    return read.subject()
+  },
+  get versions() {
+    return read.versions()
+  },
+  get distributed() {
+    return read.distributed()
+  },
+  get training() {
+    return read.training()
+  },
+})
+
+/** The situation for any line of a text: the fault's own line names the vendor more surely than what stands around it on a host with several. */
+function readAround(said: string, knowledge: Knowledge): (own: string) => Situation {
+  const known = knownText(knowledge)
+  // Last, so that what the program says of itself is found first.
+  const text = known === '' ? said : `${said}\n${known}`
+  const read = readingOf(text, knowledge)
+  const byVendor = new Map<Situation['vendor'], Situation>()
+  let last: { readonly own: string; readonly situation: Situation } | undefined
+  return (own) => {
+    if (last?.own === own) return last.situation
+    const vendor = own === '' ? undefined : readers.vendor(own)
+    let situation = byVendor.get(vendor)
+    if (situation === undefined) byVendor.set(vendor, (situation = situationOf(text, read, vendor === undefined ? read.vendor : () => vendor)))
+    last = { own, situation }
+    return situation
   }
 }
+export const readSituation = (said: string, knowledge: Knowledge = {}): Situation => readAround(said, knowledge)('')
 
 /** Characters read at the head of a text (a program names itself and its settings there), and around a fault. */
 const HEAD = 2_048
@@ -77,20 +95,20 @@ export type Situations = { readonly at: (lines: readonly string[], line: number,
 
 /** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. */
 export function createSituations(know: () => Knowledge = () => ({})): Situations {
-  let last: { readonly line: number; readonly around: string; readonly own: string; readonly situation: Situation } | undefined
+  let last: { readonly line: number; readonly around: string; readonly of: (own: string) => Situation } | undefined
   let head: string | undefined
   let reads = 0
   return {
     at(lines, line, firstLine) {
-      if (last !== undefined && reads >= READS && firstLine + line < last.line + RENEWED_AFTER_LINES) return last.situation
-      const around = nearby(lines, line)
       const own = (lines[line] ?? '').slice(0, HEAD)
-      if (last?.around === around && last.own === own) return last.situation
+      if (last !== undefined && reads >= READS && firstLine + line < last.line + RENEWED_AFTER_LINES) return last.of(own)
+      const around = nearby(lines, line)
+      if (last?.around === around) return last.of(own)
       head ??= firstLine <= 1 ? lines.slice(0, 60).join('\n').slice(0, HEAD) : ''
       reads += 1
-      const situation = readSituation(around.startsWith(head) ? around : `${head}\n${around}`, know(), own)
-      last = { line: firstLine + line, around, own, situation }
-      return situation
+      const of = readAround(around.startsWith(head) ? around : `${head}\n${around}`, know())
+      last = { line: firstLine + line, around, of }
+      return of(own)
     },
   }
 }

@@ -65,7 +65,12 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   return [{ text: `Raise or remove the memory limit${group === undefined ? '' : ` of the cgroup ${group}`}${now.replace(/;.*$/, ')')}.` }]
 }
 
-const loadsData = (situation: Situation): boolean => /DataLoader|num_workers/.test(situation.text)
+const loading = new WeakMap<Situation, boolean>()
+function loadsData(situation: Situation): boolean {
+  let known = loading.get(situation)
+  if (known === undefined) loading.set(situation, (known = /DataLoader|num_workers/.test(situation.text)))
+  return known
+}
 /** Programs that hold Python data sets or weights; nothing of this helps a browser or a data base. */
 export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const python =
