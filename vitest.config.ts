@@ -6,7 +6,7 @@ import { Mixed } from './test/setup/sequencer.ts'
  * More than there are cores: most of the time tests wait. Units and the integration tests that share a machine (`NAME.parallel.test.ts`) run at the same time; the other integration
  * tests then run one by one.
  */
-const TOGETHER = { maxWorkers: 8, sequence: { groupOrder: 1 } }
+const TOGETHER = { maxWorkers: 6, sequence: { groupOrder: 1 } }
 const setup = { setupFiles: ['test/setup/file-folder.ts'] }
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.

@@ -11,9 +11,10 @@ import { evaluationOf, judge, ruleTest } from '../setup/rule-parity.ts'
 import { driverScenes } from '../setup/rule-scenes/driver.ts'
 import { hardwareScenes } from '../setup/rule-scenes/hardware.ts'
 import { memoryScenes } from '../setup/rule-scenes/memory.ts'
+import { serverScenes } from '../setup/rule-scenes/servers.ts'
 
 const promtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0
-const scenes = [...hardwareScenes, ...driverScenes, ...memoryScenes]
+const scenes = [...hardwareScenes, ...driverScenes, ...memoryScenes, ...serverScenes].filter(({ detector }) => 'promql' in detector.expression)
 const definitions: readonly DetectorDefinition[] = Object.values(detectors)
 const ruled = definitions.flatMap(({ id, expression }) => ('promql' in expression ? [{ id, expression }] : []))
 

@@ -1,5 +1,5 @@
 // A model of an inference server lies in host memory, wholly or in part: the server says so itself, and answers slowly.
-import { inferenceOffloadedRatio } from '../../metrics/inference.ts'
+import { inferenceOffloadedRatio, inferenceServerInfo } from '../../metrics/inference.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../../text/bytes.ts'
 import { percent } from '../../text/figures.ts'
@@ -47,7 +47,10 @@ export const modelOnCpu = defineDetector({
     for_seconds: { default: 30, min: 0, max: 86_400, help: 'For how long the model must lie there.' },
     offloaded_ratio: { default: 0.01, min: 0, max: 1, help: 'Share of the model in host memory that is worth telling.' },
   },
-  expression: { promql: `${inferenceOffloadedRatio.name} > 0.01`, for: '30s' },
+  expression: {
+    promql: `${inferenceOffloadedRatio.name} > 0.01 unless on (job, instance, name, container, pid, gpu) ${inferenceServerInfo.name}{state="loading"}`,
+    for: '30s',
+  },
   create(options, { present, tracks }) {
     const judge = createServerJudge(present, {
       kind: 'model_on_cpu',
