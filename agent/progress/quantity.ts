@@ -1,5 +1,6 @@
 // Figures as trainers print them: counts with commas or kilo, durations in all forms, rates with their unit.
 import type { Rate, RateOf } from './observation.ts'
+import { lookup } from '../text/lookup.ts'
 
 /** A number, `nan` or `inf`; `17.8k`, `30K`, `1.49G` as counts. */
 export const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d{1,3})?|\.\d+(?:[eE][-+]?\d{1,3})?|(?:nan|inf(?:inity)?)(?![a-z]))`
@@ -62,7 +63,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   minutes: 60,
   days: 86_400,
 }
-export const secondsOf = (unit: string): number | undefined => SECONDS[unit.toLowerCase()]
+export const secondsOf = (unit: string): number | undefined => lookup(SECONDS, unit.toLowerCase())
 
 const STEP = /^(?:it|its|itr|iter|iteration|step|stp|global step|batch|batche|minibatch|update|tick|round|gradient step|train step|optimizer step)s?$/
 const SAMPLE =

@@ -2,6 +2,7 @@
 import type { Field } from './fields.ts'
 import type { Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
+import { lookup } from '../text/lookup.ts'
 
 export type Role =
   | { readonly is: 'step'; readonly weight: number }
@@ -86,7 +87,9 @@ function rateRole(field: Field, words: string): Role | undefined {
   const throughput = /^(?:train |avg )?throughput ([a-z]+)$/.exec(words)?.[1]
   const through = throughput === undefined ? undefined : rateOf(value, `${throughput}/s`)
   if (through !== undefined) return { is: 'rate', rate: through, weight: 4 }
-  const known = KNOWN_RATES[words] ?? (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? KNOWN_RATES[words.split(' ').at(-1) ?? ''] : undefined)
+  const known =
+    lookup(KNOWN_RATES, words) ??
+    (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? lookup(KNOWN_RATES, words.split(' ').at(-1) ?? '') : undefined)
   const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
   return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
 }

@@ -1,5 +1,6 @@
 // Tables: a line of names, then lines of figures. The names of the head become those of the figures.
 import { wordsOf, type Field } from './fields.ts'
+import { lookup } from '../text/lookup.ts'
 
 export type Table = {
   /** The text with a space behind its commas, where they part the cells: `0,300` is no number. */
@@ -26,7 +27,7 @@ const NAME = /^[\p{L}_#][\p{L}\w /.()@%#-]{0,30}$/u
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
 /** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
-const nameOf = (cell: string): string => ALIASES[cell.toLowerCase()] ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, ''))
+const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, ''))
 
 export function createTable(): Table {
   let names: readonly string[] = []

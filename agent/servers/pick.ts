@@ -1,6 +1,7 @@
 // Figures out of a metrics page. Servers rename their metrics each year, so a figure is asked for by all its names, the newest first.
 import { REQUEST_OUTCOMES, type Histogram, type RequestOutcome } from './model.ts'
 import type { Exposition, Sample } from './exposition.ts'
+import { lookup } from '../text/lookup.ts'
 
 /** The samples under the first of the names that the page has. Counters are spelled with and without `_total`. */
 export function samplesOf(page: Exposition, names: readonly string[]): readonly Sample[] {
@@ -86,4 +87,4 @@ export function outcomesOf(
 }
 const FINISHED: Readonly<Record<string, RequestOutcome>> = { abort: 'aborted', aborted: 'aborted', cancelled: 'aborted', error: 'failed' }
 /** Of vLLM and those that took its names over: stop, length and repetition are complete answers. */
-export const finishedReason = (labels: Sample['labels']): RequestOutcome => FINISHED[labels['finished_reason'] ?? ''] ?? 'completed'
+export const finishedReason = (labels: Sample['labels']): RequestOutcome => lookup(FINISHED, labels['finished_reason'] ?? '') ?? 'completed'

@@ -1,4 +1,6 @@
 // What the kernel writes of a process that crashed (arch/x86/mm/fault.c, arch/x86/kernel/traps.c, arch/arm64/kernel/traps.c), where debug.exception-trace is on.
+import { lookup } from './lookup.ts'
+
 export type KernelCrash = { readonly pid: number; readonly signal: string }
 
 /** One of these is in each such line. */
@@ -25,7 +27,7 @@ export const mayBeKernelCrash = (bytes: Uint8Array, start: number, end: number):
 export function parseKernelCrash(text: string): KernelCrash | undefined {
   for (const { pattern, signal } of FORMS) {
     const { pid, trap = '' } = pattern.exec(text)?.groups ?? {}
-    const sent = signal ?? TRAPS[trap]
+    const sent = signal ?? lookup(TRAPS, trap)
     if (pid !== undefined && sent !== undefined) return { pid: Number(pid), signal: sent }
   }
   return undefined

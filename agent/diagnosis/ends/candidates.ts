@@ -4,6 +4,7 @@ import type { LogKind } from '../../model/kinds.ts'
 import { classify, END_KINDS } from './classify.ts'
 import { WEIGHT, type EndKind } from './end-kind.ts'
 import type { ErrorSign, OrderSign, Sign, SignalSign } from './evidence.ts'
+import { lookup } from '../../text/lookup.ts'
 
 /** A sign that may be the root, with its kind. The lowest place is the root. */
 export type Candidate = { readonly sign: Sign; readonly end: EndKind; readonly facts: Facts; readonly place: number }
@@ -20,7 +21,7 @@ const OF_SIGNAL: Readonly<Record<string, LogKind>> = {
   SIGINT: 'cancelled',
 }
 export const SIGNAL_OF: Readonly<Partial<Record<LogKind, string>>> = { segfault: 'SIGSEGV', bus_error: 'SIGBUS', aborted: 'SIGABRT' }
-const kindOfSignal = (signal: string): LogKind => OF_SIGNAL[signal] ?? 'job_killed'
+const kindOfSignal = (signal: string): LogKind => lookup(OF_SIGNAL, signal) ?? 'job_killed'
 
 type Before = { readonly firstCause: number; readonly failedBefore: (at: number) => boolean }
 const ordered = (at: number, { firstCause }: Before): number => (at <= firstCause ? PLACE.orderFirst : PLACE.order)

@@ -1,4 +1,5 @@
 // Names of operations: the recorder, the watchdog and Gloo each write the same collective differently.
+import { lookup } from '../../text/lookup.ts'
 
 const SPELT: Readonly<Record<string, string>> = {
   all_reduce_barrier: 'barrier',
@@ -15,7 +16,7 @@ const SPELT: Readonly<Record<string, string>> = {
 /** `nccl:all_reduce_barrier`, `ALLREDUCE`, `gloo:barrier`: the name of torch.distributed. */
 export function opName(text: string): string {
   const bare = (text.split(':').at(-1) ?? '').trim().toLowerCase()
-  return SPELT[bare] ?? bare
+  return lookup(SPELT, bare) ?? bare
 }
 
 /** What the sizes of the input and output may differ in between ranks that agree: those of a root, and splits of all-to-all. */

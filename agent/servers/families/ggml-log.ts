@@ -1,6 +1,7 @@
 // The buffers that llama.cpp's library and Ollama's engine write when they load a model: per device, weights, KV cache and computing.
 import { bytesOf, inLog, linesOf } from '../log-figures.ts'
 import { figures, type MemoryPart, type ServerFigures } from '../model.ts'
+import { lookup } from '../../text/lookup.ts'
 
 /** Buffers in host memory: `CPU`, `CPU_Mapped`, `CPU_REPACK`, `CUDA_Host`, `ROCm_Host`. */
 const HOST = /^CPU|_Host$/
@@ -18,13 +19,13 @@ function bufferIn(line: string): Buffer | undefined {
   const ggml = BUFFER.exec(line)
   if (ggml !== null) {
     const [, speaker = '', device = '', what = 'model', amount, unit] = ggml
-    const [bytes, part] = [bytesOf(amount, unit), PART_OF[what]]
+    const [bytes, part] = [bytesOf(amount, unit), lookup(PART_OF, what)]
     return bytes === undefined || part === undefined ? undefined : { part, device, kind: `${speaker} ${what}`, bytes }
   }
   const engine = ENGINE.exec(line)
   if (engine === null) return undefined
   const [, what = '', device = '', amount, unit] = engine
-  const [bytes, part] = [bytesOf(amount, unit), ENGINE_PART[what]]
+  const [bytes, part] = [bytesOf(amount, unit), lookup(ENGINE_PART, what)]
   return bytes === undefined || part === undefined ? undefined : { part, device, kind: what, bytes }
 }
 

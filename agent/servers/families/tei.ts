@@ -5,6 +5,7 @@ import { defineFamily } from '../family.ts'
 import { amount, readJson, words } from '../json-page.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { outcomesOf, samplesOf, sumOf } from '../pick.ts'
+import { lookup } from '../../text/lookup.ts'
 
 const wanted = (name: string): string | undefined => /^te_(.+)$/.exec(name)?.[1]
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected' }
@@ -18,7 +19,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
     promptTokens: sumOf(page, ['request_input_length_sum']),
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['request_success']), wordOf: () => 'completed' },
-      { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => FAILURES[err ?? ''] ?? 'failed' },
+      { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => lookup(FAILURES, err ?? '') ?? 'failed' },
     ]),
   })
 }

@@ -5,6 +5,7 @@ import { defineFamily } from '../family.ts'
 import { amount, readJson, words } from '../json-page.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, outcomesOf, samplesOf, sumOf } from '../pick.ts'
+import { lookup } from '../../text/lookup.ts'
 
 const wanted = (name: string): string | undefined => /^tgi_(.+)$/.exec(name)?.[1]
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected', dropped: 'aborted' }
@@ -25,7 +26,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
     generationTokens: sumOf(page, ['request_generated_tokens_sum']),
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['request_success']), wordOf: () => 'completed' },
-      { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => FAILURES[err ?? ''] ?? 'failed' },
+      { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => lookup(FAILURES, err ?? '') ?? 'failed' },
     ]),
     interTokenLatency: histogramOf(page, ['request_mean_time_per_token_duration']),
   })

@@ -3,6 +3,7 @@ import { readExposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { lookup } from '../../text/lookup.ts'
 
 const wanted = (name: string): string | undefined => (/^nv_(?:inference|trt_llm)_/.test(name) ? name : undefined)
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { REJECTED: 'rejected', CANCELED: 'aborted' }
@@ -23,7 +24,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
     kvCapacityTokens: most === undefined || each === undefined ? undefined : most * each,
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['nv_inference_request_success']), wordOf: () => 'completed' },
-      { samples: samplesOf(page, ['nv_inference_request_failure']), wordOf: ({ reason }) => FAILURES[reason ?? ''] ?? 'failed' },
+      { samples: samplesOf(page, ['nv_inference_request_failure']), wordOf: ({ reason }) => lookup(FAILURES, reason ?? '') ?? 'failed' },
     ]),
   })
 }

@@ -2,6 +2,7 @@
 import type { Outcome } from '../../model/job.ts'
 import { signalName } from '../../text/signals.ts'
 import { linesOf, type Answer, type Ask } from './told-end.ts'
+import { lookup } from '../../text/lookup.ts'
 
 /** slurm/slurm.h `enum job_states`. FAILED is not here: its exit code or signal says more. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -28,7 +29,7 @@ export function parseSlurmJob(text: string): Answer {
   const [, code, number] = /^(\d{1,3}):(\d{1,3})$/.exec(field('ExitCode') ?? '') ?? []
   const signal = Number(number ?? 0) > 0 && Number(number) <= LARGEST_SIGNAL ? signalName(Number(number)) : undefined
   // It waits to be started again.
-  const outcome = state === 'PENDING' || state === 'REQUEUED' ? 'preempted' : OUTCOMES[state]
+  const outcome = state === 'PENDING' || state === 'REQUEUED' ? 'preempted' : lookup(OUTCOMES, state)
   const isCode = code !== undefined && (code !== '0' || state === 'COMPLETED')
   return {
     by: 'Slurm',

@@ -2,6 +2,7 @@
 import type { Outcome } from '../../model/job.ts'
 import { signalName } from '../../text/signals.ts'
 import { linesOf, type Answer, type Ask } from './told-end.ts'
+import { lookup } from '../../text/lookup.ts'
 
 /** systemd.service(5), SERVICE_RESULT. What is not here is said by code and signal. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = { 'oom-kill': 'out_of_memory', timeout: 'time_limit', watchdog: 'killed' }
@@ -19,7 +20,7 @@ export function parseUnit(text: string, pid: number): Answer {
   if (fields.get('ActiveState') === 'deactivating' || how === '0') return 'running'
   const signal = KILLED.has(how ?? '') ? signalName(Number(status)) : undefined
   const isStopped = result === 'success' && signal !== undefined && STOPS.has(signal)
-  const outcome = isStopped ? 'cancelled' : OUTCOMES[result]
+  const outcome = isStopped ? 'cancelled' : lookup(OUTCOMES, result)
   return {
     by: 'systemd',
     words: isStopped ? 'stopped' : `Result=${result}`,

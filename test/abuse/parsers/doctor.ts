@@ -93,7 +93,7 @@ function elf(): Buffer {
   return bytes
 }
 /** Its refusals are plain errors with these words; a check turns them into a finding. */
-const isElfRefusal = (error: Error): boolean => error.message.startsWith('/library.so: not valid ELF: ')
+const isElfRefusal = (error: Error): boolean => /^\/library\.so: (?:not valid ELF: |expected offsets within the file)/.test(error.message)
 export const elfFiles = parserOf(
   'elf-files',
   'libraries inside a container',

@@ -1,6 +1,7 @@
 // A module, symbol, program or system library that is not installed, or of another version.
 import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
+import { lookup } from '../../../text/lookup.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
   const name = match.slice(1).find((group) => group !== undefined)
@@ -44,7 +45,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
       { text: 'Install it, or correct the name.' },
     ]
   if (name !== undefined && /\.so(?:\.|$)/.test(name)) {
-    const known = LIBRARIES[name]
+    const known = lookup(LIBRARIES, name)
     return [
       {
         text: `Install the package of the system that brings ${name}.`,
@@ -57,7 +58,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
-  const distribution = top === undefined ? undefined : (DISTRIBUTIONS[top] ?? top.replaceAll('_', '-'))
+  const distribution = top === undefined ? undefined : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
   return [
     {

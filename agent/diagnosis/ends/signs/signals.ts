@@ -3,6 +3,7 @@ import type { Facts } from '../../../model/facts.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found, SignalSign } from '../evidence.ts'
 import { signalName, signalOfExit } from '../signals.ts'
+import { lookup } from '../../../text/lookup.ts'
 
 type Form = { readonly by: SignalSign['by']; readonly pattern: RegExp }
 const NAME =
@@ -85,7 +86,7 @@ export function readSignal(line: ReadLine, found: Found): void {
     if (groups === undefined) continue
     if (by === 'shell' && NOT.test(text)) return
     const { signal: word, code, pid, rank } = groups
-    const signal = word === undefined ? signalOfExit(Number(code)) : (WORD[word] ?? signalName(word))
+    const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
     if (signal === undefined) continue
     const facts: Facts = {
       signal,
