@@ -1,4 +1,4 @@
-// What the figures of a statement are by how they move from line to line: a counter rises evenly, an epoch rises when the counter begins anew, a time since the start grows with the steps,
+// What the figures of a statement are by how they move from line to line: a counter rises evenly, an epoch rises when the counter starts again, a time since the start grows with the steps,
 // a time left falls, a loss goes up and down. Names decide where they say something; here is what they leave open.
 import type { Field } from './fields.ts'
 import type { Role } from './roles.ts'
@@ -68,7 +68,7 @@ export function createLearner(): Learner {
   }
 }
 
-/** Counters of an epoch begin anew when the figure of the epoch rises by one. */
+/** Counters of an epoch start again when the figure of the epoch rises by one. */
 function epochOf(values: Values, columns: readonly Values[]): number | undefined {
   const gaps = gapsOf(values)
   const drops = gaps.flatMap((gap, at) => (gap < 0 ? [at] : []))
@@ -94,8 +94,8 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   if (count !== undefined) out.count = count
   const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
   if (pair !== undefined) out.pair = pair
-  const anew = counters.find((at) => epochOf(column(at), columns) !== undefined)
-  const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? anew
+  const restarted = counters.find((at) => epochOf(column(at), columns) !== undefined)
+  const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? restarted
   if (step !== undefined) {
     out.step = step
     out.risen = rows.length - 1

@@ -15,7 +15,7 @@ export const hangs = {
       default: 3_000,
       min: 100,
       max: 60_000,
-      description: 'Time between the two looks at the processes, by which what moves is told from what stands.',
+      description: 'Time between the two looks at the processes, which show what moves and what stands still.',
     }),
     ras: onOff({
       default: true,

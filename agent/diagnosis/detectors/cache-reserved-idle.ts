@@ -1,4 +1,4 @@
-// A KV cache that was reserved and never used for hours, while somebody on the same card lacks that memory.
+// A KV cache that was reserved and never used for hours, while another process on the same GPU lacks that memory.
 import { gib, GIB } from '../../text/bytes.ts'
 import { percent } from '../../text/figures.ts'
 import { roughSpan } from '../../text/span.ts'

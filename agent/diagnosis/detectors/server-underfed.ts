@@ -95,7 +95,7 @@ export const serverUnderfed = defineDetector({
             },
             ...(row.container === undefined
               ? []
-              : [{ text: "Look at the container's CPU limit and how often it is held back by it.", command: `docker stats --no-stream ${row.container}` }]),
+              : [{ text: 'See how much CPU the container uses, and compare it with its CPU limit.', command: `docker stats --no-stream ${row.container}` }]),
             {
               text: 'Look for what requests wait for beside the GPU: grammars that are compiled, adapters (LoRA) that are loaded, a cache that comes over the network.',
             },

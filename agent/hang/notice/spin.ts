@@ -1,5 +1,5 @@
 // A GPU that is busy by its counter and idle by its power and memory traffic: a kernel that waits for others, as in a collective that
-// somebody has not joined. Compared with what the same GPU drew when it worked, since powers differ by model. Pure.
+// one rank has not joined. Compared with what the same GPU drew when it worked, since powers differ by model. Pure.
 
 export type GpuLoad = {
   /** 0 to 1. */

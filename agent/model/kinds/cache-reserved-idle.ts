@@ -1,4 +1,4 @@
-// A server keeps memory for a cache that it never uses, and somebody on the same card lacks it.
+// A server keeps memory for a cache that it never uses, and another process on the same GPU lacks it.
 import { defineKind } from './kind.ts'
 
 export const cacheReservedIdle = defineKind({

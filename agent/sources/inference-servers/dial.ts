@@ -7,7 +7,7 @@ import type { Way } from './reach.ts'
 
 const TIMEOUT_MS = 1_000
 
-/** Resolves when it stands; an address that nobody answers for must not take the time of the next way. */
+/** Resolves when it stands; an address that does not answer must not take the time of the next way. */
 async function standing(socket: Socket): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const settled = (): void => {

@@ -43,7 +43,7 @@ export type Server = {
 export type KnownServers = {
   readonly all: () => readonly Server[]
   readonly added: number
-  /** Names in servers.add whose family nobody knows. */
+  /** Names in servers.add whose family is unknown. */
   readonly unknown: readonly string[]
   readonly look: (holders: readonly Holder[]) => void
   readonly lives: (process: { readonly pid: number; readonly startTicks: number }) => boolean

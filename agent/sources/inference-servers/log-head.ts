@@ -10,7 +10,7 @@ export type LogHeadOptions = {
   /** The engine's socket of a running container, by its full id. */
   readonly engineOf: (containerId: string) => string | undefined
 }
-/** `untilTicks`: what was written later belongs to somebody else. undefined: there is no log that can be read. */
+/** `untilTicks`: what was written later belongs to another process. undefined: there is no log that can be read. */
 export type ReadLogHead = (of: ProcessIdentity, untilTicks?: number) => Promise<string | undefined>
 
 const MAX_BYTES = 2 ** 20

@@ -1,4 +1,4 @@
-// By which ways the host reaches a socket that somebody listens on: its own network, an address of the container, or from inside its namespaces.
+// By which ways the host reaches a listening socket: its own network, an address of the container, or from inside its namespaces.
 import { readFileSync } from 'node:fs'
 import { linkOf, type Listening } from './listening.ts'
 

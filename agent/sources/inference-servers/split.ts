@@ -5,7 +5,7 @@ import { joined, MEMORY_PARTS, type FigureSource, type MemoryPart, type ServerFi
 import type { ReadLogHead } from './log-head.ts'
 
 export type Split = {
-  /** What is known now; reads anew when it must. */
+  /** What is known now; reads again when it must. */
   readonly of: (t: number, pid: number, engines: readonly number[]) => Promise<ServerFigures>
 }
 

@@ -16,7 +16,7 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   {
     name: 'an operation that is not there',
-    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nRuntimeError: "multinomial_kernel" not implemented for \'Half\'',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/main.py", line 41, in <module>\n    run(settings)\nRuntimeError: "cdist" not implemented for \'Half\'',
     kinds: ['dtype_mismatch'],
     facts: { found: 'Half' },
   },
