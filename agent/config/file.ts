@@ -1,6 +1,6 @@
 // The configuration file: YAML to settings, each with its line. Loaded only where a file is there, since the parser costs 1.3 MiB of private memory.
-import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type Document, type Pair } from 'yaml'
-import { deepYaml } from '../lib/deep-yaml.ts'
+import { isMap, isNode, isScalar, visit, type Document, type Pair } from 'yaml'
+import { parseYaml } from '../lib/yaml-document.ts'
 import type { Problem } from './problem.ts'
 import { KEYS, SECTION_NAMES } from './schema.ts'
 import { DETECTORS } from './detector-settings.ts'
@@ -21,20 +21,17 @@ function danglingAliases(document: Document): readonly { readonly name: string; 
 
 /** `name` is how the file is called in messages. */
 export function readFileSettings(text: string, name: string): FileContent {
-  const deep = deepYaml(text)
-  if (deep !== undefined) return { settings: [], problems: [{ where: `${name}:${deep.line}`, text: `not valid YAML: ${deep.problem}` }] }
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' })
+  const { document, lineAt, problems: found } = parseYaml(text, { version: '1.2' })
   const settings: Setting[] = []
-  const problems: Problem[] = []
-  const at = (offset: number | undefined): string => (offset === undefined ? name : `${name}:${lines.linePos(offset).line}`)
-  for (const error of document.errors) problems.push({ where: at(error.pos[0]), text: `not valid YAML: ${error.message}` })
+  const problems: Problem[] = found.map((problem) => ({ where: `${name}:${problem.line}`, text: `not valid YAML: ${problem.text}` }))
+  if (document === undefined || problems.length > 0) return { settings, problems }
+  const at = (offset: number | undefined): string => (offset === undefined ? name : `${name}:${lineAt(offset)}`)
   for (const { name: alias, offset } of danglingAliases(document))
     problems.push({ where: at(offset), text: `not valid YAML: the alias *${alias} has no anchor &${alias} before it` })
   const { contents } = document
   if (problems.length > 0 || contents === null || (isScalar(contents) && contents.value === null)) return { settings, problems }
   if (!isMap(contents))
-    return { settings, problems: [{ where: at(contents.range[0]), text: 'must have keys such as "http:" at the top, not a list or a single value' }] }
+    return { settings, problems: [{ where: at(contents.range?.[0]), text: 'must have keys such as "http:" at the top, not a list or a single value' }] }
 
   const plain = (node: unknown): unknown => {
     if (!isNode(node)) return null

@@ -7,4 +7,8 @@ const TRAINS =
 /** Several processes of one job: a launcher or a rank speaks. */
 export const distributed = (text: string): boolean => /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text)
 
-export const training = (text: string): boolean => TRAINS.test(text) && !INFERENCE.some((program) => programs(text).has(program))
+export function training(text: string): boolean {
+  if (!TRAINS.test(text)) return false
+  const found = programs(text)
+  return !INFERENCE.some((program) => found.has(program))
+}

@@ -1,6 +1,6 @@
 // Reads one compose file: parsed by the rules of YAML that Compose follows, with anchors and merge keys put in and the line of each part.
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Alias, type Document, type Node } from 'yaml'
-import { deepYaml } from '../../lib/deep-yaml.ts'
+import { isAlias, isMap, isNode, isScalar, isSeq, visit, type Alias, type Document, type Node } from 'yaml'
+import { parseYaml, type YamlText } from '../../lib/yaml-document.ts'
 import { codeOf, messageOf } from '../../text/error.ts'
 import type { HostFiles } from '../parts/host-files.ts'
 import type { Part, Scalar } from './part.ts'
@@ -51,12 +51,12 @@ function targetsOf(document: Document): ReadonlyMap<Alias, Node> {
   return targets
 }
 
-function partsOf(document: Document, counter: LineCounter, file: string): Part {
+function partsOf(document: Document, lineAt: YamlText['lineAt'], file: string): Part {
   let count = 0
   const targets = targetsOf(document)
-  const lineAt = (node: unknown): number | undefined => {
+  const lineOf = (node: unknown): number | undefined => {
     const offset = isNode(node) ? node.range?.[0] : undefined
-    return offset === undefined ? undefined : counter.linePos(offset).line
+    return offset === undefined ? undefined : lineAt(offset)
   }
   const refuse = (message: string, node: unknown): never => {
     throw new ComposeSyntax(message, (isNode(node) ? node.range?.[0] : undefined) ?? 0)
@@ -72,7 +72,7 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
     }
     if (isMap(node)) return { kind: 'map', file, line, ...tagOf(node.tag), entries: entries(node, depth) }
     if (isSeq(node)) {
-      return { kind: 'list', file, line, ...tagOf(node.tag), items: node.items.map((item: unknown) => build(item, lineAt(item) ?? line, depth + 1)) }
+      return { kind: 'list', file, line, ...tagOf(node.tag), items: node.items.map((item: unknown) => build(item, lineOf(item) ?? line, depth + 1)) }
     }
     const value = isScalar(node) ? scalarOf(node.value, node.source) : null
     return { kind: 'scalar', file, line, ...tagOf(isScalar(node) ? node.tag : undefined), value, literal: value, known: true }
@@ -81,7 +81,7 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
     const own = new Map<string, Part>()
     const merged: Part[] = []
     for (const { key, value } of isMap(node) ? node.items : []) {
-      const line = lineAt(key) ?? lineAt(value) ?? 1
+      const line = lineOf(key) ?? lineOf(value) ?? 1
       const part = build(value, line, depth + 1)
       if (isMergeKey(key)) merged.push(...(part.kind === 'list' ? part.items : [part]))
       else own.set(isScalar(key) ? String(key.value) : String(key), part)
@@ -97,19 +97,16 @@ function partsOf(document: Document, counter: LineCounter, file: string): Part {
 }
 
 export function parseComposeFile(path: string, text: string, absolute = path): ComposeFile {
-  const counter = new LineCounter()
-  const failed = (message: string, offset: number): ComposeFile => ({ path, absolute, problem: { line: counter.linePos(offset).line || 1, message } })
-  const deep = deepYaml(text)
-  if (deep !== undefined) return { path, absolute, problem: { line: deep.line, message: deep.problem } }
+  const failed = (message: string, line: number): ComposeFile => ({ path, absolute, problem: { line, message } })
+  // Tags such as !reset are kept as they are; unknown ones are no error.
+  const { document, lineAt, problems } = parseYaml(text, { merge: true, logLevel: 'silent' })
+  const [problem] = problems
+  if (document === undefined || problem !== undefined) return failed(`not valid YAML: ${problem?.text ?? 'no document'}`, problem?.line ?? 1)
   try {
-    // Tags such as !reset are kept as they are; unknown ones are no error.
-    const document = parseDocument(text, { lineCounter: counter, merge: true, logLevel: 'silent', prettyErrors: false })
-    const [error] = document.errors
-    if (error !== undefined) return failed(`not valid YAML: ${error.message.replaceAll('\n', ' ')}`, error.pos[0])
-    return document.contents === null ? { path, absolute } : { path, absolute, root: partsOf(document, counter, path) }
+    return document.contents === null ? { path, absolute } : { path, absolute, root: partsOf(document, lineAt, path) }
   } catch (error) {
-    if (error instanceof ComposeSyntax) return failed(error.message, error.offset)
-    return failed(`not valid YAML: ${messageOf(error)}`, 0)
+    if (error instanceof ComposeSyntax) return failed(error.message, lineAt(error.offset))
+    return failed(`not valid YAML: ${messageOf(error)}`, 1)
   }
 }
 

@@ -1,7 +1,6 @@
 // CDI specifications (github.com/cncf-tags/container-device-interface): how engines learn which files make a GPU, and whether those are still there.
-import { parse } from 'yaml'
 import * as z from 'zod/mini'
-import { deepYaml } from '../../lib/deep-yaml.ts'
+import { parseYaml } from '../../lib/yaml-document.ts'
 import { firstLineOf } from '../../text/error.ts'
 import type { DoctorContainer } from './containers.ts'
 import type { HostFiles } from './host-files.ts'
@@ -32,12 +31,13 @@ export type CdiSpec = {
 
 export function parseCdiSpec(path: string, text: string): CdiSpec {
   const failed = (problem: string): CdiSpec => ({ path, problem, kind: '', devices: [], hostPaths: [] })
-  const deep = deepYaml(text)
-  if (deep !== undefined) return failed(`line ${deep.line}: ${deep.problem}`)
+  // JSON is YAML too.
+  const { document, problems } = parseYaml(text, { logLevel: 'silent' })
+  const [problem] = problems
+  if (problem !== undefined) return failed(`line ${problem.line}: ${problem.text}`)
   let value: unknown
   try {
-    // JSON is YAML too.
-    value = parse(text, { maxAliasCount: 100, logLevel: 'silent', prettyErrors: false })
+    value = document?.toJS({ maxAliasCount: 100 })
   } catch (error) {
     return failed(firstLineOf(error))
   }

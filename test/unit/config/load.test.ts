@@ -128,6 +128,12 @@ describe('what is wrong', () => {
     expect((await problems('gpu:\n  peak_hz: 1\n  peak_hz: 2\n'))[0]).toMatch(/^warpwatch\.yaml:3: not valid YAML: .*unique/)
   })
 
+  test('a file that is no YAML at all is told in a screen, not in as many lines as it has', async () => {
+    const all = await problems(`a: 1\n${'[x]\n'.repeat(5_000)}`)
+    expect(all).toHaveLength(21)
+    expect(all[20]).toMatch(/^warpwatch\.yaml:\d+: not valid YAML: and \d{4} more like these$/)
+  })
+
   test('an alias without its anchor, and aliases that multiply, are told with their line', async () => {
     expect(await problems('http:\n  allowed_hosts: [*hosts]\n')).toEqual(['warpwatch.yaml:2: not valid YAML: the alias *hosts has no anchor &hosts before it'])
     expect(await problems(`targets: &a [1]\nroutes: [${'*a, '.repeat(200)}]\n`)).toContainEqual(
