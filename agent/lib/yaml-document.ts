@@ -57,5 +57,9 @@ export function parseYaml(text: string, options: ParseOptions & DocumentOptions 
   // What is no map at all repeats itself in each line; its keys are of no interest then.
   const all = problems.length > 0 || !isMap(document.contents) ? problems : repeatedKeys(document, lineAt)
   const more = all.length - MOST_PROBLEMS
-  return { document, lineAt, problems: more > 0 ? [...all.slice(0, MOST_PROBLEMS), { text: `and ${more} more like these`, line: all[MOST_PROBLEMS]?.line ?? 1 }] : all }
+  return {
+    document,
+    lineAt,
+    problems: more > 0 ? [...all.slice(0, MOST_PROBLEMS), { text: `and ${more} more like these`, line: all[MOST_PROBLEMS]?.line ?? 1 }] : all,
+  }
 }
