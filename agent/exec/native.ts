@@ -1,5 +1,5 @@
 // What Node cannot do itself: real pipes, a second terminal, its size, and ending by a signal without a core file. Through koffi and the C library.
-import { closeSync, constants } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 
 export type Pair = {
   /** Ours: what the command writes is read here. */
@@ -16,6 +16,11 @@ export type Native = {
   readonly resize: (read: number, like: number) => void
   /** There is something to read now, or nobody left to write it. */
   readonly isReady: (fd: number) => boolean
+  /** Passes up to so many bytes of the pipe `from` on to the pipe `to` without copying them; they stay in `from`. undefined: there is no room yet; 0: nobody
+   * writes any more; negative: it cannot be. */
+  readonly tee: (from: number, to: number, most: number) => number | undefined
+  /** Drops so many bytes of a pipe without copying them; returns how many. */
+  readonly drop: (pipe: number, bytes: number) => number
   /** Whoever writes much into this pipe then waits less often for its reader. */
   readonly enlarge: (pipe: number) => void
   readonly withoutCore: () => void
@@ -26,6 +31,10 @@ const TIOCGWINSZ = 0x5413
 const TIOCSWINSZ = 0x5414
 const F_SETPIPE_SZ = 1031
 const POLLIN = 1
+const POLLOUT = 4
+const SPLICE_F_NONBLOCK = 2
+/** How long room is waited for at a time; a signal for us waits as long. */
+const ROOM_MS = 20
 /** What a user may have without privileges (fs.pipe-max-size). */
 export const PIPE_BYTES = 1024 * 1024
 const TCSANOW = 0
@@ -50,8 +59,13 @@ export async function loadNative(): Promise<Native | undefined> {
     const tcsetattr = libc.func('int tcsetattr(int fd, int actions, const uint8_t *termios)')
     const winsize = libc.func('int ioctl(int fd, ulong request, _Inout_ uint8_t *size)')
     const poll = libc.func('int poll(void *fds, ulong count, int timeout)')
+    const tee = libc.func('int64_t tee(int from, int to, size_t length, uint flags)')
+    const splice = libc.func('int64_t splice(int from, void *at, int to, void *where, size_t length, uint flags)')
     const prctl = libc.func('int prctl(int option, ulong value)')
     const closeOnExec = 0o2000000
+    // `struct pollfd`: the descriptor in two halves, what is asked for, and the answer.
+    const pollFor = (fd: number, events: number): Int16Array => new Int16Array([fd & 0xffff, fd >> 16, events, 0])
+    let nowhere: number | undefined
 
     const resize = (to: number, like: number): void => {
       const size = new Uint8Array(8)
@@ -86,8 +100,12 @@ export async function loadNative(): Promise<Native | undefined> {
       },
       resize,
       enlarge,
-      // `struct pollfd`: the descriptor in two halves, what is asked for, and the answer.
-      isReady: (fd) => poll(new Int16Array([fd & 0xffff, fd >> 16, POLLIN, 0]), 1, 0) === 1,
+      isReady: (fd) => poll(pollFor(fd, POLLIN), 1, 0) === 1,
+      tee(from, to, most) {
+        const isWritable = poll(pollFor(to, POLLOUT), 1, ROOM_MS) === 1
+        return isWritable ? tee(from, to, most, SPLICE_F_NONBLOCK) : undefined
+      },
+      drop: (pipe, bytes) => splice(pipe, null, (nowhere ??= openSync('/dev/null', 'w')), null, bytes, 0),
       withoutCore: () => void prctl(PR_SET_DUMPABLE, 0),
     }
   } catch {

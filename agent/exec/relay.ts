@@ -1,6 +1,6 @@
 // Passes the bytes of a pipe or terminal on to our own output as they are, and keeps the end of them.
 import { closeSync, read, readSync, write } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../text/error.ts'
 import { PIPE_BYTES, type Native } from './native.ts'
 import { TAIL_BYTES, type Output } from './streams.ts'
@@ -15,6 +15,7 @@ export type Relay = {
 }
 
 const BUSY_MS = 2
+const FIRST_BYTES = 4_096
 /** After the command's end, where something that it started holds its output open: what is still in the pipe is read by then. */
 const QUIET_MS = 500
 
@@ -23,7 +24,8 @@ const readSome = (fd: number, into: Buffer): Promise<number> =>
 const writeSome = (fd: number, from: Buffer): Promise<number> =>
   new Promise((resolve, reject) => write(fd, from, 0, from.length, null, (error, length) => (error === null ? resolve(length) : reject(error))))
 
-export function startRelay(native: Native, fd: number, to: Output): Relay {
+/** `isPiped`: both ends are pipes, between which bytes can be passed on without being copied. */
+export function startRelay(native: Native, fd: number, to: Output, isPiped: boolean): Relay {
   const { keep, total, tail } = createTail(TAIL_BYTES)
   /** Nothing waits to be passed on. */
   let isReading = false
@@ -53,20 +55,42 @@ export function startRelay(native: Native, fd: number, to: Output): Relay {
     }
     return length
   }
+  const waitFor = async (buffer: Buffer): Promise<number> => {
+    isReading = true
+    const size = await readSome(fd, buffer)
+    isReading = false
+    return size
+  }
   const readOn = async (buffer: Buffer): Promise<number> => {
     const now = readNow(buffer, 0)
     if (now > 0) return now
-    isReading = true
-    const first = await readSome(fd, buffer)
-    isReading = false
+    const first = await waitFor(buffer)
     return first === 0 ? 0 : readNow(buffer, first)
+  }
+  /** Passes on what is there now, page by page; false: it cannot be done so. */
+  const passPages = async (buffer: Buffer): Promise<boolean> => {
+    while (native.isReady(fd)) {
+      const size = native.tee(fd, to, PIPE_BYTES)
+      if (size === undefined) await turn()
+      else if (size <= 0) return size === 0
+      // Of much, only the end is looked at.
+      for (let left = size ?? 0; left > 0;) {
+        const dropped = left > TAIL_BYTES ? native.drop(fd, left - TAIL_BYTES) : 0
+        const length = dropped > 0 ? dropped : readSync(fd, buffer, 0, Math.min(left, buffer.length), null)
+        if (dropped <= 0) keep(buffer.subarray(0, length))
+        left -= length
+      }
+    }
+    return true
   }
   const run = async (): Promise<void> => {
     const buffer = Buffer.allocUnsafeSlow(PIPE_BYTES)
-    for (;;) {
+    for (let byPages = isPiped; ;) {
+      byPages &&= await passPages(buffer)
       let size
       try {
-        size = await readOn(buffer)
+        // The first bytes tell that there are more, which are passed on as pages.
+        size = byPages ? await waitFor(buffer.subarray(0, FIRST_BYTES)) : await readOn(buffer)
       } catch {
         break // EIO: the last one who held the terminal has closed it
       }

@@ -64,7 +64,7 @@ export async function runCommand(command: readonly string[], native: Native | un
   plan.spawned()
   if (child.pid !== undefined) started(child.pid)
 
-  const relays = native === undefined ? [] : plan.relays.map(({ pair, to }) => startRelay(native, pair.read, to))
+  const relays = native === undefined ? [] : plan.relays.map(({ pair, to, isPiped }) => startRelay(native, pair.read, to, isPiped))
   const end = await ended.promise
   for (const relay of relays) relay.finish()
   await Promise.all(relays.map(({ done }) => done))

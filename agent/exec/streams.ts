@@ -11,7 +11,7 @@ export type Output = 1 | 2
 export type Plan = {
   /** For `spawn`. */
   readonly stdio: readonly ['inherit', 'inherit' | number, 'inherit' | number]
-  readonly relays: readonly { readonly pair: Pair; readonly to: Output; readonly isTerminal: boolean }[]
+  readonly relays: readonly { readonly pair: Pair; readonly to: Output; readonly isTerminal: boolean; readonly isPiped: boolean }[]
   /** To be called once the command has its copies. */
   readonly spawned: () => void
   /** The end of what the command wrote into files. */
@@ -55,12 +55,12 @@ function tailOf({ fd, from }: Watched): Buffer {
 
 export function planStreams(native: Native | undefined): Plan {
   const [out, err] = [statOf(1), statOf(2)]
-  const relays: { pair: Pair; to: Output; isTerminal: boolean }[] = []
+  const relays: { pair: Pair; to: Output; isTerminal: boolean; isPiped: boolean }[] = []
   const files: Watched[] = []
   const stdio: ['inherit', 'inherit' | number, 'inherit' | number] = ['inherit', 'inherit', 'inherit']
-  const relay = (pair: Pair | undefined, to: Output, isTerminal: boolean): void => {
+  const relay = (pair: Pair | undefined, to: Output, isTerminal: boolean, isPiped = false): void => {
     if (pair === undefined) return
-    relays.push({ pair, to, isTerminal })
+    relays.push({ pair, to, isTerminal, isPiped })
     stdio[to] = pair.write
   }
   const isShared = same(out, err)
@@ -77,7 +77,7 @@ export function planStreams(native: Native | undefined): Plan {
       const first = relays.find(({ isTerminal }) => isTerminal)
       if (first !== undefined && isShared) stdio[fd] = first.pair.write
       else relay(native?.terminal(fd), fd, true)
-    } else if (fd === 2 && (stat.isFIFO() || stat.isSocket())) relay(native?.pipe(), fd, false)
+    } else if (fd === 2 && (stat.isFIFO() || stat.isSocket())) relay(native?.pipe(), fd, false, stat.isFIFO())
     else if (fd === 1 && isShared && relays[0] !== undefined) stdio[fd] = relays[0].pair.write
   }
   return {

@@ -75,6 +75,14 @@ describe.concurrent('exec with pipes and files', () => {
     expect(withoutVerdict(out)).toBe('again\n')
   })
 
+  test('much through one pipe for both streams, to a reader that begins late', async () => {
+    const much = ['sh', '-c', 'seq 1 400000; seq 400001 400100 >&2; seq 400101 500000']
+    const piped = (command: readonly string[]) => run(['sh', '-c', '"$@" 2>&1 | { read -r first; echo "$first"; cat; }', 'sh', ...command])
+    const [plain, ours] = await Promise.all([piped(much), piped(wrapped(much))])
+    expect(plain.out.length).toBeGreaterThan(3_000_000)
+    expect(withoutVerdict(ours.out)).toBe(plain.out)
+  })
+
   test('SIGTERM for us is for the command', async () => {
     const [program = '', ...args] = wrapped(['sh', '-c', 'trap "echo told; exit 9" TERM; echo ready; while true; do sleep 0.05; done'])
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
