@@ -135,9 +135,15 @@ import os, signal, sys, time
 say = lambda *words: os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 size = lambda: say("size", *os.get_terminal_size(1), *os.get_terminal_size(2))
 signal.signal(signal.SIGWINCH, lambda *_: size())
-say("tty", [os.isatty(fd) for fd in (0, 1, 2)])
-end = time.monotonic() + 60
-while time.monotonic() < end: time.sleep(0.05)
+try:
+  say("tty", [os.isatty(fd) for fd in (0, 1, 2)])
+  end = time.monotonic() + 60
+  while time.monotonic() < end: time.sleep(0.05)
+# No traceback: which line it names is chance. Python too ends by the signal.
+except KeyboardInterrupt:
+  say("interrupted")
+  signal.signal(signal.SIGINT, signal.SIG_DFL)
+  os.kill(os.getpid(), signal.SIGINT)
 `
 
 describe.skipIf(python === undefined)(`exec in a terminal${python === undefined ? ' (needs python3)' : ''}`, () => {
