@@ -132,7 +132,10 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
     if (!existsSync(`${procRoot}/${pid}`)) return undefined
     // Opened before anything is read: all that is read while it still answers belongs to the same process.
     const comm = openComm(pid)
-    const stat = parseStat(tryRead(`${procRoot}/${pid}/stat`) ?? '')
+    const text = tryRead(`${procRoot}/${pid}/stat`)
+    // A copy of /proc may lack it; who the process is and where stands in other files.
+    const name = text === undefined && comm !== undefined ? tryRead(`${procRoot}/${pid}/comm`)?.trimEnd() : undefined
+    const stat = name === undefined ? parseStat(text ?? '') : { comm: name, startTicks: 0 }
     if (stat === undefined) {
       if (comm !== undefined) {
         closeSync(comm)

@@ -17,6 +17,7 @@ function identify(device: Device, minor: string): Identity {
   const labels = {
     ...device.labels,
     name: device.name,
+    vendor: 'nvidia',
     pci_bus_id: device.pciBusId,
     driver_version: device.driverVersion,
     cuda_version: device.cudaVersion ?? '',

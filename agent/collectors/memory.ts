@@ -6,9 +6,7 @@ import { makeSeries } from '../model/series.ts'
 import type { Collector, ReadGpu } from './collector.ts'
 import { all } from './parts/gauges.ts'
 import { MEMORY, memoryQuery } from './parts/memory-query.ts'
-
-/** Six decimals, as DCGM prints it: a byte more or less of 80 GiB is no new value. */
-const share = (used: number, all: number): number => Math.round((used / all) * 1e6) / 1e6
+import { share } from './parts/share.ts'
 
 function readMemory(handle: Handle): ReadGpu {
   const query = memoryQuery(handle)

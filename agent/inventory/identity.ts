@@ -7,6 +7,8 @@ export type Gpu = {
   /** The host's number; NaN where only the UUID is known. */
   readonly index: number
   readonly name?: string
+  /** nvidia, amd, intel; absent in recordings of versions that did not tell. */
+  readonly vendor?: string
   /** As the driver spells it. */
   readonly pciBusId?: string
   /** One form for all spellings (`busKey`). */
@@ -57,13 +59,14 @@ function once<T>(read: (labels: Labels) => T | undefined): (series: Series) => T
 
 /** Of `warpwatch_gpu_info`; in recordings of other makers of any series of a GPU. undefined: without a UUID. */
 export const gpuOf = once<Gpu>((labels) => {
-  const { uuid, gpu, name, pci_bus_id: pciBusId, minor } = labels
+  const { uuid, gpu, name, vendor, pci_bus_id: pciBusId, minor } = labels
   if (uuid === undefined) return undefined
   const bus = pciBusId === undefined ? undefined : busKey(pciBusId)
   return {
     uuid,
     index: Number(gpu),
     ...(name === undefined ? {} : { name }),
+    ...(vendor === undefined ? {} : { vendor }),
     ...(pciBusId === undefined ? {} : { pciBusId }),
     ...(bus === undefined ? {} : { bus }),
     ...(minor === undefined || minor === '' ? {} : { minor: Number(minor) }),

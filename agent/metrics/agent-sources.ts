@@ -32,7 +32,7 @@ export const agentSamplerRestartsTotal = defineMetric({
   kind: 'counter',
   unit: '{restart}',
   help: 'Sampler processes that ended or were replaced, by reason.',
-  labels: ['reason'],
+  labels: ['vendor', 'reason'],
 })
 export const agentSamplerAbandoned = defineMetric({
   name: 'warpwatch_agent_sampler_abandoned',
@@ -40,7 +40,7 @@ export const agentSamplerAbandoned = defineMetric({
   kind: 'gauge',
   unit: '{process}',
   help: 'Killed sampler processes that have not ended because they hang in the kernel.',
-  labels: [],
+  labels: ['vendor'],
 })
 export const agentSamplerHangsTotal = defineMetric({
   name: 'warpwatch_agent_sampler_hangs_total',

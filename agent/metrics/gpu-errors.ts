@@ -10,7 +10,7 @@ export const gpuEccErrorsTotal = defineMetric({
   field: 'ecc_errors_total',
   kind: 'counter',
   unit: '{error}',
-  help: 'ECC errors. volatile: since the driver was loaded; aggregate: over the life of the board.',
+  help: 'ECC errors. volatile: since the driver was loaded; aggregate: over the life of the board. type deferred (AMD): bad data that was marked and not yet used.',
   labels: [...GPU_LABELS, 'type', 'scope'],
   dcgm: {
     classic: [

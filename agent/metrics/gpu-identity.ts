@@ -9,8 +9,8 @@ export const gpuInfo = defineMetric({
   field: 'info',
   kind: 'info',
   unit: '1',
-  help: 'Always 1; the labels identify the GPU. Labels that the driver does not report are absent (serial on GeForce, minor in WSL2).',
-  labels: [...GPU_LABELS, 'name', 'pci_bus_id', 'driver_version', 'cuda_version', 'vbios_version', 'serial', 'minor'],
+  help: 'Always 1; the labels identify the GPU. vendor: nvidia, amd or intel. memory="unified": it shares the memory of the host. Labels that the driver does not report are absent (serial on GeForce, minor in WSL2).',
+  labels: [...GPU_LABELS, 'name', 'vendor', 'pci_bus_id', 'driver_version', 'cuda_version', 'vbios_version', 'serial', 'minor', 'memory'],
   history: false,
 })
 export const gpuPresent = defineMetric({
@@ -71,4 +71,23 @@ export const gpuRecoveryAction = defineMetric({
   unit: '1',
   help: 'What must be done: 0 nothing, 1 reset the GPU, 2 reboot, 3 drain P2P, 4 drain and reset, 5 recover the IMEX domain, 6 bus reset, 7 system reboot (R565 and newer).',
   labels: GPU_LABELS,
+})
+export const gpuAsleep = defineMetric({
+  name: 'warpwatch_gpu_asleep',
+  subject: 'gpu',
+  field: 'asleep',
+  kind: 'gauge',
+  unit: '1',
+  help: 'Whether the kernel has suspended the card (1): its sensors are not read then, since that would wake it. AMD and Intel.',
+  labels: GPU_LABELS,
+})
+export const gpuPartitionInfo = defineMetric({
+  name: 'warpwatch_gpu_partition_info',
+  subject: 'gpu',
+  field: 'partition_info',
+  kind: 'info',
+  unit: '1',
+  help: 'Always 1; how a card is divided: compute mode (SPX, DPX, TPX, QPX, CPX), memory mode (NPS1 to NPS8), and how many partitions it shows (AMD Instinct).',
+  labels: [...GPU_LABELS, 'compute', 'memory', 'partitions'],
+  history: false,
 })

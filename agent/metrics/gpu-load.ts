@@ -58,3 +58,13 @@ export const gpuDecoderUtilizationRatio = defineMetric({
   },
   otel: [{ name: 'hw.gpu.utilization', attributes: { 'hw.gpu.task': 'decoder' } }],
 })
+export const gpuUtilizationMethodInfo = defineMetric({
+  name: 'warpwatch_gpu_utilization_method_info',
+  subject: 'gpu',
+  field: 'utilization_method_info',
+  kind: 'info',
+  unit: '1',
+  help: 'Always 1; where the utilization of an Intel GPU comes from. engines: time of its engines, from all its clients; awake: share of the time outside of its idle state, which is an upper bound.',
+  labels: [...GPU_LABELS, 'method'],
+  history: false,
+})

@@ -123,3 +123,31 @@ export const gpuBar1FreeBytes = defineMetric({
   dcgm: mebibytes('DCGM_FI_DEV_BAR1_FREE', 'Free BAR1 memory (in MiB).'),
   history: false,
 })
+export const gpuGttTotalBytes = defineMetric({
+  name: 'warpwatch_gpu_gtt_total_bytes',
+  subject: 'gpu',
+  field: 'gtt_total_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Host memory that the GPU may map (GTT). AMD only.',
+  labels: GPU_LABELS,
+  history: false,
+})
+export const gpuGttUsedBytes = defineMetric({
+  name: 'warpwatch_gpu_gtt_used_bytes',
+  subject: 'gpu',
+  field: 'gtt_used_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Host memory that the GPU has mapped (GTT); it counts in no process and in no container limit. AMD only.',
+  labels: GPU_LABELS,
+})
+export const gpuMemoryEvictedBytes = defineMetric({
+  name: 'warpwatch_gpu_memory_evicted_bytes',
+  subject: 'gpu',
+  field: 'memory_evicted_bytes',
+  kind: 'gauge',
+  unit: 'By',
+  help: 'Memory that processes asked for on the GPU and that the driver moved to host memory because the GPU is full. AMD only.',
+  labels: GPU_LABELS,
+})

@@ -9,7 +9,7 @@ export const gpuTemperatureCelsius = defineMetric({
   field: 'temperature_celsius',
   kind: 'gauge',
   unit: 'Cel',
-  help: 'Temperature of the GPU die.',
+  help: 'Temperature of the GPU die; on AMD of its hottest spot (junction) where it has that sensor, else of its edge.',
   labels: GPU_LABELS,
   dcgm: renamed(dcgmGauge('DCGM_FI_DEV_GPU_TEMP', 'GPU temperature (in C).'), 'DCGM_FI_DEV_GPU_TEMP_CELSIUS'),
   otel: [{ name: 'hw.temperature', attributes: { 'hw.sensor_location': 'gpu' } }],
@@ -57,4 +57,14 @@ export const gpuFanSpeedRatio = defineMetric({
   labels: GPU_LABELS,
   dcgm: { classic: [dcgmGauge('DCGM_FI_DEV_FAN_SPEED', 'Fan speed (in %).', 100)] },
   otel: [{ name: 'hw.fan.speed_ratio' }],
+})
+export const gpuFanRevolutionsPerMinute = defineMetric({
+  name: 'warpwatch_gpu_fan_revolutions_per_minute',
+  subject: 'gpu',
+  field: 'fan_revolutions_per_minute',
+  by: 'fan',
+  kind: 'gauge',
+  unit: '{revolution}/min',
+  help: 'Measured speed of each fan; 0 is a fan that stands still. AMD and Intel.',
+  labels: [...GPU_LABELS, 'fan'],
 })

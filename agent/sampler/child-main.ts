@@ -1,4 +1,5 @@
-// The sampler child's entry: NVML lives here, so that a hung or crashing driver takes no more than this process along. Forked by the supervisor.
+// The sampler child's entry: NVML, or the files of other makers' cards, are read here, so that a hung or crashing driver takes no more than this process along. Forked by the supervisor.
+import { createCardSet } from '../drm/card-set.ts'
 import { openSession } from '../nvml/session.ts'
 import { createGpuSet } from './child/gpu-set.ts'
 import type { GpuSet } from './child/gpu-set.ts'
@@ -17,13 +18,19 @@ const fail = (failed: Omit<Failed, 'type'>): void => {
   process.send?.({ type: 'failed', ...failed } satisfies Failed, () => process.exit(1))
 }
 
-async function start(request: StartRequest): Promise<void> {
+async function open(request: StartRequest): Promise<GpuSet | string> {
+  const { cards } = request
+  if (cards !== undefined) return createCardSet({ ...request, cards }, send)
   const session = await openSession(request.libraries, formatInFlightCall)
-  if (typeof session === 'string') {
-    fail({ reason: 'not_supported', detail: session })
+  return typeof session === 'string' ? session : createGpuSet(session, request, send)
+}
+
+async function start(request: StartRequest): Promise<void> {
+  const created = await open(request)
+  if (typeof created === 'string') {
+    fail({ reason: 'not_supported', detail: created })
     return
   }
-  const created = createGpuSet(session, request, send)
   const failure = created.start()
   if (failure !== undefined) {
     fail(failure)

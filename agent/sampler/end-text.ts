@@ -16,8 +16,9 @@ export function childEndText(end: ChildEnd): ChildEndText {
   if (end.kind === 'stopped') return { ...noCall, detail: 'the sampler process was stopped from outside (SIGSTOP or a debugger)' }
   if (end.kind === 'garbage') return { ...noCall, detail: `the sampler process sent an invalid message: ${end.detail}` }
   const { call } = end
-  const name = call === undefined ? 'unknown' : (functionName(call.functionOrdinal) ?? `NVML function ${call.functionOrdinal}`)
-  const place = call === undefined ? undefined : `${name}${call.gpu === undefined ? '' : ` on GPU ${call.gpu}`}`
+  const name = call === undefined ? 'unknown' : (call.part ?? functionName(call.functionOrdinal) ?? `NVML function ${call.functionOrdinal}`)
+  const place =
+    call === undefined ? undefined : `${call.part === undefined ? name : `the reading of ${name}`}${call.gpu === undefined ? '' : ` on GPU ${call.gpu}`}`
   const detail =
     end.kind === 'hang'
       ? `${place ?? 'the sampler process'} did not return within ${secondsText(end.waitedMs)}`

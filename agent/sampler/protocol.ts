@@ -18,8 +18,20 @@ export type StartRequest = {
   readonly leaveOut: readonly number[]
   /** Fast samples per second of memory and utilization, for the peaks; 0 turns them off. */
   readonly peakHz: number
+  /** Cards that are read from the kernel's files, instead of NVIDIA's through NVML. */
+  readonly cards?: CardsRequest
   /** Least time between two starts of NVML by one child (shutdown and init after a GPU was lost or the driver reloaded); 10 s when absent. */
   readonly reinitMs?: number
+}
+export type CardsRequest = {
+  /** `amd`, `intel`. */
+  readonly vendor: string
+  /** Where /sys and /proc are. */
+  readonly sys: string
+  readonly proc: string
+  /** PCI addresses of the cards to read, in the order of their numbers; the first is number `firstIndex`. */
+  readonly slots: readonly string[]
+  readonly firstIndex: number
 }
 /** Asks for one pass over all GPUs; answered by one `gpu` message per GPU and rate, then `done`. */
 export type ScrapeRequest = { readonly type: 'scrape'; readonly id: number; readonly rates: readonly Rate[] }
@@ -100,11 +112,20 @@ export type FromChild = Hello | SeriesAnnouncement | GpuSample | Done | Failed
  * The call in flight: before each native call the child writes `nvml:<gpu index or ->:<ordinal of the function>` into its own thread name
  * (prctl PR_SET_NAME, at most 15 bytes, 0.2 µs), so that /proc/PID/comm shows which call hangs when it no longer answers.
  */
-export type InFlightCall = { readonly gpu: number | undefined; readonly functionOrdinal: number }
+export type InFlightCall = {
+  readonly gpu: number | undefined
+  readonly functionOrdinal: number
+  /** Instead of a function of NVML: the collector that reads files of a card. */
+  readonly part?: string
+}
+/** A thread's name has 15 bytes. */
+export const formatCardCall = (gpu: number, part: string): string => `card:${gpu}:${part}`.slice(0, 15)
 export function formatInFlightCall(gpu: number | undefined, functionOrdinal: number): string {
   return `nvml:${gpu ?? '-'}:${functionOrdinal}`
 }
 export function parseInFlightCall(comm: string): InFlightCall | undefined {
+  const card = /^card:(\d+):(.+?)\s*$/.exec(comm)
+  if (card?.[2] !== undefined) return { gpu: Number(card[1]), functionOrdinal: -1, part: card[2] }
   const match = /^nvml:(\d+|-):(\d+)\s*$/.exec(comm)
   if (!match) return undefined
   return { gpu: match[1] === '-' ? undefined : Number(match[1]), functionOrdinal: Number(match[2]) }

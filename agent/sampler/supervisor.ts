@@ -8,7 +8,7 @@ import type { ConnectInside } from './connections.ts'
 import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-handle.ts'
 import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
-import { RATES, type Hello, type Rate } from './protocol.ts'
+import { RATES, type CardsRequest, type Hello, type Rate } from './protocol.ts'
 import { createSeriesInterner } from './series-table.ts'
 import { childEndText } from './end-text.ts'
 
@@ -37,6 +37,8 @@ export type SupervisorOptions = {
   /** Paths or sonames of the library, in the order in which they are tried. */
   readonly libraries: readonly string[]
   readonly metrics: readonly MetricDef[]
+  /** Cards that are read from files, instead of NVIDIA's. */
+  readonly cards?: CardsRequest
   readonly peakHz?: number
   readonly deadlineMs?: number
   /** A call on a GPU that takes so long has another child begun without that GPU, lest the others wait for the deadline. A quarter of the deadline when absent. */
@@ -99,13 +101,14 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
   /** Whose first scrape, which begins off the ticks, is on its way. */
   let greeted: SamplerChild | undefined
 
+  const cards = options.cards === undefined ? {} : { cards: options.cards }
   const spawn = (only: number | undefined, handlers: ChildHandlers): SamplerChild =>
     startChild(
       {
         entry: childEntry,
         execArgv: options.execArgv ?? CHILD_FLAGS,
         env: options.env ?? process.env,
-        start: only === undefined ? { libraries, peakHz, leaveOut: leftOut() } : { libraries, peakHz: 0, only, leaveOut: [] },
+        start: only === undefined ? { libraries, peakHz, leaveOut: leftOut(), ...cards } : { libraries, peakHz: 0, only, leaveOut: [], ...cards },
         deadlineMs,
         lateMs,
         startDeadlineMs,

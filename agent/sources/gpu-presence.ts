@@ -30,13 +30,17 @@ const FORGET_MS = 7 * 24 * 3_600_000
 const NOTE_EVERY_MS = 3_600_000
 const MAX_KNOWN = 256
 
+/** GPUs of other makers are numbered after NVIDIA's, so their readers begin later. */
+const OTHERS_SETTLE_MS = 30_000
+const isNvidia = ({ vendor }: { readonly vendor?: string | undefined }): boolean => vendor === undefined || vendor === 'nvidia'
+
 const STUCK: readonly GapReason[] = ['timeout', 'driver_error']
 const LOST: readonly GapReason[] = ['gpu_lost', 'reset_required']
 /** A GPU may hang or be lost before it tells its UUID; then its number is all that is told. */
 const isOf = ({ labels }: Gap, { uuid, index }: Known): boolean => (labels['uuid'] === undefined ? labels['gpu'] === String(index) : labels['uuid'] === uuid)
 
-const remembered = z.array(z.object({ uuid: z.string(), index: z.number(), bus: z.optional(z.string()), seenAt: z.number() }))
-type Known = { readonly uuid: string; index: number; bus?: string | undefined; seenAt: number; missed: number }
+const remembered = z.array(z.object({ uuid: z.string(), index: z.number(), bus: z.optional(z.string()), vendor: z.optional(z.string()), seenAt: z.number() }))
+type Known = { readonly uuid: string; index: number; bus?: string | undefined; readonly vendor?: string | undefined; seenAt: number; missed: number }
 
 function recall(text: string | undefined): readonly Known[] {
   if (text === undefined) return []
@@ -52,8 +56,9 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
   const known = new Map(recall(memory.get(KEY)).map((gpu) => [gpu.uuid, gpu]))
   let notedAt = 0
   let said = false
+  let firstLook: number | undefined
 
-  const learn = ({ uuid, index, pciBusId: bus }: Gpu, t: number): boolean => {
+  const learn = ({ uuid, index, pciBusId: bus, vendor }: Gpu, t: number): boolean => {
     if (uuid === '') return false
     const before = known.get(uuid)
     if (before !== undefined) {
@@ -62,7 +67,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       return changed
     }
     if (known.size >= MAX_KNOWN) return false
-    known.set(uuid, { uuid, index, bus, seenAt: t, missed: 0 })
+    known.set(uuid, { uuid, index, bus, vendor, seenAt: t, missed: 0 })
     return true
   }
   const look = (t: number): readonly Reading[] => {
@@ -80,6 +85,9 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       }
       // One that hangs or crashes its reader is there, it only does not answer.
       const gaps = latest.gaps().filter(({ metric }) => metric === 'gpu')
+      const nvidia = nvml() === 'sampling' || present.some(isNvidia)
+      firstLook ??= t
+      const others = t - firstLook >= OTHERS_SETTLE_MS || present.some((gpu) => !isNvidia(gpu))
       const told = (gpu: Known, reasons: readonly GapReason[]): boolean => gaps.some((gap) => reasons.includes(gap.reason) && isOf(gap, gpu))
       const here: Known[] = []
       const away: Known[] = []
@@ -90,6 +98,11 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
         } else away.push(gpu)
       }
       for (const gpu of away) {
+        // Its reader has not begun, or does not work: nothing is known.
+        if (!(isNvidia(gpu) ? nvidia : others)) {
+          gpu.missed = 0
+          continue
+        }
         const replaced = gpu.bus !== undefined && buses.has(gpu.bus)
         if (replaced || t - gpu.seenAt > FORGET_MS || (expected !== undefined && here.length >= expected)) {
           changed = known.delete(gpu.uuid) || changed
@@ -99,7 +112,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       if (here.length + away.length > 0 || expected !== undefined) readings.push({ series: makeSeries(gpusPresent, {}), value: here.length })
       if (changed || t - notedAt >= NOTE_EVERY_MS || t < notedAt) {
         notedAt = t
-        memory.set(KEY, JSON.stringify([...known.values()].map(({ uuid, index, bus, seenAt }) => ({ uuid, index, bus, seenAt }))))
+        memory.set(KEY, JSON.stringify([...known.values()].map(({ uuid, index, bus, vendor, seenAt }) => ({ uuid, index, bus, vendor, seenAt }))))
       }
     }
     const should = expected ?? known.size

@@ -5,6 +5,8 @@ import * as collectors from '../collectors/index.ts'
 import { nvmlLibraries } from '../lib/wsl.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source } from '../model/source.ts'
+import { createFiles } from '../drm/files.ts'
+import { onlyOtherMakers } from './cards/choose.ts'
 import { defineSource } from './definition.ts'
 import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
 
@@ -32,6 +34,8 @@ export const gpu = defineSource({
   create({ config, childEntry, identify, nvml, connectInside }) {
     if (config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
     if (config.gpu.source === 'off') return switchedOff
+    const { sys_root: sys, proc_root: proc } = config.host
+    if (config.gpu.source === 'auto' && config.gpu.library === '' && onlyOtherMakers(createFiles(), { sys, proc })) return undefined
     nvml.set('starting')
     const seesAll = seesAllProcesses(config.host.proc_root)
     const source = createGpuSource({

@@ -1,6 +1,7 @@
 // The registry of sources: a new one is one file and one line here.
 export { agentSelf } from './agent-self.ts'
 export { allocator } from './allocator.ts'
+export { cards } from './cards.ts'
 export { containerLogs } from './container-logs.ts'
 export { containers } from './containers.ts'
 export { deviceAccess } from './device-access.ts'

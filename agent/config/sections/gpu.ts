@@ -16,6 +16,10 @@ export const gpu = {
       max: 60_000,
       description: 'A GPU that does not answer for so long hangs: its reader is killed, the others go on.',
     }),
+    integrated: choice(['auto', 'always', 'never'], {
+      default: 'auto',
+      description: 'GPUs of AMD and Intel on the chip of the CPU. auto: when the host has no other GPU, or somebody computes on it.',
+    }),
     peak_hz: wholeNumber({ default: 10, min: 0, max: 100, description: 'Fast samples of memory and utilization per second, for the peaks; 0 = none.' }),
     expected_gpus: optionalWholeNumber({
       min: 0,

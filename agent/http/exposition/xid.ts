@@ -16,7 +16,7 @@ const TOTAL = gpuXidErrorsTotal.name
 const RECENT = gpuXidErrorsRecent.name
 const HELP = 'Value of the last XID error encountered.'
 /** Sources that know GPUs but never hear of an Xid: from them no GPU is said to have had none. */
-const BLIND: ReadonlySet<string> = new Set(['nvidia-smi'])
+const BLIND: ReadonlySet<string> = new Set(['nvidia-smi', 'amd', 'intel'])
 
 type Last = { readonly labels: Labels; readonly t: number; readonly xid: number; readonly at: number }
 

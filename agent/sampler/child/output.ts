@@ -23,9 +23,15 @@ export type Output = CollectorOutput & {
   readonly end: (whole?: { readonly labels: Labels; readonly failure: Failure }) => readonly Gap[] | undefined
 }
 
-const gapOf = (metric: string, labels: Labels, { reason, code, detail }: Failure): Gap => ({ metric, labels, reason, code, detail })
+/** A negative code is one of our own, which only tells failures apart. */
+const gapOf = (metric: string, labels: Labels, { reason, code, detail }: Failure): Gap =>
+  code < 0 ? { metric, labels, reason, detail } : { metric, labels, reason, code, detail }
 
-export function createOutput(ids: SeriesIds): Output {
+/** Which failures mean more than one value that is missing: NVML's codes, unless another reader says how it knows. */
+export type Meaning = { readonly gone: (failure: Failure) => boolean; readonly driverGone: (failure: Failure) => boolean }
+const NVML: Meaning = { gone: ({ code }) => isGpuGone(code), driverGone: ({ code }) => isDriverGone(code) }
+
+export function createOutput(ids: SeriesIds, means: Meaning = NVML): Output {
   let series: number[] = []
   let values: number[] = []
   let rows: readonly ProcessRow[] | undefined
@@ -35,8 +41,8 @@ export function createOutput(ids: SeriesIds): Output {
   let before: readonly Missing[] | undefined
 
   const gap = (metric: { readonly name: string }, labels: Labels, failure: Failure): void => {
-    if (isGpuGone(failure.code)) gone ??= failure
-    if (isDriverGone(failure.code)) driverGone = true
+    if (means.gone(failure)) gone ??= failure
+    if (means.driverGone(failure)) driverGone = true
     // Collectors run in one order, so an unchanged gap lies where it lay before.
     const same = before?.[missing.length]
     missing.push(

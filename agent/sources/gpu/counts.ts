@@ -62,10 +62,10 @@ export type SamplerCounts = {
 }
 
 /** All reasons are there from the start, so that the first restart is seen as an increase. */
-export function createSamplerCounts(): SamplerCounts {
-  const restarts = new Map(RESTART_REASONS.map((reason) => [reason, { series: makeSeries(agentSamplerRestartsTotal, { reason }), value: 0 }]))
+export function createSamplerCounts(of: Labels = {}): SamplerCounts {
+  const restarts = new Map(RESTART_REASONS.map((reason) => [reason, { series: makeSeries(agentSamplerRestartsTotal, { ...of, reason }), value: 0 }]))
   const hangs = new Map<string, { series: Series; value: number }>()
-  const abandonedSeries = makeSeries(agentSamplerAbandoned, {})
+  const abandonedSeries = makeSeries(agentSamplerAbandoned, of)
   return {
     restart(reason) {
       const entry = restarts.get(reason)

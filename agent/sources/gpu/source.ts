@@ -38,6 +38,10 @@ export type GpuSourceState =
   | ({ readonly kind: 'down' } & SamplerDown)
 
 export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
+  /** Of its scrapes: `gpu` unless it reads the cards of another maker. */
+  readonly id?: string
+  /** Who lists the GPUs, in texts: `NVML`. */
+  readonly lister?: string
   /** Metrics that the child's collectors may announce. */
   readonly collectorMetrics: readonly MetricDef[]
   readonly identify: IdentifyProcess
@@ -61,7 +65,8 @@ const CLOCK_SET_BACK_MS = 60_000
 const USED = gpuMemoryUsedBytes.name
 
 export function createGpuSource(options: GpuSourceOptions): GpuSource {
-  const { deadlineMs = 2_000, onState } = options
+  const { deadlineMs = 2_000, onState, id: source = 'gpu', lister = 'NVML' } = options
+  const nvidia = source === 'gpu'
   // A hang that is not taken for one early (see Hangs in ARCHITECTURE.md) costs the other GPUs two missed seconds, the deadline and a new child: their readings must outlive that.
   const ttlMs: Readonly<Record<Rate, number>> = { fast: 2 * RATE_MS.fast + deadlineMs + 500, slow: 3 * RATE_MS.slow, rare: 3 * RATE_MS.rare }
   const now = (): number => performance.now()
@@ -76,7 +81,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     failed: (error) => context?.log.error(`processes could not be attributed: ${stackOf(error)}`),
   })
   const xids = createXidCounts()
-  const counts = createSamplerCounts()
+  const counts = createSamplerCounts(nvidia ? {} : { vendor: source })
   let context: SourceContext | undefined
   let supervisor: Supervisor | undefined
   let stopTicks: (() => void) | undefined
@@ -90,7 +95,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   const askedAt: Record<Rate, number> = { fast: 0, slow: 0, rare: 0 }
 
   const emit = (t: number, group: string, ttl: number, readings: readonly Reading[], gaps: readonly Gap[], durationMs = 0): void =>
-    context?.emit({ type: 'scrape', t, source: 'gpu', group, ttlMs: ttl, durationMs, readings, gaps })
+    context?.emit({ type: 'scrape', t, source, group, ttlMs: ttl, durationMs, readings, gaps })
   const changeState = (next: GpuSourceState): void => {
     state = next
     onState?.(next)
@@ -104,6 +109,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
   const emitXids = (t: number): void => {
     xidsT = t
+    if (!nvidia) return // the other makers' faults are in the kernel's log
     emit(t, 'xid', 3 * RENEW_MS, xids.readings(t), xidGaps)
   }
   const emitSelf = (t: number): void => {
@@ -138,7 +144,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
         metric: 'gpu',
         labels: gpu.labels,
         reason: 'gpu_lost',
-        detail: `NVML no longer lists GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`}`,
+        detail: `${lister} no longer lists GPU ${gpu.index}${gpu.uuid === undefined ? '' : ` (${gpu.uuid})`}`,
       }
       silence(gpu, t, VANISHED_TTL_MS)
       if (gpu.uuid !== undefined) owners.forget(gpu.uuid)
@@ -150,12 +156,12 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     }
     const none = [...registry.all()].length === 0
     if (none || downGap !== undefined) {
-      downGap = none ? { metric: 'gpu', labels: {}, reason: 'not_supported', detail: noGpu(hello) } : undefined
+      downGap = none ? { metric: 'gpu', labels: {}, reason: 'not_supported', detail: nvidia ? noGpu(hello) : `${lister} lists no GPU` } : undefined
       emit(t, 'nvml', ttlMs.fast, [], downGap === undefined ? [] : [downGap])
     }
     const { gpus, driverVersion, library } = hello
-    context?.log.debug?.(`NVML ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
-    if (none) context?.log.warn(noGpu(hello))
+    context?.log.debug?.(`${lister} ${library}, driver ${driverVersion}, ${gpus.length} GPUs; functions missing: ${hello.missing?.join(', ') ?? 'none'}`)
+    if (none) context?.log.warn(nvidia ? noGpu(hello) : `${lister} lists no GPU any more`)
     else context?.log.info(`sampling ${counted(gpus.length, 'GPU')}, driver ${driverVersion || 'of unknown version'}, ${library}`)
     changeState({ kind: 'sampling', gpus: hello.gpus.length, driverVersion: hello.driverVersion, library: hello.library })
   }
@@ -219,7 +225,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
   const onDown = ({ reason, code, detail: words }: SamplerDown): void => {
     const t = Date.now()
-    const detail = withAdvice(words, code)
+    const detail = nvidia ? withAdvice(words, code) : words
     if (downGap?.detail !== detail || downGap.reason !== reason) context?.log.error(`no GPU can be sampled: ${detail}`)
     downGap = { metric: 'gpu', labels: {}, reason, detail, ...(code === undefined ? {} : { code }) }
     for (const gpu of registry.all()) silence(gpu, t)
@@ -241,7 +247,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
   }
 
   return {
-    id: 'gpu',
+    id: source,
     metrics: [...gpuSourceMetrics, ...gpuMemoryMetrics],
     state: () => state,
     samplerPid: () => supervisor?.pid(),

@@ -1,0 +1,109 @@
+// The files of the kernel that describe graphics cards, below two roots: /sys and /proc, or those of a tree in a test. What fails is told as a gap's reason.
+import { closeSync, openSync, readSync, readdirSync, readlinkSync } from 'node:fs'
+import type { GapReason } from '../model/reading.ts'
+import { failureOf, type Failure } from '../nvml/codes.ts'
+import { codeOf, errnoOf } from '../text/error.ts'
+
+/** Tests replace it, since a folder cannot hold a file whose read fails with EBUSY. */
+export type FileReader = {
+  /** Throws as node:fs does. */
+  readonly bytes: (path: string) => Buffer
+  readonly list: (path: string) => readonly string[]
+  readonly link: (path: string) => string
+}
+export type Roots = { readonly sys: string; readonly proc: string }
+
+export type Files = {
+  readonly text: (path: string) => string | Failure
+  readonly number: (path: string) => number | Failure
+  readonly bytes: (path: string) => Buffer | Failure
+  /** Names in a folder in order, numbers by their value; none where it cannot be read. */
+  readonly list: (path: string) => readonly string[]
+  readonly link: (path: string) => string | undefined
+  readonly has: (path: string) => boolean
+}
+
+export const isFailure = (value: unknown): value is Failure => typeof value === 'object' && value !== null && 'reason' in value && 'detail' in value
+
+/** Attributes in sysfs hold a page at most, gpu_metrics 4 KiB, fdinfo and KFD's properties less. */
+const BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
+
+const diskReader: FileReader = {
+  bytes(path) {
+    const fd = openSync(path, 'r')
+    try {
+      let length = 0
+      for (;;) {
+        const more = length < BUFFER.length ? readSync(fd, BUFFER, length, BUFFER.length - length, null) : 0
+        if (more === 0) return BUFFER.subarray(0, length)
+        length += more
+      }
+    } finally {
+      closeSync(fd)
+    }
+  },
+  list: (path) => readdirSync(path),
+  link: (path) => readlinkSync(path),
+}
+
+const REASONS: Readonly<Record<string, GapReason>> = {
+  ENOENT: 'not_supported',
+  ENOTDIR: 'not_supported',
+  EINVAL: 'not_supported',
+  EOPNOTSUPP: 'not_supported',
+  ENOTSUP: 'not_supported',
+  ENODATA: 'not_supported',
+  EACCES: 'no_permission',
+  EPERM: 'no_permission',
+  ENODEV: 'gpu_lost',
+  ENXIO: 'gpu_lost',
+  ETIME: 'timeout',
+  ETIMEDOUT: 'timeout',
+}
+
+function failed(path: string, error: unknown): Failure {
+  const name = codeOf(error) ?? 'unknown error'
+  const detail = name === 'ENOENT' ? `this card and kernel have no ${path}` : `${path}: ${name}`
+  return failureOf(path, errnoOf(error) ?? 0, REASONS[name] ?? 'driver_error', detail)
+}
+
+export function createFiles(reader: FileReader = diskReader): Files {
+  const bytes = (path: string): Buffer | Failure => {
+    try {
+      return reader.bytes(path)
+    } catch (error) {
+      return failed(path, error)
+    }
+  }
+  const text = (path: string): string | Failure => {
+    const read = bytes(path)
+    return isFailure(read) ? read : read.toString('utf8').trimEnd()
+  }
+  return {
+    bytes,
+    text,
+    number(path) {
+      const read = text(path)
+      if (isFailure(read)) return read
+      return /^-?\d{1,20}$/.test(read) ? Number(read) : failureOf(path, -1, 'parse_error', `${path}: expected a whole number, came "${read.slice(0, 40)}"`)
+    },
+    list(path) {
+      try {
+        return [...reader.list(path)].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+      } catch {
+        return []
+      }
+    },
+    link(path) {
+      try {
+        return reader.link(path)
+      } catch {
+        return undefined
+      }
+    },
+    has: (path) => !isFailure(bytes(path)),
+  }
+}
+
+/** The value of `KEY=value` in a uevent file. */
+export const ueventValue = (text: string, key: string): string | undefined => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1]

@@ -1,0 +1,22 @@
+// A value or the reason why there is none, as reading or gap.
+import type { CollectorOutput } from '../../collectors/collector.ts'
+import type { Series } from '../../model/series.ts'
+import type { Failure } from '../../nvml/codes.ts'
+import { isFailure } from '../files.ts'
+
+export function report(out: CollectorOutput, series: Series, value: number | Failure, scale = 1): void {
+  if (isFailure(value)) out.gap(series.metric, series.labels, value)
+  else out.reading(series, value * scale)
+}
+
+/** The first that could be read, else why the first could not. */
+export function firstRead<T extends number | string>(...tries: readonly (() => T | Failure)[]): T | Failure {
+  let failure: Failure | undefined
+  for (const attempt of tries) {
+    const value = attempt()
+    if (!isFailure(value)) return value
+    failure ??= value
+  }
+  if (failure === undefined) throw new Error('firstRead needs something to try')
+  return failure
+}
