@@ -29,7 +29,7 @@ export const processInfo = defineMetric({
   kind: 'info',
   unit: '1',
   help: 'A process that holds GPU memory: user (the name on the host, in a container that of its image), uid, and its command line, in which secrets are masked (host.command_lines: false leaves it out).',
-  labels: ['pid', 'process', ...MIG_LABELS, 'user', 'uid', 'command'],
+  labels: [...MIG_LABELS, 'pid', 'process', 'container_id', 'user', 'uid', 'command'],
   history: false,
 })
 export const processStartTimestampSeconds = defineMetric({
@@ -39,7 +39,7 @@ export const processStartTimestampSeconds = defineMetric({
   kind: 'gauge',
   unit: 's',
   help: 'When a process that holds GPU memory started, in Unix seconds.',
-  labels: ['pid', 'process', ...MIG_LABELS],
+  labels: [...MIG_LABELS, 'pid', 'process'],
   history: false,
 })
 
