@@ -1,13 +1,20 @@
-// Who holds a GPU's memory: joins NVML's process list with who the processes are, per process, per container, and what is left over.
-import { containerGpuMemoryBytes } from '../metrics/container.ts'
+// Who holds a GPU's memory and keeps it busy: joins NVML's process list with who the processes are, per process, per container, and what is left over.
+import { containerGpuMemoryBytes, containerGpuUtilizationRatio } from '../metrics/container.ts'
 import { gpuMemoryUnattributedBytes } from '../metrics/gpu-memory.ts'
-import { processGpuMemoryBytes } from '../metrics/process.ts'
+import { processGpuMemoryBytes, processGpuUtilizationRatio } from '../metrics/process.ts'
 import type { ContainerIdentity, IdentifyProcess, ProcessIdentity } from '../model/identity.ts'
 import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { ProcessRow } from '../sampler/protocol.ts'
+import { createLoadShares, type GpuLoad, type LoadShares } from './gpu-utilization.ts'
 
-export const gpuMemoryMetrics = [processGpuMemoryBytes, containerGpuMemoryBytes, gpuMemoryUnattributedBytes] as const
+export const gpuMemoryMetrics = [
+  processGpuMemoryBytes,
+  containerGpuMemoryBytes,
+  gpuMemoryUnattributedBytes,
+  processGpuUtilizationRatio,
+  containerGpuUtilizationRatio,
+] as const
 
 export type GpuProcesses = {
   readonly gpu: string
@@ -16,6 +23,8 @@ export type GpuProcesses = {
   readonly usedBytes: number | undefined
   /** Undefined when the list could not be read; `gap` says why. */
   readonly processes: readonly ProcessRow[] | undefined
+  /** How busy the GPU is and which process keeps it so, at `t` (Unix ms); absent where nobody asks for shares. */
+  readonly load?: GpuLoad & { readonly t: number }
   /** Why `usedBytes` or `processes` is missing. */
   readonly gap?: Pick<Gap, 'reason' | 'code' | 'detail'>
 }
@@ -31,8 +40,24 @@ export type AttributionOptions = {
   readonly seesAllProcesses?: boolean
 }
 
-type ProcessEntry = { readonly who: ProcessIdentity | undefined; readonly type: string; readonly series: Series; readonly gap: Gap; seen: number }
-type ContainerEntry = { readonly who: ContainerIdentity; readonly series: Series; readonly gap: Gap; seen: number; bytes: number; unknown: number }
+type ProcessEntry = {
+  readonly who: ProcessIdentity | undefined
+  readonly type: string
+  readonly series: Series
+  readonly utilization: Series
+  readonly gap: Gap
+  seen: number
+}
+type ContainerEntry = {
+  readonly who: ContainerIdentity
+  readonly series: Series
+  readonly utilization: Series
+  readonly gap: Gap
+  seen: number
+  bytes: number
+  unknown: number
+  ratio: number
+}
 /** So many rounds in a row in which no listed process is in /proc; a single process that just ended is no sign of anything. */
 const ROUNDS_OF_STRANGERS = 3
 /** Less in use is what the driver itself takes; no process need be behind it. */
@@ -42,6 +67,7 @@ type GpuEntry = {
   readonly unattributed: Series
   readonly processes: Map<string, ProcessEntry>
   readonly containers: Map<string, ContainerEntry>
+  readonly shares: LoadShares
   round: number
   strangers: number
 }
@@ -97,6 +123,8 @@ function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow>
   return merged
 }
 
+const isInInstance = ({ labels }: Series): boolean => labels['gi'] !== undefined
+
 export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllProcesses }: AttributionOptions = {}): GpuMemoryAttribution {
   const gpus = new Map<string, GpuEntry>()
 
@@ -120,7 +148,14 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       reason: 'not_supported',
       detail: 'the driver does not report how much memory this process holds (Windows driver model, or an old driver inside a container)',
     }
-    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemoryBytes, labels), gap, seen: 0 }
+    const entry: ProcessEntry = {
+      who,
+      type: row.type,
+      series: makeSeries(processGpuMemoryBytes, labels),
+      utilization: makeSeries(processGpuUtilizationRatio, labels),
+      gap,
+      seen: 0,
+    }
     gpu.processes.set(key, entry)
     return entry
   }
@@ -134,7 +169,16 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       reason: 'not_supported',
       detail: 'the driver does not report the memory of one of its processes, so there is no sum',
     }
-    const entry: ContainerEntry = { who, series: makeSeries(containerGpuMemoryBytes, labels), gap, seen: 0, bytes: 0, unknown: 0 }
+    const entry: ContainerEntry = {
+      who,
+      series: makeSeries(containerGpuMemoryBytes, labels),
+      utilization: makeSeries(containerGpuUtilizationRatio, labels),
+      gap,
+      seen: 0,
+      bytes: 0,
+      unknown: 0,
+      ratio: 0,
+    }
     gpu.containers.set(key, entry)
     return entry
   }
@@ -147,6 +191,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       unattributed: makeSeries(gpuMemoryUnattributedBytes, labels),
       processes: new Map(),
       containers: new Map(),
+      shares: createLoadShares(),
       round: 0,
       strangers: 0,
     }
@@ -154,7 +199,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     return entry
   }
 
-  const attribute = ({ gpu: index, uuid, usedBytes, processes, gap }: GpuProcesses): GpuMemoryOwners => {
+  const attribute = ({ gpu: index, uuid, usedBytes, processes, load, gap }: GpuProcesses): GpuMemoryOwners => {
     const gpu = gpuEntry(index, uuid)
     const round = ++gpu.round
     const readings: Reading[] = []
@@ -165,7 +210,9 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     let attributed = 0
     let unknown = 0
     let identified = 0
-    for (const [key, row] of mergeRows(processes)) {
+    const rows = mergeRows(processes)
+    const ratios = load === undefined ? undefined : gpu.shares.divide(load, [...new Set([...rows.values()].map(({ pid }) => pid))], load.t)
+    for (const [key, row] of rows) {
       const place = (): Labels => ({
         ...gpu.labels,
         ...(row.gi === undefined ? {} : { gi: String(row.gi) }),
@@ -181,6 +228,8 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         attributed += row.bytes
         readings.push({ series: entry.series, value: row.bytes })
       }
+      const ratio = row.gi === undefined ? ratios?.get(row.pid) : undefined
+      if (ratio !== undefined) readings.push({ series: entry.utilization, value: ratio })
       const container = entry.who?.container
       if (container === undefined) continue
       const sum = containerEntry(gpu, `${row.gi ?? ''}/${row.ci ?? ''}/${container.id}`, container, place)
@@ -188,7 +237,9 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         sum.seen = round
         sum.bytes = 0
         sum.unknown = 0
+        sum.ratio = 0
       }
+      sum.ratio += ratio ?? 0
       if (row.bytes === null) sum.unknown++
       else sum.bytes += row.bytes
     }
@@ -210,6 +261,8 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       else if (sum.unknown > 0) gaps.push(sum.gap)
       else readings.push({ series: sum.series, value: sum.bytes })
     }
+    if (ratios !== undefined)
+      for (const { utilization, ratio } of gpu.containers.values()) if (!isInInstance(utilization)) readings.push({ series: utilization, value: ratio })
     if (usedBytes === undefined) gaps.push({ ...why, metric: gpuMemoryUnattributedBytes.name, labels: gpu.labels })
     else if (unknown > 0)
       gaps.push({

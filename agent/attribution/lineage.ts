@@ -1,9 +1,9 @@
 // Where a process comes from: its ancestors, and the one that a person started, which is the job: the first of its session that is no waiting shell.
 // From /proc, read once for each process.
-import { readFileSync } from 'node:fs'
 import { commandName } from './command-name.ts'
 import { parseFamily, type Family } from './proc-files.ts'
 import { readSmallFile } from './small-file.ts'
+import { createHostUsers, type HostUsers } from './users.ts'
 
 export type Lineage = {
   readonly root: { readonly pid: number; readonly start_ticks: number; readonly started_at?: number; readonly command: string }
@@ -38,17 +38,8 @@ const isInteractive = (procRoot: string, pid: number, { comm, session, tty }: Fa
   SHELL.test(comm) &&
   ((tty !== 0 && session === pid && argvOf(procRoot, pid).length <= 2 && !argvOf(procRoot, pid).includes('-c')) || argvOf(procRoot, pid).length === 1)
 
-export function createLineageReader(procRoot: string): (pid: number) => Lineage | undefined {
+export function createLineageReader(procRoot: string, users: HostUsers = createHostUsers(procRoot)): (pid: number) => Lineage | undefined {
   const bootMs = Number(/^btime (\d+)/m.exec(tryRead(`${procRoot}/stat`) ?? '')?.[1] ?? Number.NaN) * 1_000
-  const users = new Map<string, string>()
-  try {
-    for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
-      const [name, , uid] = line.split(':')
-      if (name !== undefined && uid !== undefined) users.set(uid, name)
-    }
-  } catch {
-    // Numbers stand in for names.
-  }
   return (pid) => {
     let top = familyOf(procRoot, pid)
     if (top === undefined) return undefined
@@ -72,7 +63,7 @@ export function createLineageReader(procRoot: string): (pid: number) => Lineage 
     }
     const argv = argvOf(procRoot, topPid)
     const uid = /^Uid:\t(\d+)/m.exec(tryRead(`${procRoot}/${pid}/status`) ?? '')?.[1]
-    const user = uid === undefined ? undefined : (users.get(uid) ?? uid)
+    const user = uid === undefined ? undefined : (users.name(Number(uid)) ?? uid)
     const startedAt = bootMs + (top.startTicks * 1_000) / TICKS
     return {
       root: {

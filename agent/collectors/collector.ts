@@ -3,7 +3,7 @@ import type { Failure } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Labels, Series } from '../model/series.ts'
-import type { ProcessRow, Rate } from '../sampler/protocol.ts'
+import type { ProcessLoad, ProcessRow, Rate } from '../sampler/protocol.ts'
 
 export type CollectorOutput = {
   /** A value that is not finite, or negative where that cannot be, becomes a gap. */
@@ -12,6 +12,8 @@ export type CollectorOutput = {
   readonly gap: (metric: { readonly name: string }, labels: Labels, failure: Failure) => void
   /** All processes of the GPU at once; not called when they could not be read. */
   readonly processes: (rows: readonly ProcessRow[]) => void
+  /** How busy each process kept the GPU since the last look; not called when that could not be read. */
+  readonly loads: (loads: readonly ProcessLoad[]) => void
 }
 
 /** Reads one GPU once. Throws nothing: what fails becomes a gap. `nowMs` is a monotonic clock. */

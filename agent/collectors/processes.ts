@@ -5,6 +5,7 @@ import type { Failure } from '../nvml/codes.ts'
 import type { Device, ProcessQuery } from '../nvml/device.ts'
 import type { ProcessRow } from '../sampler/protocol.ts'
 import type { Attached, Collector } from './collector.ts'
+import { listedPids } from './parts/listed-pids.ts'
 
 /** The metric that is missing when the lists are; the parent makes it of the rows and declares it. */
 const LISTED = { name: processGpuMemoryBytes.name } as const
@@ -41,6 +42,7 @@ function attach(device: Device): Attached {
       ...('gi' in handle ? { gi: handle.gi, ci: handle.ci } : {}),
     })),
   )
+  const known = listedPids(device)
   return {
     read: (out) => {
       const rows = new Map<string, ProcessRow>()
@@ -55,6 +57,7 @@ function attach(device: Device): Attached {
         } else if (source.letter === 'C') failure ??= failureOf(source.query.name, code)
       }
       // Graphics and MPS lists are missing on many drivers and GPUs, and are not needed; without the compute list nothing is known.
+      for (const { pid } of rows.values()) known.add(pid)
       if (compute) out.processes([...rows.values()])
       else out.gap(LISTED, device.labels, failure ?? failureOf('nvmlDeviceGetComputeRunningProcesses_v3', 13))
     },

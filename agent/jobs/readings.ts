@@ -2,7 +2,7 @@
 import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../metrics/container.ts'
 import { gpuUtilizationRatio } from '../metrics/gpu-load.ts'
 import { gpuPowerWatts } from '../metrics/gpu-power.ts'
-import { processGpuMemoryBytes } from '../metrics/process.ts'
+import { processGpuMemoryBytes, processInfo } from '../metrics/process.ts'
 import type { Scrape } from '../model/event.ts'
 import type { Series } from '../model/series.ts'
 import { containerKey, type ContainerRuns } from './containers.ts'
@@ -11,9 +11,10 @@ import type { LiveRun } from './live-run.ts'
 import type { Runs } from './runs.ts'
 import { seatKey, type GpuNow, type Seat } from './usage.ts'
 
-type Role = 'process' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts'
+type Role = 'process' | 'who' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts'
 const ROLES: ReadonlyMap<string, Role> = new Map([
   [processGpuMemoryBytes.name, 'process'],
+  [processInfo.name, 'who'],
   [containerMemoryBytes.name, 'memory'],
   [containerOomKillsTotal.name, 'oom'],
   [containerInfo.name, 'info'],
@@ -43,6 +44,12 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     entry = role === undefined ? null : { role, key: id === '' ? '' : containerKey(id), seat }
     known.set(series, entry)
     return entry
+  }
+  /** The user of a container's image, which its engine does not say. */
+  const named = (run: LiveRun | undefined, { labels: { user } }: Series): void => {
+    if (run === undefined || user === undefined || run.identity.user !== undefined) return
+    run.identity = { ...run.identity, user }
+    run.isDirty = true
   }
   const memory = (run: LiveRun, bytes: number): void => {
     // A peak is worth a write when it is noticeably higher.
@@ -83,7 +90,8 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       } else if (role === 'ratio' || role === 'watts') {
         const before = gpus.get(seat.uuid)
         gpus.set(seat.uuid, before?.t === t ? { ...before, [role]: value } : { t, [role]: value })
-      } else if (role === 'info') containers.listed(series, key, t)
+      } else if (role === 'who') named(running.get(key), series)
+      else if (role === 'info') containers.listed(series, key, t)
       else {
         const run = running.get(key)
         if (run === undefined) continue

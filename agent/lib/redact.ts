@@ -7,6 +7,10 @@ type Rule = { readonly pattern: RegExp; readonly replace: string }
 /** Words that name a secret, as they stand before `=` or `:`; `tokens` and `tokenizer` are not among them. */
 const SECRET_NAME = String.raw`(?:[a-z0-9]{1,40}[_.-]){0,6}(?:[a-z0-9]{0,24}(?:password|passwd|passphrase)|pwd|secret|token|(?:access|auth|api|bearer|bot|csrf|hub|id|refresh|security|session|user)token|(?:app|client|consumer|shared|webhook)secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret[_-]?(?:access[_-]?)?key|private[_-]?key|auth[_-]?key|account[_-]?key|client[_-]?secret|credentials?|(?:wandb|hf|openai|anthropic|aws|s3|azure|comet|neptune|ngc|encryption|signing|license|master|session|deploy|webhook)[_-]key|(?:db|redis|mysql|postgres|pg|smtp|admin|root|user)[_-]?pass)`
 
+const WHOLE_NAME = new RegExp(`^${SECRET_NAME}$`, 'i')
+/** Whether an option, variable or key of this name holds a secret. */
+export const isSecretName = (name: string): boolean => name.length <= 200 && WHOLE_NAME.test(name)
+
 // Every quantifier is bounded, or runs over a class that cannot match what follows it: no line can make these backtrack.
 const RULES: readonly Rule[] = [
   // PEM blocks, also cut ones, on one line or several.

@@ -147,3 +147,13 @@ export const containerGpuMemoryBytes = defineMetric({
   help: 'GPU memory that the processes of one container hold together.',
   labels: [...MIG_LABELS, ...CONTAINER_LABELS],
 })
+export const containerGpuUtilizationRatio = defineMetric({
+  name: 'warpwatch_container_gpu_utilization_ratio',
+  subject: 'container',
+  field: 'gpu_utilization_ratio',
+  by: 'uuid',
+  kind: 'gauge',
+  unit: '1',
+  help: 'Share of the time in which kernels of the processes of one container ran on a GPU. Not with MIG.',
+  labels: [...MIG_LABELS, ...CONTAINER_LABELS],
+})

@@ -12,6 +12,37 @@ export const processGpuMemoryBytes = defineMetric({
   labels: [...MIG_LABELS, 'pid', 'process', 'type', 'inner_pid', ...CONTAINER_LABELS, 'slurm_job', 'unit'],
 })
 
+const PROCESS_LABELS = processGpuMemoryBytes.labels
+export const processGpuUtilizationRatio = defineMetric({
+  name: 'warpwatch_process_gpu_utilization_ratio',
+  subject: 'process',
+  field: 'gpu_utilization_ratio',
+  kind: 'gauge',
+  unit: '1',
+  help: "Share of the time in which kernels of this process ran: the GPU's utilization divided by the driver's samples of each process, or all of it where one process holds the GPU. Not with MIG.",
+  labels: PROCESS_LABELS,
+})
+export const processInfo = defineMetric({
+  name: 'warpwatch_process_info',
+  subject: 'process',
+  field: 'info',
+  kind: 'info',
+  unit: '1',
+  help: 'A process that holds GPU memory: user (the name on the host, in a container that of its image), uid, and its command line, in which secrets are masked (host.command_lines: false leaves it out).',
+  labels: [...MIG_LABELS, 'pid', 'process', 'container_id', 'user', 'uid', 'command'],
+  history: false,
+})
+export const processStartTimestampSeconds = defineMetric({
+  name: 'warpwatch_process_start_timestamp_seconds',
+  subject: 'process',
+  field: 'start_timestamp_seconds',
+  kind: 'gauge',
+  unit: 's',
+  help: 'When a process that holds GPU memory started, in Unix seconds.',
+  labels: [...MIG_LABELS, 'pid', 'process'],
+  history: false,
+})
+
 const ALLOCATOR_LABELS = [...MIG_LABELS, 'pid', 'process', 'inner_pid', ...CONTAINER_LABELS, 'slurm_job', 'unit'] as const
 const gauge = (field: string, help: string, unit = 'By') =>
   defineMetric({ name: `warpwatch_allocator_${field}`, subject: 'allocator', field, kind: 'gauge', unit, help, labels: ALLOCATOR_LABELS })

@@ -75,6 +75,14 @@ export type ProcessRow = Measures & {
   readonly gi?: string
   readonly ci?: string
   readonly gpu_memory_bytes?: number
+  /** Its share of the time in which kernels ran on this GPU. */
+  readonly gpu_utilization_ratio?: number
+  /** The name on the host; in a container that of its image. */
+  readonly user?: string
+  readonly uid?: string
+  /** Command line, secrets masked. */
+  readonly command?: string
+  readonly start_timestamp_seconds?: number
   readonly type?: string
   readonly inner_pid?: string
   readonly container?: string

@@ -41,6 +41,26 @@ export type ProcessEntry = {
 export type ProcessKind = 'Compute' | 'Graphics' | 'MPSCompute'
 export type ProcessQuery = { readonly name: string; readonly ask: () => number; readonly entries: () => readonly ProcessEntry[] }
 
+/** How busy a process kept the SMs in one of the driver's sample periods (1/6 s to 1 s); `timeUs` is the driver's time. */
+export type ProcessSample = { readonly pid: number; readonly timeUs: number; readonly ratio: number }
+/** `samples`: those since the last question; empty when there are none, which is no failure: no process used the GPU, or the period is not over. */
+export type UtilizationQuery = { readonly name: string; readonly ask: () => number; readonly samples: () => readonly ProcessSample[] }
+
+/** What the accounting mode wrote down of a process; `ms`: from its start on the GPU to its end. */
+export type AccountedProcess = {
+  readonly pid: number
+  readonly isRunning: boolean
+  readonly ms: number | undefined
+  readonly ratio: number | undefined
+  readonly peakBytes: number | undefined
+}
+/** A number in place of the answer is NVML's code. */
+export type AccountingQuery = {
+  readonly isOn: () => boolean | number
+  readonly pids: () => readonly number[] | number
+  readonly stats: (pid: number) => AccountedProcess | number
+}
+
 /** How the numbers after the leading arguments come back. */
 export type Out = 'u32' | 'i32' | 'u64'
 
@@ -67,6 +87,9 @@ export type Device = Handle & {
   readonly fields: (specs: readonly FieldSpec[]) => FieldQuery
   /** GPM metrics by id, of the GPU or of one of its GPU instances. */
   readonly gpm: (ids: readonly number[], gi?: number) => GpmQuery
+  /** How busy each process keeps it; not with MIG. */
+  readonly utilization: () => UtilizationQuery
+  readonly accounting: () => AccountingQuery
   /** How many pages were retired for a cause (0 multiple single-bit errors, 1 double-bit error). */
   readonly retiredPages: (cause: 0 | 1) => Query
   readonly driverVersion: string

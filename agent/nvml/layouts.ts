@@ -22,6 +22,10 @@ export const LAYOUTS = {
   nvmlDeviceAttributes_t: { size: 40, fields: [u32('multiprocessorCount', 0), u32('gpuInstanceSliceCount', 24), u64('memorySizeMB', 32)] },
   nvmlGpmSupport_t: { size: 8, version: 1, fields: [u32('isSupportedDevice', 4)] },
   nvmlPciInfo_t: { size: 68, fields: [] },
+  nvmlAccountingStats_t: {
+    size: 56,
+    fields: [u32('gpuUtilization', 0), u64('maxMemoryUsage', 8), u64('time', 16), u64('startTime', 24), u32('isRunning', 32)],
+  },
 } as const satisfies Readonly<Record<string, Layout>>
 
 /** char[32] in nvmlPciInfo_t. */
@@ -32,6 +36,13 @@ export const FIELD_VALUE = { size: 40, fieldId: 0, scopeId: 4, valueType: 24, nv
 
 /** nvmlProcessInfo_v1_t, nvmlProcessInfo_t and the 32-byte entries of drivers 535.43 to 535.86: each begins like the next. */
 export const PROCESS_INFO = { strides: { v1: 16, v2: 24, early535: 32 }, pid: 0, usedGpuMemory: 8, gpuInstanceId: 16, computeInstanceId: 20 } as const
+
+/** nvmlProcessUtilizationSample_t: percent of the time; the time stamp in µs. */
+export const PROCESS_SAMPLE = { size: 32, pid: 0, timeStamp: 8, smUtil: 16 } as const
+
+/** nvmlProcessesUtilizationInfo_v1_t (R550), which points to an array of nvmlProcessUtilizationInfo_v1_t. */
+export const PROCESSES_SAMPLES = { size: 24, version: 0x01000018, processSamplesCount: 4, lastSeenTimeStamp: 8, procUtilArray: 16 } as const
+export const PROCESS_SAMPLE_V1 = { size: 40, timeStamp: 0, pid: 8, smUtil: 12 } as const
 
 /** nvmlEventData_t. */
 export const EVENT_DATA = { size: 32, device: 0, eventType: 8, eventData: 16, gpuInstanceId: 24, computeInstanceId: 28 } as const

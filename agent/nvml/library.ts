@@ -14,6 +14,8 @@ export type Library = {
   readonly missing: readonly string[]
   /** undefined: this driver does not have the function. */
   readonly native: (name: FunctionName) => Native | undefined
+  /** Where memory of ours lies, for a struct that points to it; the memory must be kept as long as the struct is used. */
+  readonly addressOf: (memory: Uint32Array) => bigint
   /** Marks the call that comes next, see in-flight-call.ts. */
   readonly say: (gpu: number | undefined, ordinal: number) => void
 }
@@ -52,7 +54,7 @@ export async function loadLibrary(paths: readonly string[], format: (gpu: number
           continue
         }
         const missing = FUNCTIONS.flatMap(([name], ordinal) => (functions[ordinal] === undefined ? [name] : []))
-        return { path, missing, native: (name) => functions[functionOrdinal(name)], say: createCallMarker(koffi, format) }
+        return { path, missing, native: (name) => functions[functionOrdinal(name)], addressOf: (memory) => koffi.address(memory), say: createCallMarker(koffi, format) }
       } catch (error) {
         failed.push(`${path}: ${firstLineOf(error)}`)
       }

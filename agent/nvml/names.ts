@@ -87,6 +87,11 @@ const SIGNATURES = {
   nvmlGpmMetricsGet: 'p',
   nvmlDeviceGetTemperatureThreshold: 'hup',
   nvmlDeviceGetCudaComputeCapability: 'hpp',
+  nvmlDeviceGetProcessUtilization: 'hppl',
+  nvmlDeviceGetProcessesUtilizationInfo: 'hp',
+  nvmlDeviceGetAccountingMode: 'hp',
+  nvmlDeviceGetAccountingPids: 'hpp',
+  nvmlDeviceGetAccountingStats: 'hup',
 } as const
 
 export type FunctionName = keyof typeof SIGNATURES

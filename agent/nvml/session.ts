@@ -2,6 +2,7 @@
 import { FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, NO_DATA, SUCCESS, failureOf, isPermanent } from './codes.ts'
 import type { Failure } from './codes.ts'
 import type { Device, Handle, MigInstance, Out, Query } from './device.ts'
+import { accountingQuery } from './accounting-query.ts'
 import { watchXids } from './events.ts'
 import type { XidWatch } from './events.ts'
 import { fieldQuery } from './field-query.ts'
@@ -13,6 +14,7 @@ import { createProcessScratch, processQuery } from './process-query.ts'
 import type { ProcessScratch } from './process-query.ts'
 import { bind, narrow, readText, scalarQuery, structQuery, textUntilNul } from './query.ts'
 import { readMig } from './mig.ts'
+import { utilizationQuery } from './utilization-query.ts'
 
 export type OpenedGpu = { readonly device: Device; readonly handle: bigint; readonly migSignature: () => string }
 
@@ -118,6 +120,8 @@ export async function openSession(paths: readonly string[], formatCall: (gpu: nu
       mig,
       fields: (specs) => fieldQuery(library, index, handle, specs),
       gpm: (ids, gi) => gpmQuery(library, index, handle, ids, gi),
+      utilization: () => utilizationQuery(library, index, handle),
+      accounting: () => accountingQuery(library, index, handle),
       retiredPages: (cause) => retiredPages(library, index, handle, cause),
       driverVersion,
       cudaVersion,

@@ -69,6 +69,9 @@ export type ProcessRow = {
   readonly ci?: number
 }
 
+/** How busy a process kept the SMs of a GPU since the last look, 0 to 1; it may have ended meanwhile. */
+export type ProcessLoad = { readonly pid: number; readonly ratio: number }
+
 export type Hello = {
   readonly type: 'hello'
   readonly driverVersion: string
@@ -99,6 +102,8 @@ export type GpuSample = {
   readonly xids?: readonly { readonly xid: number; readonly gi?: number; readonly ci?: number }[]
   /** Present with the rate that reads processes; absent when they could not be read (then a gap says why). */
   readonly processes?: readonly ProcessRow[]
+  /** With the same rate; absent where the driver does not say (MIG), then a gap says why. Empty: no new samples. */
+  readonly loads?: readonly ProcessLoad[]
 }
 /** `hello` follows again before `done` whenever the set of GPUs changed. */
 export type Done = { readonly type: 'done'; readonly id: number }

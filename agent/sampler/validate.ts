@@ -40,6 +40,8 @@ const isProcess = (value: unknown): boolean =>
   (value['bytes'] === null || isCount(value['bytes'])) &&
   isOptional(value['gi'], isCount) &&
   isOptional(value['ci'], isCount)
+const isLoad = (value: unknown): boolean =>
+  isFields(value) && isCount(value['pid']) && typeof value['ratio'] === 'number' && value['ratio'] >= 0 && value['ratio'] <= 1
 const isAnnouncement = (value: unknown): boolean =>
   Array.isArray(value) && value.length === 3 && isCount(value[0]) && value[0] < MAX_ITEMS && isText(value[1]) && isLabels(value[2])
 
@@ -55,6 +57,7 @@ function faultOf(message: Fields): string | undefined {
       if (!isOptional(message['gaps'], (gaps) => isArrayOf(gaps, isGap))) return 'gaps with metric, labels and a known reason'
       if (!isOptional(message['xids'], (xids) => isArrayOf(xids, isXid))) return 'xids with a number each'
       if (!isOptional(message['processes'], (rows) => isArrayOf(rows, isProcess))) return 'processes with pid, type and bytes'
+      if (!isOptional(message['loads'], (loads) => isArrayOf(loads, isLoad))) return 'loads with pid and ratio'
       return undefined
     case 'done':
       return isCount(message['id']) ? undefined : 'an id'

@@ -76,6 +76,10 @@ function readTwice(collector: Collector, device: Device): Emitted {
       metrics.add('warpwatch_process_gpu_memory_bytes')
       output.processes(rows)
     },
+    loads: (loads) => {
+      metrics.add('warpwatch_process_gpu_utilization_ratio')
+      output.loads(loads)
+    },
   }
   let gaps: readonly Gap[] = []
   const sent: number[] = []
@@ -116,7 +120,16 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
     if (!('device' in opened)) throw new Error(opened.detail)
     return opened.device
   }
-  const allowed = (collector: Collector): readonly string[] => [...collector.metrics.map((metric) => metric.name), 'warpwatch_process_gpu_memory_bytes']
+  /** What the parent makes of rows and loads. */
+  const OF_PARENT: Readonly<Record<string, string>> = {
+    processes: 'warpwatch_process_gpu_memory_bytes',
+    'process-utilization': 'warpwatch_process_gpu_utilization_ratio',
+  }
+  const declaredOf = ({ id, metrics }: Collector): readonly string[] => [
+    ...metrics.map((metric) => metric.name),
+    ...(OF_PARENT[id] === undefined ? [] : [OF_PARENT[id]]),
+  ]
+  const allowed = (collector: Collector): readonly string[] => [...declaredOf(collector), 'warpwatch_process_gpu_memory_bytes']
 
   /** Everything that the scenario can tell, so that a healthy GPU has no gap. */
   const complete = hostOf(1, () => ({
@@ -139,8 +152,7 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
       expect(sound).toBe(true)
       const told = [...metrics].sort()
       const ofInstances = ['warpwatch_gpu_mig_info', 'warpwatch_gpu_mig_multiprocessors']
-      const declared = collector.id === 'processes' ? ['warpwatch_process_gpu_memory_bytes'] : collector.metrics.map((metric) => metric.name)
-      expect(told).toEqual(declared.filter((name) => !ofInstances.includes(name)).sort())
+      expect(told).toEqual(declaredOf(collector).filter((name) => !ofInstances.includes(name)).sort())
     })
 
     test('a GPU with MIG instances, and one that supports nothing: only declared metrics, no throw', () => {
@@ -164,6 +176,7 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
       const { readings, gaps, metrics, sound } = readTwice(collector, device)
       expect(sound).toBe(true)
       if (collector.id === 'identity' && ![15, 16, 28].includes(code)) return // tells what it knows from the enumeration
+      if (collector.id === 'process-utilization' && code === 6) return // no new samples
       expect([...readings]).toEqual([])
       expect(gaps.length).toBeGreaterThan(0)
       expect(allowed(collector)).toEqual(expect.arrayContaining([...metrics]))

@@ -10,6 +10,10 @@ export const host = {
       default: true,
       description: 'Ask Slurm (scontrol) and systemd (systemctl) how a job ended that held a GPU.',
     }),
+    command_lines: onOff({
+      default: true,
+      description: 'Show the command lines of processes on GPUs; secrets in them are masked.',
+    }),
     sys_root: text({ default: '/sys', description: 'The sysfs of the host.' }),
   },
 }

@@ -61,6 +61,7 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
       state = failure === undefined ? 'fine' : 'gone'
       const gaps = output.end(failure === undefined ? undefined : { labels: device.labels, failure })
       const rows = failure === undefined ? output.rows() : undefined
+      const loads = failure === undefined ? output.processLoads() : undefined
       return {
         ...base,
         durationMs: Math.round((performance.now() - begun) * 1000) / 1000,
@@ -68,6 +69,7 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
         values: failure === undefined ? output.values() : [],
         ...(gaps === undefined ? {} : { gaps }),
         ...(rows === undefined ? {} : { processes: rows }),
+        ...(loads === undefined ? {} : { loads }),
       }
     },
   }

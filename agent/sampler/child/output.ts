@@ -4,7 +4,7 @@ import { isDriverGone, isGpuGone, failureOf } from '../../nvml/codes.ts'
 import type { Failure } from '../../nvml/codes.ts'
 import type { Gap } from '../../model/reading.ts'
 import type { Labels } from '../../model/series.ts'
-import type { ProcessRow } from '../protocol.ts'
+import type { ProcessLoad, ProcessRow } from '../protocol.ts'
 import type { SeriesIds } from './series-ids.ts'
 
 type Missing = { readonly metric: string; readonly labels: Labels; readonly failure: Failure; readonly gap: Gap }
@@ -15,6 +15,7 @@ export type Output = CollectorOutput & {
   readonly series: () => readonly number[]
   readonly values: () => readonly number[]
   readonly rows: () => readonly ProcessRow[] | undefined
+  readonly processLoads: () => readonly ProcessLoad[] | undefined
   /** The GPU is lost or needs a reset: nothing of this pass counts. */
   readonly gone: () => Failure | undefined
   /** NVML has to be started again. */
@@ -35,6 +36,7 @@ export function createOutput(ids: SeriesIds, means: Meaning = NVML): Output {
   let series: number[] = []
   let values: number[] = []
   let rows: readonly ProcessRow[] | undefined
+  let processLoads: readonly ProcessLoad[] | undefined
   let gone: Failure | undefined
   let driverGone = false
   let missing: Missing[] = []
@@ -56,6 +58,7 @@ export function createOutput(ids: SeriesIds, means: Meaning = NVML): Output {
       series = []
       values = []
       rows = undefined
+      processLoads = undefined
       gone = undefined
       driverGone = false
       missing = []
@@ -70,9 +73,11 @@ export function createOutput(ids: SeriesIds, means: Meaning = NVML): Output {
     },
     gap,
     processes: (list) => (rows = list),
+    loads: (list) => (processLoads = list),
     series: () => series,
     values: () => values,
     rows: () => rows,
+    processLoads: () => processLoads,
     gone: () => gone,
     driverGone: () => driverGone,
     end(whole) {

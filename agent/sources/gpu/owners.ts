@@ -1,5 +1,6 @@
 // Names who holds the GPUs' memory behind the sampling: a turn of the event loop each for one GPU, so that no reading and no request waits for it.
 import { createGpuMemoryAttribution, type GpuProcesses } from '../../attribution/gpu-memory.ts'
+import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
@@ -27,6 +28,7 @@ export type Owners = {
 }
 
 const USED = gpuMemoryUsedBytes.name
+const UTILIZATION = gpuUtilizationRatio.name
 
 export function createOwners(options: OwnersOptions): Owners {
   const attribution = createGpuMemoryAttribution(options.identify, options)
@@ -52,13 +54,15 @@ export function createOwners(options: OwnersOptions): Owners {
   }
 
   return {
-    add(gpu, { sample, gaps, t }) {
+    add(gpu, { sample, readings, gaps, t }) {
       if (gpu.uuid === undefined) return
       const unread = sample.processes === undefined ? gaps.find((gap) => gap.metric === processGpuMemoryBytes.name) : undefined
       if (sample.processes === undefined && unread === undefined) return
       const why = unread ?? gaps.find((gap) => gap.metric === USED)
       const { index, uuid, usedBytes } = gpu
-      const listed = { gpu: String(index), uuid, usedBytes, processes: sample.processes, ...(why === undefined ? {} : { gap: why }) }
+      const ratio = readings.find(({ series }) => series.metric.name === UTILIZATION && series.labels['gi'] === undefined)?.value
+      const load = { t, ratio, loads: sample.loads }
+      const listed = { gpu: String(index), uuid, usedBytes, processes: sample.processes, load, ...(why === undefined ? {} : { gap: why }) }
       waiting.set(gpu, { t, rate: sample.rate, listed })
       turn ??= setImmediate(next)
     },

@@ -16,22 +16,25 @@ const R535 = [
   'nvmlDeviceGetCurrentClocksEventReasons',
   'nvmlDeviceGetSupportedClocksEventReasons',
 ]
+const R550 = ['nvmlDeviceGetProcessesUtilizationInfo']
 const GPM = ['QueryDeviceSupport', 'SampleAlloc', 'SampleFree', 'SampleGet', 'MigSampleGet', 'MetricsGet'].map((name) => `nvmlGpm${name}`)
 /** Symbols that each profile's driver does not export (branches of the NVML change log). */
 export const PROFILES = {
   full: [],
   /** R450: before memory v2 (R510), process lists v2 (R455) and v3 (R510), GPM (R520), the R535 names and TemperatureV (R570). */
-  r450: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', 'nvmlDeviceGetAttributes_v2', ...V3, ...V2, ...R535, ...GPM],
+  r450: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', 'nvmlDeviceGetAttributes_v2', ...V3, ...V2, ...R535, ...R550, ...GPM],
   /** R470: process lists v2 with 24-byte entries, no v3. */
-  r470: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', ...V3, ...R535, ...GPM],
+  r470: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', ...V3, ...R535, ...R550, ...GPM],
   /** 535.43 to 535.86: 32-byte entries in v3 (with `stride3=32`), the detail list not yet there. */
-  r535early: ['nvmlDeviceGetTemperatureV', 'nvmlDeviceGetRunningProcessDetailList'],
+  r535early: ['nvmlDeviceGetTemperatureV', 'nvmlDeviceGetRunningProcessDetailList', ...R550],
   /** Only what the agent cannot do without. */
   bare: [
     'nvmlDeviceGetFieldValues',
     'nvmlEventSetCreate',
     'nvmlDeviceGetUtilizationRates',
     'nvmlDeviceGetPowerUsage',
+    'nvmlDeviceGetProcessUtilization',
+    ...R550,
     'nvmlDeviceGetMigMode',
     ...V3,
     ...V2,

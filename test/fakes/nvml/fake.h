@@ -41,12 +41,19 @@ typedef struct { u32 version, count; void *sample1, *sample2; gpm_metric_t metri
 #define MAX_PROC 4096
 #define MAX_KEYS 512 /* a power of two, at most half filled */
 #define MAX_XID 64
+#define MAX_SAMPLE 1024
+#define MAX_ACCOUNT 1024
 typedef struct { char *key, *value; } entry_t;
 typedef struct { entry_t slot[MAX_KEYS]; int count; int rules; } table_t;
 typedef struct { u32 pid; u64 bytes; char type; u32 gi, ci; } proc_t;
+typedef struct { u32 pid; u64 time; u32 sm, mem, enc, dec; } process_sample_t;
+typedef struct { u64 time; u32 pid, sm, mem, enc, dec, jpg, ofa; } process_sample1_t;
+typedef struct { u32 version, count; u64 last_seen; process_sample1_t *array; } processes_samples_t;
+typedef struct { u32 gpu, memory; u64 max_memory, time, start; u32 running, reserved[5]; } accounting_t;
+typedef struct { u32 pid; accounting_t stats; } account_t;
 typedef struct gpu gpu_t;
 typedef struct { gpu_t *parent; u32 index, gi, ci, sms, slices; u64 total, used, reserved; char uuid[96], name[96]; } mig_t;
-struct gpu { u32 index; table_t table; proc_t proc[MAX_PROC]; u32 procs; mig_t mig[MAX_MIG]; u32 migs; u32 grown; };
+struct gpu { u32 index; table_t table; proc_t proc[MAX_PROC]; u32 procs; mig_t mig[MAX_MIG]; u32 migs; u32 grown; process_sample_t sample[MAX_SAMPLE]; u32 samples; account_t account[MAX_ACCOUNT]; u32 accounts; };
 typedef struct { u64 sequence; u32 gpu; u64 xid; u32 gi, ci; } xid_t;
 
 extern gpu_t gpus[MAX_GPU];

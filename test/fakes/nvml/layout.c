@@ -15,6 +15,10 @@ int main(void) {
   S("nvmlProcessInfo_v1_t", process1_t); F(process1_t, pid, "pid"); F(process1_t, bytes, "usedGpuMemory");
   S("nvmlProcessInfo_t", process2_t); F(process2_t, pid, "pid"); F(process2_t, bytes, "usedGpuMemory"); F(process2_t, gi, "gpuInstanceId"); F(process2_t, ci, "computeInstanceId");
   S("nvmlProcessDetail_v1_t", process_detail_t); F(process_detail_t, pid, "pid"); F(process_detail_t, bytes, "usedGpuMemory"); F(process_detail_t, gi, "gpuInstanceId"); F(process_detail_t, ci, "computeInstanceId"); F(process_detail_t, protected_bytes, "usedGpuCcProtectedMemory");
+  S("nvmlProcessUtilizationSample_t", process_sample_t); F(process_sample_t, pid, "pid"); F(process_sample_t, time, "timeStamp"); F(process_sample_t, sm, "smUtil");
+  S("nvmlProcessUtilizationInfo_v1_t", process_sample1_t); F(process_sample1_t, time, "timeStamp"); F(process_sample1_t, pid, "pid"); F(process_sample1_t, sm, "smUtil");
+  S("nvmlProcessesUtilizationInfo_v1_t", processes_samples_t); F(processes_samples_t, version, "version"); F(processes_samples_t, count, "processSamplesCount"); F(processes_samples_t, last_seen, "lastSeenTimeStamp"); F(processes_samples_t, array, "procUtilArray");
+  S("nvmlAccountingStats_t", accounting_t); F(accounting_t, gpu, "gpuUtilization"); F(accounting_t, max_memory, "maxMemoryUsage"); F(accounting_t, time, "time"); F(accounting_t, start, "startTime"); F(accounting_t, running, "isRunning");
   S("nvmlDeviceAttributes_t", attributes_t); F(attributes_t, sms, "multiprocessorCount"); F(attributes_t, gi_slices, "gpuInstanceSliceCount"); F(attributes_t, ci_slices, "computeInstanceSliceCount"); F(attributes_t, memory_mb, "memorySizeMB");
   S("nvmlRowRemapperHistogramValues_t", histogram_t); F(histogram_t, max, "max"); F(histogram_t, high, "high"); F(histogram_t, partial, "partial"); F(histogram_t, low, "low"); F(histogram_t, none, "none");
   S("nvmlGpmSupport_t", gpm_support_t); F(gpm_support_t, version, "version"); F(gpm_support_t, supported, "isSupportedDevice");

@@ -90,6 +90,24 @@ static void add_xid(u32 gpu, char *value) {
   xids[xid_count++] = (xid_t){ strtoull(p[0], NULL, 0), gpu, strtoull(p[1], NULL, 0), instance(p[2]), instance(p[3]) };
 }
 
+/* `sample=TIME_US,PID,SM`: a sample of a process, in percent. */
+static void add_sample(gpu_t *g, char *value) {
+  if (g->samples >= MAX_SAMPLE) return;
+  char *p[3] = {0}, *next = value;
+  for (int i = 0; i < 3 && next; i++) p[i] = strsep(&next, ",");
+  if (!p[2]) return;
+  g->sample[g->samples++] = (process_sample_t){ .time = strtoull(p[0], NULL, 0), .pid = (u32)strtoul(p[1], NULL, 0), .sm = (u32)strtoul(p[2], NULL, 0) };
+}
+
+/* `account=PID,GPU_PERCENT,MAX_BYTES,TIME_MS,RUNNING`: what the accounting mode wrote down of a process. */
+static void add_account(gpu_t *g, char *value) {
+  if (g->accounts >= MAX_ACCOUNT) return;
+  char *p[5] = {0}, *next = value;
+  for (int i = 0; i < 5 && next; i++) p[i] = strsep(&next, ",");
+  if (!p[4]) return;
+  g->account[g->accounts++] = (account_t){ (u32)strtoul(p[0], NULL, 0), { .gpu = (u32)strtoul(p[1], NULL, 0), .max_memory = strtoull(p[2], NULL, 0), .time = strtoull(p[3], NULL, 0), .running = (u32)strtoul(p[4], NULL, 0) } };
+}
+
 static void parse(char *s) {
   gpu_t *g = NULL;
   gpu_count = xid_count = 0;
@@ -112,6 +130,8 @@ static void parse(char *s) {
     if (g && !strcmp(line, "proc")) add_process(g, value);
     else if (g && !strcmp(line, "mig")) add_mig(g, value);
     else if (g && !strcmp(line, "xid")) add_xid(g->index, value);
+    else if (g && !strcmp(line, "sample")) add_sample(g, value);
+    else if (g && !strcmp(line, "account")) add_account(g, value);
     else put(g ? &g->table : &global, line, value);
   }
 }

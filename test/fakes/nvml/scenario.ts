@@ -29,12 +29,19 @@ export type FakeMig = {
 /** `sequence` rises over all events of a test: each is delivered once. */
 export type FakeXid = { readonly sequence: number; readonly xid: number; readonly gi?: number; readonly ci?: number }
 
+/** One sample of a process by the driver: `sm` in percent, of the period that ended at `timeUs`. */
+export type FakeSample = { readonly timeUs: number; readonly pid: number; readonly sm: number }
+/** What the accounting mode wrote down (`accounting: 1`). */
+export type FakeAccount = { readonly pid: number; readonly gpu: number; readonly bytes: number; readonly ms: number; readonly running?: boolean }
+
 export type FakeGpu = {
   /** Also rules of this GPU: `ret.FUNCTION`, `delay.FUNCTION` (ms), `crash.FUNCTION`, `odds.FUNCTION` or `odds.device` (one call in N crashes), `ones` (every figure has all bits set), `lost`, `reset`, `grow`, `field.ID[.SCOPE]`, `gpm.ID[.GI]`. */
   readonly values: Values
   readonly processes?: readonly FakeProcess[]
   readonly mig?: readonly FakeMig[]
   readonly xids?: readonly FakeXid[]
+  readonly samples?: readonly FakeSample[]
+  readonly accounts?: readonly FakeAccount[]
 }
 export type FakeScenario = {
   /** `driver`, `nvml`, `cuda`, `init` (return code), and rules for functions without a GPU (`delay.nvmlInit_v2`) or for all GPUs. */
@@ -54,6 +61,8 @@ export function scenarioText(scenario: FakeScenario): string {
     for (const p of gpu.processes ?? []) text.push(`proc=${p.pid},${p.bytes ?? '-'},${p.type ?? 'C'},${p.gi ?? '-'},${p.ci ?? '-'}`)
     for (const m of gpu.mig ?? [])
       text.push(`mig=${m.gi},${m.ci},${m.uuid},${m.total},${m.used},${m.reserved ?? 0},${m.name ?? 'MIG 1g.10gb'},${m.sms ?? 16},${m.slices ?? 1}`)
+    for (const { timeUs, pid, sm } of gpu.samples ?? []) text.push(`sample=${timeUs},${pid},${sm}`)
+    for (const { pid, gpu: percent, bytes, ms, running } of gpu.accounts ?? []) text.push(`account=${pid},${percent},${bytes},${ms},${running === true ? 1 : 0}`)
     for (const x of gpu.xids ?? []) text.push(`xid=${x.sequence},${x.xid},${x.gi ?? '-'},${x.ci ?? '-'}`)
   }
   return `${text.join('\n')}\n`
@@ -103,6 +112,7 @@ export function h100(index: number, values: Values = {}, processes: readonly Fak
       bar1_used: 3 * 1024 ** 2,
       util: 90 + index,
       util_mem: 40 + index,
+      accounting: 1,
       enc: 0,
       dec: 0,
       jpg: 0,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { EVENT_DATA, FIELD_VALUE, GPM_GET, LAYOUTS, PCI_BUS_ID, PROCESS_INFO } from '../../../agent/nvml/layouts.ts'
+import { EVENT_DATA, FIELD_VALUE, GPM_GET, LAYOUTS, PCI_BUS_ID, PROCESSES_SAMPLES, PROCESS_INFO, PROCESS_SAMPLE, PROCESS_SAMPLE_V1 } from '../../../agent/nvml/layouts.ts'
 import { layoutProgram } from '../../fakes/nvml/build.ts'
 
 type Struct = { readonly size: number; readonly fields: Readonly<Record<string, number>> }
@@ -22,6 +22,10 @@ const TABLE: Readonly<Record<string, Struct>> = {
   nvmlProcessInfo_v1_t: { size: 16, fields: { pid: 0, usedGpuMemory: 8 } },
   nvmlProcessInfo_t: { size: 24, fields: { pid: 0, usedGpuMemory: 8, gpuInstanceId: 16, computeInstanceId: 20 } },
   nvmlProcessDetail_v1_t: { size: 32, fields: { pid: 0, usedGpuMemory: 8, gpuInstanceId: 16, computeInstanceId: 20, usedGpuCcProtectedMemory: 24 } },
+  nvmlProcessUtilizationSample_t: { size: 32, fields: { pid: 0, timeStamp: 8, smUtil: 16 } },
+  nvmlProcessUtilizationInfo_v1_t: { size: 40, fields: { timeStamp: 0, pid: 8, smUtil: 12 } },
+  nvmlProcessesUtilizationInfo_v1_t: { size: 24, fields: { version: 0, processSamplesCount: 4, lastSeenTimeStamp: 8, procUtilArray: 16 } },
+  nvmlAccountingStats_t: { size: 56, fields: { gpuUtilization: 0, maxMemoryUsage: 8, time: 16, startTime: 24, isRunning: 32 } },
   nvmlDeviceAttributes_t: { size: 40, fields: { multiprocessorCount: 0, gpuInstanceSliceCount: 24, computeInstanceSliceCount: 28, memorySizeMB: 32 } },
   nvmlRowRemapperHistogramValues_t: { size: 20, fields: { max: 0, high: 4, partial: 8, low: 12, none: 16 } },
   nvmlGpmSupport_t: { size: 8, fields: { version: 0, isSupportedDevice: 4 } },
@@ -50,6 +54,14 @@ describe('the agent decodes at the offsets of the table', () => {
       ['nvmlProcessInfo_v1_t', 'nvmlProcessInfo_t', 'nvmlProcessDetail_v1_t'].map((name) => TABLE[name]?.size),
     )
     expect(TABLE['nvmlProcessInfo_t']?.fields).toMatchObject(processOffsets)
+    for (const [name, { size: sampleSize, ...sampleOffsets }] of [
+      ['nvmlProcessUtilizationSample_t', PROCESS_SAMPLE],
+      ['nvmlProcessUtilizationInfo_v1_t', PROCESS_SAMPLE_V1],
+    ] as const)
+      expect(TABLE[name]).toEqual({ size: sampleSize, fields: sampleOffsets })
+    const { size: infoSize, version: infoVersion, ...infoOffsets } = PROCESSES_SAMPLES
+    expect([infoSize, infoVersion]).toEqual([24, 24 | (1 << 24)])
+    expect(TABLE['nvmlProcessesUtilizationInfo_v1_t']?.fields).toMatchObject(infoOffsets)
     const { version, numMetrics, sample1, sample2, header, stride, ...metric } = GPM_GET
     expect(TABLE['nvmlGpmMetricsGet_t']?.fields).toEqual({ version, numMetrics, sample1, sample2, metrics: header })
     expect(TABLE['nvmlGpmMetric_t']).toEqual({ size: stride, fields: metric })

@@ -25,6 +25,11 @@ export type ProcessView = {
   /** Container, Slurm job or unit, whichever owns it. */
   readonly owner: string | undefined
   readonly type: string | undefined
+  readonly user: string | undefined
+  /** Command line, secrets masked. */
+  readonly command: string | undefined
+  /** Its share of the time in which kernels ran, of its busiest GPU. */
+  readonly busy: number | undefined
   readonly holdings: readonly Holding[]
   readonly gpuBytes: number | undefined
 }
@@ -110,7 +115,10 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
     const holdings = members
       .map((row) => ({ index: Number(row.gpu), ...(row.gi !== undefined && row.gi !== '' && { gi: row.gi }), bytes: row.gpu_memory_bytes }))
       .sort((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))
-    views.push({ key: String(pid), pid, process: first.process, container, owner: ownerOf(first), type: first.type, holdings, gpuBytes: total(holdings) })
+    const { process, type, user, command } = first
+    const ratios = members.flatMap((row) => row.gpu_utilization_ratio ?? [])
+    const busy = ratios.length === 0 ? undefined : Math.max(...ratios)
+    views.push({ key: String(pid), pid, process, container, owner: ownerOf(first), type, user, command, busy, holdings, gpuBytes: total(holdings) })
   }
   return views
 }

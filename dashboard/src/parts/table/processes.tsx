@@ -2,7 +2,7 @@
 import { indexRanges } from '../../../../agent/text/grammar.ts'
 import { processes, views } from '../live/state.ts'
 import type { ProcessView } from '../live/rows.ts'
-import { DASH, memory } from '../../text/format.ts'
+import { DASH, memory, percent } from '../../text/format.ts'
 import { DataTable, type Column } from './table.tsx'
 import { byGpuColumn } from './holdings.tsx'
 
@@ -10,9 +10,15 @@ const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'grap
 
 export const typeText = ({ type }: Pick<ProcessView, 'type'>): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
 
+const named = ({ process, command }: ProcessView) => (
+  <span class="name" title={command}>
+    {process}
+  </span>
+)
+
 /** Of a process, in each table of processes. */
 export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
-  { id: 'process', label: 'Process', key: (view) => view.process, shows: (view) => view.process, cell: (view) => <span class="name">{view.process}</span> },
+  { id: 'process', label: 'Process', key: (view) => view.process, shows: (view) => view.process, cell: named },
   { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, shows: (view) => String(view.pid), cell: (view) => view.pid },
   {
     id: 'owner',
@@ -21,6 +27,8 @@ export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
     shows: (view) => view.owner ?? '',
     cell: (view) => view.owner ?? <span class="faint">host</span>,
   },
+  { id: 'user', label: 'User', key: (view) => view.user, shows: (view) => view.user ?? '', cell: (view) => view.user ?? DASH },
+  { id: 'busy', label: 'Busy', numeric: true, key: (view) => view.busy, shows: (view) => percent(view.busy), cell: (view) => percent(view.busy) },
   { id: 'type', label: 'Kind', key: (view) => view.type, shows: typeText, cell: typeText },
 ]
 
