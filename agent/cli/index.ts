@@ -24,6 +24,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot/snapshot.ts')).snapshot,
   status: async () => (await import('./status/status.ts')).status,
+  top: async () => (await import('./top/top.ts')).top,
   version: async () => (await import('./version.ts')).version,
 }
 
