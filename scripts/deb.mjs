@@ -1,4 +1,4 @@
-// `npm run deb [-- --out FOLDER] [--fast]`: the bundle as a Debian package, with the unit, a manual page and the configuration as a conffile.
+// `npm run deb [-- --out FOLDER] [--fast]`: the bundle as a Debian package, with the unit, manual pages, completions and the configuration as a conffile.
 // Needs dpkg-deb, nothing else of Debian's tools. The same sources and the same dpkg give the same bytes.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { fill, filesOf, name, packedAt, version } from './bundle-contents.mjs'
-import { manualPage } from './deb-manual.mjs'
+import { manualPages } from './deb-manual.mjs'
 import { ensureBuild, root } from './ensure.mjs'
 import { readOwner } from './owner.mjs'
 
@@ -20,6 +20,13 @@ const owner = readOwner(root)
 const MAINTAINER = owner.maintainer ?? 'Local build <nobody@local-build.invalid>'
 const lib = `usr/lib/${name}`
 const doc = `usr/share/doc/${name}`
+
+/** Where each shell looks for what it completes. */
+const COMPLETIONS = [
+  ['bash', `usr/share/bash-completion/completions/${name}`],
+  ['zsh', `usr/share/zsh/vendor-completions/_${name}`],
+  ['fish', `usr/share/fish/vendor_completions.d/${name}.fish`],
+]
 
 const put = (folder, file, content, mode = 0o644) => {
   mkdirSync(join(folder, file, '..'), { recursive: true })
@@ -47,8 +54,10 @@ function place(folder) {
   put(folder, `etc/${name}/warpwatch.yaml`, readFileSync(join(root, 'warpwatch.example.yaml')))
   put(folder, `lib/systemd/system/${name}.service`, readFileSync(join(root, 'deploy/systemd/warpwatch.service')))
   put(folder, `usr/share/lintian/overrides/${name}`, readFileSync(join(SOURCES, 'lintian-overrides')))
-  const help = execFileSync(join(folder, lib, 'warpwatch'), ['--help'], { encoding: 'utf8' })
-  put(folder, `usr/share/man/man1/${name}.1.gz`, gzipped(manualPage(help, new Date(Number(packedAt()) * 1000))))
+  const ask = (...args) => execFileSync(join(folder, lib, 'warpwatch'), args, { encoding: 'utf8' })
+  const pages = manualPages(JSON.parse(ask('help', '--json')), new Date(Number(packedAt()) * 1000))
+  for (const [file, page] of pages) put(folder, `usr/share/man/man1/${file}.gz`, gzipped(page))
+  for (const [shell, file] of COMPLETIONS) put(folder, file, ask('completion', shell))
   mkdirSync(join(folder, 'usr/bin'))
   symlinkSync(`../lib/${name}/warpwatch`, join(folder, 'usr/bin', name))
 }

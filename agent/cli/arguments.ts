@@ -1,6 +1,6 @@
 // Splits a command's arguments into flags and positionals; refuses what the command does not know.
 import { parseArgs } from 'node:util'
-import { nearest } from '../lib/nearest.ts'
+import { near } from '../lib/nearest.ts'
 import { UsageError, type Arguments, type FlagSpec } from './command.ts'
 
 export const COMMON_FLAGS: Readonly<Record<string, FlagSpec>> = {
@@ -55,8 +55,10 @@ function flagValue(
   specs: Readonly<Record<string, FlagSpec>>,
   spec: FlagSpec | undefined,
 ): string | true {
-  if (spec === undefined)
-    throw new UsageError(`unknown flag ${raw}; the nearest valid one is --${nearest(raw.replace(/^-+/, ''), Object.keys(specs)) ?? 'help'}`)
+  if (spec === undefined) {
+    const meant = near(raw.replace(/^-+/, ''), Object.keys(specs))
+    throw new UsageError(`unknown flag ${raw.slice(0, 60)}${meant === undefined ? '. List them: --help' : `; did you mean --${meant}?`}`)
+  }
   if (spec.kind === 'switch') {
     if (value !== undefined) throw new UsageError(`${raw} takes no value, leave out ${JSON.stringify(value)}`)
     return true

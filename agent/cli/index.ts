@@ -1,5 +1,5 @@
 // The commands: one line each, loaded when it is called so that no command pays for another.
-import { nearest } from '../lib/nearest.ts'
+import { near } from '../lib/nearest.ts'
 import { UsageError, type Command } from './command.ts'
 
 export const DEFAULT_COMMAND = 'run'
@@ -7,6 +7,7 @@ export const DEFAULT_COMMAND = 'run'
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run/run.ts')).run,
   alerts: async () => (await import('./alerts/alerts.ts')).alerts,
+  completion: async () => (await import('./completion/completion.ts')).completion,
   config: async () => (await import('./config/config.ts')).config,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
   exec: async () => (await import('./exec/exec.ts')).exec,
@@ -22,11 +23,14 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   servers: async () => (await import('./servers.ts')).servers,
   silence: async () => (await import('./silence.ts')).silence,
   snapshot: async () => (await import('./snapshot/snapshot.ts')).snapshot,
+  status: async () => (await import('./status/status.ts')).status,
+  top: async () => (await import('./top/top.ts')).top,
   version: async () => (await import('./version.ts')).version,
 }
 
 export async function commandNamed(name: string): Promise<Command> {
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (load !== undefined) return load()
-  throw new UsageError(`unknown command ${name}. Did you mean ${nearest(name, Object.keys(COMMANDS)) ?? DEFAULT_COMMAND}? List them: warpwatch help`)
+  const meant = near(name, Object.keys(COMMANDS))
+  throw new UsageError(`unknown command ${name.slice(0, 60)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} List them: warpwatch help`)
 }

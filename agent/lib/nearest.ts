@@ -33,3 +33,16 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   }
   return found
 }
+
+/** Two letters in a short word make another word; in a long one they are slips. */
+const mayDiffer = (length: number): number => (length <= 3 ? 1 : Math.floor(length / 3))
+
+/** The candidate that was meant: `nearest`, where it is so near that it was probably meant, or the only one that begins like it. */
+export function near(name: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates]
+  const wanted = name.slice(0, LONGEST).toLowerCase()
+  const found = nearest(name, all)
+  if (found !== undefined && editDistance(wanted, found.toLowerCase()) <= mayDiffer(Math.max(wanted.length, found.length))) return found
+  const begun = wanted.length < 2 ? [] : all.filter((candidate) => candidate.toLowerCase().startsWith(wanted))
+  return begun.length === 1 ? begun[0] : undefined
+}

@@ -47,7 +47,7 @@ describe('a start that cannot be', () => {
       { env: { WARPWATCH_HTTP__LISTN: 'x' } },
       'WARPWATCH_HTTP__LISTN: unknown key http.listn; the nearest valid one is WARPWATCH_HTTP__LISTEN',
     ],
-    ['a mistyped flag', { args: ['run', '--lissten', 'x'] }, 'warpwatch: unknown flag --lissten; the nearest valid one is --listen'],
+    ['a mistyped flag', { args: ['run', '--lissten', 'x'] }, 'warpwatch: unknown flag --lissten; did you mean --listen?'],
     [
       'a configuration that is not there',
       { args: ['run', '--config', '/nonexistent/w.yaml'] },

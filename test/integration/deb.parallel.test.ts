@@ -47,6 +47,10 @@ describe.skipIf(missing !== undefined)(`the Debian package${missing === undefine
       './lib/systemd/system/warpwatch.service',
       './etc/warpwatch/warpwatch.yaml',
       './usr/share/man/man1/warpwatch.1.gz',
+      './usr/share/man/man1/warpwatch-explain.1.gz',
+      './usr/share/bash-completion/completions/warpwatch',
+      './usr/share/zsh/vendor-completions/_warpwatch',
+      './usr/share/fish/vendor_completions.d/warpwatch.fish',
       './usr/share/doc/warpwatch/copyright',
       './usr/share/doc/warpwatch/docs/install.md',
     ])

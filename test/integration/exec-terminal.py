@@ -1,9 +1,9 @@
 """A terminal with a shell's job control around one command, driven by steps from the command line.
 
-exec-terminal.py STEPS COMMAND...   STEPS is JSON: ["await TEXT", "type \\u0003", "resize 40 120", "signal 15", "continue"]
+exec-terminal.py STEPS COMMAND...   STEPS is JSON: ["await TEXT", "type \\u0003", "resize 40 120", "signal 15", "continue", "run kill -TERM 1"]
 Prints one JSON object: what came out of the terminal, and every stop and end that the shell saw.
 """
-import fcntl, json, os, pty, select, signal, struct, sys, termios, time
+import fcntl, json, os, pty, select, signal, struct, subprocess, sys, termios, time
 
 steps, command = json.loads(sys.argv[1]), sys.argv[2:]
 report_read, report_write = os.pipe()
@@ -62,6 +62,8 @@ for step in steps:
         resize(*map(int, rest.split()))
     elif word == "signal":
         os.kill(pid(), int(rest))
+    elif word == "run":
+        subprocess.run(rest, shell=True, check=True)
     elif word == "stopped":
         pump(lambda: b"stopped" in seen)
     elif word == "continue":

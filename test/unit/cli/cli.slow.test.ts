@@ -62,10 +62,12 @@ describe('the commands help and version', () => {
 describe('wrong usage costs one line on stderr and exit code 2', () => {
   test.each([
     [['confg'], 'unknown command confg. Did you mean config? List them: warpwatch help'],
-    [['constructor'], 'unknown command constructor. Did you mean doctor? List them: warpwatch help'],
+    [['constructor'], 'unknown command constructor. List them: warpwatch help'],
+    [['incid'], 'unknown command incid. Did you mean incidents? List them: warpwatch help'],
     [['help', 'confg'], 'unknown command confg. Did you mean config? List them: warpwatch help'],
-    [['--simulat'], 'unknown flag --simulat; the nearest valid one is --simulate'],
-    [['config', '--chekc'], 'unknown flag --chekc; the nearest valid one is --check'],
+    [['--simulat'], 'unknown flag --simulat; did you mean --simulate?'],
+    [['config', '--chekc'], 'unknown flag --chekc; did you mean --check?'],
+    [['config', '--frobnicate'], 'unknown flag --frobnicate. List them: --help'],
     [['config', '--check=yes'], '--check takes no value, leave out "yes"'],
     [['--listen'], '--listen: its value is missing: give ADDRESS:PORT'],
     [['--listen', '--simulate'], '--listen: its value is missing: give ADDRESS:PORT before the flag --simulate'],
