@@ -1,7 +1,7 @@
-// Content negotiation as far as /metrics needs it: which of two formats, and whether compressed.
+// Content negotiation: which of two formats of /metrics, and which compressions a reader takes.
 
 /** The quality that an Accept-like header gives to a name; 0 when it is not named (wildcards count for `*` names only when asked for). */
-function qualityOf(header: string, wanted: RegExp): number {
+export function qualityOf(header: string, wanted: RegExp): number {
   let best = 0
   for (const part of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim())

@@ -1,5 +1,6 @@
 // The routes behind the guards of server.ts: health, API, runbooks and the dashboard's files. /metrics and /ws do not pass here.
 import { Hono } from 'hono'
+import { FOR_FILES, reply } from './compress.ts'
 import { addApi, refuse, type ApiOptions } from './api/routes.ts'
 import type { Readiness } from './health.ts'
 import { addRunbooks } from './runbooks.ts'
@@ -31,7 +32,7 @@ export function createApp({ ready, dashboardDir, runbooksDir, onError, ...api }:
     if (path.startsWith('/api/')) return refuse(c, { code: 'not_found', message: `${path.slice(0, 200)}: no such path; /api/v1/openapi.json names them all` })
     const file = await files.get(path)
     if (file !== undefined)
-      return c.body(new Uint8Array(file.body), 200, { ...PAGE_HEADERS, 'Content-Type': file.contentType, 'Cache-Control': file.cacheControl })
+      return reply(c, new Uint8Array(file.body), { ...PAGE_HEADERS, 'Content-Type': file.contentType, 'Cache-Control': file.cacheControl }, { offered: FOR_FILES })
     if (path === '/') return c.text(NOT_BUILT, 404, { 'X-Content-Type-Options': 'nosniff' })
     return refuse(c, { code: 'not_found', message: `${path.slice(0, 200)}: no such path` })
   })

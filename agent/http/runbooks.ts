@@ -2,6 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { nearest } from '../lib/nearest.ts'
 import { INCIDENT_KINDS } from '../model/kinds.ts'
+import { reply, type Reply } from './compress.ts'
 import type { Refusal } from './errors.ts'
 import { createStaticFiles } from './static.ts'
 
@@ -12,8 +13,8 @@ const isBrowser = (accept: string | undefined): boolean => accept?.includes('tex
 export function addRunbooks(app: Hono, folder: string, refuse: (c: Context, refusal: Refusal) => Response): void {
   const files = createStaticFiles(folder)
   const text = async (kind: string): Promise<string | undefined> => (await files.get(`/${kind}.md`))?.body.toString('utf8')
-  const send = (c: Context, markdown: string): Response =>
-    c.body(markdown, 200, {
+  const send = (c: Context, markdown: string): Reply =>
+    reply(c, markdown, {
       // Browsers save what they do not know; as plain text they show it.
       'Content-Type': isBrowser(c.req.header('accept')) ? 'text/plain; charset=utf-8' : 'text/markdown; charset=utf-8',
       'Cache-Control': 'no-cache',

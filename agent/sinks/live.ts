@@ -48,6 +48,13 @@ export type LiveSink = Sink &
 const MAX_MESSAGE_BYTES = 4 * 1024
 /** For the answer to a close; ws waits 30 s, in which a reader that was refused would hold its place. */
 const CLOSE_WITHIN_MS = 2_000
+/**
+ * Compressed readers at most: a frame is compressed for each of them anew. Measured: 40 kB of 8 GPUs take 0.4 ms and become 6 kB, which a page on a slow
+ * link needs; 1,000 readers would take ten times the CPU and four times the memory (shared reference runtime-facts, section 6).
+ */
+const MAX_DEFLATED = 16
+/** Without a context, as a frame is longer than deflate's window and no reader shall hold one. */
+const DEFLATE = { threshold: 2_048, serverNoContextTakeover: true, clientNoContextTakeover: true, zlibDeflateOptions: { level: 3, memLevel: 7 } } as const
 /** Connections that have yet to say their token; strangers must not take the places of all readers. */
 const MAX_UNKNOWN = 100
 
@@ -59,17 +66,20 @@ function messageOf(incident: IncidentSummary): Buffer {
 export function createLiveSink(options: LiveSinkOptions): LiveSink {
   const { views, hostname, simulated, maxReaders, intervalMs = 1_000, pingEveryMs = 30_000, authWithinMs = AUTH_WITHIN_MS } = options
   const maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES
-  // Deflate costs ten times the CPU and four times the memory at 1,000 readers (shared reference runtime-facts, section 6).
   // @types/ws does not know `closeTimeout` yet.
   const settings: ServerOptions & { readonly closeTimeout: number } = {
     noServer: true,
     clientTracking: false,
-    perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     closeTimeout: CLOSE_WITHIN_MS,
     handleProtocols: (_offered, request) => readSubprotocol(request.headers['sec-websocket-protocol']).chosen ?? false,
   }
-  const server = new WebSocketServer(settings)
+  const server = new WebSocketServer({ ...settings, perMessageDeflate: false })
+  const deflating = new WebSocketServer({ ...settings, perMessageDeflate: DEFLATE })
+  let deflated = 0
+  /** Whether this reader's frames are compressed: while few are, and it offers to take them so. */
+  const serverFor = ({ headers }: IncomingMessage): WebSocketServer =>
+    deflated < MAX_DEFLATED && headers['sec-websocket-extensions']?.includes('permessage-deflate') === true ? deflating : server
   const readers = new Map<WebSocket, Reader>()
   const sockets = new Set<WebSocket>()
   let skipped = 0
@@ -98,10 +108,13 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
   }
   const connected = (socket: WebSocket, access: Access, authenticated: boolean): void => {
     sockets.add(socket)
+    const counted = socket.extensions === '' ? 0 : 1
+    deflated += counted
     socket.on('error', () => socket.terminate()) // a broken peer, or a message that is too large: 'close' follows
     socket.on('close', () => {
       sockets.delete(socket)
       readers.delete(socket)
+      deflated -= counted
     })
     if (authenticated) admit(socket)
     else awaitToken(socket, access, authWithinMs, () => admit(socket))
@@ -130,7 +143,7 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
           message: `${MAX_UNKNOWN} readers are connected that have not sent their token yet. Try again in a few seconds`,
         })
       }
-      server.handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
+      serverFor(request).handleUpgrade(request, socket, head, (ws) => connected(ws, access, verdict.authenticated))
     },
     revoke() {
       for (const socket of sockets) socket.close(CLOSE_REFUSED, 'http.token has changed: connect again with the new one')

@@ -1,5 +1,6 @@
 // Whether a model fits this host's GPUs: /api/v1/fit, and what each of them has left. Reckons only; no files are read and nothing is changed.
 import type { Context, Hono } from 'hono'
+import type { Reply } from '../compress.ts'
 import type { GpuRoom } from '../../model/fit.ts'
 import type { HistoryView } from '../../store/history-view.ts'
 import type { Refusal } from '../errors.ts'
@@ -10,7 +11,7 @@ export const MAX_CONFIG_BYTES = 1024 * 1024
 const MAX_NAME = 100
 
 type Answers = {
-  readonly answer: (c: Context, value: unknown) => Response
+  readonly answer: (c: Context, value: unknown) => Reply
   readonly refuse: (c: Context, refusal: Refusal) => Response
 }
 export type FitApi = { readonly views: Views; readonly history: HistoryView | undefined; readonly now: () => number }

@@ -1,5 +1,6 @@
 // The incidents of the API: a bounded list, one whole, and its report in Markdown.
 import type { Context, Hono } from 'hono'
+import { reply, type Reply } from '../compress.ts'
 import { INCIDENT_STATUSES, type Incident, type IncidentFilter, type IncidentsView, type IncidentStatus } from '../../model/incident.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
@@ -44,10 +45,10 @@ export function parseIncidentQuery(search: URLSearchParams): { readonly filter: 
   }
 }
 
-export type Answers = { readonly answer: (c: Context, value: unknown) => Response; readonly refuse: (c: Context, refusal: Refusal) => Response }
+export type Answers = { readonly answer: (c: Context, value: unknown) => Reply; readonly refuse: (c: Context, refusal: Refusal) => Response }
 
 export function addIncidents(app: Hono, { incidents, report }: IncidentApiOptions, { answer, refuse }: Answers): void {
-  const withIncident = (c: Context, respond: (incident: Incident) => Response): Response => {
+  const withIncident = (c: Context, respond: (incident: Incident) => Reply): Reply => {
     const id = c.req.param('id') ?? ''
     const incident = /^[0-9a-f]{16}$/.test(id) ? incidents.get(id) : undefined
     return incident === undefined ? refuse(c, { code: 'not_found', message: `no incident ${quoted(id)}; /api/v1/incidents lists them` }) : respond(incident)
@@ -59,7 +60,7 @@ export function addIncidents(app: Hono, { incidents, report }: IncidentApiOption
   app.get('/api/v1/incidents/:id', (c) => withIncident(c, (incident) => answer(c, incident)))
   app.get('/api/v1/incidents/:id/report', (c) =>
     withIncident(c, (incident) =>
-      c.body(report(incident), 200, { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }),
+      reply(c, report(incident), { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }),
     ),
   )
 }

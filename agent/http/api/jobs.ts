@@ -1,5 +1,6 @@
 // The jobs of the API: a bounded list, what groups of them used, the runs of one, and its report in Markdown. `warpwatch exec` reports its command here.
 import type { Context, Hono } from 'hono'
+import { reply, type Reply } from '../compress.ts'
 import type { ExecEvent } from '../../model/event.ts'
 import { JOB_GROUPS, type JobFilter, type JobGroup, type JobsView, type Run } from '../../model/job.ts'
 import type { Answers } from './incidents.ts'
@@ -37,7 +38,7 @@ export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFi
 }
 
 export function addJobs(app: Hono, { view, report, record, send }: JobApi, { answer, refuse }: Answers): void {
-  const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Response): Response => {
+  const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Reply): Reply => {
     const id = c.req.param('id') ?? ''
     const [newest, ...before] = /^[0-9a-f]{16}$/.test(id) ? view.runs(id, RUNS) : []
     return newest === undefined ? refuse(c, { code: 'not_found', message: `no job ${quoted(id)}; /api/v1/jobs lists them` }) : use([newest, ...before])
@@ -51,7 +52,7 @@ export function addJobs(app: Hono, { view, report, record, send }: JobApi, { ans
   app.get('/api/v1/jobs/:id', (c) => withRuns(c, (runs) => answer(c, runs)))
   app.get('/api/v1/jobs/:id/report', (c) =>
     withRuns(c, (runs) =>
-      c.body(report(runs), 200, { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }),
+      reply(c, report(runs), { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }),
     ),
   )
   app.post('/api/v1/jobs/exec', async (c) => {

@@ -1,5 +1,6 @@
 // What people may change over HTTP: silences, acknowledgements, and that an incident is repaired. Who may is decided in guards.ts.
 import type { Context, Hono } from 'hono'
+import type { Reply } from '../compress.ts'
 import type { Incident, IncidentsView } from '../../model/incident.ts'
 import type { NewSilence, Silence, Word } from '../../model/maintenance.ts'
 import type { Refusal } from '../errors.ts'
@@ -15,7 +16,7 @@ export type MaintenanceApi = {
   readonly resolve: (incident: string, said: Word) => boolean
 }
 type Answers = {
-  readonly answer: (c: Context, value: unknown, status?: 200 | 201) => Response
+  readonly answer: (c: Context, value: unknown, status?: 200 | 201) => Reply
   readonly refuse: (c: Context, refusal: Refusal) => Response
 }
 

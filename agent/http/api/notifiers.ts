@@ -1,5 +1,6 @@
 // The notifiers of the API: how each is, a test message to one of them, and what was set aside tried again. Who may is decided in guards.ts.
 import type { Context, Hono } from 'hono'
+import type { Reply } from '../compress.ts'
 import { nearest } from '../../lib/nearest.ts'
 import { INCIDENT_KINDS, isIncidentKind, type IncidentKind } from '../../model/kinds.ts'
 import type { NotifierRow, NotifierTest } from '../../model/notification.ts'
@@ -13,7 +14,7 @@ export type NotifierApi = {
   readonly retry: (name: string) => number
 }
 type Answers = {
-  readonly answer: (c: Context, value: unknown) => Response
+  readonly answer: (c: Context, value: unknown) => Reply
   readonly refuse: (c: Context, refusal: Refusal) => Response
 }
 

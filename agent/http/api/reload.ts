@@ -1,5 +1,6 @@
 // POST /-/reload: the configuration is read again, as on SIGHUP. Who may ask for it is decided in guards.ts.
 import type { Context, Hono } from 'hono'
+import type { Reply } from '../compress.ts'
 import type { ReloadResult } from '../../model/reload.ts'
 import type { Refusal } from '../errors.ts'
 import { RELOAD_PATH } from '../guards.ts'
@@ -8,7 +9,7 @@ import { RELOAD_PATH } from '../guards.ts'
 export type ReloadApi = () => Promise<ReloadResult>
 
 type Answers = {
-  readonly answer: (c: Context, value: unknown) => Response
+  readonly answer: (c: Context, value: unknown) => Reply
   readonly refuse: (c: Context, refusal: Refusal) => Response
 }
 

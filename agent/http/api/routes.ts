@@ -1,5 +1,6 @@
 // The JSON API under /api/v1: the present from the shared rows, the past from the history.
 import type { Context, Hono } from 'hono'
+import { reply, type Reply } from '../compress.ts'
 import { errorBody, STATUS, type Refusal } from '../errors.ts'
 import { AnswerTooLargeError, type HistorySeries, type HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
@@ -37,17 +38,17 @@ const NO_STORE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-stor
 
 export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBody(refusal), STATUS[refusal.code], { ...NO_STORE, ...refusal.headers })
 
-const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
+const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Reply => reply(c, JSON.stringify(value), NO_STORE, { status })
 
 const rendered = new WeakMap<object, Uint8Array<ArrayBuffer>>()
 /** Rows of a tick as bytes, made once and shared: hundreds of readers that take nothing then hold one copy. */
-function answerRows(c: Context, rows: object): Response {
+function answerRows(c: Context, rows: object): Reply {
   let bytes = rendered.get(rows)
   if (bytes === undefined) {
     bytes = new TextEncoder().encode(JSON.stringify(rows))
     rendered.set(rows, bytes)
   }
-  return c.body(bytes, 200, NO_STORE)
+  return reply(c, bytes, NO_STORE)
 }
 
 const NO_NOTIFIERS: NotifierApi = {
@@ -101,6 +102,6 @@ export function addApi(app: Hono, options: ApiOptions): void {
       const { createOpenApi } = await import('./openapi.ts')
       openApi = JSON.stringify(createOpenApi())
     }
-    return c.body(openApi, 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' })
+    return reply(c, openApi, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' })
   })
 }

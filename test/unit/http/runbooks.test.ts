@@ -20,7 +20,7 @@ describe('runbooks', () => {
   test('a browser gets a type that it shows', async () => {
     await using running = await runServer()
     const { headers, text } = await get(`${running.url}/runbooks/xid`, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
-    expect([headers['content-type'], headers['vary']]).toEqual(['text/plain; charset=utf-8', 'Accept'])
+    expect([headers['content-type'], headers['vary']]).toEqual(['text/plain; charset=utf-8', 'Accept, Accept-Encoding'])
     expect(text).toContain('# `xid`: ')
   })
 

@@ -17,15 +17,22 @@ import { fillStore, T } from './fixture.ts'
 import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
 import { JOB, RUN } from './job-fixture.ts'
 
-export type Answer = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly text: string }
+export type Bytes = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly body: Buffer }
+export type Answer = Omit<Bytes, 'body'> & { readonly text: string }
 
 /** `target`: sent as it stands instead of the URL's path. */
-export const get = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', body?: string, target?: string): Promise<Answer> =>
+export async function get(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', sent?: string, target?: string): Promise<Answer> {
+  const { body, ...rest } = await getBytes(url, headers, method, sent, target)
+  return { ...rest, text: body.toString() }
+}
+
+/** The body as it came, compressed or not. */
+export const getBytes = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', body?: string, target?: string): Promise<Bytes> =>
   new Promise((resolve, reject) => {
     const call = request(url, { method, headers, agent: false, ...(target === undefined ? {} : { path: target }) }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }))
     })
     call.on('error', reject)
     call.end(body)
