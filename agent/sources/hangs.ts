@@ -149,9 +149,9 @@ export function createHangsSource(options: HangsOptions): Source {
             entries.delete(key)
             continue
           }
-          if (entry.looking || looking >= AT_ONCE || entry.job.done || hasEnded(entry.job, latest.inventory)) continue
+          if (entry.looking || looking >= AT_ONCE || entry.job.done) continue
           const silentMs = entry.still.due(t)
-          if (silentMs !== undefined) void lookAt(entry, t, silentMs, gpus)
+          if (silentMs !== undefined && !hasEnded(entry.job, latest.inventory)) void lookAt(entry, t, silentMs, gpus)
         }
       })
     },

@@ -44,8 +44,10 @@ export function jobsNow(t: number, said: readonly JobProgress[], running: readon
       ...(phase !== undefined && LONG_PHASES.has(phase) ? { busyWith: phase } : {}),
     })
   }
+  const named = new Set([...jobs.values()].map(({ run }) => run?.job_id))
   for (const run of running) {
-    if (run.gpus.length === 0 || [...jobs.values()].some((job) => job.run?.job_id === run.job_id)) continue
+    if (run.gpus.length === 0 || named.has(run.job_id)) continue
+    named.add(run.job_id)
     const own = run.gpus.flatMap(({ uuid }) => gpus.get(uuid) ?? [])
     const spins = own.some((gpu) => gpu.spins === true)
     // Without a GPU that waits in a kernel nothing says that it should compute.
