@@ -109,6 +109,14 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
     },
     figures: () => runs.figures(running.values()),
     live: runs.all,
+    running: () =>
+      [...running.values()].map(({ identity: { job, job_id, container, pid }, usage }) => ({
+        job,
+        job_id,
+        gpus: usage.seats(),
+        ...(container === undefined ? {} : { container }),
+        ...(pid === undefined ? {} : { pid }),
+      })),
     strangers: host.strangers,
     roots: () =>
       [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>
