@@ -60,17 +60,26 @@ export function createPipeline({ stores, diagnosis, incidents, outputs, ticks }:
       failed(name, on, error)
     }
   }
+  /** Some thirty times a second to a dozen parts, so without a function made for each. */
+  const give = (part: TakesEvents, event: Event): void => {
+    try {
+      part.ingest(event)
+    } catch (error) {
+      failed(part.name, 'an event', error)
+    }
+  }
   const publish = (incident: IncidentSummary): void => {
     for (const output of outputs.incidents) guarded(output.name, 'an incident', () => output.incident(incident))
   }
   const changed = (all: readonly Incident[]): void => {
     for (const incident of all) guarded(incidents.name, 'an incident', () => publish(incidents.keep(incident)))
   }
+  const judged: TakesEvents = { name: diagnosis.name, ingest: (event) => changed(diagnosis.ingest(event)) }
   return {
     ingest(event) {
-      for (const store of stores) guarded(store.name, 'an event', () => store.ingest(event))
-      guarded(diagnosis.name, 'an event', () => changed(diagnosis.ingest(event)))
-      for (const output of outputs.events) guarded(output.name, 'an event', () => output.ingest(event))
+      for (const store of stores) give(store, event)
+      give(judged, event)
+      for (const output of outputs.events) give(output, event)
     },
     publish: (all) => all.forEach(publish),
     tick(t) {

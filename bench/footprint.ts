@@ -73,14 +73,14 @@ async function profiled(env: NodeJS.ProcessEnv): Promise<readonly Row[]> {
 }
 
 async function compare(size: Size, ref: string | undefined): Promise<void> {
-  using other = ref === undefined ? undefined : buildOf(ref)
+  using other = ref === undefined ? undefined : await buildOf(ref)
   const scene = await startScene(size)
   try {
-    const start = (label: string, port: number, main?: string): Measured => ({
-      label,
-      agent: startAgentProcess({ port, env: scene.env, ...(main === undefined ? {} : { main }) }),
-    })
-    const agents = [start('this', 19_840), ...(other === undefined ? [] : [start(other.commit, 19_841, other.main)])]
+    const { env } = scene
+    const agents: readonly Measured[] = [
+      { label: 'this', agent: startAgentProcess({ port: 19_840, env }) },
+      ...(other === undefined ? [] : [{ label: other.commit, agent: startAgentProcess({ port: 19_841, env, main: other.main, nodeFlags: other.nodeFlags }) }]),
+    ]
     const labels = agents.map(({ label }) => label)
     await sleep(SETTLE_S * 1_000)
     const first = await measure(agents, MEASURE_S)

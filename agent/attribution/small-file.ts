@@ -31,3 +31,18 @@ export function readSmallFile(path: string): string {
     closeSync(fd)
   }
 }
+
+/** The text of a file that is read again and again: kept open, and rendered again at offset 0. Throws as `openSync` and `readSync` do, and opens it anew the next time. */
+export function keepOpen(path: string): () => string {
+  let fd: number | undefined
+  return () => {
+    fd ??= openSync(path, 'r')
+    try {
+      return readToEnd(fd, 0)
+    } catch (error) {
+      closeSync(fd)
+      fd = undefined
+      throw error
+    }
+  }
+}

@@ -57,7 +57,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   [containerGpuRequested.name, 'given'],
   [processGpuMemoryBytes.name, 'process'],
 ])
-type Part = { readonly from: SourceReadings; readonly readings: Readonly<Record<Role, readonly Reading[]>> }
+type Part = { readonly from: SourceReadings; seen: number; readonly readings: Readonly<Record<Role, readonly Reading[]>> }
 const NONE: readonly never[] = []
 const EMPTY: Part['readings'] = { gpu: NONE, mig: NONE, container: NONE, given: NONE, process: NONE }
 
@@ -99,8 +99,9 @@ export const inventoryOf = (readings: readonly Reading[]): Inventory => {
 
 /** Asked often and changed seldom: a new group is read once, and an index is rebuilt only when what it is made of has changed. */
 export function createInventory({ groups, version }: InventoryInput): Inventory {
-  let parts = new Map<SourceReadings, Part>()
+  const parts = new Map<SourceReadings, Part>()
   let seen = -1
+  let round = 0
   const stale: Record<Role, boolean> = { gpu: true, mig: true, container: true, given: true, process: true }
   let cards: {
     readonly list: readonly HostGpu[]
@@ -117,15 +118,23 @@ export function createInventory({ groups, version }: InventoryInput): Inventory 
     const now = version()
     if (now === seen) return
     seen = now
-    const next = new Map<SourceReadings, Part>()
+    round++
     const came: Part[] = []
+    const gone: Part[] = []
     for (const from of groups()) {
       let part = parts.get(from)
-      if (part === undefined) came.push((part = { from, readings: readingsOf(from) }))
-      next.set(from, part)
+      if (part === undefined) {
+        parts.set(from, (part = { from, seen: round, readings: readingsOf(from) }))
+        if (part.readings !== EMPTY) came.push(part)
+      }
+      part.seen = round
     }
-    const gone = [...parts.values()].filter(({ from, readings }) => readings !== EMPTY && !next.has(from))
-    parts = next
+    for (const part of parts.values()) {
+      if (part.seen === round) continue
+      parts.delete(part.from)
+      if (part.readings !== EMPTY) gone.push(part)
+    }
+    if (came.length === 0 && gone.length === 0) return
     for (const role of ['gpu', 'mig', 'container', 'given', 'process'] as const) {
       // The time of a holding counts too, so processes are always new.
       const before = gone.flatMap(({ readings }) => readings[role])

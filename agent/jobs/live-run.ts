@@ -32,7 +32,10 @@ export type LiveRun = {
   lastRootAt: number | undefined
   end: RunEnd | undefined
   verdict: EndVerdict | undefined
+  /** Something happened to it: to be stored at once. */
   isDirty: boolean
+  /** Only its figures have moved, as they do each second: to be stored now and then. */
+  hasMoved: boolean
 }
 export type Crash = { readonly t: number; readonly signal: string }
 export type SeenIncident = RunIncident & {
@@ -102,6 +105,7 @@ const blank = () => ({
   end: undefined,
   verdict: undefined,
   isDirty: true,
+  hasMoved: false,
 })
 
 function identityOf(run: Run): JobIdentity {

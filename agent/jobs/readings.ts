@@ -53,7 +53,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
   }
   const memory = (run: LiveRun, bytes: number): void => {
     // A peak is worth a write when it is noticeably higher.
-    if (run.memoryPeak === undefined || bytes > run.memoryPeak * 1.01) run.isDirty = true
+    if (run.memoryPeak === undefined || bytes > run.memoryPeak * 1.01) run.hasMoved = true
     run.memoryPeak = Math.max(run.memoryPeak ?? 0, bytes)
   }
   const oomKills = (run: LiveRun, count: number, t: number): void => {
@@ -69,7 +69,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       run.usage.held(key, seat, t, bytes, holders.get(key) ?? 1, now === undefined || Math.abs(t - now.t) > READ_WITHIN_MS ? undefined : now)
       run.seenAt = Math.max(run.seenAt, t)
       run.isRestored = false
-      run.isDirty = true
+      run.hasMoved = true
     }
   }
   return ({ t, source, group, readings }) => {

@@ -16,8 +16,8 @@ export type JobTracker = JobInterest & {
   readonly ingest: (event: Event) => void
   readonly incident: (incident: IncidentSummary) => void
   readonly tick: (t: number) => void
-  /** Those that have changed since the last call, as they are to be stored. */
-  readonly changed: () => readonly StoredRun[]
+  /** Those to which something happened since the last call, as they are to be stored; with `moved` also those of which only the figures have moved. */
+  readonly changed: (moved: boolean) => readonly StoredRun[]
   readonly figures: () => JobFigures
   /** Running, and those that ended within the last minute. */
   readonly live: () => readonly LiveRun[]
@@ -97,17 +97,26 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       if (Math.abs(t - beganAt) > RESTORE_MS) for (const run of running.values()) if (run.isRestored) runs.close(run, { t: run.seenAt })
       runs.tick(t)
     },
-    changed() {
+    changed(moved) {
       const found: StoredRun[] = []
       for (const run of runs.all()) {
-        if (!run.isDirty) continue
+        if (!run.isDirty && !(moved && run.hasMoved)) continue
         run.isDirty = false
+        run.hasMoved = false
         found.push({ key: run.key, roots: [...run.roots.values()], row: rowOf(run) })
       }
       return found
     },
     figures: () => runs.figures(running.values()),
     live: runs.all,
+    running: () =>
+      [...running.values()].map(({ identity: { job, job_id, container, pid }, usage }) => ({
+        job,
+        job_id,
+        gpus: usage.seats(),
+        ...(container === undefined ? {} : { container }),
+        ...(pid === undefined ? {} : { pid }),
+      })),
     strangers: host.strangers,
     roots: () =>
       [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>

@@ -31,6 +31,7 @@ export type Usage = {
   /** Memory that it held on all its GPUs together, at most. */
   readonly memoryPeak: () => number | undefined
   readonly rows: () => readonly RunGpu[]
+  readonly seats: () => readonly Seat[]
   readonly totals: () => { readonly active: number; readonly idle: number; readonly held: number; readonly joules: number | undefined }
   /** GPU seconds held since `t`: what a crash throws away that saved its state then. */
   readonly since: (t: number, end: number) => number
@@ -97,6 +98,7 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
         ...(wattsMs === 0 ? {} : { energy_joules: Math.round(joules) }),
         ...(peakBytes === 0 ? {} : { memory_peak_bytes: peakBytes }),
       })),
+    seats: () => Array.from(seats.values(), ({ seat }) => seat),
     totals() {
       const sum = { active: 0, idle: 0, held: 0, joules: 0 }
       let hasEnergy = false

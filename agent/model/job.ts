@@ -131,6 +131,9 @@ export type JobsView = {
   readonly runs: (job: string, limit: number) => readonly Run[]
 }
 
+/** Of a run that goes on, what other sources ask for every two seconds. */
+export type RunningRun = Pick<Run, 'job' | 'job_id' | 'container' | 'pid'> & { readonly gpus: readonly Pick<RunGpu, 'uuid'>[] }
+
 /** What the tracker of jobs wants to know of the host; the sources answer by events. */
 export type JobInterest = {
   /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
@@ -139,6 +142,7 @@ export type JobInterest = {
   readonly roots: () => readonly JobRoot[]
   /** Ids of containers whose runs were open when the agent ended, and that were not seen since. */
   readonly unconfirmed: () => readonly string[]
+  readonly running: () => readonly RunningRun[]
 }
 
 /** What the metrics say; only jobs that ran since the agent started. */

@@ -30,18 +30,20 @@ export function createSeriesInterner(metrics: readonly MetricDef[]): SeriesInter
 
 export type SeriesTable = {
   readonly announce: (entries: SeriesAnnouncement['series']) => void
-  /** Readings of a sample. What was never announced or is not finite is left out. */
+  /** Readings of a sample; one that has not changed is the same object again. What was never announced or is not finite is left out. */
   readonly resolve: (ids: readonly number[], values: readonly unknown[]) => Reading[]
 }
 
 /** The numbers of one child's life; `complain` hears of each thing that does not fit. */
 export function createSeriesTable(interner: SeriesInterner, complain: (problem: string) => void): SeriesTable {
-  const byId = new Map<number, Series>()
+  const series: (Series | undefined)[] = []
+  const last: (Reading | undefined)[] = []
   return {
     announce(entries) {
       for (const [id, metric, labels] of entries) {
         try {
-          byId.set(id, interner.intern(metric, labels))
+          series[id] = interner.intern(metric, labels)
+          last[id] = undefined
         } catch (error) {
           complain(messageOf(error))
         }
@@ -50,12 +52,16 @@ export function createSeriesTable(interner: SeriesInterner, complain: (problem: 
     resolve(ids, values) {
       const readings: Reading[] = []
       for (let i = 0; i < ids.length; i++) {
-        const id = ids[i]
+        const id = ids[i] ?? -1
         const value = values[i]
-        const series = id === undefined ? undefined : byId.get(id)
-        if (series === undefined) complain(`it sent a value of series ${id}, which it never announced`)
-        else if (typeof value !== 'number' || !Number.isFinite(value)) complain(`it sent no finite number for ${series.key} but ${String(value)}`)
-        else readings.push({ series, value })
+        const of = series[id]
+        if (of === undefined) complain(`it sent a value of series ${id}, which it never announced`)
+        else if (typeof value !== 'number' || !Number.isFinite(value)) complain(`it sent no finite number for ${of.key} but ${String(value)}`)
+        else {
+          let reading = last[id]
+          if (reading?.value !== value) last[id] = reading = { series: of, value }
+          readings.push(reading)
+        }
       }
       return readings
     },

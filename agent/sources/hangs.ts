@@ -6,7 +6,7 @@ import { createStandstill, type Standstill } from '../hang/notice/standstill.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import { gpuSpinning } from '../metrics/gpu-spinning.ts'
 import type { HangEvent } from '../model/event.ts'
-import type { Run } from '../model/job.ts'
+import type { RunningRun } from '../model/job.ts'
 import type { Log, Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import { messageOf } from '../text/error.ts'
@@ -25,7 +25,7 @@ const GONE_MS = 15_000
 
 export type HangsOptions = {
   readonly progress: Pick<ProgressBook, 'jobs' | 'lastLines'>
-  readonly running: () => readonly Run[]
+  readonly running: () => readonly RunningRun[]
   readonly latest: Pick<LatestStore, 'of'> & { readonly inventory: Pick<Inventory, 'containers' | 'processes'> }
   readonly afterMs: number
   readonly lookMs: number
@@ -149,9 +149,9 @@ export function createHangsSource(options: HangsOptions): Source {
             entries.delete(key)
             continue
           }
-          if (entry.looking || looking >= AT_ONCE || entry.job.done || hasEnded(entry.job, latest.inventory)) continue
+          if (entry.looking || looking >= AT_ONCE || entry.job.done) continue
           const silentMs = entry.still.due(t)
-          if (silentMs !== undefined) void lookAt(entry, t, silentMs, gpus)
+          if (silentMs !== undefined && !hasEnded(entry.job, latest.inventory)) void lookAt(entry, t, silentMs, gpus)
         }
       })
     },
@@ -202,7 +202,7 @@ export const hangs = defineSource({
     return createHangsSource({
       progress,
       latest,
-      running: () => jobs.figures().running,
+      running: jobs.running,
       afterMs: config.hangs.after,
       lookMs: config.hangs.look,
       ras: config.hangs.ras,

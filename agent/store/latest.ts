@@ -46,7 +46,9 @@ export function createLatestStore(): LatestStore {
     expire(now) {
       // Once a second who is here is learnt, whether anybody asks or not: what is dropped is remembered.
       inventory.gpus()
-      for (const [key, group] of groups) if ((group.expiresAt < now || group.t - now > CLOCK_SET_BACK_MS) && groups.delete(key)) version += 1
+      groups.forEach((group, key) => {
+        if ((group.expiresAt < now || group.t - now > CLOCK_SET_BACK_MS) && groups.delete(key)) version += 1
+      })
     },
     groups: () => groups.values(),
     of(metric) {

@@ -102,7 +102,10 @@ export function createSourceStatistics(): SourceStatistics {
       })),
     eventCounts: () => eventCounts,
     expire(now) {
-      for (const entry of entries.values()) for (const [name, group] of entry.groups) if (group.expiresAt < now) entry.groups.delete(name)
+      for (const { groups } of entries.values())
+        groups.forEach((group, name) => {
+          if (group.expiresAt < now) groups.delete(name)
+        })
     },
   }
 }

@@ -22,12 +22,16 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
+/** Figures of runs that go on move each second; a crash of the agent costs them this much. Whoever asks for them is answered with those of now. */
+const FIGURES_EVERY_MS = 10_000
+
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
   const store = createJobStore({ directory: config.data_dir, log })
   const tracker = createJobTracker({ nextRun: store.nextRun })
-  const save = (): void => {
-    const changed = tracker.changed()
+  let figuresAt = 0
+  const save = (moved: boolean): void => {
+    const changed = tracker.changed(moved)
     if (changed.length === 0) return
     // First whoever is to hear of it: after a crash in between, the run is still open in the store and ends once more.
     for (const { row } of changed) if (row.outcome !== undefined) ended(row)
@@ -37,16 +41,31 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     name: 'jobs',
     ingest(event) {
       tracker.ingest(event)
-      // Readings change a run each second, which the tick writes; a start or an end is written at once.
-      if (event.type !== 'scrape' && event.type !== 'log') save()
+      // Readings change a run each second, which the ticks write; a start or an end is written at once.
+      if (event.type !== 'scrape' && event.type !== 'log') save(false)
     },
     incident: tracker.incident,
     tick(t) {
       tracker.tick(t)
-      save()
+      const moved = Math.abs(t - figuresAt) >= FIGURES_EVERY_MS
+      if (moved) figuresAt = t
+      save(moved)
       store.maintain(t)
     },
-    view: store,
+    view: {
+      list(filter) {
+        save(true)
+        return store.list(filter)
+      },
+      groups(by, filter) {
+        save(true)
+        return store.groups(by, filter)
+      },
+      runs(job, limit) {
+        save(true)
+        return store.runs(job, limit)
+      },
+    },
     live: () => tracker.live().map(rowOf),
     ofExec(id) {
       const run = tracker.live().findLast(({ key }) => key === execKey(id))
@@ -55,7 +74,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     interest: tracker,
     restore: () => tracker.restore(store.open()),
     close() {
-      save()
+      save(true)
       store.close()
     },
   }

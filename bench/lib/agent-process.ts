@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { nodeFlags } from '../../scripts/node-flags.mjs'
+import { nodeFlags as ownFlags } from '../../scripts/node-flags.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const MAIN = join(root, 'dist/main.js')
@@ -45,14 +45,16 @@ type StartOptions = {
   readonly env?: NodeJS.ProcessEnv
   /** Another build's, or the sources'. */
   readonly main?: string
+  /** For Node, as that build has them. */
+  readonly nodeFlags?: readonly string[]
   /** For Node, beside the agent's own. */
   readonly flags?: readonly string[]
 }
 
-export function startAgentProcess({ main = MAIN, flags = [], ...options }: StartOptions): AgentProcess {
+export function startAgentProcess({ main = MAIN, flags = [], nodeFlags = ownFlags([]), ...options }: StartOptions): AgentProcess {
   if (!existsSync(main)) throw new Error(`no ${main}; run \`npm run build\` first`)
   const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-bench-'))
-  const args = [...nodeFlags([]), ...flags, main, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
+  const args = [...nodeFlags, ...flags, main, 'run', '--listen', `127.0.0.1:${options.port}`, '--data-dir', dataDir, ...(options.args ?? [])]
   const child: ChildProcess = spawn(process.execPath, args, { cwd: dataDir, env: { ...process.env, ...options.env }, stdio: ['ignore', 'ignore', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`the agent could not be started: ${args.join(' ')}`)

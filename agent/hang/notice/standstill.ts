@@ -65,10 +65,9 @@ export function createStandstill(afterMs: number): Standstill {
       hangs = false
     },
     due(t) {
+      if (last === undefined || t < nextLook || t - last < afterMs) return undefined
       const each = usual()
-      if (last === undefined || each === undefined || t < nextLook) return undefined
-      const silent = t - last
-      return silent >= Math.max(afterMs, GAPS * each) ? silent : undefined
+      return each !== undefined && t - last >= GAPS * each ? t - last : undefined
     },
     looked(t, { verdict, confidence, place }) {
       const before = looks.at(-1)

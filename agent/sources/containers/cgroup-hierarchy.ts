@@ -1,5 +1,5 @@
 // Finds a container's cgroup directories: by a process of it, or by walking the tree for names that hold a container's id.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { containerOfPath, parseCgroupLines } from '../../attribution/cgroup-path.ts'
 import { readSmallFile } from '../../attribution/small-file.ts'
@@ -21,7 +21,7 @@ export type CgroupHierarchy = {
   readonly ofProcess: (pid: number, id: string) => ContainerCgroup | undefined
   /** The cgroup at a path that `walk` gave. */
   readonly at: (path: string) => ContainerCgroup
-  /** All directories named by a container's id, monitors left out. Costs about 20 µs per directory: for slow rates. */
+  /** All directories named by a container's id, monitors left out. Costs about 20 µs for each directory that has others in it: for slow rates. */
   readonly walk: () => readonly FoundContainer[]
 }
 
@@ -107,6 +107,10 @@ export function openCgroupHierarchy(cgroupRoot: string, procRoot: string): Cgrou
   }
 }
 
+/** A directory has a link from its name, one from itself, and one from each directory in it (kernfs, as most file systems; those that do not count say 1). */
+const NO_DIRECTORIES = 2
+const isLeaf = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.nlink === NO_DIRECTORIES
+
 function walkTree(root: string): readonly FoundContainer[] {
   const found = new Map<string, FoundContainer>()
   let visited = 0
@@ -114,6 +118,8 @@ function walkTree(root: string): readonly FoundContainer[] {
     if (depth > MAX_DEPTH || ++visited > MAX_DIRECTORIES) return
     let entries
     try {
+      // A container's own directory has some forty files and mostly no other directory.
+      if (isLeaf(root + path)) return
       entries = readdirSync(root + path, { withFileTypes: true })
     } catch {
       return // removed meanwhile, or not ours to read

@@ -36,6 +36,9 @@ let openFiles = 0
 /** USER_HZ, the unit of cpuacct.stat: 100 on every architecture that Linux still has but Alpha and IA-64 (include/asm-generic/param.h). */
 const TICKS_PER_SECOND = 100
 
+/** memory.stat is forty lines that the kernel adds up: while the usage stays the same to the byte it is read again after so many seconds only. */
+const SAME_USAGE = 9
+
 /** Names of the files; undefined where the version has no such file. */
 const FILES = {
   1: { cpu: 'cpuacct.usage', usage: 'memory.usage_in_bytes', limit: 'memory.limit_in_bytes', oom: 'memory.oom_control', inactive: 'total_inactive_file' },
@@ -117,11 +120,15 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       return name === 'ENOENT' || name === 'ENODEV'
     }
   }
+  /** The last one, and how often it was told again. */
+  let memory: { readonly used: number; readonly is: Measured; times: number } | undefined
   const readMemory = (): Measured => {
     const used = measure(usage, names.usage, parseNumber)
     if (typeof used !== 'number') return used
+    if (memory?.used === used && memory.times++ < SAME_USAGE) return memory.is
     const inactive = measure(stat, 'memory.stat', inactiveFile)
-    return typeof inactive === 'number' ? workingSet(used, inactive) : inactive
+    memory = { used, is: typeof inactive === 'number' ? workingSet(used, inactive) : inactive, times: 0 }
+    return memory.is
   }
 
   return {

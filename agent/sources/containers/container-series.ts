@@ -89,6 +89,19 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
     further.set(key, made)
     return made
   }
+  /** Its labels change with each restart. */
+  const infoOf = ({ runtime, pid, state, started }: ContainerFacts): Reading => ({
+    series: makeSeries(containerInfo, {
+      ...labels,
+      ...(runtime === undefined ? {} : { runtime }),
+      ...(pid === undefined ? {} : { pid: String(pid) }),
+      ...(state === undefined ? {} : { state }),
+      ...(started === undefined ? {} : { started }),
+    }),
+    value: 1,
+  })
+  let told: ContainerFacts = {}
+  let info = infoOf(told)
   const gap = (metric: MetricDef, why: Unread, out: Output, own: Labels = labels): void => {
     out.gaps.push({ metric: metric.name, labels: own, reason: why.reason, detail: why.detail })
   }
@@ -121,13 +134,9 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       if (cores !== 'unlimited') put(cpuLimit, cores, out)
     },
     facts(facts, out) {
-      const own: Record<string, string> = {}
-      if (facts.runtime !== undefined) own['runtime'] = facts.runtime
-      if (facts.pid !== undefined) own['pid'] = String(facts.pid)
-      if (facts.state !== undefined) own['state'] = facts.state
-      if (facts.started !== undefined) own['started'] = facts.started
-      // Made again each time: it is written every ten seconds, and its labels change with every restart.
-      out.readings.push({ series: makeSeries(containerInfo, { ...labels, ...own }), value: 1 })
+      if (facts !== told) info = infoOf(facts)
+      told = facts
+      out.readings.push(info)
       if (facts.restartCount !== undefined) out.readings.push({ series: restarts, value: facts.restartCount })
     },
     gpus(request, out) {

@@ -1,5 +1,5 @@
 // Every job that may stop, and its newest sign of progress: its own words where it says any, else that its GPUs compute.
-import type { Run } from '../../model/job.ts'
+import type { RunningRun } from '../../model/job.ts'
 import type { JobProgress } from '../logs/progress-book.ts'
 import type { GpuState } from './gpu-loads.ts'
 
@@ -10,7 +10,7 @@ export type WatchedJob = {
   readonly key: string
   readonly container?: string
   readonly path?: string
-  readonly run?: Run
+  readonly run?: RunningRun
   readonly progressedAt: number
   /** It has done what it was to do. */
   readonly done: boolean
@@ -25,7 +25,7 @@ const WORKS_MEMORY = 0.05
 const isDone = ({ progress: { step, total, epoch, epochs } }: JobProgress): boolean =>
   step !== undefined && total !== undefined && step >= total && !(epoch !== undefined && epochs !== undefined && epoch < epochs)
 
-export function jobsNow(t: number, said: readonly JobProgress[], running: readonly Run[], gpus: ReadonlyMap<string, GpuState>): readonly WatchedJob[] {
+export function jobsNow(t: number, said: readonly JobProgress[], running: readonly RunningRun[], gpus: ReadonlyMap<string, GpuState>): readonly WatchedJob[] {
   const jobs = new Map<string, WatchedJob>()
   for (const one of said) {
     const before = jobs.get(one.job)
@@ -44,8 +44,10 @@ export function jobsNow(t: number, said: readonly JobProgress[], running: readon
       ...(phase !== undefined && LONG_PHASES.has(phase) ? { busyWith: phase } : {}),
     })
   }
+  const named = new Set([...jobs.values()].map(({ run }) => run?.job_id))
   for (const run of running) {
-    if (run.gpus.length === 0 || [...jobs.values()].some((job) => job.run?.job_id === run.job_id)) continue
+    if (run.gpus.length === 0 || named.has(run.job_id)) continue
+    named.add(run.job_id)
     const own = run.gpus.flatMap(({ uuid }) => gpus.get(uuid) ?? [])
     const spins = own.some((gpu) => gpu.spins === true)
     // Without a GPU that waits in a kernel nothing says that it should compute.

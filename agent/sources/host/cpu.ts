@@ -1,5 +1,5 @@
 // CPU time by mode, cores and boot time, from /proc/stat (proc_stat(5)).
-import { readSmallFile } from '../../attribution/small-file.ts'
+import { keepOpen } from '../../attribution/small-file.ts'
 import { hostBootTimeSeconds, hostCpuCores, hostCpuSecondsTotal } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
@@ -35,11 +35,12 @@ export const cpu: Aspect = {
   rate: 'fast',
   metrics,
   create: ({ proc }) => {
+    const read = keepOpen(`${proc}/stat`)
     const modes = MODES.map((mode) => ({ mode, series: makeSeries(hostCpuSecondsTotal, { mode }) }))
     const [cores, boot] = [makeSeries(hostCpuCores, {}), makeSeries(hostBootTimeSeconds, {})]
     return (out) =>
       attempt(out, metrics, () => {
-        const times = parseStat(readSmallFile(`${proc}/stat`))
+        const times = parseStat(read())
         if (times === undefined) {
           for (const metric of metrics) out.gap(metric, {}, 'parse_error', undefined, `${proc}/stat: expected a first line "cpu …"`)
           return

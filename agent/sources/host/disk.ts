@@ -20,6 +20,8 @@ export const disk: Aspect = {
   create: ({ proc, root }) => {
     const ask = createStatfs()
     let seen = new Map<string, Seen>()
+    /** Mounts come and go seldom, and a host with containers has hundreds of lines of them. */
+    let known: { readonly text: string; readonly mounts: readonly Mount[] } | undefined
     const seriesOf = (mount: Mount): Seen => {
       const labels = { ...mount }
       return {
@@ -32,7 +34,9 @@ export const disk: Aspect = {
       const table = root === '' ? `${proc}/self/mountinfo` : `${proc}/1/mountinfo`
       let mounts: readonly Mount[]
       try {
-        mounts = parseMounts(readSmallFile(table))
+        const text = readSmallFile(table)
+        if (known?.text !== text) known = { text, mounts: parseMounts(text) }
+        mounts = known.mounts
       } catch (error) {
         const { reason, code, detail } = reasonOf(error)
         for (const each of metrics) out.gap(each, {}, reason, code, detail)

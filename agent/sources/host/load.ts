@@ -1,5 +1,5 @@
 // Load averages, from /proc/loadavg.
-import { readSmallFile } from '../../attribution/small-file.ts'
+import { keepOpen } from '../../attribution/small-file.ts'
 import { hostLoad1, hostLoad15, hostLoad5 } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
@@ -17,10 +17,11 @@ export const load: Aspect = {
   rate: 'fast',
   metrics,
   create: ({ proc }) => {
+    const read = keepOpen(`${proc}/loadavg`)
     const series = metrics.map((metric) => makeSeries(metric, {}))
     return (out) =>
       attempt(out, metrics, () => {
-        const loads = parseLoad(readSmallFile(`${proc}/loadavg`))
+        const loads = parseLoad(read())
         series.forEach((each, index) => {
           const value = loads?.[index]
           if (value === undefined) out.gap(each.metric, {}, 'parse_error', undefined, `${proc}/loadavg: expected three numbers`)

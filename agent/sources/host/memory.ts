@@ -1,5 +1,5 @@
 // Memory and swap of the host, from /proc/meminfo, and kills by the kernel's OOM killer, from /proc/vmstat.
-import { readSmallFile } from '../../attribution/small-file.ts'
+import { keepOpen, readSmallFile } from '../../attribution/small-file.ts'
 import {
   hostMemoryAvailableBytes,
   hostMemoryBuffersBytes,
@@ -50,11 +50,12 @@ export const memory: Aspect = {
   rate: 'fast',
   metrics: FIELDS.map(([, metric]) => metric),
   create: ({ proc }) => {
+    const read = keepOpen(`${proc}/meminfo`)
     const fields = FIELDS.map(([key, metric]) => ({ key, metric, series: makeSeries(metric, {}) }))
     const metrics = FIELDS.map(([, metric]) => metric)
     return (out) =>
       attempt(out, metrics, () => {
-        const text = readSmallFile(`${proc}/meminfo`)
+        const text = read()
         for (const { key, metric, series } of fields) {
           const value = meminfoValue(text, key)
           if (value === undefined) out.gap(metric, {}, 'not_supported', undefined, `${proc}/meminfo has no ${key}`)

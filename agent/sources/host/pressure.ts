@@ -1,5 +1,5 @@
 // Pressure stall information: how long work waited for CPU, memory and I/O (Documentation/accounting/psi.rst).
-import { readSmallFile } from '../../attribution/small-file.ts'
+import { keepOpen } from '../../attribution/small-file.ts'
 import { hostPressureRatio, hostPressureWaitingSecondsTotal } from '../../metrics/host.ts'
 import { makeSeries } from '../../model/series.ts'
 import type { Aspect } from './aspect.ts'
@@ -27,6 +27,7 @@ export const pressure: Aspect = {
     const resources = (['cpu', 'memory', 'io'] as const).map((resource) => ({
       resource,
       path: `${proc}/pressure/${resource}`,
+      read: keepOpen(`${proc}/pressure/${resource}`),
       // For the CPU the kernel prints a full line of zeros: as a whole, work cannot wait for CPU while none runs.
       kinds: (resource === 'cpu' ? (['some'] as const) : (['some', 'full'] as const)).map((kind) => ({
         kind,
@@ -35,10 +36,10 @@ export const pressure: Aspect = {
       })),
     }))
     return (out) => {
-      for (const { resource, path, kinds } of resources) {
+      for (const { resource, path, read, kinds } of resources) {
         let found: readonly Pressure[]
         try {
-          found = parsePressure(readSmallFile(path))
+          found = parsePressure(read())
         } catch (error) {
           const { reason, code, detail } = reasonOf(error)
           for (const metric of [hostPressureWaitingSecondsTotal, hostPressureRatio])

@@ -280,7 +280,7 @@ describe('incidents', () => {
 
 describe('a restart of the agent', () => {
   const restarted = (): readonly StoredRun[] => {
-    const stored = tracker.changed()
+    const stored = tracker.changed(true)
     tracker = make()
     tracker.restore(stored)
     return stored

@@ -1,6 +1,7 @@
 // The newest readings of the watched metrics: a reading holds until its source reports another, or until its time to live has passed.
 import { createInventory, type Inventory } from '../../../inventory/inventory.ts'
 import type { Scrape } from '../../../model/event.ts'
+import type { MetricDef } from '../../../model/metric.ts'
 import type { Gap, Reading } from '../../../model/reading.ts'
 
 export type Present = {
@@ -29,8 +30,8 @@ const NONE: readonly never[] = []
 export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const sources = new Map<string, Map<string, Scrape>>()
   const heardAt = new Map<string, number>()
-  const readings = new Map<string, Reading[]>()
-  const times = new Map<string, number[]>()
+  /** Lists are filled anew at each index and keep their room; what lies beyond `count` is cut off in the end. */
+  const listed = new Map<string, { readonly readings: Reading[]; readonly times: number[]; count: number }>()
   const gaps = new Map<string, Gap[]>()
   let now = 0
   let stale = true
@@ -39,27 +40,28 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const index = (): void => {
     stale = false
     version += 1
-    readings.clear()
-    times.clear()
+    for (const list of listed.values()) list.count = 0
     gaps.clear()
     for (const groups of sources.values()) {
-      for (const [group, scrape] of groups) {
+      for (const scrape of groups.values()) {
         // Also when the clock was set back: what lies far in the future is no newer.
         if (Math.abs(now - scrape.t) > scrape.ttlMs) {
-          groups.delete(group)
+          groups.delete(scrape.group)
           continue
         }
+        let last: MetricDef | undefined
+        let list: ReturnType<typeof listed.get>
         for (const reading of scrape.readings) {
-          const { name } = reading.series.metric
-          if (!watched.has(name)) continue
-          const list = readings.get(name)
-          if (list === undefined) {
-            readings.set(name, [reading])
-            times.set(name, [scrape.t])
-          } else {
-            list.push(reading)
-            times.get(name)?.push(scrape.t)
+          const { metric } = reading.series
+          if (metric !== last) {
+            last = metric
+            list = listed.get(metric.name)
+            if (list === undefined && watched.has(metric.name)) listed.set(metric.name, (list = { readings: [], times: [], count: 0 }))
           }
+          if (list === undefined) continue
+          list.readings[list.count] = reading
+          list.times[list.count] = scrape.t
+          list.count++
         }
         for (const gap of scrape.gaps) {
           const list = gaps.get(gap.metric)
@@ -67,6 +69,10 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
           else list.push(gap)
         }
       }
+    }
+    for (const list of listed.values()) {
+      if (list.readings.length > list.count) list.readings.length = list.count
+      if (list.times.length > list.count) list.times.length = list.count
     }
   }
 
@@ -97,11 +103,11 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
     t: () => now,
     of(metric) {
       if (stale) index()
-      return readings.get(metric) ?? NONE
+      return listed.get(metric)?.readings ?? NONE
     },
     timesOf(metric) {
       if (stale) index()
-      return times.get(metric) ?? NONE
+      return listed.get(metric)?.times ?? NONE
     },
     gapsOf(metric) {
       if (stale) index()
