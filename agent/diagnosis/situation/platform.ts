@@ -23,7 +23,7 @@ export function vendor(text: string): Vendor | undefined {
 }
 
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
-const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|\\Scripts\\python\.exe/
+const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe/
 const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
 const MAC = /\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
 const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /

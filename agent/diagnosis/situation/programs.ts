@@ -1,12 +1,12 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\(EngineCore|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
+  vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
-  ollama: /\bollama\b/i,
+  ollama: /\bollama\b|\bllama runner process/i,
   llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing/i,
   sd_webui: /stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram/i,

@@ -2,7 +2,7 @@
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|is incompatible with|are incompatible with|not compatible with|[Pp]lease (?:set|specify|provide|choose|use) (?:the |a |an |your |one of |--)?\S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|is incompatible with|are incompatible with|not compatible with|[Pp]lease (?:set|specify|provide|choose|use) (?:the |a |an |your |one of |--)?\S/
 
 export const configError: EndKind = {
   kind: 'config_error',
@@ -28,7 +28,7 @@ export const configError: EndKind = {
     // Only where the program looked: not what a library says of GPUs.
     ({ name, full }) =>
       (name === undefined ||
-        /^(?:ValueError|NotImplementedError|AssertionError|Exception|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
+        /^(?:ValueError|NotImplementedError|AssertionError|Exception|error|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
       REFUSES.test(full) &&
       !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full)
         ? { weight: WEIGHT.exception - 0.5 }

@@ -6,6 +6,11 @@ type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
   { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
+  { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
+  {
+    name: 'record',
+    pattern: /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/,
+  },
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   {
     name: 'record',

@@ -110,4 +110,37 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'ROCm: device files', text: 'Unable to open /dev/kfd read-write: Permission denied', kinds: ['gpu_not_visible'], facts: { path: '/dev/kfd' } },
   { name: 'Intel', text: 'RuntimeError: No XPU devices are available.', kinds: ['gpu_not_visible'] },
   { name: 'Ray', text: 'ValueError: Current node has no GPU available. vLLM engine cannot start without GPU.', kinds: ['gpu_not_visible'] },
+  {
+    name: 'CUDA cannot be initialized',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: initialization error',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 3 },
+  },
+  {
+    name: 'the MPS daemon is away',
+    text: 'CUDA error: MPS client failed to connect to the MPS control daemon or the MPS server',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 805 },
+  },
+  {
+    name: 'unknown error of the driver',
+    text: 'CUDA failure 999: unknown error',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 999 },
+  },
+  {
+    name: 'Level Zero without a device',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: level_zero backend failed with error: 2147483646 (UR_RESULT_ERROR_UNINITIALIZED)',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'a build without XPU',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nAssertionError: Torch not compiled with XPU enabled',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'quiet: a name in code',
+    text: '  case CUDA_ERROR_UNKNOWN: return "unknown";',
+    kinds: [],
+  },
 ]
