@@ -251,9 +251,15 @@ export const cudaApiError = ruleFamily({
     'cudaError',
     'CUDA_ERROR_',
     'creating cudnn handle',
+    'undefined symbol: cu',
   ],
   rules: [
     ...ROWS.map(rule),
+    // The loader's words for a function of the driver that is newer than the driver.
+    {
+      ...rule(SYMBOL),
+      pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w{2,60}/,
+    },
     // XLA's words for the same: xla/stream_executor/cuda/cuda_dnn.cc
     { ...rule(SYMBOL), pattern: /error before creating cudnn handle \(30[23]\)|cudaGetErrorName symbol not found/ },
   ],

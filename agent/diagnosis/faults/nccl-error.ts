@@ -79,9 +79,18 @@ function system({ text, at, message, situation }: Matched): readonly Piece[] {
       },
       debug,
     ]
+  if (/real path of \/sys|pci_bus|topo/i.test(near))
+    return [
+      {
+        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine give NCCL a topology file of the provider.',
+        command: setVariables(now, { NCCL_TOPO_FILE: '<FILE>' }),
+      },
+      { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
+      debug,
+    ]
   return [
     debug,
-    {
+    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhandled system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
       text: 'If the log then shows the wrong interface, name the one that all nodes share.',
       command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
     },

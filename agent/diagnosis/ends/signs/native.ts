@@ -53,6 +53,8 @@ const LANGUAGES: readonly Language[] = [
     name: 'CUDA error',
   },
   { aborts: true, head: /^(?<message>Failed: (?:Cuda|CUDA|HIP) error \S{1,200}:\d{1,6} '[^'\n]{3,200}')/, name: 'CUDA error' },
+  // llama.cpp's loader
+  { head: /\berror loading model: (?:error loading model architecture: )?(?<message>[^"\n]{3,300})/, name: 'error' },
   // TensorRT-LLM's C++ side
   { head: /\[TensorRT-LLM\]\[ERROR\] (?:Encountered an error in \w{1,40} function: )?(?<message>(?!CUDA runtime error|\[)[^\n]{8,300})$/, name: 'error' },
   // glog and absl
@@ -111,7 +113,7 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
 ]
 const MAY =
-  /GGML_|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
+  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3

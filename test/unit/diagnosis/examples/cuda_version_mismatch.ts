@@ -101,4 +101,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "infer: /build/clr/hipamd/src/hip_fatbin.cpp:301: hipError_t hip::FatBinaryInfo::ExtractFatBinary(): Assertion `err == hipSuccess' failed.",
     kinds: ['cuda_version_mismatch'],
   },
+  {
+    name: 'an engine of another TensorRT',
+    text: 'E1110 14:00:08.525177 1 logging.cc:43] 1: Error Code 1: Serialization (Serialization assertion failed.Version tag does not match. Note: Current Version: 232, Serialized Engine Version: 228)',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'a function that the driver lacks',
+    text: 'ImportError: /opt/lib/ops.abi3.so: undefined symbol: cuGreenCtxCreate_v9',
+    kinds: ['cuda_version_mismatch'],
+  },
 ]

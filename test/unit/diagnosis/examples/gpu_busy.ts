@@ -14,4 +14,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'CUDA error: the hardware resources required to create MPS client have been exhausted',
     kinds: ['gpu_busy'],
   },
+  {
+    name: 'MIG mode while something watches',
+    text: 'Unable to enable MIG Mode for GPU 00000000:0A:00.0: In use by another client',
+    kinds: ['gpu_busy'],
+  },
 ]

@@ -143,4 +143,25 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '  case CUDA_ERROR_UNKNOWN: return "unknown";',
     kinds: [],
   },
+  {
+    name: 'nvidia-smi is not in the container',
+    text: 'Error: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'an outdated CDI description',
+    text: 'Error: setting up CDI devices: failed to stat CDI host device "/dev/dri/renderD131": no such file or directory',
+    kinds: ['gpu_not_visible'],
+    facts: { path: '/dev/dri/renderD131' },
+  },
+  {
+    name: 'Ollama does not take this card',
+    text: 'level=WARN source=amd_linux.go:378 msg="amdgpu is not supported (supported types:[gfx1030 gfx1100])" gpu=0 gpu_type=gfx1032 library=/usr/lib/ollama',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'quiet: one card is taken, another is not',
+    text: 'level=INFO msg="amdgpu is supported" gpu=0 gpu_type=gfx1100\nlevel=WARN msg="amdgpu is not supported (supported types:[gfx1030 gfx1100])" gpu=1 gpu_type=gfx1036',
+    kinds: [],
+  },
 ]
