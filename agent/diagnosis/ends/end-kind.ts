@@ -51,7 +51,9 @@ export function quote({ error }: Pick<EndTold, 'error'>): string {
   const text = error.message.replace(/\s+/g, ' ').trim()
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
-  return whole.length > QUOTED ? `${whole.slice(0, QUOTED)}…` : whole
+  if (whole.length <= QUOTED) return whole
+  const sentence = whole.lastIndexOf('. ', QUOTED)
+  return sentence > QUOTED / 4 ? whole.slice(0, sentence) : `${whole.slice(0, QUOTED)}…`
 }
 /** ` at train.py:15`, or nothing. */
 export const place = ({ facts: { frame } }: Pick<EndTold, 'facts'>): string => (frame === undefined ? '' : ` at ${frame}`)

@@ -138,7 +138,7 @@ export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situat
 
   const alone = root !== undefined && !explained(root, fatal)
   const rest = counted.filter((sign) => sign !== root?.sign)
-  const verdict = alone ? faultOf(root, rest, situationAt) : undefined
+  const verdict = alone ? faultOf(root, rest, signs, situationAt) : undefined
   // What the end adds goes to the fault that explains it.
   const first = fatal[0] ?? faults.find((fault) => added.has(fault))
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
@@ -160,11 +160,17 @@ function explained({ place, end }: Candidate, fatal: readonly Fault[]): boolean 
   return !(onlyNccl && (end.kind === 'segfault' || end.kind === 'bus_error' || end.kind === 'job_killed'))
 }
 
-function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], situationAt: (line: number) => Situation): Fault {
+const RECORD_BEFORE = 40
+const recordBefore = (sign: Sign, signs: readonly Sign[]): Sign | undefined =>
+  signs.findLast((one) => one.type === 'error' && one.error.name === 'record' && one.at < sign.at && sign.at - one.at <= RECORD_BEFORE)
+
+function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: readonly Sign[], situationAt: (line: number) => Situation): Fault {
   const ended = SIGNAL_OF[end.kind]
   const all = declared({ ...(ended === undefined ? {} : { signal: ended }), ...withEndFacts(facts, rest, end.kind) }, end.kind)
-  const told: EndTold = { facts: all, error: sign.type === 'error' ? sign.error : undefined, situation: situationAt(sign.at) }
-  const shown = [sign, ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
+  // Where only the last words say that it failed, a record of an error just before them says more.
+  const said = end.kind === 'job_failed' ? (recordBefore(sign, signs) ?? sign) : sign
+  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
+  const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
     severity: end.severity,

@@ -8,6 +8,7 @@ export const builtForAnother = ruleFamily({
   kind: 'cuda_version_mismatch',
   literals: [
     'engine plan file is not compatible',
+    'Version tag does not match',
     'engine plan file is generated on an incompatible device',
     'is not compatible with compile time compute cap',
     'TensileLibrary',
@@ -16,7 +17,8 @@ export const builtForAnother = ruleFamily({
   rules: [
     {
       ...rule,
-      pattern: /engine plan file is not compatible with this version of TensorRT(?:, expecting library version (\d[\d.]{1,20}) got (\d[\d.]{1,20}))?/,
+      pattern:
+        /Version tag does not match|engine plan file is not compatible with this version of TensorRT(?:, expecting library version (\d[\d.]{1,20}) got (\d[\d.]{1,20}))?/,
       title: 'TensorRT engine of another version',
       verdict: ({ match }) =>
         match[2] === undefined || match[1] === undefined

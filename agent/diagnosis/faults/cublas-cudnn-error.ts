@@ -4,12 +4,13 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
-import { known } from './parts/window.ts'
+import { around, known } from './parts/window.ts'
+import { gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
 /** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
-type Meaning = { readonly pattern: RegExp; readonly says: string; readonly pieces: (matched: Matched) => readonly Piece[] }
+type Meaning = { readonly pattern: RegExp; readonly says: string | ((matched: Matched) => string); readonly pieces: (matched: Matched) => readonly Piece[] }
 
 function full(matched: Matched): readonly Piece[] {
   const situation = matched.situation()
@@ -34,11 +35,34 @@ const versions = (matched: Matched): Piece =>
         text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
         ...(matched.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
       }
+const olderDriver = ({ situation }: Matched): Piece =>
+  situation().vendor !== 'amd' && {
+    text: 'See whether the driver is new enough for the CUDA of the program: an old one fails here first.',
+    command: 'nvidia-smi',
+  }
 const graphs = ({ situation }: Matched): Piece =>
   /cuda ?graph|CudaGraph|capture\(/i.test(situation().text) && {
     text: 'It happens while a CUDA graph is captured: run once without graphs to see the real error.',
     ...(situation().programs.has('sglang') ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
   }
+
+/** XLA prints beside it how much of the GPU was free. */
+function freeOf({ text, at }: Pick<Matched, 'text' | 'at'>): { readonly free: number; readonly total: number } | undefined {
+  const [, free, total] = /Memory usage: (\d{1,15}) bytes free, (\d{1,15}) bytes total/.exec(around(text, at, 3, 3)) ?? []
+  return free === undefined || total === undefined ? undefined : { free: Number(free), total: Number(total) }
+}
+/** Far more than a handle needs: the GPU is not full. */
+const PLENTY = 2 ** 30
+function setUp(matched: Matched): string {
+  const memory = freeOf(matched)
+  if (memory === undefined)
+    return 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.'
+  const figures = `${gib(memory.free)} of ${gib(memory.total)} ${memory.free > PLENTY ? 'were' : 'was'} free`
+  return memory.free > PLENTY
+    ? `the library could not be set up, and it was no lack of memory (${figures}): its version does not fit the program or the driver, or an earlier error broke the process.`
+    : `the library could not be set up on the GPU, because its memory is nearly full (${figures}).`
+}
+const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLENTY
 
 const MEANINGS: readonly Meaning[] = [
   {
@@ -105,8 +129,8 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern:
       /NOT_INITIALIZED|[Cc]reate\w{0,8}\(|create (?:cublas|cudnn|cusolver) handle|failed to initialize|initialization failed|without BLAS support|INTERNAL_ERROR|dnn implementation/,
-    says: 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.',
-    pieces: (matched) => [full(matched), versions(matched), synchronous(matched.situation())],
+    says: setUp,
+    pieces: (matched) => [!roomy(matched) && full(matched), versions(matched), roomy(matched) && olderDriver(matched), synchronous(matched.situation())],
   },
 ]
 const UNKNOWN: Meaning = {
@@ -116,8 +140,10 @@ const UNKNOWN: Meaning = {
 }
 const near = ({ message, text, at }: Matched): string => `${message} ${text[at + 1] ?? ''}`
 const meaningOf = (matched: Matched): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
-const verdict = (matched: Matched): string =>
-  `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${meaningOf(matched).says}`
+const verdict = (matched: Matched): string => {
+  const { says } = meaningOf(matched)
+  return `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`
+}
 const remedies = (matched: Matched): readonly Piece[] => meaningOf(matched).pieces(matched)
 const status = ({ message }: Seen): ReturnType<typeof known> => known({ status: STATUS.exec(message)?.[1] })
 

@@ -1,4 +1,5 @@
 // A forked child used CUDA that its parent had started: PyTorch refuses it.
+import { inForkedChild } from './parts/forked.ts'
 import { ruleFamily, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -22,14 +23,25 @@ function remedies({ situation }: Matched): readonly Piece[] {
 export const cudaFork = ruleFamily({
   id: 'cuda-fork',
   kind: 'cuda_fork',
-  literals: ['re-initialize CUDA in forked subprocess'],
+  literals: ['re-initialize CUDA in forked subprocess', 'error: initialization error', 'create new processes if CUDA is already initialized'],
   rules: [
     {
-      pattern: /Cannot re-initialize CUDA in forked subprocess/,
+      // The second is Lightning's own check, with what the notebook has to do about it.
+      pattern: /Cannot re-initialize CUDA in forked subprocess|can't create new processes if CUDA is already initialized/,
       severity: 'critical',
       title: 'CUDA used after a fork',
       verdict: 'A forked child process used CUDA, which its parent had already started; CUDA works only in the process that started it.',
       remedies,
+    },
+    {
+      // What CUDA itself says to a forked child, where the text shows that it is one.
+      pattern: /(?:CUDA|HIP) error: initialization error/,
+      severity: 'critical',
+      title: 'CUDA used after a fork',
+      verdict:
+        'CUDA could not be initialized in a child process: it was forked after its parent had used CUDA, which works only in the process that started it.',
+      remedies,
+      unless: (seen) => !inForkedChild(seen),
     },
   ],
 })

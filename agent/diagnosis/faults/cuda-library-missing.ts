@@ -82,6 +82,27 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   ]
 }
 
+/** The compiler's linker wants the name without a number, which the driver's packages often lack. */
+function linkerRemedies(name: string, { situation }: Seen): readonly Piece[] {
+  const library = `lib${name}.so`
+  const { programs } = situation()
+  return [
+    name === 'cuda'
+      ? {
+          text: `The driver installs ${library}.1; the linker looks for ${library}. Make the link beside it (the folder differs: see the first line).`,
+          command: `ldconfig -p | grep ${library.replace('.', '\\.')}\nsudo ln -s ${library}.1 /usr/lib/x86_64-linux-gnu/${library}`,
+        }
+      : { text: `Install the development package of the CUDA toolkit that brings ${library}.` },
+    name === 'cuda' && (programs.has('vllm') || programs.has('sglang') || programs.has('pytorch'))
+      ? {
+          text: 'Or let the linker use the stub of the CUDA toolkit: it is enough to link.',
+          command: 'export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH',
+        }
+      : { text: 'If it is installed elsewhere, name its folder to the linker.', command: 'export LIBRARY_PATH=<FOLDER>:$LIBRARY_PATH' },
+    name === 'cuda' && { text: 'In a container, the driver is there only when it was started with the GPU.' },
+  ]
+}
+
 function driverRemedies(name: string, seen: Seen): readonly Piece[] {
   const situation = seen.situation()
   const { programs, system, subject } = situation
@@ -206,7 +227,10 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
     missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for'),
-    missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks'),
+    missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks', {
+      verdict: ({ match }) => `The linker did not find lib${match[1]}.so, so code for the GPU could not be compiled.`,
+      remedies: (seen) => linkerRemedies(seen.match[1] ?? '', seen),
+    }),
     missing('(libcuda\\.so) cannot found', 'is not where Triton looks'),
     missing('(libNVVM) cannot be found', 'is not installed'),
     missing("(?:Can't find|Couldn't find) (libdevice) directory", 'is not where XLA looks'),

@@ -1,29 +1,11 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
 import { architectureIn, capabilityText } from './parts/architecture.ts'
+import { notTheGpuAlone } from './parts/xformers.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { cudaErrorCode, known } from './parts/window.ts'
+import { driverOld } from './remedies/driver.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
-
-function driverOld({ situation }: Matched): readonly Piece[] {
-  const at = situation()
-  const { driverCuda } = at.versions
-  const index = wheelFor(undefined, driverCuda)
-  const server = at.programs.has('vllm') || at.programs.has('sglang')
-  return [
-    {
-      text:
-        driverCuda === undefined
-          ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
-          : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
-    },
-    driverCuda === undefined || server
-      ? torchWheel(at, undefined, '')
-      : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
-    driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
-    index === undefined && driverCuda !== undefined && { text: `No current build runs on a driver for CUDA ${driverCuda}: only the driver update helps.` },
-  ]
-}
 
 function architecture({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
@@ -107,6 +89,7 @@ export const cudaVersionMismatch = ruleFamily({
     'cudaErrorInsufficientDriver',
     'no kernel image is available',
     'cudaErrorNoKernelImageForDevice',
+    'src/hip_',
     'CUDA_ERROR_NO_BINARY_FOR_GPU',
     'device kernel image is invalid',
     'CUDA_ERROR_INVALID_IMAGE',
@@ -199,7 +182,7 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       pattern:
-        /no kernel image is available|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
+        /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
@@ -220,6 +203,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'GPU too old for this build',
       verdict: 'This build does not support so old a GPU any more.',
       remedies: architecture,
+      unless: notTheGpuAlone,
     },
     {
       pattern: /The detected CUDA version \(([\d.]{1,8})\) mismatches the version that was used to compile\s{1,3}PyTorch \(([\d.]{1,8})\)/,

@@ -34,8 +34,23 @@ function remedies({ situation }: Matched): readonly Piece[] {
 export const gpuBusy = ruleFamily({
   id: 'gpu-busy',
   kind: 'gpu_busy',
-  literals: ['busy or unavailable', 'CUDA_ERROR_DEVICE_UNAVAILABLE', 'cudaErrorDevicesUnavailable'],
+  literals: ['busy or unavailable', 'CUDA_ERROR_DEVICE_UNAVAILABLE', 'cudaErrorDevicesUnavailable', 'MIG Mode for GPU'],
   rules: [
+    {
+      pattern: /Unable to (?:enable|disable) MIG Mode for GPU ([0-9A-Fa-f:.]{7,16}): In use by another client/,
+      severity: 'critical',
+      title: 'MIG mode cannot be changed while the GPU is in use',
+      verdict: ({ match }) =>
+        `The driver did not change the MIG mode of the GPU at ${match[1]?.toLowerCase()}, because a program uses it: monitoring counts too.`,
+      remedies: ({ match }) => [
+        { text: 'See what uses it.', command: 'sudo lsof /dev/nvidia[0-9]*; sudo fuser -v /dev/nvidia[0-9]*' },
+        {
+          text: 'Stop what watches the GPUs, such as DCGM and its exporter, and the display; then set the mode again.',
+          command: 'sudo systemctl stop nvidia-dcgm dcgm-exporter',
+        },
+        { text: `Or set the mode at the next reset of the GPU.`, command: `nvidia-smi -q -i ${match[1]} -d MIG_MODE` },
+      ],
+    },
     {
       pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE|cudaErrorDevicesUnavailable/,
       severity: 'critical',

@@ -44,7 +44,7 @@ const REASONS: readonly Reason[] = [
     ],
   },
   {
-    pattern: /No firmware image found|Direct firmware load for nvidia|failed to load firmware/,
+    pattern: /No firmware image found|Direct firmware load for nvidia|failed to load firmware|loading \/lib\/firmware\/nvidia\/\S{1,80} failed/,
     title: "The driver's firmware files are missing",
     says: 'The driver says why: it found no GSP firmware image.',
     pieces: (_, situation) => [

@@ -13,8 +13,8 @@ const facts = (seen: Seen): Facts => {
 }
 /** The whole card is lost, not one queue of it. */
 const GONE =
-  /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
-const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|recovered through reset/
+  /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
+const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset/
 type End = 'gone' | 'back' | 'open'
 const endOf = (lines: string): End => (GONE.test(lines) ? 'gone' : BACK.test(lines) ? 'back' : 'open')
 

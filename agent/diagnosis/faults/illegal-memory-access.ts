@@ -76,7 +76,7 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   facts: (seen) => facts(seen, code),
   ...more,
 })
-const AFTER = ' CUDA errors are reported late, so the call it stands at is often not the one at fault.'
+const AFTER = ' Errors of the GPU are reported late, so the call it stands at is often not the one at fault.'
 
 export const illegalMemoryAccess = ruleFamily({
   id: 'illegal-memory-access',
@@ -107,6 +107,8 @@ export const illegalMemoryAccess = ruleFamily({
     'CUDA_ERROR_INVALID_PC',
     'CUDA_ERROR_HARDWARE_STACK_ERROR',
     'cudaErrorInvalidPc',
+    'hardware stack error',
+    'encode tensor map: 7',
     'invalid program counter',
     'Memory access fault by GPU',
     'Invalid __global__ ',
@@ -150,7 +152,7 @@ export const illegalMemoryAccess = ruleFamily({
       /unspecified launch failure|CUDA_ERROR_LAUNCH_FAILED|cudaErrorLaunchFailure/,
       719,
       'A kernel failed on the GPU',
-      `A kernel died without a nearer reason: mostly a bad pointer, sometimes failing hardware (look for an Xid).${AFTER}`,
+      `A kernel died without a nearer reason: mostly a bad pointer, sometimes failing hardware.${AFTER}`,
       { unless: inNccl },
     ),
     rule(
@@ -182,9 +184,14 @@ export const illegalMemoryAccess = ruleFamily({
       'A kernel jumped to a wrong address',
       `A kernel's program counter became invalid: memory overwritten by the program.${AFTER}`,
     ),
-    rule(/CUDA_ERROR_HARDWARE_STACK_ERROR/, 714, "A kernel's stack is broken", `A kernel overran its stack.${AFTER}`),
     rule(
-      /CUDA (?:[Ee]rror|failure):? (?:700|710|714|715|716|717|718|719)\b/,
+      /CUDA_ERROR_HARDWARE_STACK_ERROR|cudaErrorHardwareStackError|CUDA error: hardware stack error/,
+      714,
+      "A kernel's stack is broken",
+      `A kernel overran its stack.${AFTER}`,
+    ),
+    rule(
+      /(?:CUDA (?:[Ee]rror|failure):? |encode tensor map: )(?:700|710|714|715|716|717|718|719)\b/,
       700,
       'A kernel failed on the GPU',
       `CUDA names by its number that a kernel did what is not allowed.${AFTER}`,

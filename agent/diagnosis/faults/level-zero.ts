@@ -14,8 +14,46 @@ const KERNEL = {
 export const levelZero = ruleFamily({
   id: 'level-zero',
   kind: 'cuda_oom',
-  literals: ['UR_RESULT_ERROR_OUT_OF_', 'ZE_RESULT_ERROR_OUT_OF_', 'PI_ERROR_OUT_OF_', 'UR_RESULT_ERROR_DEVICE_LOST', 'ZE_RESULT_ERROR_DEVICE_LOST'],
+  literals: [
+    'UR_RESULT_ERROR_OUT_OF_',
+    'ZE_RESULT_ERROR_OUT_OF_',
+    'PI_ERROR_OUT_OF_',
+    'UR_RESULT_ERROR_DEVICE_LOST',
+    'ZE_RESULT_ERROR_DEVICE_LOST',
+    'RESULT_ERROR_UNINITIALIZED',
+    'PI_ERROR_UNINITIALIZED',
+    'PI_ERROR_DEVICE_NOT_FOUND',
+    'No device of requested type available',
+    'uses-fp64-math',
+    'fp64 aspect',
+  ],
   rules: [
+    {
+      pattern: /\b(?:(?:UR|ZE)_RESULT_ERROR|PI_ERROR)_(?:UNINITIALIZED|DEVICE_NOT_FOUND)\b|No device of requested type available/,
+      kind: 'gpu_not_visible',
+      severity: 'critical',
+      title: 'Level Zero finds no GPU',
+      verdict: "Intel's GPU runtime found no GPU that this process may use: its compute driver is missing or too old, or the device files may not be opened.",
+      remedies: [
+        { text: 'See which GPUs the runtime finds.', command: 'sycl-ls; clinfo -l' },
+        { text: 'See who may open the device files; the user needs the group render. In a container, pass /dev/dri.', command: 'ls -l /dev/dri; id' },
+        {
+          text: 'Install or update the compute driver (intel-level-zero-gpu or libze-intel-gpu1, and intel-opencl-icd) to the release that the program was built for.',
+        },
+      ],
+      unless: listed,
+    },
+    {
+      pattern: /invalid_kernel\("uses-fp64-math"\)|[Rr]equired aspect fp64 is not supported|fp64 aspect/,
+      kind: 'dtype_mismatch',
+      severity: 'critical',
+      title: 'The GPU has no double precision',
+      verdict: 'The program computes in double precision (fp64), which this Intel GPU does not have.',
+      remedies: [
+        { text: 'Keep tensors and constants in float32: torch.float64 and numpy arrays of double are the usual sources.' },
+        { text: 'Or let the driver emulate it (slow).', command: 'export OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1' },
+      ],
+    },
     {
       pattern: /\b(?:UR|ZE)_RESULT_ERROR_DEVICE_LOST\b/,
       kind: 'gpu_reset',

@@ -1,7 +1,7 @@
 // A compiled Python extension that does not fit the installed PyTorch: the loader misses a name of its C++ interface.
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { known } from './parts/window.ts'
+import { around, known } from './parts/window.ts'
 import { SEE_TORCH } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -48,8 +48,8 @@ function remedies(matched: Matched): readonly Piece[] {
 export const missingDependency = ruleFamily({
   id: 'missing-dependency',
   kind: 'missing_dependency',
-  literals: ['undefined symbol: _Z'],
-  facts: ({ match }) => known({ module: moduleOf(match[1] ?? ''), pattern: 'abi' }),
+  literals: ['undefined symbol: _Z', "xFormers wasn't build with CUDA", "xFormers can't load C++/CUDA"],
+  facts: ({ match }) => known({ module: match[1] === undefined ? 'xformers' : moduleOf(match[1]), pattern: 'abi' }),
   rules: [
     {
       pattern: SYMBOL,
@@ -59,6 +59,25 @@ export const missingDependency = ruleFamily({
         `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
+    },
+    {
+      pattern: /xFormers wasn't build with CUDA support|xFormers can't load C\+\+\/CUDA extensions/,
+      severity: ({ text, at }) => (/WARNING/.test(text[at] ?? '') ? 'warning' : 'critical'),
+      title: 'xFormers does not fit the installed PyTorch',
+      verdict: ({ text, at }) => {
+        const built = /(PyTorch \S{1,30}(?: with CUDA \w{1,8})?) \(you have ([^)\n]{1,40})\)/.exec(around(text, at, 0, 3))
+        return built === null
+          ? 'xFormers has no kernels for the GPU here: its build has none, or was made for another PyTorch, so it cannot load them.'
+          : `xFormers was built for ${built[1]}, and ${built[2]} is installed: it cannot load its kernels for the GPU.`
+      },
+      remedies: [
+        { text: 'See which of its kernels it can use, and for what it was built.', command: 'python -m xformers.info' },
+        {
+          text: 'Install the release of xFormers that was made for the installed PyTorch: without --no-deps, pip would bring another PyTorch.',
+          command: 'pip install --force-reinstall --no-deps xformers==<VERSION>',
+        },
+        { text: 'Or do without it: PyTorch 2 has efficient attention of its own (scaled_dot_product_attention).' },
+      ],
     },
   ],
 })

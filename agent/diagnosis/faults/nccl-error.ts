@@ -79,9 +79,18 @@ function system({ text, at, message, situation }: Matched): readonly Piece[] {
       },
       debug,
     ]
+  if (/real path of \/sys|pci_bus|topo/i.test(near))
+    return [
+      {
+        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine give NCCL a topology file of the provider.',
+        command: setVariables(now, { NCCL_TOPO_FILE: '<FILE>' }),
+      },
+      { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
+      debug,
+    ]
   return [
     debug,
-    {
+    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhandled system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
       text: 'If the log then shows the wrong interface, name the one that all nodes share.',
       command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
     },
@@ -139,7 +148,7 @@ function facts({ text, at, message }: Seen): Facts {
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
-  /\/dev\/shm|No space left/.test(around(text, at, 0, 2))
+  /\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 2))
 
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
@@ -239,14 +248,16 @@ export const ncclError = ruleFamily({
     {
       // Most of NCCL's warnings are the error itself; those that only advise lack these words.
       pattern:
-        /NCCL WARN [^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort)/,
+        /NCCL WARN [^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
       severity: 'critical',
       title: 'NCCL reports a failure',
       verdict: ({ message, match }) => {
         const said = message
           .slice(match.index)
           .replace(/^NCCL WARN /, '')
-          // What another writer printed on the next line is not NCCL's.
+          // What another writer, or NCCL itself, printed on the next line is not part of it.
+          .replace(/\s\S{1,80}:\d{1,10}:\d{1,10} \[\d{1,4}\] .*$/s, '')
+          .replace(/\s(?:\d{4}-\d\d-\d\d|ERROR|WARNING|INFO)\s.*$/s, '')
           .replace(/\s(?:torch\.|Traceback |\[rank|RuntimeError|ncclRemote|ncclSystem).*$/s, '')
           .slice(0, 160)
           .trim()

@@ -20,7 +20,14 @@ const remedies: readonly Piece[] = [
 export const nvlinkError = ruleFamily({
   id: 'nvlink-error',
   kind: 'nvlink_errors',
-  literals: ['ncorrectable NVLink error', 'CUDA_ERROR_NVLINK_UNCORRECTABLE', 'cudaErrorNvlinkUncorrectable'],
+  literals: [
+    'ncorrectable NVLink error',
+    'CUDA_ERROR_NVLINK_UNCORRECTABLE',
+    'cudaErrorNvlinkUncorrectable',
+    'peer GPU memory over nvlink',
+    'CUDA_ERROR_CONTAINED',
+    'cudaErrorContained',
+  ],
   rules: [
     {
       pattern: /[Uu]ncorrectable NVLink error|CUDA_ERROR_NVLINK_UNCORRECTABLE|cudaErrorNvlinkUncorrectable/,
@@ -28,6 +35,15 @@ export const nvlinkError = ruleFamily({
       title: 'Uncorrectable NVLink error',
       verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work. The message does not say which link.',
       remedies,
+    },
+    {
+      // CUDA error 721, from CUDA 12.8 on.
+      pattern: /Invalid access of peer GPU memory over nvlink|CUDA_ERROR_CONTAINED|cudaErrorContained/i,
+      severity: 'critical',
+      title: 'Access to the memory of another GPU failed',
+      verdict:
+        'A GPU could not read or write the memory of another one over NVLink, and CUDA ended its work: the other process freed it or died, a kernel used a wrong address, or the link failed.',
+      remedies: [{ text: 'Look for the first error of the other ranks: a rank that died takes its memory with it.' }, remedies],
     },
   ],
 })

@@ -83,7 +83,7 @@ export const shmExhausted = ruleFamily({
       unless: ({ text, at }) => /Too many open files|Permission denied|Operation not permitted/.test(joinedFrom(text, at, 2)),
     },
     {
-      pattern: /failed to extend \/dev\/shm|Error while creating shared memory segment \/dev\/shm/,
+      pattern: /failed to extend \/dev\/shm|Error while creating shared memory segment (?:\/dev\/shm|nccl-shm-)/,
       severity,
       title,
       remedies,

@@ -62,6 +62,8 @@ export const thermalOrPower = ruleFamily({
     'critical temperature reached',
     'overheated',
     'overheating',
+    'over temperature range',
+    'due to GPU SW CTF',
     'power cables are not',
     'power connector',
     'PCIe power cable',
@@ -107,6 +109,14 @@ export const thermalOrPower = ruleFamily({
       title: 'GPU too hot',
       verdict: 'The GPU became so hot that it was or will be switched off to save it.',
       remedies: ({ facts, situation }) => heatRemedies(facts, situation().vendor),
+    },
+    {
+      // amdgpu: CTF is the critical temperature fault. drivers/gpu/drm/amd/pm, kernel 5.4 on.
+      pattern: /GPU over temperature range ?\((?:SW|HW) CTF\) detected|shutdown due to GPU (?:SW|HW) CTF/,
+      severity: 'critical',
+      title: 'GPU too hot',
+      verdict: 'The GPU reached its critical temperature, and its driver switches the machine off to save it.',
+      remedies: ({ facts }) => heatRemedies(facts, 'amd'),
     },
     {
       pattern: /critical temperature reached ?\(?(\d{1,3})? ?C?\)?,? ?shutting down/,

@@ -7,7 +7,7 @@ const AMD =
 /** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
 const SHARED_NAMES = /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator/gi
 const NVIDIA =
-  /nvidia|\bNVRM\b|GeForce|\bTesla\b|\bRTX\b|NVML|\bXid\b|\b[AHB][12]00\b|libcud|cudnn|cublas|cusolver|cufft|cusparse|curand|\bcuda|Quadro|compute capability|hw_?\w{0,14}slowdown|[Cc]locks?[ _](?:[Ee]vent|[Tt]hrottle)[ _][Rr]eason/i
+  /nvidia|\bNVRM\b|\bMIG [Mm]ode\b|undefined symbol: cu[A-Z]|GeForce|\bTesla\b|\bRTX\b|NVML|\bXid\b|\b[AHB][12]00\b|libcud|cudnn|cublas|cusolver|cufft|cusparse|curand|\bcuda|Quadro|compute capability|hw_?\w{0,14}slowdown|[Cc]locks?[ _](?:[Ee]vent|[Tt]hrottle)[ _][Rr]eason/i
 const INTEL = /\bXPU\b|level[_-]zero|oneAPI|intel_extension_for_pytorch|\b(?:UR|ZE)_RESULT_ERROR|\bi915 \d{4}:|\bxe \d{4}:/i
 const APPLE = /\bMPS backend|\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
 
@@ -23,7 +23,7 @@ export function vendor(text: string): Vendor | undefined {
 }
 
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
-const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|\\Scripts\\python\.exe/
+const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe/
 const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
 const MAC = /\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
 const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /

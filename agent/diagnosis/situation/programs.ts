@@ -1,12 +1,12 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\(EngineCore|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
+  vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
-  ollama: /\bollama\b/i,
+  ollama: /\bollama\b|\bllama runner process/i,
   llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing/i,
   sd_webui: /stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram/i,
@@ -34,7 +34,7 @@ const PATTERNS = {
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   containerd: /\bcontainerd\b/i,
-  kubernetes: /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu|Last State: |Restart Count: |\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
+  kubernetes: /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
   slurm: /\bslurm|\bsrun\b|\bsbatch\b/i,
   systemd: /\bsystemd\b|\.service\b/,
   apt: /\bapt(?:-get)?\b|\bdpkg\b/,

@@ -1,6 +1,8 @@
 // A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
 import { WEIGHT, place, quote, who, type EndKind } from '../end-kind.ts'
+import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
+import { runsPython, serverSteps } from '../who-runs.ts'
 
 export const aborted: EndKind = {
   kind: 'aborted',
@@ -20,9 +22,12 @@ export const aborted: EndKind = {
         : signal === 'SIGFPE'
           ? 'native code divided by zero'
           : 'native code found an error that it cannot go on with'
+    const call = gpuCall(told.error?.message ?? '', told.situation)
+    if (call !== undefined) return `${who(told, 'A process')} ended itself${place(told)} after an error of the GPU runtime ("${words}"): ${call.says}`
     return `${who(told, 'A process')} ended itself${place(told)}: ${why}${words === '' ? '' : ` ("${words}")`}.`
   },
-  remedies: ({ facts: { signal }, error }) => [
+  remedies: ({ facts: { signal }, error, situation }) => [
+    gpuCall(error?.message ?? '', situation)?.remedies,
     signal === 'SIGILL' && {
       text: 'See what this CPU has: the package was built for a newer one (AVX, AVX-512).',
       command: 'lscpu | grep -iE "model name|avx"',
@@ -30,8 +35,9 @@ export const aborted: EndKind = {
     error?.name === 'glibc' && {
       text: 'The heap was damaged before: two libraries with different allocators or versions in one process, or a bug in an extension. Update the extensions, and try without jemalloc or tcmalloc.',
     },
-    { text: 'Read the lines just above: the library that aborts says there why.' },
-    { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
-    { text: 'See whether the installed packages fit together.', command: 'python -m pip check' },
+    serverSteps(situation),
+    error === undefined && { text: 'Read the lines just above: the library that aborts says there why.' },
+    situation.system !== 'windows' && { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
+    runsPython(situation) && { text: 'See whether the installed packages fit together.', command: 'python -m pip check' },
   ],
 }

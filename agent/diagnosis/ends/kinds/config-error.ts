@@ -1,8 +1,23 @@
 // The program refuses what it was told: arguments, configuration files, combinations that it does not support.
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|is incompatible with|are incompatible with|not compatible with|[Pp]lease (?:set|specify|provide|choose|use) (?:the |a |an |your |one of |--)?\S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|is incompatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|are incompatible with|not compatible with|[Pp]lease (?:set|specify|provide|choose|use) (?:the |a |an |your |one of |--)?\S/
+
+/** What a library says of GPUs up to there is another matter; what comes after is only advice. */
+const refuses = (full: string): boolean => {
+  const match = REFUSES.exec(full)
+  return match !== null && !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full.slice(0, match.index + match[0].length))
+}
+/** The option or setting that the message is about. */
+const OPTION =
+  /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
+const option = (message: string): string | undefined =>
+  OPTION.exec(message)
+    ?.slice(1)
+    .find((one) => one !== undefined)
 
 export const configError: EndKind = {
   kind: 'config_error',
@@ -26,11 +41,14 @@ export const configError: EndKind = {
       WEIGHT.message,
     ),
     // Only where the program looked: not what a library says of GPUs.
+    says(
+      /[`'"]?--[a-z][\w-]{1,60}[`'"]? (?:(?:arg\w{0,6}|argument|flag|option|parameter) )?(?:is|was|must be|needs to be) (?:not |required|set\b|given|specified|provided|mandatory)/,
+      WEIGHT.message,
+    ),
     ({ name, full }) =>
       (name === undefined ||
-        /^(?:ValueError|NotImplementedError|AssertionError|Exception|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
-      REFUSES.test(full) &&
-      !/\bCUDA\b|cuDNN|NCCL|\bsm_\d|capability/.test(full)
+        /^(?:ValueError|NotImplementedError|AssertionError|Exception|error|message|record|InvalidArgument\w{0,10}|InvalidParameterError)$/.test(name)) &&
+      refuses(full)
         ? { weight: WEIGHT.exception - 0.5 }
         : undefined,
   ),
@@ -39,16 +57,30 @@ export const configError: EndKind = {
   remedies: (told) => [
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
-      : { text: 'Correct the setting that the message names, in the command, the configuration file or the environment of the job.' },
+      : {
+          text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
+        },
     /--local[-_]rank/.test(told.error?.message ?? '') && {
       text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
       command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',
     },
     /api[_ ]?key/i.test(told.error?.message ?? '') && { text: 'Give the job its key through its environment or a secret, not in the command line.' },
+    newer(told),
     /model type|does not recognize this architecture|not supported/.test(told.error?.message ?? '') &&
       told.situation.programs.has('transformers') && { text: 'A newer model needs a newer library.', command: 'python -m pip install --upgrade transformers' },
     openFrame(told),
     { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
+}
+/** A server that does not know a model's architecture is older than the model. */
+function newer({ error, situation }: EndTold): Piece {
+  if (!/architectures?\b|model type/i.test(error?.message ?? '')) return undefined
+  const server = INFERENCE.find((program) => situation.programs.has(program))
+  const name = server === undefined ? undefined : PROGRAM_NAMES[server]
+  return (
+    name !== undefined && {
+      text: `Update ${name}: a model that is newer than the release is not known to it. Else use a model of an architecture that it lists.`,
+    }
+  )
 }
 const script = (path: string | undefined): string => (path !== undefined && /^[\w./-]+$/.test(path) ? `python ${path}` : '<COMMAND>')

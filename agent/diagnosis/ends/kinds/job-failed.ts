@@ -1,11 +1,12 @@
 // The job ended badly, and only a code or a reason is known.
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
+import { runsPython } from '../who-runs.ts'
 
 export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
   severity: 'critical',
-  claims: ({ name }) => (name !== undefined && /^(?:message|shell|library|python)$/.test(name) ? { weight: WEIGHT.words / 4 } : undefined),
+  claims: ({ name }) => (name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name) ? { weight: WEIGHT.words / 4 } : undefined),
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {
@@ -27,6 +28,9 @@ export const jobFailed: EndKind = {
       text: 'See what Slurm recorded of it.',
       command: `sacct -j ${situation.subject.slurmJob ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS`,
     },
-    { text: 'Run it again with unbuffered output, so that its last lines are not lost.', command: 'PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1 <COMMAND>' },
+    runsPython(situation) && {
+      text: 'Run it again with unbuffered output, so that its last lines are not lost.',
+      command: 'PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1 <COMMAND>',
+    },
   ],
 }

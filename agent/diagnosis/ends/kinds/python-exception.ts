@@ -1,23 +1,42 @@
 // An exception that nobody caught and that no other kind explains.
-import { WEIGHT, openFrame, place, quote, who, type EndKind } from '../end-kind.ts'
+import { WEIGHT, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { gpuCall, type GpuCall } from '../gpu-call.ts'
+import { INFERENCE } from '../../situation/programs.ts'
+
+/** A server that only runs models: there is no script of the user's, and no checkpoint. */
+const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
+const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
 
 export const pythonException: EndKind = {
   kind: 'python_exception',
   stage: 'cause',
   severity: 'critical',
   // The last resort for whatever has a name.
-  claims: ({ name }) => (name === undefined || /^(?:record|message|shell|usage|library|python|r)$/.test(name) ? undefined : { weight: WEIGHT.words / 2 }),
-  title: (told) => `Uncaught exception: ${told.error?.name ?? told.facts.exception ?? 'unknown'}${place(told)}`,
-  verdict: (told) => `${who(told)} ended with an exception that nothing caught${place(told)}: "${quote(told)}".`,
-  remedies: (told) => [
-    openFrame(told),
-    /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
-      text: 'Correct the line, or run the program with the version of Python that it was written for.',
-      command: 'python --version',
-    },
-    {
-      text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.',
-    },
-    { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
-  ],
+  claims: ({ name, module, frames }) =>
+    // A bare `Error: …` is what Go, Rust and shells print.
+    name === undefined || (name === 'Error' && module === undefined && frames.length === 0) || /^(?:record|message|shell|usage|library|python|r)$/.test(name)
+      ? undefined
+      : { weight: WEIGHT.words / 2 },
+  title: (told) => {
+    const name = told.error?.name ?? told.facts.exception
+    return name === undefined || /^[a-z]/.test(name) ? `The program ended with an error${place(told)}` : `Uncaught exception: ${name}${place(told)}`
+  },
+  verdict: (told) => {
+    const said = `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}${place(told)}: "${quote(told)}".`
+    const call = gpuCallOf(told)
+    return call === undefined ? said : `${said} By its words ${call.says}`
+  },
+  remedies: (told) =>
+    gpuCallOf(told)?.remedies ?? [
+      openFrame(told),
+      /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
+        text: 'Correct the line, or run the program with the version of Python that it was written for.',
+        command: 'python --version',
+      },
+      serves(told)
+        ? { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' }
+        : { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' },
+      serves(told) && { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
+      !serves(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
+    ],
 }

@@ -1,6 +1,9 @@
 // A helper process died, and its own words are not in the text.
 import { WEIGHT, anyOf, place, quote, raises, says, type EndKind } from '../end-kind.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+import { INFERENCE } from '../../situation/programs.ts'
+import { signalName } from '../signals.ts'
+import { serverSteps } from '../who-runs.ts'
 
 export const workerDied: EndKind = {
   kind: 'worker_died',
@@ -20,6 +23,16 @@ export const workerDied: EndKind = {
         return signal === undefined ? {} : { signal }
       },
     ),
+    // Ollama's server speaks of its runner, with the runner's end behind it.
+    says(/runner process (?:has terminated|(?:is )?no longer running)\b/, WEIGHT.message, ({ input }) => {
+      const [, code, signal] = /(?:terminated|running): (?:exit status (\d{1,3})|signal: (killed|terminated|segmentation fault|aborted))/.exec(input) ?? []
+      const name = signal === undefined ? undefined : signalName(signal)
+      return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
+    }),
+    says(/Worker exit type: (?!INTENDED|NODE_OUT)|its worker process has died/, WEIGHT.message + 0.1, ({ input }) => {
+      const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
+      return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
+    }),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
       const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
@@ -46,10 +59,15 @@ export const workerDied: EndKind = {
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
   },
   remedies: ({ situation, facts: { signal } }) => [
-    { text: 'Look above, and in the log of the worker itself, for its last words: they say more than the parent can.' },
+    serverSteps(situation),
+    serverSteps(situation) === undefined && { text: 'Look above, and in the log of the worker itself, for its last words: they say more than the parent can.' },
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
     situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
-    situation.programs.has('pytorch') && { text: 'Run with num_workers=0: the error then comes in the main process, with its traceback.' },
+    situation.programs.has('pytorch') &&
+      !situation.programs.has('ray') &&
+      !INFERENCE.some((program) => situation.programs.has(program)) && {
+        text: 'Run with num_workers=0: the error then comes in the main process, with its traceback.',
+      },
     (situation.programs.has('docker') || situation.programs.has('kubernetes')) && {
       text: 'In a container also see whether shared memory is large enough.',
       command: 'df -h /dev/shm',

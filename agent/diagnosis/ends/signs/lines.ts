@@ -6,6 +6,11 @@ type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
   { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
+  { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
+  {
+    name: 'record',
+    pattern: /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/,
+  },
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   {
     name: 'record',
@@ -66,6 +71,8 @@ const FORMS: readonly Form[] = [
 ]
 /** A record of level ERROR, and c10d's: its message is judged as that of an exception. */
 const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
+/** glog's and klog's: the level is a letter before the date. */
+const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80}:\d{1,6}\] ?(?<message>[^\n]{8,600})/
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. */
 const SYSTEM_WORDS =
@@ -109,7 +116,9 @@ export function createLineReader(): LineReader {
       }
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined) lastWords = signOf(line, 'message', message)
-      const record = line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined
+      const record =
+        KLOG_ERROR.exec(line.raw)?.groups?.['message'] ??
+        (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)
       if (record !== undefined) found(signOf(line, 'record', record))
     },
     end(found) {

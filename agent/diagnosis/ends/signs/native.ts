@@ -39,6 +39,24 @@ const LANGUAGES: readonly Language[] = [
     name: 'glibc',
   },
   { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
+  // ggml, of llama.cpp and Ollama: its own assertions, and its check of each CUDA call, which names the call below
+  {
+    aborts: true,
+    head: /(?:^|[\s.])(?:(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): )?(?<message>GGML_(?:ASSERT|ABORT)\(.{1,200}\) failed)/,
+    name: 'assert',
+  },
+  { aborts: true, head: /(?<message>GGML_ASSERT: (?:[A-Za-z]:)?[^\s:*?"]{1,200}:\d{1,6}: [^\n]{1,200})$/, name: 'assert' },
+  {
+    aborts: true,
+    head: /(?:^|\s)(?<message>(?:CUDA|ROCm|HIP|MUSA) error(?: \d{1,4})?(?: at [^\s:]{1,200}:\d{1,6})?: [^\n]{3,200})$/,
+    confirmed: /^\s{1,4}current device: -?\d|\.(?:cu|cpp|cuh):\d{1,6}: (?:CUDA|ROCm|HIP|MUSA) error|in function ggml_/,
+    name: 'CUDA error',
+  },
+  { aborts: true, head: /^(?<message>Failed: (?:Cuda|CUDA|HIP) error \S{1,200}:\d{1,6} '[^'\n]{3,200}')/, name: 'CUDA error' },
+  // llama.cpp's loader
+  { head: /\berror loading model: (?:error loading model architecture: )?(?<message>[^"\n]{3,300})/, name: 'error' },
+  // TensorRT-LLM's C++ side
+  { head: /\[TensorRT-LLM\]\[ERROR\] (?:Encountered an error in \w{1,40} function: )?(?<message>(?!CUDA runtime error|\[)[^\n]{8,300})$/, name: 'error' },
   // glog and absl
   { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
   // Not NVIDIA's driver, which checks and goes on.
@@ -95,7 +113,7 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
 ]
 const MAY =
-  /terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
+  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3

@@ -47,6 +47,12 @@ const FORMS: readonly Form[] = [
   },
   { by: 'kernel', pattern: /(?:^|\s)[\w.:/-]{1,40}\[(?<pid>\d{1,10})\]: (?<signal>segfault) at [0-9a-f]{1,16} ip / },
   { by: 'kernel', pattern: /traps: \S{1,40}\[(?<pid>\d{1,10})\] (?:trap )?(?<signal>general protection|invalid opcode)/ },
+  // UCX and Open MPI: [host:pid:communicator:thread]
+  {
+    by: 'itself',
+    pattern:
+      /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
+  },
   { by: 'itself', pattern: /^\*{3} (?<signal>SIG[A-Z]{2,6}) \((?:@0x[0-9a-f]{1,16}|TID|@)/ },
   { by: 'itself', pattern: /\*{3} (?<signal>SIG[A-Z]{2,6}) \(@0x[0-9a-f]{1,16}\) received by PID (?<pid>\d{1,10})/ },
   { by: 'itself', pattern: /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/ },

@@ -23,6 +23,7 @@ const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: 
   const fits = longestIn(situation.text)
   return `One request of the longest length that the model allows does not fit the KV cache${need === undefined ? '' : ` (${gib(need)} needed, ${figure(free)} available)`}.${fits === undefined ? '' : ` By vLLM's estimate ${fits} tokens fit.`}`
 }
+const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(pattern.exec(message)?.[1], 'GiB')
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
 
@@ -46,6 +47,8 @@ export const cudaOomInference = memoryFamily(
     'may not have enough available memory to load this model',
     'Error Code 2: OutOfMemory',
     'CUDA runtime error in ',
+    'failed due to insufficient GPU memory',
+    'Device memory allocation of size ',
     'failed to allocate CUDA',
     'failed to allocate ROCm',
     'unable to allocate CUDA',
@@ -186,6 +189,31 @@ export const cudaOomInference = memoryFamily(
       who: 'vLLM',
       verdict: longest,
       remedies: moreCache,
+    },
+    {
+      // TensorRT-LLM's PyTorch backend names the part that it could not create, and the memory before each.
+      pattern: /Executor creation failed due to insufficient GPU memory/,
+      who: 'TensorRT-LLM',
+      facts: (_, message) =>
+        known({
+          total_bytes: gibIn(message, /Total GPU memory \(GiB\): ([\d.]{1,10})/),
+          free_bytes: gibIn(message, /Free GPU memory before component creation attempt \(GiB\): ([\d.]{1,10})/),
+        }),
+      verdict: ({ free_bytes: free, total_bytes: total }, situation) => {
+        const part = /component could not be created: ([\w -]{2,60})/.exec(situation.text)?.[1]?.trim()
+        return `TensorRT-LLM could not create ${part === undefined ? 'its executor' : `the ${part}`}${free === undefined ? '' : `: ${figure(free)} of ${figure(total)} was free, and it needs more`}.`
+      },
+      remedies: (situation) => [
+        { text: 'Let it hold less: a smaller kv_cache_config.free_gpu_memory_fraction, or a smaller max_batch_size, max_num_tokens and max_seq_len.' },
+        { text: 'Split the model over more GPUs, or load it quantized.' },
+        whoHolds(situation),
+      ],
+    },
+    {
+      pattern: /(?:ggml_vulkan: )?Device memory allocation of size (\d{1,18}) failed/,
+      who: 'llama.cpp',
+      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
+      remedies: ggml,
     },
     { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, who: 'llama.cpp', remedies: ggml },
     { pattern: /Error Code 2: OutOfMemory/, who: 'TensorRT' },

@@ -24,7 +24,7 @@ export const LITERALS = [
   'NVIDIA probe routine',
   'None of the NVIDIA',
   'is not supported by the',
-  'Module nvidia not found',
+  'Module nvidia',
   "could not insert 'nvidia",
   'PCI I/O region assigned to your NVIDIA device is invalid',
   'nvidia-smi: command not found',
@@ -118,7 +118,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Module nvidia not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
+      /Module nvidia[\w-]{0,20} not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, not signed for Secure Boot, or no card that it would take.',

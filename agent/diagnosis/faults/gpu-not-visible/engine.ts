@@ -2,7 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { cdi, hook, toolkit, WSL } from './remedies.ts'
+import { cdi, hook, requestGpu, toolkit, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -11,6 +11,9 @@ export const LITERALS = [
   'nvidia-container-cli',
   'nvidia-container-runtime',
   'unresolvable CDI device',
+  'failed to stat CDI host device',
+  'executable file `nvidia-smi` not found',
+  'exec: "nvidia-smi": executable file not found',
   'CDI device injection failed',
   'failed to inject CDI devices',
   'nvidia.com/gpu=',
@@ -35,6 +38,25 @@ const elsewhere = ({ message }: Seen): boolean => /version mismatch|nvml error: 
 const library = ({ message }: Seen): ReturnType<typeof known> => known({ library: new RegExp(`${CUDA_LIBRARY}(?=: cannot)`).exec(message)?.[0] })
 
 export const engineRules: readonly Rule[] = [
+  {
+    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})/,
+    severity: 'critical',
+    title: 'The CDI description does not fit the host',
+    verdict: ({ match }) =>
+      `The CDI description names ${match[1]}, which is not on this host (any more): it was made before the devices or the driver changed.`,
+    remedies: (matched) =>
+      matched.situation().vendor === 'amd' || matched.situation().vendor === 'intel'
+        ? [{ text: "Write the CDI description again with the tool of the GPU's vendor, then start the container." }]
+        : cdi(matched),
+    facts: ({ match }) => known({ path: match[1] }),
+  },
+  {
+    pattern: /executable file `nvidia-smi` not found|exec: "nvidia-smi": executable file not found/,
+    severity: 'critical',
+    title: 'The container has no GPU',
+    verdict: 'nvidia-smi is not in the container. The NVIDIA toolkit brings it from the host with the GPU, so the container was started without one.',
+    remedies: (matched) => [requestGpu(matched.situation()), toolkit(matched)],
+  },
   {
     pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,
     severity: 'critical',
@@ -104,7 +126,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /unresolvable CDI devices? ?([\w./=,:-]{0,120})|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
+      /unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
     severity: 'critical',
     title: 'CDI does not know the requested GPU',
     verdict: ({ match }) =>

@@ -3,12 +3,29 @@ import type { Rule } from '../parts/rules.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu } from './remedies.ts'
 
-export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available']
+export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available', 'amdgpu is not supported']
 
 /** Lists the GPUs by the vendor's own tool. */
 const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
 export const otherRules: readonly Rule[] = [
+  {
+    // Ollama, of each card; with another that it takes, nothing is wrong.
+    pattern: /amdgpu is not supported \(supported types:\[([\w ]{0,400})\]\)"?(?:[^\n]{0,60}gpu_type=(gfx\w{3,5}))?/,
+    severity: 'warning',
+    title: 'Ollama does not support this GPU',
+    verdict: ({ match }) =>
+      `Ollama's ROCm holds no code for this GPU${match[2] === undefined ? '' : ` (${match[2]})`}, so models run on the CPU: many times slower.`,
+    remedies: ({ match }) => [
+      {
+        text: 'Let ROCm treat it as a close relative that is supported (10.3.0 for RDNA 2, 11.0.0 for RDNA 3), for the service of Ollama.',
+        command: `sudo systemctl edit ollama  # Environment=HSA_OVERRIDE_GFX_VERSION=${match[2]?.startsWith('gfx11') === true ? '11.0.0' : '10.3.0'}`,
+      },
+      { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' },
+      { text: 'Or use the Vulkan build, which takes more GPUs.' },
+    ],
+    unless: ({ text }) => text.some((line) => line.includes('amdgpu is supported')),
+  },
   {
     pattern: /Unable to open \/dev\/kfd read-write: ([A-Z][\w ]{3,40})/,
     severity: 'critical',

@@ -8,6 +8,7 @@ export const LITERALS = [
   'No HIP GPUs are available',
   'no NVIDIA driver on your system',
   'Torch not compiled with CUDA enabled',
+  'Torch not compiled with XPU enabled',
   'torch.cuda.is_available() is False',
   'CUDA unknown error',
   'CUDA driver error: unknown error',
@@ -107,10 +108,13 @@ export const programRules: readonly Rule[] = [
     remedies: (matched) => [driver(matched), program(matched)],
   },
   {
-    pattern: /Torch not compiled with CUDA enabled|package was not compiled with CUDA support/,
+    pattern: /Torch not compiled with (?:CUDA|XPU) enabled|package was not compiled with CUDA support/,
     severity: 'critical',
-    title: 'A build without CUDA',
-    verdict: 'The framework that is installed is a build for the CPU only, so it cannot see any GPU.',
+    title: ({ match }) => (match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA'),
+    verdict: ({ match }) =>
+      match[0].includes('XPU')
+        ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
+        : 'The framework that is installed is a build for the CPU only, so it cannot see any GPU.',
     remedies: build,
   },
   {

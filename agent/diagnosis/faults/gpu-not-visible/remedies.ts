@@ -9,7 +9,7 @@ const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: eve
 
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
-  const { programs, subject } = situation
+  const { programs, subject, text } = situation
   if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
   if (programs.has('compose'))
     return {
@@ -18,6 +18,11 @@ export function requestGpu(situation: Situation): Piece {
   if (programs.has('podman'))
     return { text: 'With podman: request the GPU by its CDI name.', command: `podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}` }
   if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
+  if (/\bslurmd\b/.test(text))
+    return {
+      text: 'The node daemon of Slurm starts before the driver has made its device files: start it again when they are there.',
+      command: 'sudo systemctl restart slurmd',
+    }
   if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }
@@ -155,6 +160,17 @@ export function program(matched: Matched): readonly Piece[] {
 }
 export function build({ situation }: Matched): readonly Piece[] {
   const at = situation()
+  if (at.vendor === 'intel')
+    return [
+      {
+        text: 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.',
+        command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/xpu',
+      },
+      {
+        text: 'See which build is installed: +xpu stands in its version.',
+        command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',
+      },
+    ]
   return [
     // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
     torchWheel(

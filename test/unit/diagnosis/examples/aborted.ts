@@ -27,4 +27,21 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\nexit status 2',
     kinds: ['aborted'],
   },
+  {
+    name: 'ggml checks itself',
+    text: '/src/ggml/src/ggml-cuda/rope.cu:212: GGML_ASSERT(ne00 % 2 == 0) failed',
+    kinds: ['aborted'],
+    facts: { signal: 'SIGABRT' },
+  },
+  {
+    name: 'ggml checks a call of CUDA',
+    text: 'CUDA error: operation not supported\n  current device: 0, in function ggml_cuda_op at /src/ggml-cuda.cu:2210\n  cudaStreamSynchronize(stream)\n/src/ggml-cuda.cu:95: CUDA error',
+    kinds: ['aborted'],
+    facts: { signal: 'SIGABRT' },
+  },
+  {
+    name: "vLLM's all-reduce",
+    text: "Failed: Cuda error /build/csrc/custom_all_reduce.cuh:440 'invalid argument'",
+    kinds: ['aborted'],
+  },
 ]

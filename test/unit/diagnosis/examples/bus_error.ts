@@ -7,4 +7,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'with a pid', text: 'run.sh: line 8: 77123 Bus error               python main.py', kinds: ['bus_error'], facts: { pid: 77123 } },
   { name: 'an exit code', text: 'worker exited with exit code 135', kinds: ['bus_error'], facts: { exit_code: 135, signal: 'SIGBUS' } },
   { name: 'quiet: another bus', text: 'pci bus error counters: 0', kinds: [] },
+  {
+    name: 'UCX tells it',
+    text: '[node7:3310 :0:3344] Caught signal 7 (Bus error: nonexistent physical address)',
+    kinds: ['bus_error'],
+    facts: { pid: 3310, signal: 'SIGBUS' },
+  },
 ]

@@ -15,4 +15,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a pointer', text: "_pickle.UnpicklingError: invalid load key, 'v'.", kinds: one },
   { name: 'GGUF', text: "gguf_init_from_file: invalid magic characters 'vers'", kinds: one },
   { name: 'quiet: loaded', text: 'Loading checkpoint shards: 100%|##########| 4/4', kinds: [] },
+  {
+    name: 'a tensor is not there',
+    text: '2026-01-05T10:00:00.1Z ERROR text_embeddings_backend: backends/src/lib.rs:388: Could not start backend: cannot find tensor pooler.dense.weight',
+    kinds: ['checkpoint_mismatch'],
+    facts: { pattern: 'keys' },
+  },
 ]

@@ -29,4 +29,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'pid:812 tid:0x7f00 [UpdateScratch] scratch_size overflow!\n:0:rocdevice.cpp :4212: Callback: Queue 0x7f00 aborting with error :\n  HSA_STATUS_ERROR_INVALID_ARGUMENT ... kernel: softmax_bwd',
     kinds: one,
   },
+  {
+    name: 'a kernel with too many registers',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: too many resources requested for launch',
+    kinds: ['compile_error'],
+  },
 ]

@@ -23,4 +23,20 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { exception: 'ValidationError' },
   },
   { name: 'quiet: a deprecated flag', text: 'main.py: warning: --lr is deprecated, use --learning-rate', kinds: [] },
+  {
+    name: 'a limit of the model',
+    text: 'ValueError: User-specified max_model_len (9000) is greater than the derived max_model_len (max_position_embeddings=4096). This may lead to CUDA errors.',
+    kinds: ['config_error'],
+    facts: { exception: 'ValueError' },
+  },
+  {
+    name: 'an option that is not set',
+    text: 'Error: `--pooling` arg is not set and no configuration was found for this model.',
+    kinds: ['config_error'],
+  },
+  {
+    name: 'llama.cpp does not know a model',
+    text: "llama_model_load: error loading model: error loading model architecture: unknown model architecture: 'nova9'\nllama_load_model_from_file: failed to load model",
+    kinds: ['config_error'],
+  },
 ]

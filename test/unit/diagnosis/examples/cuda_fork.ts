@@ -21,4 +21,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
   },
   { name: 'quiet: a start method', text: 'INFO: using the spawn start method for CUDA workers', kinds: [] },
+  {
+    name: 'CUDA itself, in a worker',
+    text: 'RuntimeError: Caught RuntimeError in DataLoader worker process 2.\nOriginal Traceback (most recent call last):\n  File "/opt/torch/utils/data/_utils/worker.py", line 300, in _worker_loop\n    data = fetcher.fetch(index)\n  File "/srv/set.py", line 8, in __getitem__\n    return self.x[i].cuda()\nRuntimeError: CUDA error: initialization error',
+    kinds: ['cuda_fork'],
+  },
+  {
+    name: 'Lightning looks first',
+    text: "RuntimeError: Lightning can't create new processes if CUDA is already initialized. Did you manually call `torch.cuda.*` functions?",
+    kinds: ['cuda_fork'],
+  },
 ]

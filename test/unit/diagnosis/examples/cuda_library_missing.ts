@@ -122,4 +122,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     ].join('\n'),
     kinds: [],
   },
+  {
+    name: 'no PTX compiler',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: PTX JIT compiler library not found',
+    kinds: ['cuda_library_missing'],
+  },
+  {
+    name: 'the linker lacks the driver',
+    text: '/usr/bin/ld: cannot find -lcuda: No such file or directory',
+    kinds: ['cuda_library_missing'],
+    facts: { library: 'cuda' },
+  },
 ]

@@ -188,4 +188,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['cuda_oom'],
   },
   { name: 'Vulkan', text: 'ggml_vulkan: vk::Device::allocateMemory: ErrorOutOfDeviceMemory', kinds: ['cuda_oom'] },
+  {
+    name: 'TensorRT-LLM names the part',
+    text: '[TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be created: KV cache\nTotal GPU memory (GiB): 79.20\nFree GPU memory before component creation attempt (GiB): 3.10',
+    kinds: ['cuda_oom'],
+    facts: { total_bytes: 85040352051, free_bytes: 3328599654 },
+  },
 ]

@@ -79,4 +79,36 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'CUDAMismatchException: Installed CUDA version 12.1 does not match the version torch was compiled with 12.8, unable to compile cuda/cpp extensions',
     kinds: ['cuda_version_mismatch'],
   },
+  {
+    name: 'XLA meets an old driver',
+    text: 'E1011 09:00:01.100000 77 cuda_dnn.cc:411] There was an error before creating cudnn handle (302): cudaGetErrorName symbol not found.',
+    kinds: ['cuda_version_mismatch'],
+    facts: { cuda_error_code: 302 },
+  },
+  {
+    name: 'a newer function',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: API call is not supported in the installed CUDA driver',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'a name that is not found',
+    text: 'CUDA error: named symbol not found\n  current device: 0, in function ggml_backend_cuda_init at /src/ggml-cuda.cu:140',
+    kinds: ['cuda_version_mismatch'],
+    facts: { cuda_error_code: 500 },
+  },
+  {
+    name: 'HIP cannot load its code',
+    text: "infer: /build/clr/hipamd/src/hip_fatbin.cpp:301: hipError_t hip::FatBinaryInfo::ExtractFatBinary(): Assertion `err == hipSuccess' failed.",
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'an engine of another TensorRT',
+    text: 'E1110 14:00:08.525177 1 logging.cc:43] 1: Error Code 1: Serialization (Serialization assertion failed.Version tag does not match. Note: Current Version: 232, Serialized Engine Version: 228)',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'a function that the driver lacks',
+    text: 'ImportError: /opt/lib/ops.abi3.so: undefined symbol: cuGreenCtxCreate_v9',
+    kinds: ['cuda_version_mismatch'],
+  },
 ]

@@ -21,4 +21,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { found: 'Half' },
   },
   { name: 'quiet: a warning', text: 'UserWarning: casting float64 to float32\n  warnings.warn(text)', kinds: [] },
+  {
+    name: 'an Intel GPU without fp64',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: Native API failed. Native API returns: -996 invalid_kernel("uses-fp64-math")',
+    kinds: ['dtype_mismatch'],
+  },
 ]

@@ -110,4 +110,58 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'ROCm: device files', text: 'Unable to open /dev/kfd read-write: Permission denied', kinds: ['gpu_not_visible'], facts: { path: '/dev/kfd' } },
   { name: 'Intel', text: 'RuntimeError: No XPU devices are available.', kinds: ['gpu_not_visible'] },
   { name: 'Ray', text: 'ValueError: Current node has no GPU available. vLLM engine cannot start without GPU.', kinds: ['gpu_not_visible'] },
+  {
+    name: 'CUDA cannot be initialized',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: initialization error',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 3 },
+  },
+  {
+    name: 'the MPS daemon is away',
+    text: 'CUDA error: MPS client failed to connect to the MPS control daemon or the MPS server',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 805 },
+  },
+  {
+    name: 'unknown error of the driver',
+    text: 'CUDA failure 999: unknown error',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 999 },
+  },
+  {
+    name: 'Level Zero without a device',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: level_zero backend failed with error: 2147483646 (UR_RESULT_ERROR_UNINITIALIZED)',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'a build without XPU',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nAssertionError: Torch not compiled with XPU enabled',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'quiet: a name in code',
+    text: '  case CUDA_ERROR_UNKNOWN: return "unknown";',
+    kinds: [],
+  },
+  {
+    name: 'nvidia-smi is not in the container',
+    text: 'Error: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'an outdated CDI description',
+    text: 'Error: setting up CDI devices: failed to stat CDI host device "/dev/dri/renderD131": no such file or directory',
+    kinds: ['gpu_not_visible'],
+    facts: { path: '/dev/dri/renderD131' },
+  },
+  {
+    name: 'Ollama does not take this card',
+    text: 'level=WARN source=amd_linux.go:378 msg="amdgpu is not supported (supported types:[gfx1030 gfx1100])" gpu=0 gpu_type=gfx1032 library=/usr/lib/ollama',
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'quiet: one card is taken, another is not',
+    text: 'level=INFO msg="amdgpu is supported" gpu=0 gpu_type=gfx1100\nlevel=WARN msg="amdgpu is not supported (supported types:[gfx1030 gfx1100])" gpu=1 gpu_type=gfx1036',
+    kinds: [],
+  },
 ]

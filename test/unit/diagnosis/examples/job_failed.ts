@@ -7,4 +7,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a runtime', text: 'state:\n  terminated:\n    exitCode: 128\n    reason: StartError', kinds: ['job_failed'], facts: { exit_code: 128 } },
   { name: 'last words', text: 'reading shards\nerror: the manifest holds no shards', kinds: ['job_failed'] },
   { name: 'quiet: code 0', text: 'Process finished with exit code 0', kinds: [] },
+  {
+    name: "a server's record says why",
+    text: "E0103 10:11:12.100000 1 model_lifecycle.cc:597] failed to load 'rank' version 2: Internal: the file ends early\nI0103 10:11:13.100000 1 server.cc:300] stopping\nerror: creating server: Internal - failed to load all models",
+    kinds: ['job_failed'],
+  },
 ]

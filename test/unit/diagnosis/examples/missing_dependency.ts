@@ -29,4 +29,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     severity: 'warning',
   },
+  {
+    name: 'xFormers of another PyTorch',
+    text: "WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for:\n    PyTorch 2.4.0+cu121 with CUDA 1201 (you have 2.6.0+cu124)",
+    kinds: ['missing_dependency'],
+    facts: { module: 'xformers' },
+  },
 ]

@@ -56,4 +56,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
   },
   { name: 'XLA', text: 'INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error (run with NCCL_DEBUG=INFO for details).', kinds: one },
+  {
+    name: 'a completion with an error',
+    text: 'w0:11:42 [1] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer 10.0.0.7<4100> with status=12 opcode=0 len=0 vendor err 129 (Recv)',
+    kinds: ['nccl_error'],
+  },
 ]

@@ -9,4 +9,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'driver API', text: 'cuStreamSynchronize: CUDA_ERROR_NVLINK_UNCORRECTABLE', kinds: one },
   { name: 'runtime API', text: 'cudaStreamSynchronize returned cudaErrorNvlinkUncorrectable', kinds: one },
   { name: 'quiet: loaded', text: '[    6.8] nvidia-nvlink: Nvlink Core is being initialized, major device number 236', kinds: [] },
+  {
+    name: 'memory of another GPU',
+    text: 'torch.AcceleratorError: CUDA error: Invalid access of peer GPU memory over nvlink or a hardware error',
+    kinds: ['nvlink_errors'],
+  },
 ]

@@ -50,4 +50,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'HW Power Brake Slowdown: an external power brake is triggered, for instance by the power supply of the machine',
     kinds: [],
   },
+  {
+    name: 'amdgpu at its limit',
+    text: '[ 9001.100000] amdgpu 0000:63:00.0: amdgpu: ERROR: GPU over temperature range(SW CTF) detected!',
+    kinds: ['thermal_or_power'],
+    facts: { pci_bus_id: '0000:63:00.0' },
+  },
 ]

@@ -9,4 +9,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'expired', text: 'nvidia-gridd[812]: license for NVIDIA RTX Virtual Workstation expired', kinds: one },
   { name: 'in a report', text: '        License Status                    : Unlicensed (Restricted)', kinds: one },
   { name: 'quiet: acquired', text: 'nvidia-gridd[812]: License acquired successfully. (Info: 192.0.2.40, NVIDIA Virtual Compute Server)', kinds: [] },
+  {
+    name: 'CUDA refuses a vGPU',
+    text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: device doesn\'t have valid Grid license',
+    kinds: ['vgpu_license'],
+  },
 ]

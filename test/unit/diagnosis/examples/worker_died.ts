@@ -22,4 +22,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { signal: 'SIGKILL' },
   },
   { name: 'quiet: workers come and go', text: '2026-03-02 10:00:00,000 INFO pool: worker 3 finished its tasks', kinds: [] },
+  {
+    name: "Ollama's runner",
+    text: 'time=2026-01-05T10:00:00Z level=ERROR source=sched.go:470 msg="error loading" error="llama runner process has terminated: exit status 2"',
+    kinds: ['worker_died'],
+    facts: { exit_code: 2 },
+  },
+  {
+    name: "raylet's report",
+    text: '(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker PID: 4411 Worker exit type: SYSTEM_ERROR Worker exit detail: connection error code 2. End of file.',
+    kinds: ['worker_died'],
+    facts: { pid: 4411 },
+  },
 ]

@@ -1,0 +1,106 @@
+// What CUDA and HIP mean by the errors that a program brings about itself, for the ends of programs: a wrong call, something unsupported, a graph.
+import { setVariables } from '../faults/remedies/environment.ts'
+import type { Piece } from '../faults/remedies/plan.ts'
+import { synchronous } from '../faults/remedies/debug.ts'
+import type { Situation } from '../situation/situation.ts'
+
+export type GpuCall = { readonly says: string; readonly remedies: readonly Piece[] }
+type Meaning = { readonly pattern: RegExp; readonly says: string; readonly remedies: (situation: Situation) => readonly Piece[] }
+
+const HEAD = /\b(?:CUDA|Cuda|cuda|HIP|hip)(?: \w{1,10}){0,2} (?:error|Error|failure)\b|\bcudaError[A-Z]|\bCUDA_ERROR_|\bhipError[A-Z]/
+
+const noGraphs = ({ programs }: Situation): Piece => ({
+  text: 'Run once without CUDA graphs: the call that fails is then named, or goes away.',
+  ...(programs.has('vllm')
+    ? { command: '--enforce-eager' }
+    : programs.has('sglang')
+      ? { command: '--disable-cuda-graph' }
+      : programs.has('llamacpp')
+        ? { command: 'export GGML_CUDA_DISABLE_GRAPHS=1' }
+        : {}),
+})
+const noPeers = (situation: Situation): readonly Piece[] => [
+  {
+    text: "See which GPUs can reach each other's memory; in virtual machines, and with IOMMU or ACS on, they often cannot.",
+    command: 'nvidia-smi topo -p2p r',
+  },
+  situation.programs.has('vllm') && { text: 'Let vLLM do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
+  situation.programs.has('sglang') && { text: 'Let SGLang do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
+  { text: 'Let NCCL do without direct access between the GPUs (slower).', command: setVariables(situation, { NCCL_P2P_DISABLE: '1' }) },
+]
+const capability = ({ vendor }: Situation): Piece =>
+  vendor === 'amd'
+    ? { text: 'See which GPU it is, and whether this ROCm supports it.', command: 'rocminfo | grep -i gfx' }
+    : {
+        text: 'See which GPU it is: its compute capability, and whether it is a vGPU or a MIG instance.',
+        command: 'nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv; nvidia-smi -L',
+      }
+const update: Piece = { text: 'Update the program or library that makes the call, and report it with the lines that name its file.' }
+
+const MEANINGS: readonly Meaning[] = [
+  {
+    pattern: /custom_all_reduce/,
+    says: 'the kernels by which the server sums over several GPUs could not use the memory of the other GPUs.',
+    remedies: noPeers,
+  },
+  {
+    pattern: /when stream is capturing|during (?:stream )?capture|capturing blocking stream|StreamCapture|STREAM_CAPTURE|graph/i,
+    says: 'a call that is not allowed came while a CUDA graph was being captured.',
+    remedies: (situation) => [noGraphs(situation), update],
+  },
+  {
+    pattern: /[Pp]eer|PEER_|P2P/,
+    says: "the GPUs cannot use each other's memory, or the program asked for it twice.",
+    remedies: noPeers,
+  },
+  {
+    pattern:
+      /(?:operation|functionality|feature|limit|affinity)[\w ]{0,40} (?:is )?not supported|cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|hipErrorNotSupported|UnsupportedLimit/,
+    says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU or a driver older than the libraries lack some.',
+    remedies: (situation) => [
+      capability(situation),
+      situation.programs.has('llamacpp') || situation.programs.has('ollama')
+        ? {
+            text: 'Build without unified memory and peer copies (GGML_CUDA_NO_VMM=ON, GGML_CUDA_NO_PEER_COPY=ON), or run on one GPU to see whether it is the access between GPUs.',
+          }
+        : { text: 'See whether it goes away on one GPU, and without pinned or unified memory: those need the support of the platform.' },
+      { text: 'Update driver and libraries to one CUDA version.' },
+    ],
+  },
+  {
+    pattern: /operation not permitted|NotPermitted|NOT_PERMITTED/,
+    says: 'the driver does not allow the call here: profiling or a setting of the GPU needs rights that this process or container lacks.',
+    remedies: () => [
+      {
+        text: 'Profilers need counters that are for administrators by default: allow them with NVreg_RestrictProfilingToAdminUsers=0, or run the profiler as root.',
+      },
+      update,
+    ],
+  },
+  {
+    pattern:
+      /invalid (?:resource handle|device context|argument|pitch argument|value|configuration)|InvalidValue|INVALID_VALUE|INVALID_HANDLE|INVALID_CONTEXT|mapping of buffer|already mapped|InvalidConfiguration/,
+    says: 'the program called CUDA with a value that does not fit: mostly a size or a handle of another GPU, an input larger than a kernel allows, or a library built for another version.',
+    remedies: (situation) => [
+      synchronous(situation),
+      { text: 'Compare with one GPU, a smaller batch and a shorter input: kernels have limits for both.' },
+      update,
+    ],
+  },
+  {
+    pattern: /driver shutting down|context is destroyed|CONTEXT_IS_DESTROYED|DEINITIALIZED|CudartUnloading/,
+    says: 'the process was already ending when it called CUDA: the cause is what ended it.',
+    remedies: () => [{ text: 'Look for the first error above it, of this process or another rank.' }],
+  },
+]
+const OTHER: Omit<Meaning, 'pattern'> = {
+  says: 'a call of the GPU runtime failed. Errors of the GPU are reported late, so the call it stands at is often not the one at fault.',
+  remedies: (situation) => [synchronous(situation), update],
+}
+
+/** Undefined where the message is no error of a GPU runtime. */
+export function gpuCall(message: string, situation: Situation): GpuCall | undefined {
+  if (!HEAD.test(message)) return undefined
+  const { says, remedies } = MEANINGS.find(({ pattern }) => pattern.test(message)) ?? OTHER
+  return { says, remedies: remedies(situation) }
+}

@@ -1,0 +1,30 @@
+// Whose crash it is, for the advice: a program of Python, or a server of its own with other switches.
+import type { Piece } from '../faults/remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+
+/** Programs without Python: its tools say nothing of them. */
+const COMPILED = ['ollama', 'llamacpp', 'ffmpeg', 'julia', 'matlab'] as const
+const PYTHON = /\bpython[\d.]*\b|\.py\b|Traceback \(most|site-packages|-packages\/|\bpip\b|llama-cpp-python|llama_cpp_python|torch/i
+
+export const runsPython = ({ programs, text }: Situation): boolean => !COMPILED.some((program) => programs.has(program)) || PYTHON.test(text)
+
+/** What narrows a crash down where the program is known. */
+export function serverSteps({ programs }: Situation): Piece {
+  if (programs.has('ollama'))
+    return [
+      { text: "See the runner's own words just before it ended: Ollama's server log has them.", command: 'journalctl -u ollama --no-pager | tail -n 80' },
+      {
+        text: 'See whether it goes away with fewer layers on the GPU (option num_gpu) or without flash attention; else update Ollama.',
+        command: 'export OLLAMA_FLASH_ATTENTION=0',
+      },
+    ]
+  if (programs.has('llamacpp'))
+    return [
+      {
+        text: 'See whether it goes away with no layer on the GPU: then its GPU code is at fault, else the model file or the code for all.',
+        command: '--n-gpu-layers 0',
+      },
+      { text: 'Update llama.cpp; its checks fail on models, quantizations or flags that a release does not know. Report it with the model and the flags.' },
+    ]
+  return undefined
+}

@@ -1,0 +1,266 @@
+// CUDA's own errors by number, name and words, where they say what is wrong with the host, the container or the build.
+// Those of kernels and of memory have families of their own; those of the program are in ends/gpu-call.ts.
+// https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html
+import type { LogKind } from '../../model/kinds.ts'
+import { inForkedChild } from './parts/forked.ts'
+import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts'
+import { driverOld } from './remedies/driver.ts'
+import { whoHolds } from './remedies/gpu.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
+/** How programs print one error: its words behind "CUDA error", its number there, or its name. */
+const printed = (code: number, words: string, names: string): RegExp =>
+  new RegExp(String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\b(?:${names})\b`)
+
+/** NCCL passes on what others broke; code and lists of constants are no errors. */
+const quoted = ({ message, match }: Seen): boolean =>
+  /NCCL WARN|NCCL error/.test(message.slice(0, match.index)) || /(?:==|!=|\bcase|\bif \(|\breturn) {0,2}$/.test(message.slice(0, match.index))
+
+type Row = {
+  readonly code: number
+  readonly words: string
+  readonly names: string
+  readonly kind: LogKind
+  readonly title: string
+  readonly verdict: string
+  readonly remedies: (matched: Matched) => readonly Piece[]
+  readonly unless?: (seen: Seen) => boolean
+}
+/** Kinds that keep CUDA's number among their facts. */
+const WITH_CODE: readonly LogKind[] = ['gpu_not_visible', 'cuda_version_mismatch', 'gpu_busy']
+const rule = ({ code, words, names, unless, ...rest }: Row): Rule => ({
+  ...rest,
+  pattern: printed(code, words, names),
+  severity: 'critical',
+  unless: (seen) => quoted(seen) || unless?.(seen) === true,
+  facts: () => (WITH_CODE.includes(rest.kind) ? { cuda_error_code: code } : {}),
+})
+
+const DRIVER_LOG: Piece = { text: 'See what the kernel logged about the driver and the GPU.', command: "sudo dmesg -T | grep -iE 'NVRM|nvidia' | tail -n 40" }
+const versions = ({ situation }: Matched): Piece => ({
+  text: 'Compare the CUDA version that the driver supports with the one that the program was built for.',
+  command: situation().programs.has('jax')
+    ? 'nvidia-smi; pip list | grep -iE "jax|nvidia"'
+    : situation().programs.has('pytorch')
+      ? 'nvidia-smi; python -c "import torch; print(torch.__version__, torch.version.cuda)"'
+      : 'nvidia-smi',
+})
+const updateDriver = (matched: Matched): Piece =>
+  matched.situation().system === 'wsl'
+    ? {
+        text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
+        command: 'wsl --update\nwsl --shutdown',
+      }
+    : driverOld(matched)
+const mps: readonly Piece[] = [
+  { text: 'See whether the MPS daemon runs, and as which user.', command: 'ps -o pid,user,args -C nvidia-cuda-mps-control,nvidia-cuda-mps-server' },
+  {
+    text: 'See what the MPS server logged: each client that it refused is there with the reason.',
+    command: 'tail -n 40 "${CUDA_MPS_LOG_DIRECTORY:-/var/log/nvidia-mps}/server.log"',
+  },
+]
+
+const SYMBOL: Row = {
+  code: 302,
+  words: 'shared object symbol not found',
+  names: 'cudaErrorSharedObjectSymbolNotFound|CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND',
+  kind: 'cuda_version_mismatch',
+  title: 'The driver lacks a function that the program needs',
+  verdict: 'A library looked for a function that the installed NVIDIA driver does not have: the driver is older than the CUDA libraries of the program.',
+  remedies: (matched) => [updateDriver(matched), versions(matched)],
+}
+const ROWS: readonly Row[] = [
+  SYMBOL,
+  {
+    code: 36,
+    words: 'API call is not supported in the installed CUDA driver',
+    names: 'cudaErrorCallRequiresNewerDriver',
+    kind: 'cuda_version_mismatch',
+    title: 'The program needs a newer driver',
+    verdict: 'The program called a function of CUDA that the installed driver does not have: the driver is older than the CUDA that the program uses.',
+    remedies: (matched) => [updateDriver(matched), versions(matched)],
+  },
+  {
+    code: 500,
+    words: 'named symbol not found',
+    names: 'cudaErrorSymbolNotFound|CUDA_ERROR_NOT_FOUND',
+    kind: 'cuda_version_mismatch',
+    title: 'CUDA does not find a function',
+    verdict:
+      'CUDA looked for a named function or variable and did not find it. When it comes at the start, the driver does not fit the container runtime or the CUDA libraries; later, a kernel is missing in the build.',
+    remedies: (matched) => [
+      matched.situation().system === 'wsl' || matched.situation().system === 'windows'
+        ? [
+            { text: 'Update Docker Desktop, or nvidia-container-toolkit inside WSL: an old one does not mount a library that newer Windows drivers need.' },
+            updateDriver(matched),
+          ]
+        : updateDriver(matched),
+      versions(matched),
+    ],
+  },
+  {
+    code: 303,
+    words: 'shared object initialization failed',
+    names: 'cudaErrorSharedObjectInitFailed|CUDA_ERROR_SHARED_OBJECT_INIT_FAILED',
+    kind: 'cuda_version_mismatch',
+    title: 'A part of the driver could not be loaded',
+    verdict: 'CUDA could not initialize a shared library: parts of two driver versions are mixed, or a library of the driver is missing here.',
+    remedies: (matched) => [
+      { text: 'See which libraries of the driver the program can load.', command: 'ldconfig -p | grep -E "libcuda|libnvidia"' },
+      versions(matched),
+    ],
+  },
+  {
+    code: 221,
+    words: 'PTX JIT compiler library not found',
+    names: 'cudaErrorJitCompilerNotFound|CUDA_ERROR_JIT_COMPILER_NOT_FOUND',
+    kind: 'cuda_library_missing',
+    title: "The driver's compiler library is missing",
+    verdict:
+      'The program brings its kernels as PTX, and the library of the driver that compiles them (libnvidia-ptxjitcompiler.so.1) is not here. It is part of the NVIDIA driver.',
+    remedies: ({ situation }) => [
+      { text: 'See whether the library is here.', command: 'ldconfig -p | grep ptxjitcompiler' },
+      situation().programs.has('docker') || situation().programs.has('kubernetes')
+        ? { text: 'A container gets it with the driver capability "compute": set NVIDIA_DRIVER_CAPABILITIES=compute,utility.' }
+        : { text: 'Install the complete driver on the host; in a container, set NVIDIA_DRIVER_CAPABILITIES=compute,utility.' },
+      { text: "Or install a build that holds compiled code for this GPU's architecture." },
+    ],
+  },
+  {
+    code: 102,
+    words: "device doesn't have (?:a )?valid Grid license",
+    names: 'cudaErrorDeviceNotLicensed|CUDA_ERROR_DEVICE_NOT_LICENSED',
+    kind: 'vgpu_license',
+    title: 'The vGPU has no licence',
+    verdict: 'CUDA refuses work because this vGPU has no valid licence.',
+    remedies: () => [
+      { text: 'See the state of the licence.', command: 'nvidia-smi -q | grep -iA2 license' },
+      { text: 'Give the guest its licence token, then restart the licence client.', command: 'sudo systemctl restart nvidia-gridd' },
+    ],
+  },
+  {
+    code: 216,
+    words: 'exclusive(?: \\([\\w ]{1,30}\\))?-thread device already in use',
+    names: 'cudaErrorDeviceAlreadyInUse',
+    kind: 'gpu_busy',
+    title: 'GPU is locked to another process',
+    verdict: 'The GPU is in exclusive compute mode, and another process holds it.',
+    remedies: ({ situation }) => [
+      whoHolds(situation()),
+      { text: 'See the compute mode; `nvidia-smi -c DEFAULT` allows several processes.', command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv' },
+    ],
+  },
+  {
+    code: 805,
+    words: 'MPS client failed to connect to the MPS',
+    names: 'cudaErrorMpsConnectionFailed|CUDA_ERROR_MPS_CONNECTION_FAILED',
+    kind: 'gpu_not_visible',
+    title: 'The MPS server does not answer',
+    verdict: 'CUDA found the pipe of NVIDIA MPS and could not connect to its daemon or server, so the program gets no GPU.',
+    remedies: ({ situation }) => [
+      mps,
+      { text: 'To work without MPS, unset its pipe directory for the program.', command: 'unset CUDA_MPS_PIPE_DIRECTORY' },
+      situation().programs.has('docker') && {
+        text: "A container needs the host's IPC namespace and the pipe directory mounted (--ipc=host, -v /tmp/nvidia-mps:/tmp/nvidia-mps).",
+      },
+    ],
+  },
+  {
+    code: 807,
+    words:
+      'between the MPS server and the MPS client failed|required to create (?:the )?MPS client|MPS server is not ready|required to support device connections',
+    names: 'cudaErrorMps(?:RpcFailure|ServerNotReady|MaxClientsReached|MaxConnectionsReached)|CUDA_ERROR_MPS_\\w{5,30}',
+    kind: 'gpu_busy',
+    title: 'The MPS server refused the program',
+    verdict: 'The MPS server of this GPU has no place left for another client, or failed while it served one.',
+    remedies: () => [mps, { text: 'Run fewer processes through one MPS server: each GPU takes 48 clients (60 from Hopper on).' }],
+  },
+  {
+    code: 304,
+    words: 'OS call failed',
+    names: 'cudaErrorOperatingSystem|CUDA_ERROR_OPERATING_SYSTEM',
+    kind: 'gpu_not_visible',
+    title: 'The operating system refused a call of the driver',
+    verdict: 'A system call of the CUDA driver failed: mostly the device files may not be opened here, or a limit of the container or job forbids it.',
+    remedies: () => [
+      { text: 'See whether the device files are there and may be opened.', command: 'ls -l /dev/nvidia*; id' },
+      { text: 'See which limits hold here: locked memory, open files, address space.', command: 'ulimit -a' },
+      DRIVER_LOG,
+    ],
+  },
+  {
+    code: 999,
+    words: 'unknown error',
+    names: 'CUDA_ERROR_UNKNOWN|cudaErrorUnknown',
+    kind: 'gpu_not_visible',
+    title: 'CUDA cannot use the driver',
+    verdict:
+      'The CUDA driver failed without a reason that it knows. At the start of a program its state is broken, often after suspend or an update; later, the GPU itself failed.',
+    remedies: (matched) => [
+      DRIVER_LOG,
+      matched.situation().system === 'wsl'
+        ? updateDriver(matched)
+        : { text: 'Load the memory module of the driver anew; no program may use the GPU.', command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm' },
+      { text: 'If it stays, reboot the host.' },
+    ],
+  },
+  {
+    code: 701,
+    words: 'too many resources requested for launch|too many blocks in cooperative launch',
+    names: 'cudaErrorLaunchOutOfResources|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES|cudaErrorCooperativeLaunchTooLarge|CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE',
+    kind: 'compile_error',
+    title: 'A kernel does not fit the GPU',
+    verdict: 'A kernel asks for more registers, threads or blocks than a multiprocessor of this GPU has. It was built or tuned for another GPU.',
+    remedies: (matched) => [
+      { text: 'Launch the kernel with fewer threads for each block, or build it with fewer registers (nvcc --maxrregcount).' },
+      { text: 'Update the library that brings the kernel, or build it for the architecture of this GPU.' },
+      versions(matched),
+    ],
+  },
+  {
+    code: 3,
+    words: 'initialization error',
+    names: 'cudaErrorInitializationError|CUDA_ERROR_NOT_INITIALIZED',
+    kind: 'gpu_not_visible',
+    unless: inForkedChild,
+    title: 'CUDA could not be initialized',
+    verdict: 'CUDA could not be initialized in this process: the driver does not work here, or the process was forked after its parent had used CUDA.',
+    remedies: ({ situation }) => [
+      situation().programs.has('pytorch') && {
+        text: "Start workers with spawn, not fork: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.",
+      },
+      { text: 'See whether the driver works where the program runs.', command: 'nvidia-smi' },
+      { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
+    ],
+  },
+]
+
+export const cudaApiError = ruleFamily({
+  id: 'cuda-api-error',
+  kind: 'gpu_not_visible',
+  literals: [
+    'CUDA error',
+    'CUDA Error',
+    'Cuda error',
+    'cuda error',
+    'HIP error: ',
+    'CUDA failure',
+    'CUDA driver error',
+    'CUDA runtime error',
+    'cudaError',
+    'CUDA_ERROR_',
+    'creating cudnn handle',
+    'undefined symbol: cu',
+  ],
+  rules: [
+    ...ROWS.map(rule),
+    // The loader's words for a function of the driver that is newer than the driver.
+    {
+      ...rule(SYMBOL),
+      pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w{2,60}/,
+    },
+    // XLA's words for the same: xla/stream_executor/cuda/cuda_dnn.cc
+    { ...rule(SYMBOL), pattern: /error before creating cudnn handle \(30[23]\)|cudaGetErrorName symbol not found/ },
+  ],
+})
