@@ -32,7 +32,12 @@ export function createApp({ ready, dashboardDir, runbooksDir, onError, ...api }:
     if (path.startsWith('/api/')) return refuse(c, { code: 'not_found', message: `${path.slice(0, 200)}: no such path; /api/v1/openapi.json names them all` })
     const file = await files.get(path)
     if (file !== undefined)
-      return reply(c, new Uint8Array(file.body), { ...PAGE_HEADERS, 'Content-Type': file.contentType, 'Cache-Control': file.cacheControl }, { offered: FOR_FILES })
+      return reply(
+        c,
+        new Uint8Array(file.body),
+        { ...PAGE_HEADERS, 'Content-Type': file.contentType, 'Cache-Control': file.cacheControl },
+        { offered: FOR_FILES },
+      )
     if (path === '/') return c.text(NOT_BUILT, 404, { 'X-Content-Type-Options': 'nosniff' })
     return refuse(c, { code: 'not_found', message: `${path.slice(0, 200)}: no such path` })
   })

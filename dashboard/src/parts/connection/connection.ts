@@ -1,9 +1,10 @@
 // Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
+import { effect, signal, untracked } from '@preact/signals'
 import type { LiveMessage } from '../../../../agent/model/live.ts'
 import { incidents, takeIncidents } from '../incident/known.ts'
 import { loadSilences, noticed } from '../incident/silences.ts'
 import { HISTORY_METRICS } from '../live/lanes.ts'
-import { connection, hello, joined, painted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
+import { connection, hello, joined, painted, pastWanted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
 import { WINDOW_S } from '../live/timeline.ts'
 import { ApiError, getJson, storedToken, storeToken } from './api.ts'
 import { loadPast } from './history.ts'
@@ -49,11 +50,17 @@ function afterPaint(then: () => void): void {
   else then()
 }
 
-/** What is missing before this frame is asked for by the agent's clock, not this page's. */
+/** What is missing before this frame, by the agent's clock; changed when it is to be asked for. */
+const missing = signal<{ readonly ofRound: number; readonly t: number } | undefined>(undefined)
 function askForPast(ofRound: number, t: number): void {
   joined.value = t
-  void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: t, token, wanted: () => ofRound === round })
+  missing.value = { ofRound, t }
 }
+effect(() => {
+  const now = missing.value
+  if (now === undefined || !pastWanted.value) return
+  untracked(() => void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: now.t, token, wanted: () => now.ofRound === round }))
+})
 
 function receiver(ofRound: number): (message: LiveMessage) => void {
   let first = true

@@ -73,18 +73,21 @@ const ofGpu =
   (labels: SeriesRow['labels'], uuid: string): string | undefined =>
     (labels['gi'] ?? '') === '' ? lane(uuid) : undefined
 
-/** What the charts need of the past; memory by the second, the small charts in steps that fill their few pixels. */
+/** What the cards draw of the past: a step for each of their pixels or so. What comes live stays by the second. */
+/** Of 15 minutes, on a chart of some 350 pixels, and on one of some 110. */
+const CARD_POINTS = 452
+const TRACE_POINTS = 182
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
-  { metric: gpuMemoryUsedBytes, lane: ofGpu(LANE.used) },
-  { metric: containerGpuMemoryBytes, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
+  { metric: gpuMemoryUsedBytes, points: CARD_POINTS, lane: ofGpu(LANE.used) },
+  { metric: containerGpuMemoryBytes, points: CARD_POINTS, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
   // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
-  { metric: gpuMemoryUnattributedBytes, lane: ofGpu(LANE.unattributed) },
-  { metric: gpuUtilizationRatio, points: 300, lane: ofGpu(LANE.utilization) },
-  { metric: gpuPowerWatts, points: 300, lane: ofGpu(LANE.power) },
-  { metric: gpuTemperatureCelsius, points: 300, lane: ofGpu(LANE.temperature) },
+  { metric: gpuMemoryUnattributedBytes, points: CARD_POINTS, lane: ofGpu(LANE.unattributed) },
+  { metric: gpuUtilizationRatio, points: TRACE_POINTS, lane: ofGpu(LANE.utilization) },
+  { metric: gpuPowerWatts, points: TRACE_POINTS, lane: ofGpu(LANE.power) },
+  { metric: gpuTemperatureCelsius, points: TRACE_POINTS, lane: ofGpu(LANE.temperature) },
   ...ALLOCATOR_MEASURES.map((measure): HistoryMetric => ({
     metric: `warpwatch_allocator_${measure}`,
-    points: 300,
+    points: TRACE_POINTS,
     lane: (labels, uuid) => LANE.allocator(measure, uuid, containerKey(labels)),
   })),
 ]

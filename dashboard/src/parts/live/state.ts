@@ -21,6 +21,8 @@ export const hello = signal<HelloMessage | undefined>(undefined)
 export const frame = signal<FrameMessage | undefined>(undefined)
 /** The agent's time (ms) in the first frame of this connection: what came before it is to be asked for. */
 export const joined = signal<number | undefined>(undefined)
+/** Whether a view has been opened that draws the past of all GPUs: until then nobody need fetch it. */
+export const pastWanted = signal(false)
 /** Whether the first figures are on the screen: what is not looked for first waits for them. */
 export const painted = signal(false)
 /** This page's clock (ms), moved on once a second and with every frame. */

@@ -4,7 +4,7 @@ import type { FrameMessage } from '../../../../agent/model/live.ts'
 import { storedToken } from '../connection/api.ts'
 import { loadPast } from '../connection/history.ts'
 import { HISTORY_METRICS, type HistoryMetric, recordFrame, secondOf } from '../live/lanes.ts'
-import { agentNow, drawing, frame, joined, timeline as kept } from '../live/state.ts'
+import { agentNow, drawing, frame, joined, pastWanted, timeline as kept } from '../live/state.ts'
 import { createTimeline, type Timeline } from '../live/timeline.ts'
 import { range, type Range, SHORTEST } from './range.ts'
 
@@ -57,6 +57,7 @@ function follow(next: Range, close: Close | undefined): () => void {
 
 /** Shows the address's range of all GPUs, or of one, until the returned function is called. */
 export function showRange(close?: Close): () => void {
+  if (close === undefined) pastWanted.value = true
   let stop: (() => void) | undefined
   const end = effect(() => {
     const next = range.value
