@@ -13,12 +13,13 @@ const EPERM = 1
 const EBUSY = 16
 const EOPNOTSUPP = 95
 
-export type Asking = Pick<Card, 'asleep' | 'ask' | 'askNumber'> & {
+export type Asking = Pick<Card, 'pass' | 'asleep' | 'ask' | 'askNumber'> & {
   /** Before each pass over the card. */
   readonly begin: () => void
 }
 
 export function createAsking(files: Files, { device }: Pick<FoundCard, 'device'>, now = (): number => performance.now()): Asking {
+  let pass = 0
   let asleep: boolean | undefined
   let silent: Failure | undefined
   let silentUntil = -Infinity
@@ -69,7 +70,11 @@ export function createAsking(files: Files, { device }: Pick<FoundCard, 'device'>
     return explain(path, bytes)
   }
   return {
-    begin: () => void (asleep = undefined),
+    begin() {
+      pass++
+      asleep = undefined
+    },
+    pass: () => pass,
     asleep: isAsleep,
     ask,
     askNumber(path) {

@@ -34,7 +34,7 @@ export function createCardSet(
     const { uuid, name } = of.identify(files, found, roots)
     const asking = createAsking(files, found)
     const labels = { gpu: String(index), uuid }
-    const card: Card = { ...found, index, uuid, name, labels, files, roots, clients, asleep: asking.asleep, ask: asking.ask, askNumber: asking.askNumber }
+    const card: Card = { ...found, index, uuid, name, labels, files, roots, clients, ...asking }
     return createCardSampler(card, asking, of.collectors, ids, inFlight)
   }
   const touched = (index: number): boolean => !request.leaveOut.includes(index) && (request.only === undefined || request.only === index)

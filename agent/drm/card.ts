@@ -32,6 +32,8 @@ export type Card = FoundCard & {
   readonly files: Files
   readonly roots: Roots
   readonly clients: Clients
+  /** Counts the passes over the card: what was read in this one is not asked again. */
+  readonly pass: () => number
   /** Of this pass. Reading a sensor would wake a card that is asleep. */
   readonly asleep: () => boolean
   /** Reads what the hardware must be asked for; after a failure of its firmware not again for a while, since each try costs seconds and a line in the kernel's log. */

@@ -95,10 +95,10 @@ export const pcieReplays: CardCollector = {
     const series = makeSeries(gpuPcieReplayTotal, card.labels)
     const integrated = failureOf(`${card.device}/pcie_replay_count`, -2, 'not_supported', 'a GPU on the chip of the CPU has no PCIe slot')
     return {
-      read(out, nowMs) {
+      read(out) {
         const count = firstRead(
           () => card.askNumber(`${card.device}/pcie_replay_count`),
-          () => figureOf(card, nowMs, 'replays'),
+          () => figureOf(card, 'replays'),
         )
         report(out, series, card.integrated ? integrated : count)
       },

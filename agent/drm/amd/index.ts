@@ -16,7 +16,7 @@ import { throttle } from './throttle.ts'
 const pcieLink = linkCollector(
   ({ files, device }) => !files.has(`${device}/gpu_metrics`),
   (card) => {
-    const table = card.integrated ? undefined : tableOf(card, performance.now())
+    const table = card.integrated ? undefined : tableOf(card)
     if (table === undefined || isFailure(table)) return undefined
     const { linkSpeed, linkWidth } = table.figures
     const generation = linkSpeed === undefined ? 0 : generationOf(linkSpeed)

@@ -22,7 +22,7 @@ export const load: CardCollector = {
     const encoder = makeSeries(gpuEncoderUtilizationRatio, card.labels)
     const decoder = makeSeries(gpuDecoderUtilizationRatio, card.labels)
     return {
-      read(out, nowMs) {
+      read(out) {
         if (card.asleep()) {
           for (const series of [shaders, memory, encoder, decoder]) out.reading(series, 0)
           return
@@ -30,7 +30,7 @@ export const load: CardCollector = {
         const busy = (file: string, field: Field): number | Failure =>
           firstRead(
             () => card.askNumber(`${card.device}/${file}`),
-            () => figureOf(card, nowMs, field),
+            () => figureOf(card, field),
           )
         report(out, shaders, busy('gpu_busy_percent', 'gfx'), PERCENT)
         report(out, memory, busy('mem_busy_percent', 'memoryActivity'), PERCENT)

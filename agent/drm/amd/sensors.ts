@@ -39,13 +39,13 @@ export const power: CardCollector = {
     const hwmon = hwmonOf(card)
     const series = makeSeries(gpuPowerWatts, card.labels)
     // Kernels and cards have the average, the present figure, or both.
-    const read = (nowMs: number): number | Failure =>
+    const read = (): number | Failure =>
       firstRead(
         () => card.askNumber(`${hwmon}/power1_average`),
         () => card.askNumber(`${hwmon}/power1_input`),
-        () => scaled(figureOf(card, nowMs, 'power'), 1 / MICRO),
+        () => scaled(figureOf(card, 'power'), 1 / MICRO),
       )
-    return { read: (out, nowMs) => report(out, series, read(nowMs), MICRO) }
+    return { read: (out) => report(out, series, read(), MICRO) }
   },
 }
 
@@ -83,11 +83,11 @@ export const energy: CardCollector = {
     const counts = card.clients.kfd.nodesAt(card.slot).some(({ target }) => COUNTS_ENERGY.has(target))
     const unknown = failureOf(`${card.device}/gpu_metrics energy`, -2, 'not_supported', 'the unit of the energy counter is known of Instinct cards only')
     return {
-      read(out, nowMs) {
-        const table = tableOf(card, nowMs)
+      read(out) {
+        const table = tableOf(card)
         // Revisions from 1.4 on are of Instinct cards only.
         const known = counts || (!isFailure(table) && /^1\.[4-9]$/.test(table.revision))
-        report(out, series, known ? figureOf(card, nowMs, 'energy') : unknown, 2 ** -16)
+        report(out, series, known ? figureOf(card, 'energy') : unknown, 2 ** -16)
       },
     }
   },
@@ -104,15 +104,15 @@ export const temperature: CardCollector = {
     const die = makeSeries(gpuTemperatureCelsius, card.labels)
     const memory = makeSeries(gpuMemoryTemperatureCelsius, card.labels)
     return {
-      read(out, nowMs) {
+      read(out) {
         const hottest = firstRead(
           ...[of.junction, of.edge].filter((path) => path !== undefined).map((path) => () => card.askNumber(path)),
-          () => scaled(figureOf(card, nowMs, 'hotspot'), 1 / MILLI),
-          () => scaled(figureOf(card, nowMs, 'edge'), 1 / MILLI),
+          () => scaled(figureOf(card, 'hotspot'), 1 / MILLI),
+          () => scaled(figureOf(card, 'edge'), 1 / MILLI),
         )
         report(out, die, hottest, MILLI)
         const path = of.memory
-        const chips = path === undefined ? scaled(figureOf(card, nowMs, 'memory'), 1 / MILLI) : card.askNumber(path)
+        const chips = path === undefined ? scaled(figureOf(card, 'memory'), 1 / MILLI) : card.askNumber(path)
         // A memory without a sensor tells 0.
         report(out, memory, path === undefined && chips === 0 ? NO_SENSOR : chips, MILLI)
       },
@@ -207,11 +207,11 @@ export const clocks: CardCollector = {
     const hwmon = hwmonOf(card)
     const series = DOMAINS.map((of) => ({ ...of, series: makeSeries(gpuClockHertz, { ...card.labels, domain: of.domain }) }))
     return {
-      read(out, nowMs) {
+      read(out) {
         for (const { channel, field, levels, series: of } of series) {
           const now = firstRead(
             () => card.askNumber(`${hwmon}/${channel}`),
-            () => scaled(figureOf(card, nowMs, field), MEGA),
+            () => scaled(figureOf(card, field), MEGA),
             () => levelOf(card, `${card.device}/${levels}`, 'now'),
           )
           report(out, of, now)

@@ -5,24 +5,22 @@ import { failureOf, type Failure } from '../../nvml/codes.ts'
 import { parseGpuMetrics, type GpuMetrics } from './gpu-metrics.ts'
 import type { Field } from './gpu-metrics-layouts.ts'
 
-const tables = new WeakMap<Card, { readonly at: number; readonly table: GpuMetrics | Failure }>()
-/** Of one pass; the driver itself keeps the table for about 1 ms. */
-const SAME_PASS_MS = 500
+const tables = new WeakMap<Card, { readonly pass: number; readonly table: GpuMetrics | Failure }>()
 
-export function tableOf(card: Card, nowMs: number): GpuMetrics | Failure {
+export function tableOf(card: Card): GpuMetrics | Failure {
   const known = tables.get(card)
-  if (known !== undefined && nowMs - known.at < SAME_PASS_MS) return known.table
+  if (known?.pass === card.pass()) return known.table
   const path = `${card.device}/gpu_metrics`
   const bytes = card.ask(path)
   const parsed = isFailure(bytes) ? bytes : parseGpuMetrics(bytes)
   const table = typeof parsed === 'string' ? failureOf(path, -1, 'parse_error', `${path}: ${parsed}`) : parsed
-  tables.set(card, { at: nowMs, table })
+  tables.set(card, { pass: card.pass(), table })
   return table
 }
 
 /** One figure of it. */
-export function figureOf(card: Card, nowMs: number, field: Field): number | Failure {
-  const table = tableOf(card, nowMs)
+export function figureOf(card: Card, field: Field): number | Failure {
+  const table = tableOf(card)
   if (isFailure(table)) return table
   return (
     table.figures[field] ??

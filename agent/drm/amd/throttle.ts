@@ -40,8 +40,8 @@ export const throttle: CardCollector = {
     const series = REASONS.map((reason) => ({ reason, series: makeSeries(gpuThrottleActive, { ...card.labels, reason }) }))
     let before: Readonly<Record<string, number>> = {}
     return {
-      read(out, nowMs) {
-        const table = tableOf(card, nowMs)
+      read(out) {
+        const table = tableOf(card)
         if (isFailure(table)) return out.gap(gpuThrottleActive, card.labels, table)
         const active = new Set<Reason>()
         const counters = Object.entries(table.residencies)

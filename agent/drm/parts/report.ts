@@ -9,13 +9,14 @@ export function report(out: CollectorOutput, series: Series, value: number | Fai
   else out.reading(series, value * scale)
 }
 
-/** The first that could be read, else why the first could not. */
+/** The first that this card has, else why the first could not be read. One that fails for another reason has no stand-in: the figures would jump between sensors. */
 export function firstRead<T extends number | string>(...tries: readonly (() => T | Failure)[]): T | Failure {
   let failure: Failure | undefined
   for (const attempt of tries) {
     const value = attempt()
     if (!isFailure(value)) return value
     failure ??= value
+    if (value.reason !== 'not_supported') return value
   }
   if (failure === undefined) throw new Error('firstRead needs something to try')
   return failure

@@ -1,0 +1,88 @@
+// The built agent on a host with cards of three makers: one NVIDIA GPU from the fake library, an AMD and an Intel card as trees of files.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import * as z from 'zod'
+import { describe, expect, test } from 'vitest'
+import { AMD, amdCard, xeCard } from '../fakes/cards/hosts.ts'
+import type { Tree } from '../fakes/cards/tree.ts'
+import { compiler } from '../fakes/nvml/build.ts'
+import { startAgent } from '../setup/agent.ts'
+import { mixedHost } from '../setup/agent-scenes.ts'
+import { poll } from '../setup/poll.ts'
+
+const GIB = 1024 ** 3
+
+/** `/t/sys/…` of the trees below a folder. */
+function plant(...trees: readonly Tree[]): string {
+  const root = mkdtempSync(join(tmpdir(), 'cards-'))
+  const make = (path: string): string => {
+    const full = join(root, path)
+    mkdirSync(dirname(full), { recursive: true })
+    return full
+  }
+  for (const { files, links = {} } of trees) {
+    for (const [path, content] of Object.entries(files)) writeFileSync(make(path), content)
+    for (const [path, target] of Object.entries(links)) symlinkSync(target, make(path))
+  }
+  return join(root, 't')
+}
+const promtool = ((): string | undefined => {
+  try {
+    execFileSync('promtool', ['--version'], { stdio: 'ignore' })
+    return 'promtool'
+  } catch {
+    return undefined
+  }
+})()
+
+describe.skipIf(compiler === undefined)('a host with cards of three makers (needs a C compiler)', () => {
+  test('one list, one page, and a container known by its process’s cgroup', async () => {
+    const id = 'ab'.repeat(32)
+    const root = plant(amdCard, xeCard(), {
+      files: { '/t/proc/900/cgroup': `0::/system.slice/docker-${id}.scope`, '/t/proc/900/comm': 'python3', '/t/proc/meminfo': 'MemTotal: 65000000 kB\nMemAvailable: 40000000 kB' },
+    })
+    const scene = mixedHost()
+    await using agent = await startAgent({
+      scenario: { ...scene, gpus: scene.gpus.slice(0, 1) },
+      env: { WARPWATCH_HOST__SYS_ROOT: join(root, 'sys'), WARPWATCH_HOST__PROC_ROOT: join(root, 'proc'), WARPWATCH_METRICS__DCGM: 'off' },
+    })
+    const page = await poll(
+      async () => {
+        const now = await agent.metrics()
+        const used = now.samples.filter(({ name, labels }) => name === 'warpwatch_gpu_memory_used_bytes' && labels['gi'] === undefined)
+        return used.length === 3 && now.value('warpwatch_container_gpu_memory_bytes', { gpu: '1' }) !== undefined ? now : undefined
+      },
+      { what: 'readings of three cards', everyMs: 100 },
+    )
+    const cards = page.samples.filter(({ name }) => name === 'warpwatch_gpu_info').map(({ labels }) => [labels['gpu'], labels['vendor']])
+    expect(cards.toSorted()).toEqual([
+      ['0', 'nvidia'],
+      ['1', 'amd'],
+      ['2', 'intel'],
+    ])
+    expect(page.value('warpwatch_gpu_memory_used_bytes', { gpu: '1' })).toBe(11 * GIB)
+    expect(page.value('warpwatch_gpu_memory_used_bytes', { gpu: '2' })).toBe(4 * GIB)
+    expect(page.value('warpwatch_gpu_power_watts', { gpu: '1' })).toBe(203)
+    expect(page.value('warpwatch_process_gpu_memory_bytes', { gpu: '1', pid: '900' })).toBe(9 * GIB)
+    expect(page.value('warpwatch_container_gpu_memory_bytes', { gpu: '1', container_id: id.slice(0, 12) })).toBe(9 * GIB)
+    const rows = z.array(z.looseObject({ index: z.number(), uuid: z.string() })).parse(await agent.json('/api/v1/gpus'))
+    expect(rows.map(({ index, uuid }) => [index, uuid.slice(0, 4)])).toEqual([
+      [0, 'GPU-'],
+      [1, 'amd-'],
+      [2, 'pci-'],
+    ])
+    if (promtool !== undefined) {
+      const { text } = await agent.get('/metrics')
+      expect(execFileSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
+    }
+
+    // What the driver writes next is what the next second shows.
+    writeFileSync(join(dirname(root), AMD, 'mem_info_vram_used'), String(12 * GIB))
+    await poll(async () => ((await agent.metrics()).value('warpwatch_gpu_memory_used_bytes', { gpu: '1' }) === 12 * GIB ? true : undefined), {
+      what: 'the new figure',
+      everyMs: 100,
+    })
+  }, 60_000)
+})
