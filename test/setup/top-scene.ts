@@ -119,14 +119,30 @@ export const messages = (gpus = 16): readonly LiveMessage[] => [
 
 export type Scene = { readonly listen: string; readonly [Symbol.asyncDispose]: () => Promise<void> }
 
-/** Says all of it to each reader, then the frame again each second. */
-export async function startScene(gpus = 16): Promise<Scene> {
+/** Figures that differ each second, as of a host at work. */
+const moved = (second: number, gpus: number): FrameMessage => {
+  const whole = frame(gpus)
+  const moving = whole.gpus.map((row, i) => ({
+    ...row,
+    utilization_ratio: ((second * 7 + i * 13) % 101) / 100,
+    power_watts: 300 + ((second * 31 + i * 17) % 380),
+  }))
+  return { ...whole, t: T + second * 1_000, gpus: moving }
+}
+
+/** Says all of it to each reader, then the frame again each second; `moving`: with other figures. */
+export async function startScene(gpus = 16, moving = false): Promise<Scene> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, path: '/ws' })
   const all = messages(gpus)
   server.on('connection', (socket) => {
     for (const message of all) socket.send(JSON.stringify(message))
   })
-  const again = setInterval(() => server.clients.forEach((socket) => socket.send(JSON.stringify(all.at(-1)))), 1_000)
+  let second = 0
+  const again = setInterval(() => {
+    second += 1
+    const next = JSON.stringify(moving ? moved(second, gpus) : all.at(-1))
+    for (const socket of server.clients) socket.send(next)
+  }, 1_000)
   await once(server, 'listening')
   const bound = server.address()
   return {

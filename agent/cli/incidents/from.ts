@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Incident, IncidentFilter, IncidentSummary } from '../../model/incident.ts'
-import { isIncidentKind } from '../../model/kinds.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../../store/incidents/file.ts'
 import { MAINTENANCE_FILE, readLists } from '../../store/maintenance/file.ts'
 import { decorated, silenceOf } from '../../store/maintenance/match.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError } from '../command.ts'
+import { isSummary } from './is-summary.ts'
 
 export type IncidentReader = {
   /** Who answers, for a person. */
@@ -24,16 +24,6 @@ export type IncidentReader = {
 
 const ANSWER_WITHIN_MS = 5_000
 
-export const isSummary = (value: unknown): value is IncidentSummary =>
-  typeof value === 'object' &&
-  value !== null &&
-  'id' in value &&
-  typeof value.id === 'string' &&
-  'kind' in value &&
-  typeof value.kind === 'string' &&
-  isIncidentKind(value.kind) &&
-  'subject' in value &&
-  'evidence' in value
 const isWhole = (value: unknown): value is Incident =>
   isSummary(value) && 'series' in value.evidence && Array.isArray(value.evidence.series) && 'processes' in value.evidence
 

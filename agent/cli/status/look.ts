@@ -7,7 +7,7 @@ import type { JobRow } from '../../model/job.ts'
 import type { NotifierRow } from '../../model/notification.ts'
 import { messageOf } from '../../text/error.ts'
 import { callAgent } from '../change.ts'
-import { isSummary } from '../incidents/from.ts'
+import { isSummary } from '../incidents/is-summary.ts'
 
 export type Look = {
   readonly host: string

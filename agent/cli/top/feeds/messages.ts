@@ -1,7 +1,7 @@
 // The border to the agent: what comes over its stream is looked at before it is believed.
 import type { FrameMessage, HelloMessage, LiveMessage } from '../../../model/live.ts'
 import type { IncidentMessage } from '../../../model/incident.ts'
-import { isSummary } from '../../incidents/from.ts'
+import { isSummary } from '../../incidents/is-summary.ts'
 import { SEVERITIES } from '../../../model/severity.ts'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
