@@ -78,7 +78,7 @@ describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () =>
     })
     for (const [way] of HANGS) start(way)
     for (const way of PAUSES) start(way)
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const { pid } of children) {
       try {
@@ -88,9 +88,9 @@ describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () =>
       }
     }
     await agent.stop()
-  }, 60_000)
+  })
 
-  test.each(HANGS)('%s', { timeout: 180_000 }, async (way, waits, mark, rank) => {
+  test.each(HANGS)('%s', async (way, waits, mark, rank) => {
     const incident = await poll(() => of(way), { what: () => `an incident of ${way}: ${agent.stderr().slice(-2_000)}`, everyMs: 300 })
     expect(incident.status).toBe('firing')
     expect(incident.facts.culprit_ranks).toEqual([String(rank)])
@@ -100,7 +100,7 @@ describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () =>
     )
   })
 
-  test('what only pauses is no incident, and goes on', { timeout: 180_000 }, async () => {
+  test('what only pauses is no incident, and goes on', async () => {
     for (const way of PAUSES) {
       const step = () => Number(/step (\d+)\/\d+ [^\n]*\n$/.exec(readFileSync(logOf(way), 'utf8'))?.[1] ?? 0)
       await poll(() => Promise.resolve(step() > 55 ? true : undefined), { what: () => `${way} to go on, now at step ${step()}`, everyMs: 300 })
@@ -109,7 +109,7 @@ describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () =>
     expect((await found()).filter(({ facts }) => ways.includes(facts.job))).toEqual([])
   })
 
-  test('one that goes on is over', { timeout: 180_000 }, async () => {
+  test('one that goes on is over', async () => {
     const stopped = await poll(() => of('stopped'), { what: () => 'the incident of the stopped process', everyMs: 300 })
     const pid = z.number().parse(stopped.facts.ranks[0]?.['pid'])
     process.kill(pid, 'SIGCONT')
