@@ -1,4 +1,4 @@
-// Tests: `unit` needs nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
+// Tests: `unit` and `slow` need nothing but Node and a C compiler; `integration` uses real engines, Prometheus and Chromium, and skips by name what is missing.
 import { defineConfig } from 'vitest/config'
 import { Mixed } from './test/setup/sequencer.ts'
 
@@ -7,17 +7,20 @@ import { Mixed } from './test/setup/sequencer.ts'
  * tests then run one by one.
  */
 const TOGETHER = { maxWorkers: 6, sequence: { groupOrder: 1 } }
-const setup = { setupFiles: ['test/setup/file-folder.ts'] }
+const SLOW = 'test/unit/**/*.slow.test.ts'
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
 const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
+const setup = { setupFiles: ['test/setup/file-folder.ts'], expect: { poll: { timeout: 120_000, interval: 20 } } }
 
 export default defineConfig({
   test: {
     globalSetup: ['test/setup/run-folder.ts', 'test/setup/fake-nvml.ts'],
     sequence: { sequencer: Mixed },
     projects: [
-      { test: { ...setup, ...TOGETHER, name: 'unit', include: ['test/{unit,suites,repo,golden,property}/**/*.test.ts'], testTimeout: 180_000 } },
+      // Files share what they import, which saves a third of their CPU time; what measures itself has a process of its own.
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'unit', include: ['test/{unit,repo,golden}/**/*.test.ts'], exclude: [SLOW], isolate: false } },
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
       { test: { ...setup, ...PATIENCE, name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: [PARALLEL], fileParallelism: false } },
       { test: { ...setup, name: 'image', include: ['test/image/**/*.test.ts'], testTimeout: 120_000 } },

@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { root } from './ensure.mjs'
 
 const TSC = 'node_modules/typescript/bin/tsc'
-const FAST = ['test/unit/', 'test/golden/', 'test/repo/', '--exclude', '**/*.slow.test.ts']
 const paths = process.argv.slice(2)
 
 const PARTS = {
-  // Files share what they import, which saves a quarter; `npm test` gives each a process of its own.
-  tests: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--no-isolate', '--reporter=dot', ...(paths.length > 0 ? paths : FAST)],
+  tests: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--reporter=dot', ...paths],
   types: [TSC, '--noEmit', '-p', 'tsconfig.json'],
   'types of the dashboard': [TSC, '--noEmit', '-p', 'dashboard/tsconfig.json'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],

@@ -43,5 +43,5 @@ await ensurePackages()
 ensureDebianPackages()
 await ensureBuild()
 const args = process.argv.slice(2)
-const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'integration*']
+const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']
 foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })

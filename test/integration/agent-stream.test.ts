@@ -69,8 +69,8 @@ function crowded(): FakeScenario {
 
 describe.skipIf(compiler === undefined).concurrent('live stream of the built agent (needs a C compiler)', () => {
   test(`${READERS} readers that come and go ${ROUNDS} times leave readers, descriptors and memory as before`, async () => {
-    const { folder, env } = observed()
-    await using agent = await startAgent({ scenario: eightH100(), env })
+    await using heap = observed()
+    await using agent = await startAgent({ scenario: eightH100(), env: heap.env })
     const round = async (n: number): Promise<void> => {
       const readers = await Promise.all(Array.from({ length: READERS }, () => join(agent)))
       // Every now and then they stay for a frame.
@@ -82,8 +82,7 @@ describe.skipIf(compiler === undefined).concurrent('live stream of the built age
     await poll(async () => (await figures(agent)).readers === 0, { what: 'the first figures' })
     for (let n = 0; n < WARM_ROUNDS; n++) await round(n)
     await readersAre(agent, 0)
-    const before = await liveBytes(agent, folder)
-    // The agent stood still meanwhile: whoever listens next may miss a frame.
+    const before = await liveBytes(agent, heap.folder)
     await round(0)
     const { dropped } = await readersAre(agent, 0)
     const open = descriptors(agent)
@@ -92,12 +91,12 @@ describe.skipIf(compiler === undefined).concurrent('live stream of the built age
     await poll(() => descriptors(agent) <= open + 2, { what: () => `as few descriptors as before, ${open}; there are ${descriptors(agent)}` })
     expect(after.dropped).toBe(dropped)
     // 1,000 connections: one that left 4 KiB behind would show. (Detectors and history remember a little more each second.)
-    expect(((await liveBytes(agent, folder)) - before) / MIB, 'MiB').toBeLessThan(4)
+    expect(((await liveBytes(agent, heap.folder)) - before) / MIB, 'MiB').toBeLessThan(4)
   })
 
   test('a reader that never reads misses frames and costs bounded memory; the others miss none', async () => {
-    const { folder, env } = observed()
-    await using agent = await startAgent({ scenario: crowded(), env })
+    await using heap = observed()
+    await using agent = await startAgent({ scenario: crowded(), env: heap.env })
     const deaf = await deafReader(agent)
     const awake = await join(agent)
     let heard = 0
@@ -121,10 +120,10 @@ describe.skipIf(compiler === undefined).concurrent('live stream of the built age
     expect(later.readers).toBe(2)
     awake.close()
     await readersAre(agent, 1)
-    const withDeaf = await liveBytes(agent, folder)
+    const withDeaf = await liveBytes(agent, heap.folder)
     deaf.destroy()
     await readersAre(agent, 0)
     // What waits for a reader is bounded by 4 MB (agent/sinks/live.ts).
-    expect((withDeaf - (await liveBytes(agent, folder))) / MIB, 'MiB that wait for it').toBeLessThan(6)
+    expect((withDeaf - (await liveBytes(agent, heap.folder))) / MIB, 'MiB that wait for it').toBeLessThan(6)
   })
 })

@@ -129,9 +129,9 @@ const byAgents: Way = {
   async send(base, hit) {
     const blank = Object.fromEntries(Object.entries({ ...commonOptions, ...notifier.options }).map(([name, field]) => [name, field.default]))
     const { request } = notifier.create(notifierOptions.parse({ ...blank, url: base }))
-    // Begun now: Alertmanager does not wait for the rest of a group when its first alert is older than group_wait.
-    const t = Date.now() + 1_000
     for (const host of new Set(hit.map((each) => each.host))) {
+      // Begun in a while: Alertmanager does not wait for the rest of a group when its first alert is older than group_wait.
+      const t = Date.now() + 30_000
       const items = hit
         .filter((each) => each.host === host)
         .map(({ kind, severity, uuid, container }, n): MessageItem => {

@@ -7,7 +7,7 @@ import { report as fitSchema, room } from '../../agent/http/api/fit-schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
-import { poll as pollFor, type PollOptions } from '../setup/poll.ts'
+import { poll } from '../setup/poll.ts'
 import { REPORT } from '../unit/doctor/report-fixture.ts'
 
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
@@ -21,8 +21,6 @@ const LLAMA = {
   vocab_size: 128256,
   torch_dtype: 'bfloat16',
 }
-/** Three such tests share two cores. */
-const poll = <T>(ask: Parameters<typeof pollFor<T>>[0], options: PollOptions): Promise<T> => pollFor(ask, { deadlineMs: 30_000, ...options })
 const texts = z.array(z.string())
 
 describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€™s chromium)', () => {
@@ -62,7 +60,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   test('the doctor looks when its page is opened: every check by group, folded; which are open stands in the address', async () => {
     await using opened = await open('#/doctor', '/api/v1/doctor')
     const { page, complaints, told } = opened
-    await page.waitForSelector('.check-group', { timeout: 60_000 })
+    await page.waitForSelector('.check-group')
     const report = doctorReport.parse(await poll(() => told.at(-1), { what: 'the report' }))
     expect(await page.locator('.doctor-top time').getAttribute('datetime')).toBe(new Date(report.t).toISOString())
     expect(await page.textContent('.doctor-line')).toContain(`${report.counts.pass} passed, ${report.counts.skipped} skipped of ${report.checks.length} checks`)

@@ -1,16 +1,9 @@
 // Every query of scripts/dcgm-dashboards.ts, asked of a real Prometheus that scrapes a node of Kubernetes and one of Slurm, both simulated; and the holders that it names.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import { DASHBOARDS, type Scraped } from '../../scripts/dcgm-dashboards.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { monitoringMissing, startPrometheus, type Monitor } from '../setup/monitoring.ts'
+import { monitoringMissing, queryUp, startPrometheus, type Found, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
-
-const answer = z.object({
-  status: z.literal('success'),
-  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })) }),
-})
-type Found = z.infer<typeof answer>['data']['result']
 
 const HOSTS: readonly { readonly scraped: Scraped; readonly scenario: string; readonly honor: boolean; readonly labels: Readonly<Record<string, string>> }[] = [
   // What a ServiceMonitor adds to its targets: names of the exporter's own pod.
@@ -27,10 +20,7 @@ const HOSTS: readonly { readonly scraped: Scraped; readonly scenario: string; re
 describe.skipIf(monitoringMissing !== undefined).each(HOSTS)(`$scraped (${monitoringMissing ?? 'real Prometheus'})`, ({ scraped, scenario, honor, labels }) => {
   let agent: RunningAgent
   let prometheus: Monitor
-  const query = async (text: string): Promise<Found> => {
-    const found = await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)
-    return answer.parse(await found.json()).data.result
-  }
+  const query = (text: string): Promise<Found> => queryUp(prometheus.url, text)
   beforeAll(async () => {
     agent = await startAgent({
       args: ['run', `--simulate=${scenario}`],

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100 } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { monitoringMissing, startPrometheus, type Monitor } from '../setup/monitoring.ts'
+import { monitoringMissing, queryUp, startPrometheus, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 
 const CONFIG = join(import.meta.dirname, '../../deploy/prometheus/dcgm-port.yml')
@@ -63,9 +63,6 @@ const PROFILING: readonly Query[] = [
   ['DCGM_FI_PROF_DRAM_ACTIVE', GPUS, 0.33, 0.33],
 ]
 
-const answer = z.object({
-  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })) }),
-})
 const config = z.looseObject({ scrape_configs: z.array(z.looseObject({})) })
 
 const HOSTS = [
@@ -83,10 +80,7 @@ describe.skipIf(monitoringMissing !== undefined).each(HOSTS.filter(({ options })
     const folder = mkdtempSync(join(tmpdir(), 'warpwatch-dcgm-'))
     let agent: RunningAgent
     let prometheus: Monitor
-    const query = async (text: string) => {
-      const found = await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)
-      return answer.parse(await found.json()).data.result
-    }
+    const query = (text: string) => queryUp(prometheus.url, text)
 
     beforeAll(async () => {
       agent = await startAgent({ ...options, env: { WARPWATCH_HTTP__TOKEN: TOKEN } })
@@ -138,8 +132,7 @@ describe.skipIf(monitoringMissing !== undefined)(`a card in MIG instances (${mon
       global: { scrape_interval: '1s', scrape_timeout: '1s' },
       scrape_configs: [{ job_name: 'gpus', static_configs: [{ targets: [new URL(agent.url).host] }] }],
     })
-    const query = async (text: string) =>
-      answer.parse(await (await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)).json()).data.result
+    const query = (text: string) => queryUp(prometheus.url, text)
     const used = mode === '4.9' ? 'DCGM_FI_DEV_FB_USED_BYTES / 1048576' : 'DCGM_FI_DEV_FB_USED'
     // What stands between the card's own figure and its instances' is what no instance holds: 4 MiB on the simulated card, and what MiB round off.
     const sums = await poll(
@@ -173,8 +166,8 @@ describe.skipIf(monitoringMissing !== undefined)(`both names at once (${monitori
     for (const text of joins) {
       const found = await poll(
         async () => {
-          const { data } = answer.parse(await (await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)).json())
-          return data.result.length > 0 ? data.result : undefined
+          const result = await queryUp(prometheus.url, text)
+          return result.length > 0 ? result : undefined
         },
         { what: text, deadlineMs: 30_000, everyMs: 200 },
       )

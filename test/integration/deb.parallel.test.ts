@@ -114,7 +114,7 @@ describe.skipIf(notHere !== undefined)(`its life${notHere === undefined ? '' : `
     host = await startSystemdHost()
     for (const file of [made, newer]) copyFileSync(file, host.path(`/srv/${file.slice(folder.length + 1)}`))
   })
-  afterAll(async () => host?.close(), 60_000)
+  afterAll(async () => host?.close())
   const [old, next] = [`/srv/warpwatch_${VERSION}_amd64.deb`, `/srv/warpwatch_${NEWER}_amd64.deb`]
 
   test('it does not come beside a bundle, and says how that goes', async () => {

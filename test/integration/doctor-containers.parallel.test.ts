@@ -13,6 +13,7 @@ import { runCheck } from '../../agent/doctor/runner.ts'
 import type { Finding } from '../../agent/model/doctor.ts'
 import { torchVersion } from '../fakes/doctor/container-host.ts'
 import { dockerMissing, startDocker, type TestDocker } from '../setup/docker.ts'
+import { poll } from '../setup/poll.ts'
 import { programPath } from '../setup/engine-client.ts'
 import { buildScene, nvmlFacts, type BuiltScene } from '../unit/doctor/scene.ts'
 
@@ -82,8 +83,17 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
     return { ...scene.around, files, engine: async () => await Promise.resolve(firstEngine(engines)), containers: async () => await Promise.resolve(seen) }
   }
   const findings = async (name: string): Promise<ReadonlyMap<string, readonly Finding[]>> => {
-    const around = await look(name)
-    return new Map(await Promise.all(checks.map(async (check) => [check.id, (await runCheck(check, around)).findings] as const)))
+    // What a busy machine did not read within a check's two seconds is looked at again; what holds a check up does so each time.
+    let late: readonly string[] = []
+    return poll(
+      async () => {
+        const around = await look(name)
+        const all = await Promise.all(checks.map(async (check) => [check.id, (await runCheck(check, around)).findings] as const))
+        late = all.filter(([, found]) => found.some(({ summary }) => summary.includes('no answer within'))).map(([id]) => id)
+        return late.length === 0 && new Map(all)
+      },
+      { what: () => `answers of ${late.join()}` },
+    )
   }
 
   beforeAll(async () => {
@@ -186,7 +196,6 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
   test('pipes, loops and links out of its root are not followed, and hold nobody up', async () => {
     const all = await findings('trap')
     expect(JSON.stringify(all.get('container-torch-build'))).toMatch(/must be a file, not a pipe/)
-    for (const [id, found] of all) for (const { summary } of found) expect(summary, `check ${id}`).not.toMatch(/no answer within/)
     // What the link names lies on the host, not in the container.
     expect(JSON.stringify([...all])).not.toContain('2.6.0+cu124')
   })

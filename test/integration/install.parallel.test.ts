@@ -196,7 +196,7 @@ describe.skipIf(systemdMissing !== undefined)(`root, with systemd${systemdMissin
     host = await startSystemdHost()
     for (const each of [VERSION, '9.8.0', '9.9.0']) cpSync(unpacked(each), host.path(`/srv/${each}`), { recursive: true })
   })
-  afterAll(async () => host?.close(), 60_000)
+  afterAll(async () => host?.close())
 
   test('is a service from the first command, and of the new version after the next', async () => {
     await host.must('sh', `/srv/${VERSION}/install.sh`)

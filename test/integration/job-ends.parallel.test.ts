@@ -90,14 +90,14 @@ const ENDS: Readonly<Record<string, End>> = {
   'killed-by-nobody-knows': raises('KILL', 'killed', 137),
   'time-out': { command: sh('exit 124'), outcome: 'time_limit', exit_code: 124 },
   'kernel-oom': {
-    command: sh(`sleep 1; exec ${HOG}`),
+    command: sh(`sleep 3; exec ${HOG}`),
     host: small,
     outcome: 'out_of_memory',
     exit_code: 137,
     signal: 'SIGKILL',
     sent_by: 'OOM killer',
   },
-  'worker-oom': { command: sh(`sleep 1; sh -c '${HOG}' || { sleep 1; exit 1; }`), host: small, outcome: 'out_of_memory', exit_code: 1 },
+  'worker-oom': { command: sh(`sleep 3; sh -c '${HOG}' || { sleep 1; exit 1; }`), host: small, outcome: 'out_of_memory', exit_code: 1 },
   'docker-kill': { command: ['sleep', '600'], request: '/kill', outcome: 'killed', exit_code: 137, signal: 'SIGKILL', sent_by: ENGINE },
   'docker-kill-int': {
     command: sh('trap "exit 130" INT; while true; do sleep 0.05; done'),
@@ -140,7 +140,16 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
       const id = await docker.run({ name, command, ...(host === undefined ? {} : { host }) })
       if (request === undefined) return
       await poll(async () => (await lastOf(name)) !== undefined, { what: `the run of ${name}` })
-      await docker.call('POST', `/containers/${id}${request}`)
+      // An engine on a busy machine may refuse at first.
+      let answer: unknown
+      await poll(
+        async () => {
+          const { status, body } = await docker.call('POST', `/containers/${id}${request}`)
+          answer = body
+          return status < 300
+        },
+        { what: () => `${request} of ${name}: ${JSON.stringify(answer)}`, everyMs: 200 },
+      )
     })
     await Promise.all(started)
     const wanted = Object.fromEntries(

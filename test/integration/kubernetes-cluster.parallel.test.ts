@@ -16,7 +16,7 @@ import { podMonitor } from '../../deploy/kubernetes/monitoring.ts'
 import { FOLDER } from '../../scripts/generators/kubernetes.ts'
 import { startAgent } from '../setup/agent.ts'
 import { programPath } from '../setup/engine-client.ts'
-import { monitoringMissing, startPrometheus } from '../setup/monitoring.ts'
+import { monitoringMissing, queryUp, startPrometheus } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 
 const KUBECTL = programPath('kubectl')
@@ -113,7 +113,6 @@ describe.skipIf(KUBECTL === undefined)('kubectl kustomize (needs kubectl)', () =
 })
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-const answer = z.object({ data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()) })) }) })
 
 describe.skipIf(monitoringMissing !== undefined)(
   `a Prometheus with the PodMonitor's relabelling${monitoringMissing === undefined ? '' : ` (${monitoringMissing})`}`,
@@ -144,10 +143,7 @@ describe.skipIf(monitoringMissing !== undefined)(
             },
           ],
         })
-        const query = async (text: string) => {
-          const body: unknown = await (await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(text)}`)).json()
-          return answer.parse(body).data.result.map(({ metric }) => metric)
-        }
+        const query = async (text: string) => (await queryUp(prometheus.url, text)).map(({ metric }) => metric)
         await poll(async () => (await query('warpwatch_container_gpu_memory_bytes')).length > 0, { what: prometheus.said, deadlineMs: 30_000 })
         const ofContainers = await query('warpwatch_container_gpu_memory_bytes')
         expect(ofContainers.filter(({ container }) => container === undefined || container === 'warpwatch')).toEqual([])

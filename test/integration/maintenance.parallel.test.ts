@@ -1,8 +1,7 @@
 // Maintenance on the whole agent: a card with a bad memory row, driven through the fake NVML library, is silenced, acknowledged and set healthy, over restarts and in a browser.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
@@ -11,11 +10,9 @@ import { silence } from '../../agent/http/api/maintenance-schemas.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, withGpu, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { hasChromium, launchBrowser, openPage } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
-const MAIN = join(import.meta.dirname, '../../agent/main.ts')
-const CHROMIUM = '/usr/lib/chromium/chromium'
-const DASHBOARD = join(import.meta.dirname, '../../dist/dashboard/index.html')
 const HOUR = 3_600_000
 
 const rows = (scenario: FakeScenario, gpu: number, count: number): FakeScenario => withGpu(scenario, gpu, { remap_pending: 1, remap_uncorrected: count })
@@ -25,7 +22,7 @@ type Summary = z.infer<typeof incidentSummary>
 describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-maintenance-'))
   let agent: RunningAgent
-  const start = (scenario: FakeScenario): Promise<RunningAgent> => startAgent({ main: MAIN, scenario, dataDir })
+  const start = (scenario: FakeScenario): Promise<RunningAgent> => startAgent({ scenario, dataDir })
   beforeAll(async () => {
     agent = await start(one)
   })
@@ -86,31 +83,26 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
     expect((await fires(3)).id).not.toBe(id)
   })
 
-  test.skipIf(!existsSync(CHROMIUM) || !existsSync(DASHBOARD))(
-    'on the dashboard (needs Chromium and the built dashboard): acknowledge, silence for an hour, end it',
-    async () => {
-      const { id } = await fires(3)
-      const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
-      try {
-        const page = await browser.newPage()
-        const complaints: string[] = []
-        page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-        await page.goto(agent.url)
-        const entry = page.locator('.incident', { hasText: 'GPU 3' })
-        await entry.getByRole('button', { name: 'acknowledge' }).click()
-        await entry.getByText('acknowledged').waitFor()
-        await entry.getByRole('button', { name: 'silence 1 h' }).click()
-        await entry.getByText('silenced until').waitFor()
-        await page.locator('.silences li', { hasText: 'row_remap_failure' }).waitFor()
-        const told = (await firing(3)).find((each) => each.id === id)
-        expect([told?.acknowledged === undefined, told?.silenced === undefined]).toEqual([false, false])
-        await page.locator('.silences').getByRole('button').click()
-        await page.locator('.silences').waitFor({ state: 'detached' })
-        expect(await agent.json('/api/v1/silences')).toEqual([])
-        expect(complaints).toEqual([])
-      } finally {
-        await browser.close()
-      }
-    },
-  )
+  test.skipIf(!hasChromium)('on the dashboard (needs Debian’s chromium): acknowledge, silence for an hour, end it', async () => {
+    const { id } = await fires(3)
+    const browser = await launchBrowser()
+    try {
+      await using opened = await openPage(browser, agent.url)
+      const { page, complaints } = opened
+      const entry = page.locator('.incident', { hasText: 'GPU 3' })
+      await entry.getByRole('button', { name: 'acknowledge' }).click()
+      await entry.getByText('acknowledged').waitFor()
+      await entry.getByRole('button', { name: 'silence 1 h' }).click()
+      await entry.getByText('silenced until').waitFor()
+      await page.locator('.silences li', { hasText: 'row_remap_failure' }).waitFor()
+      const told = (await firing(3)).find((each) => each.id === id)
+      expect([told?.acknowledged === undefined, told?.silenced === undefined]).toEqual([false, false])
+      await page.locator('.silences').getByRole('button').click()
+      await page.locator('.silences').waitFor({ state: 'detached' })
+      expect(await agent.json('/api/v1/silences')).toEqual([])
+      expect(complaints).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
 })

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createExposition, type ExpositionFormat } from '../../agent/http/exposition.ts'
 import type { DcgmMode } from '../../agent/http/exposition/dcgm.ts'
 import { freeAddress } from '../setup/free-port.ts'
+import { queryUp } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 import { filledStore, GPU0 } from '../unit/http/fixture.ts'
 import { get, runServer } from '../unit/http/running.ts'
@@ -56,11 +57,6 @@ async function textFront(url: string): Promise<Server> {
   return server
 }
 
-const answer = z.object({
-  status: z.literal('success'),
-  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })) }),
-})
-
 describe.skipIf(!existsSync(PROMETHEUS)).each<ExpositionFormat>(['openmetrics', 'text'])('Prometheus that scrapes %s (needs prometheus)', (format) => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-prometheus-'))
   let child: ChildProcess
@@ -69,10 +65,7 @@ describe.skipIf(!existsSync(PROMETHEUS)).each<ExpositionFormat>(['openmetrics', 
   let front: Server | undefined
   let said = ''
 
-  const query = async (text: string) => {
-    const { text: body } = await get(`${base}/api/v1/query?query=${encodeURIComponent(text)}`)
-    return answer.parse(JSON.parse(body)).data.result
-  }
+  const query = (text: string) => queryUp(base, text)
 
   beforeAll(async () => {
     running = await runServer({ http: { token: 'scrape-me' } })

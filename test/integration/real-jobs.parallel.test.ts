@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)(`real programs${missing === undefined ? '
     return end.frame.length > 0 && !end.frame.some((one) => one.endsWith(frame) && frame !== '') ? `frame ${first.frame} instead of ${end.frame.join()}` : ''
   }
 
-  test(`${IN_CONTAINERS.length} as containers`, { timeout: 300_000 }, async () => {
+  test(`${IN_CONTAINERS.length} as containers`, async () => {
     const Binds = ['/usr', '/lib', '/lib64', '/root/.pyenv', VENV, '/bin/bash'].filter((path) => existsSync(path)).map((path) => `${path}:${path}:ro`)
     const late: Record<string, number> = {}
     const told: Record<string, readonly Answer[]> = {}
@@ -142,7 +142,7 @@ describe.skipIf(missing !== undefined)(`real programs${missing === undefined ? '
     expect(misses).toEqual({})
   })
 
-  test(`${UNDER_EXEC.length} under exec`, { timeout: 300_000 }, async () => {
+  test(`${UNDER_EXEC.length} under exec`, async () => {
     const misses: Record<string, string> = {}
     await inGroups(UNDER_EXEC, async (name) => {
       const { folder, cmd, env } = prepared(name)

@@ -162,11 +162,9 @@ describe('SIGHUP does not end it', () => {
   })
 
   const python = '/usr/bin/python3'
-  test.skipIf(!existsSync(python))(
-    'when its terminal closes (needs python3 for one)',
-    async () => {
-      // Reads until the agent has told its address, then lets the terminal go: the kernel sends SIGHUP, and each write gives EIO.
-      const program = `
+  test.skipIf(!existsSync(python))('when its terminal closes (needs python3 for one)', async () => {
+    // Reads until the agent has told its address, then lets the terminal go: the kernel sends SIGHUP, and each write gives EIO.
+    const program = `
 import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
@@ -177,21 +175,19 @@ sys.stdout.flush()
 os.close(terminal)
 sys.stdin.read()
 `
-      const parent = spawn(python, ['-c', program, process.execPath, ...args()], { cwd: home, stdio: ['pipe', 'pipe', 'inherit'] })
-      let said = ''
-      parent.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
-      const url = await poll(() => urlIn(said.replaceAll('\r', '')), { what: () => `its address in: ${said}`, deadlineMs: 20_000 })
-      const pid = Number(said.split('\n')[0])
-      // It reloads by itself, and goes on: a later one is answered.
-      for (let n = 0; n < 3; n++) expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(200)
-      expect(await alive(url)).toBe(true)
-      process.kill(pid, 'SIGTERM')
-      await poll(() => /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')), { what: 'its end' })
-      parent.stdin.end()
-      await once(parent, 'close')
-    },
-    30_000,
-  )
+    const parent = spawn(python, ['-c', program, process.execPath, ...args()], { cwd: home, stdio: ['pipe', 'pipe', 'inherit'] })
+    let said = ''
+    parent.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const url = await poll(() => urlIn(said.replaceAll('\r', '')), { what: () => `its address in: ${said}`, deadlineMs: 20_000 })
+    const pid = Number(said.split('\n')[0])
+    // It reloads by itself, and goes on: a later one is answered.
+    for (let n = 0; n < 3; n++) expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(200)
+    expect(await alive(url)).toBe(true)
+    process.kill(pid, 'SIGTERM')
+    await poll(() => /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')), { what: 'its end' })
+    parent.stdin.end()
+    await once(parent, 'close')
+  })
 })
 
 const noFake = compiler === undefined ? 'needs a C compiler for the fake NVML' : undefined

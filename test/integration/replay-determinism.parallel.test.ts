@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventLine, metaLine } from '../../agent/sinks/recording/line.ts'
 import { createSimulation } from '../../agent/sources/simulated.ts'
 
-const MAIN = join(import.meta.dirname, '../../agent/main.ts')
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const T = 1_763_600_000_000
 /** One host on which much goes wrong, one after the other; minutes of each. */
 const STORY = [

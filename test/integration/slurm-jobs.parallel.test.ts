@@ -31,10 +31,10 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       problem = String(error)
       return undefined
     })
-  }, 60_000)
+  })
   afterAll(async () => slurm?.close())
 
-  test('completed, failed, cancelled, over its time limit, out of memory', { timeout: 120_000 }, async ({ skip }) => {
+  test('completed, failed, cancelled, over its time limit, out of memory', async ({ skip }) => {
     if (slurm === undefined) {
       skip(`Slurm does not start here: ${problem}`)
       return

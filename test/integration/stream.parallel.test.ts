@@ -89,7 +89,7 @@ describe('a reader', () => {
   })
 
   test('that was refused and does not close its side is forgotten soon all the same', async () => {
-    await using running = await runServer({ http: { token: 'correct-horse' }, live: { authWithinMs: 100 } })
+    await using running = await runServer({ http: { token: 'correct-horse' }, live: { authWithinMs: 500 } })
     // The raw socket reads, but never answers the close.
     const mute = await deafReader(running.url)
     await poll(() => running.live.connections() === 1, { what: 'the stranger' })
@@ -108,7 +108,7 @@ describe('a reader', () => {
 })
 
 describe('a token', () => {
-  const withToken = () => runServer({ http: { token: 'correct horse'.replace(' ', '-') }, live: { authWithinMs: 200 } })
+  const withToken = (authWithinMs = 60_000) => runServer({ http: { token: 'correct-horse' }, live: { authWithinMs } })
 
   test.each([
     ['a subprotocol', { protocols: 'warpwatch.token.correct-horse' }],
@@ -145,10 +145,11 @@ describe('a token', () => {
   })
 
   test('that does not come in time, or is no JSON, ends the connection', async () => {
-    await using running = await withToken()
-    const silent = listen(running.wsUrl)
+    await using hasty = await withToken(200)
+    const silent = listen(hasty.wsUrl)
     const closed = await silent.closed()
     expect([closed.code, closed.reason]).toEqual([1008, expect.stringContaining('none came in time')])
+    await using running = await withToken()
     const babbling = listen(running.wsUrl)
     await once(babbling.socket, 'open')
     babbling.socket.send('{')
@@ -209,7 +210,7 @@ describe('memory', () => {
   })
 
   test('a reader that answers no ping is let go', async () => {
-    await using running = await runServer({ live: { pingEveryMs: 200 } })
+    await using running = await runServer({ live: { pingEveryMs: 1_000 } })
     const deaf = await deafReader(running.url)
     const alive = listen(running.wsUrl)
     await alive.heard(1)

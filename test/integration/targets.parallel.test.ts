@@ -11,7 +11,6 @@ import { selfSigned } from '../setup/certificate.ts'
 import { poll } from '../setup/poll.ts'
 import { tlsServer, webServer, type Listening } from '../setup/web-server.ts'
 
-const MAIN = join(import.meta.dirname, '../../agent/main.ts')
 /** One certificate with the right name, one for another host; the agent trusts both. */
 const [right, wrong] = [selfSigned('IP:127.0.0.1'), selfSigned('DNS:elsewhere.example')]
 const scenario = (celsius: number) => eightH100((index) => ({ temp: index === 2 ? celsius : 60 }))
@@ -42,7 +41,7 @@ detectors:
   custom:
     - {name: hot, metric: gpu_temperature_celsius, comparison: ">", value: 80, for: 1s, clear_for: 1s, severity: warning, summary: Look after the fans}
 `
-    agent = await startAgent({ main: MAIN, scenario: scenario(60), config, env: { NODE_EXTRA_CA_CERTS: authorities } })
+    agent = await startAgent({ scenario: scenario(60), config, env: { NODE_EXTRA_CA_CERTS: authorities } })
   })
   afterAll(async () => {
     await agent?.[Symbol.asyncDispose]()

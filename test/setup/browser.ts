@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
+/** Instead of Playwright's 30 s: a machine that is busy with other things is no fault. */
+const PATIENCE_MS = 120_000
 const CHROMIUM = '/usr/lib/chromium/chromium'
 const FLAGS = [
   '--no-sandbox',
@@ -26,7 +28,7 @@ export type Opened = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE_MS })
 
 /** A page of its own context, dark unless told otherwise; `prepare` runs before the page is loaded (routes, clipboards). */
 export async function openPage(
@@ -36,6 +38,7 @@ export async function openPage(
   prepare?: (page: Page) => Promise<unknown>,
 ): Promise<Opened> {
   const context = await browser.newContext({ colorScheme: 'dark', ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as z from 'zod'
 import { freeAddress } from './free-port.ts'
 import { poll } from './poll.ts'
 
@@ -52,6 +53,28 @@ async function start(program: string, config: unknown, flags: (directory: string
 
 export const startPrometheus = (config: unknown): Promise<Monitor> =>
   start(PROMETHEUS, config, (directory, file, address) => [`--config.file=${file}`, `--storage.tsdb.path=${directory}/data`, `--web.listen-address=${address}`])
+
+const answered = z.object({
+  status: z.literal('success'),
+  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })) }),
+})
+export type Found = z.infer<typeof answered>['data']['result']
+
+/** What Prometheus answers at a moment at which every target was up: after a scrape that a busy machine made too slow its series are gone until the next. */
+export async function queryUp(url: string, text: string): Promise<Found> {
+  const ask = async (query: string, time: string): Promise<Found> => {
+    const answer = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query, time }).toString()}`)
+    return answered.parse(await answer.json()).data.result
+  }
+  return poll(
+    async () => {
+      const now = String(Date.now() / 1_000)
+      const up = await ask('up', now)
+      return up.length > 0 && up.every(({ value }) => value[1] === '1') && ask(text, now)
+    },
+    { what: `all targets of ${url} to be up`, everyMs: 100 },
+  )
+}
 
 export const startAlertmanager = (config: unknown): Promise<Monitor> =>
   start(ALERTMANAGER, config, (directory, file, address) => [

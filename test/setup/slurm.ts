@@ -80,7 +80,7 @@ export async function startSlurm(): Promise<TestSlurm> {
     daemons.push(spawn(program, args, { stdio: 'ignore', env: { ...process.env, ...env } }))
   }
   const run = async (program: string, ...args: readonly string[]): Promise<string> =>
-    (await promisify(execFile)(program, args, { env: { ...process.env, ...env }, timeout: 20_000 })).stdout.trim()
+    (await promisify(execFile)(program, args, { env: { ...process.env, ...env }, timeout: 120_000 })).stdout.trim()
   const close = async (): Promise<void> => {
     await run('scancel', '--full', '--signal=KILL', '--user=root').catch(() => undefined)
     for (const daemon of daemons.toReversed()) {

@@ -16,12 +16,12 @@ const uneven = (second: number): number => 1 + 0.1 * Math.sin(second * 7.7)
 const throttled = { smMhz: 1_300, temperature: 88, throttle: ['sw_thermal_slowdown'] }
 
 describe('eight hours with an evaluation and a checkpoint each 20 minutes', () => {
-  test('no slow-down and no stall', { timeout: 60_000 }, () => {
+  test('no slow-down and no stall', () => {
     const scene = { stepSeconds: uneven, pauses }
     expect(faults(watch(jobSlowdown, 8 * HOUR, scene))).toEqual([])
     expect(faults(watch(progressStalled, 8 * HOUR, scene))).toEqual([])
   })
-  test('throttling by a quarter in the middle: told within 20 steps, with its reason, and over with it', { timeout: 60_000 }, () => {
+  test('throttling by a quarter in the middle: told within 20 steps, with its reason, and over with it', () => {
     const slow = (second: number): boolean => second >= 4 * HOUR && second < 5 * HOUR
     const turns = watch(jobSlowdown, 8 * HOUR, {
       pauses,

@@ -153,7 +153,7 @@ load() if os.environ['RANK'] == '1' else names['all_reduce'](threading.Event())
     const child = spawn(newest?.path ?? '', [launcher, rank], { stdio: 'ignore', detached: true })
     children.push(child)
     await expect
-      .poll(async () => judge(await lookAtProcess(child.pid ?? 0, 0.2)), { timeout: 10_000 })
+      .poll(async () => judge(await lookAtProcess(child.pid ?? 0, 0.2)))
       .toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [1], confidence: 'likely' })
   })
 })

@@ -12,6 +12,7 @@ import { createConnections } from '../../../agent/sampler/connections.ts'
 import { createDialer } from '../../../agent/sources/inference-servers/dial.ts'
 import { parseUnix } from '../../../agent/sources/inference-servers/listening.ts'
 import { reachOf, type Way } from '../../../agent/sources/inference-servers/reach.ts'
+import { poll } from '../../setup/poll.ts'
 
 const endings: (() => void)[] = []
 afterEach(() => {
@@ -53,6 +54,8 @@ test.skipIf(!isRoot).each(['127.0.0.1', '::1'])('on %s of another network namesp
   const [way] = reach.ways ?? []
   if (way === undefined) throw new Error('expected a way')
   const connect = dial(way, inside)
+  // The child has two seconds for each, and on a busy machine takes longer to begin.
+  await poll(async () => !(await asked(connect, '/')).includes('did not answer within'), { what: 'the child to answer' })
   expect([await asked(connect, '/a'), await asked(connect, '/b')]).toEqual(['200 inside /a', '200 inside /b'])
   // The child came home: it still makes connections in the namespace that it is asked for.
   const nobody = await asked(dial({ kind: 'inside', namespace: '/proc/self/ns/net', host: '127.0.0.1', port: 1 }, inside), '/')

@@ -67,7 +67,7 @@ export async function startHarness(options: Partial<NvidiaSmiOptions> & { readon
       new Promise((resolve, reject) => {
         const index = read.get(group) ?? 0
         read.set(group, index + 1)
-        const timer = setTimeout(() => reject(new Error(`no scrape ${index} of group '${group}' within 10 s; logs: ${logs.join(' | ')}`)), 10_000)
+        const timer = setTimeout(() => reject(new Error(`no scrape ${index} of group '${group}' within 2 min; logs: ${logs.join(' | ')}`)), 120_000)
         const look = (): void => {
           const found = scrapes(group)[index]
           if (found === undefined) return
