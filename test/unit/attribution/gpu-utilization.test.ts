@@ -42,17 +42,15 @@ test('proportions hold until the next samples of the driver, and no longer', () 
 
 test('of any samples the shares sum to the GPU’s utilization, within what has ended', () => {
   const percent = fc.integer({ min: 0, max: 100 }).map((value) => value / 100)
-  fc.assert(
-    fc.property(percent, fc.array(percent, { minLength: 1, maxLength: 16 }), fc.integer({ min: 0, max: 3 }), (ratio, ratios, ended) => {
-      const pids = ratios.map((_, at) => at + 1)
-      const living = pids.slice(0, Math.max(1, pids.length - ended))
-      const shares = createLoadShares().divide({ ratio, loads: ratios.map((of, at) => ({ pid: at + 1, ratio: of })) }, living, T)
-      if (shares === undefined) return expect(ratio).toBeGreaterThan(0)
-      const sum = [...shares.values()].reduce((total, one) => total + one, 0)
-      expect(sum).toBeLessThanOrEqual(ratio + 1e-9)
-      if (living.length === pids.length) expect(Math.abs(sum - ratio)).toBeLessThan(0.05)
-    }),
-  )
+  const property = fc.property(percent, fc.array(percent, { minLength: 1, maxLength: 16 }), fc.integer({ min: 0, max: 3 }), (ratio, ratios, ended) => {
+    const pids = ratios.map((_, at) => at + 1)
+    const living = pids.slice(0, Math.max(1, pids.length - ended))
+    const shares = createLoadShares().divide({ ratio, loads: ratios.map((of, at) => ({ pid: at + 1, ratio: of })) }, living, T)
+    if (shares === undefined) return ratio > 0
+    const sum = [...shares.values()].reduce((total, one) => total + one, 0)
+    return sum <= ratio + 1e-9 && (living.length < pids.length || Math.abs(sum - ratio) < 0.05)
+  })
+  expect(() => fc.assert(property)).not.toThrow()
 })
 
 test('containers have the sum of their processes; instances of MIG have none', () => {
