@@ -31,17 +31,28 @@ export type AttributionOptions = {
   readonly seesAllProcesses?: boolean
 }
 
-type ProcessEntry = { readonly who: ProcessIdentity | undefined; readonly type: string; readonly series: Series; readonly gap: Gap; seen: number }
+type ProcessEntry = {
+  readonly who: ProcessIdentity | undefined
+  readonly type: string
+  readonly series: Series
+  readonly gap: Gap
+  seen: number
+  /** One that has not changed is the same object again. */
+  last: Reading | undefined
+}
 type ContainerEntry = { readonly who: ContainerIdentity; readonly series: Series; readonly gap: Gap; seen: number; bytes: number; unknown: number }
 /** So many rounds in a row in which no listed process is in /proc; a single process that just ended is no sign of anything. */
 const ROUNDS_OF_STRANGERS = 3
 /** Less in use is what the driver itself takes; no process need be behind it. */
 const HIDDEN_LEAST_BYTES = 2 ** 30
+/** A pid or a container's id, with the instance where there is one: most GPUs have none, and no text is made for their rows each second. */
+type Key = string | number
+const keyOf = ({ gi, ci }: ProcessRow, id: Key): Key => (gi === undefined && ci === undefined ? id : `${gi ?? ''}/${ci ?? ''}/${id}`)
 type GpuEntry = {
   readonly labels: Labels
   readonly unattributed: Series
-  readonly processes: Map<string, ProcessEntry>
-  readonly containers: Map<string, ContainerEntry>
+  readonly processes: Map<Key, ProcessEntry>
+  readonly containers: Map<Key, ContainerEntry>
   round: number
   strangers: number
 }
@@ -84,13 +95,13 @@ const sameProcess = (a: ProcessIdentity | undefined, b: ProcessIdentity | undefi
  * One row per (gi, ci, pid): NVML may list a process for the GPU and again for its instance (nvml-abi section 9.4); the larger figure is the whole,
  * and a row that names no instance says nothing beside one of the same pid that does.
  */
-function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow> {
-  const merged = new Map<string, ProcessRow>()
+function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<Key, ProcessRow> {
+  const merged = new Map<Key, ProcessRow>()
   const placed = new Set<number>()
   for (const row of rows) if (row.gi !== undefined) placed.add(row.pid)
   for (const row of rows) {
     if (row.gi === undefined && placed.has(row.pid)) continue
-    const key = `${row.gi ?? ''}/${row.ci ?? ''}/${row.pid}`
+    const key = keyOf(row, row.pid)
     const known = merged.get(key)
     if (known === undefined || (known.bytes ?? -1) < (row.bytes ?? -1)) merged.set(key, row)
   }
@@ -100,7 +111,7 @@ function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow>
 export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllProcesses }: AttributionOptions = {}): GpuMemoryAttribution {
   const gpus = new Map<string, GpuEntry>()
 
-  const processEntry = (gpu: GpuEntry, key: string, row: ProcessRow, place: () => Labels): ProcessEntry => {
+  const processEntry = (gpu: GpuEntry, key: Key, row: ProcessRow, place: () => Labels): ProcessEntry => {
     const who = identify(row.pid)
     const known = gpu.processes.get(key)
     if (known !== undefined && known.type === row.type && sameProcess(known.who, who)) return known
@@ -120,11 +131,11 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       reason: 'not_supported',
       detail: 'the driver does not report how much memory this process holds (Windows driver model, or an old driver inside a container)',
     }
-    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemoryBytes, labels), gap, seen: 0 }
+    const entry: ProcessEntry = { who, type: row.type, series: makeSeries(processGpuMemoryBytes, labels), gap, seen: 0, last: undefined }
     gpu.processes.set(key, entry)
     return entry
   }
-  const containerEntry = (gpu: GpuEntry, key: string, who: ContainerIdentity, place: () => Labels): ContainerEntry => {
+  const containerEntry = (gpu: GpuEntry, key: Key, who: ContainerIdentity, place: () => Labels): ContainerEntry => {
     const known = gpu.containers.get(key)
     if (known !== undefined && sameContainer(known.who, who)) return known
     const labels = compact({ ...place(), ...containerLabels(who) })
@@ -179,11 +190,12 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         gaps.push(entry.gap)
       } else {
         attributed += row.bytes
-        readings.push({ series: entry.series, value: row.bytes })
+        if (entry.last?.value !== row.bytes) entry.last = { series: entry.series, value: row.bytes }
+        readings.push(entry.last)
       }
       const container = entry.who?.container
       if (container === undefined) continue
-      const sum = containerEntry(gpu, `${row.gi ?? ''}/${row.ci ?? ''}/${container.id}`, container, place)
+      const sum = containerEntry(gpu, keyOf(row, container.id), container, place)
       if (sum.seen !== round) {
         sum.seen = round
         sum.bytes = 0
