@@ -47,6 +47,8 @@ type ProcessEntry = {
   readonly utilization: Series
   readonly gap: Gap
   seen: number
+  /** One that has not changed is the same object again. */
+  last: Reading | undefined
 }
 type ContainerEntry = {
   readonly who: ContainerIdentity
@@ -62,11 +64,14 @@ type ContainerEntry = {
 const ROUNDS_OF_STRANGERS = 3
 /** Less in use is what the driver itself takes; no process need be behind it. */
 const HIDDEN_LEAST_BYTES = 2 ** 30
+/** A pid or a container's id, with the instance where there is one: most GPUs have none, and no text is made for their rows each second. */
+type Key = string | number
+const keyOf = ({ gi, ci }: ProcessRow, id: Key): Key => (gi === undefined && ci === undefined ? id : `${gi ?? ''}/${ci ?? ''}/${id}`)
 type GpuEntry = {
   readonly labels: Labels
   readonly unattributed: Series
-  readonly processes: Map<string, ProcessEntry>
-  readonly containers: Map<string, ContainerEntry>
+  readonly processes: Map<Key, ProcessEntry>
+  readonly containers: Map<Key, ContainerEntry>
   readonly shares: LoadShares
   round: number
   strangers: number
@@ -110,13 +115,13 @@ const sameProcess = (a: ProcessIdentity | undefined, b: ProcessIdentity | undefi
  * One row per (gi, ci, pid): NVML may list a process for the GPU and again for its instance (nvml-abi section 9.4); the larger figure is the whole,
  * and a row that names no instance says nothing beside one of the same pid that does.
  */
-function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<string, ProcessRow> {
-  const merged = new Map<string, ProcessRow>()
+function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<Key, ProcessRow> {
+  const merged = new Map<Key, ProcessRow>()
   const placed = new Set<number>()
   for (const row of rows) if (row.gi !== undefined) placed.add(row.pid)
   for (const row of rows) {
     if (row.gi === undefined && placed.has(row.pid)) continue
-    const key = `${row.gi ?? ''}/${row.ci ?? ''}/${row.pid}`
+    const key = keyOf(row, row.pid)
     const known = merged.get(key)
     if (known === undefined || (known.bytes ?? -1) < (row.bytes ?? -1)) merged.set(key, row)
   }
@@ -128,7 +133,7 @@ const isInInstance = ({ labels }: Series): boolean => labels['gi'] !== undefined
 export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllProcesses }: AttributionOptions = {}): GpuMemoryAttribution {
   const gpus = new Map<string, GpuEntry>()
 
-  const processEntry = (gpu: GpuEntry, key: string, row: ProcessRow, place: () => Labels): ProcessEntry => {
+  const processEntry = (gpu: GpuEntry, key: Key, row: ProcessRow, place: () => Labels): ProcessEntry => {
     const who = identify(row.pid)
     const known = gpu.processes.get(key)
     if (known !== undefined && known.type === row.type && sameProcess(known.who, who)) return known
@@ -155,11 +160,12 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       utilization: makeSeries(processGpuUtilizationRatio, labels),
       gap,
       seen: 0,
+      last: undefined,
     }
     gpu.processes.set(key, entry)
     return entry
   }
-  const containerEntry = (gpu: GpuEntry, key: string, who: ContainerIdentity, place: () => Labels): ContainerEntry => {
+  const containerEntry = (gpu: GpuEntry, key: Key, who: ContainerIdentity, place: () => Labels): ContainerEntry => {
     const known = gpu.containers.get(key)
     if (known !== undefined && sameContainer(known.who, who)) return known
     const labels = compact({ ...place(), ...containerLabels(who) })
@@ -226,13 +232,14 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         gaps.push(entry.gap)
       } else {
         attributed += row.bytes
-        readings.push({ series: entry.series, value: row.bytes })
+        if (entry.last?.value !== row.bytes) entry.last = { series: entry.series, value: row.bytes }
+        readings.push(entry.last)
       }
       const ratio = row.gi === undefined ? ratios?.get(row.pid) : undefined
       if (ratio !== undefined) readings.push({ series: entry.utilization, value: ratio })
       const container = entry.who?.container
       if (container === undefined) continue
-      const sum = containerEntry(gpu, `${row.gi ?? ''}/${row.ci ?? ''}/${container.id}`, container, place)
+      const sum = containerEntry(gpu, keyOf(row, container.id), container, place)
       if (sum.seen !== round) {
         sum.seen = round
         sum.bytes = 0

@@ -11,6 +11,9 @@ import { createForecastReadings, forecastMetrics } from './incidents/forecasts.t
 
 const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLastTimestampSeconds, incidentsSilenced, gpuSecondsLostTotal, ...forecastMetrics]
 
+/** A hundred counters that seldom move: told when one does, and again every so often. */
+const RENEW_MS = 10_000
+
 export function createIncidentsSource(figures: () => IncidentFigures): Source {
   const totals = new Map<IncidentKind, Series>(INCIDENT_KINDS.map((kind) => [kind, makeSeries(incidentsTotal, { kind })]))
   const lasts = new Map<IncidentKind, Series>()
@@ -47,21 +50,35 @@ export function createIncidentsSource(figures: () => IncidentFigures): Source {
     if (series === undefined) losses.set(`${kind} ${uuid}`, (series = makeSeries(gpuSecondsLostTotal, { kind, gpu, uuid })))
     return series
   }
+  const each = (now: IncidentFigures, t: number, put: (series: Series, value: number) => void): void => {
+    const { firing, totals: counts, lastSeen, lost, silenced } = now
+    for (const series of activeSeries(firing)) put(series, 1)
+    totals.forEach((series, kind) => put(series, counts.get(kind) ?? 0))
+    lastSeen.forEach((seen, kind) => put(lastSeries(kind), seen / 1_000))
+    for (const { kind, gpu, uuid, seconds } of lost) put(lostSeries(kind, gpu, uuid), seconds)
+    if (silenced !== undefined) put(silencedSeries, silenced)
+    for (const { series, value } of forecastReadings(now, t)) put(series, value)
+  }
   return {
     id: 'incidents',
     metrics,
     start({ emit, every }) {
+      let said: readonly Reading[] = []
+      let saidAt = Number.NEGATIVE_INFINITY
       every(1_000, (t) => {
         const now = figures()
-        const { firing, totals: counts, lastSeen, lost, silenced } = now
+        let at = 0
+        let isSame = Math.abs(t - saidAt) < RENEW_MS
+        each(now, t, (series, value) => {
+          const before = said[at++]
+          if (before?.series !== series || before.value !== value) isSame = false
+        })
+        if (isSame && at === said.length) return
         const readings: Reading[] = []
-        for (const series of activeSeries(firing)) readings.push({ series, value: 1 })
-        for (const [kind, series] of totals) readings.push({ series, value: counts.get(kind) ?? 0 })
-        for (const [kind, at] of lastSeen) readings.push({ series: lastSeries(kind), value: at / 1_000 })
-        for (const { kind, gpu, uuid, seconds } of lost) readings.push({ series: lostSeries(kind, gpu, uuid), value: seconds })
-        if (silenced !== undefined) readings.push({ series: silencedSeries, value: silenced })
-        readings.push(...forecastReadings(now, t))
-        emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
+        each(now, t, (series, value) => void readings.push({ series, value }))
+        said = readings
+        saidAt = t
+        emit({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 2.5 * RENEW_MS, durationMs: 0, readings, gaps: [] })
       })
     },
     stop: () => {},

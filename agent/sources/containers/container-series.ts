@@ -105,9 +105,13 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
   const gap = (metric: MetricDef, why: Unread, out: Output, own: Labels = labels): void => {
     out.gaps.push({ metric: metric.name, labels: own, reason: why.reason, detail: why.detail })
   }
+  const last = new Map<Series, Reading>()
   const put = (series: Series, value: Measured, out: Output): void => {
-    if (typeof value === 'number') out.readings.push({ series, value })
-    else gap(series.metric, value, out, series.labels)
+    if (typeof value !== 'number') return gap(series.metric, value, out, series.labels)
+    // One that has not changed is the same object again.
+    let reading = last.get(series)
+    if (reading?.value !== value) last.set(series, (reading = { series, value }))
+    out.readings.push(reading)
   }
 
   return {
