@@ -28,11 +28,12 @@ const VALUE = new RegExp(
 const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?|[a-zA-Z]{2,12} per [a-zA-Z]{1,10}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]))(?! ?[=:](?! ))/
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/])|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
-const BEHIND = /^(?:((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+const BEHIND =
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
@@ -84,7 +85,7 @@ export function fieldsOf(text: string): readonly Field[] {
       // [40000-40020]: where the range ends.
       const name = BEHIND.exec(line.slice(to, to + 32))
       to += name?.[0].length ?? 0
-      fields[fields.length - 1] = { ...behind, value, to, ...(name === null ? {} : { key: wordsOf(name[1] ?? name[2] ?? '') }) }
+      fields[fields.length - 1] = { ...behind, value, to, ...(name === null ? {} : { key: wordsOf(name[1] ?? name[2] ?? name[3] ?? '') }) }
       end = to
       VALUE.lastIndex = to
       continue
@@ -103,8 +104,8 @@ export function fieldsOf(text: string): readonly Field[] {
     if (left !== null) {
       key = 'remaining'
       to += left[0].length
-    } else if (name !== null && (key === '' || name[1] !== undefined)) {
-      key = wordsOf(name[1] ?? name[2] ?? '')
+    } else if (name !== null && (key === '' || name[1] !== undefined || name[2] !== undefined)) {
+      key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
       to += name[0].length
     }
     const said = unit?.[1] ?? named

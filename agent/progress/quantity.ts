@@ -62,12 +62,18 @@ const SECONDS: Readonly<Record<string, number>> = {
   mins: 60,
   minutes: 60,
   days: 86_400,
+  秒: 1,
+  초: 1,
+  分: 60,
+  分钟: 60,
+  小时: 3_600,
 }
 export const secondsOf = (unit: string): number | undefined => lookup(SECONDS, unit.toLowerCase())
 
-const STEP = /^(?:it|its|itr|iter|iteration|step|stp|global step|batch|batche|minibatch|update|tick|round|gradient step|train step|optimizer step)s?$/
+const STEP =
+  /^(?:it|its|itr|iter|iteration|step|stp|global step|batch|batche|minibatch|update|tick|round|gradient step|train step|optimizer step|步|迭代|ステップ|스텝)s?$/
 const SAMPLE =
-  /^(?:sample|smp|image|img|im|example|ex|ins|instance|record|row|seq|sequence|sentence|sent|frame|f|env step|clip|video|utt|utterance|graph|game|episode)s?$/
+  /^(?:sample|smp|image|img|im|example|ex|ins|instance|record|row|seq|sequence|sentence|sent|frame|f|env step|clip|video|utt|utterance|graph|game|episode|样本|图像|枚)s?$/
 const TOKEN = /^(?:tok|token|word|w|t)s?$/
 function thingOf(text: string): RateOf | undefined {
   const word = text.toLowerCase().replaceAll('_', ' ').trim()

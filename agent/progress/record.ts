@@ -10,6 +10,7 @@ type Best = { weight: number; took?: boolean }
 /** Between the counter of the epochs and that of the steps: brackets and a share. */
 const NEAR = 16
 const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$/
+const ENDS = /^(?:total|max|end|of|target|last)$/
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
 
@@ -34,6 +35,14 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   for (const [index, field] of fields.entries()) {
     const role = roles[index] ?? perCounter(field, fields)
     if (role === undefined) {
+      // `step=70 total=500`: what stands right behind the step under such a name is what it counts to.
+      if (index - 1 === stepAt && field.whole && field.unit === undefined && ENDS.test(field.key) && field.value >= (out.step ?? Infinity))
+        out.total ??= field.value
+      // `E=0 B=3500`, `E 2/10 B 70/100`: epoch and batch.
+      if (/(?:^|\s)e$/.test(field.key) && fields[index + 1]?.key === 'b' && field.whole && out.epoch === undefined) {
+        out.epoch = field.value
+        if (field.total !== undefined) out.epochs = field.total
+      }
       const bareTime = bareTimeOf(field)
       if (field.unit === '%' && !field.aside && (field.key === '' || DONE.test(field.key)) && field.value >= 0 && field.value <= 100)
         out.done ??= field.value / 100

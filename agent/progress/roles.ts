@@ -38,11 +38,11 @@ const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
-  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b/
+  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b|剩余|预计|残り|남은|осталось/
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
-  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:step|iter|batch|it|update)|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes)(?: in (?:m?s|secs?|seconds))?$/
+  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes)(?: in (?:m?s|secs?|seconds))?$/
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 const RATE_WORD =
@@ -79,7 +79,11 @@ function rateRole(field: Field, words: string): Role | undefined {
     /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:per )?(?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
       words,
     )
-  const byName = spelled === null ? undefined : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
+  // `time this iter s`: a time, in seconds.
+  const byName =
+    spelled === null || (/\b(?:time|duration|took|elapsed)\b/.test(words) && !/\bper\b/.test(words))
+      ? undefined
+      : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
   if (byName !== undefined) return { is: 'rate', rate: byName, weight: byName.of === 'step' ? 6 : 4 }
   const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|tick|update|sample|token|image|img)$/.exec(words)
   const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
@@ -133,20 +137,27 @@ export const tookRole = (seconds: number): Role => ({
   took: true,
 })
 
+/** In seconds; the unit stands behind the figure, or ends its name: `eta_hours`, `remaining_min`. */
+function lengthOf({ duration, unit, value }: Field, words: string): number {
+  if (duration !== undefined) return duration
+  const named = unit ?? /(?:^|\s)(ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
+  return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
+}
+
 export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
   const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
   if (loss !== undefined) return loss
   if (ETA.test(words)) {
-    const seconds = field.duration ?? (field.unit === undefined ? field.value : field.value * (secondsOf(field.unit) ?? Number.NaN))
+    const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
   }
   // `6744/7011 tok/s`: of source and target, the one that is produced.
   const rate = field.duration !== undefined ? undefined : field.total === undefined ? rateRole(field, words) : pairRole(field)
   if (rate !== undefined) return rate
   if (ELAPSED.test(words) && !/\bper\b/.test(words)) {
-    const seconds = field.duration ?? field.value * (field.unit === undefined ? 1 : (secondsOf(field.unit) ?? Number.NaN))
+    const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'elapsed', seconds } : undefined
   }
   if (field.duration === undefined && !field.aside) {
