@@ -1,4 +1,4 @@
-# The agent as an image, linux/amd64: docs/docker.md. Works with BuildKit and with the older builder alike: no syntax image, no cache mounts.
+# The agent as an image, linux/amd64 or linux/arm64, by the machine or the --platform that builds it: docs/docker.md. Works with BuildKit and with the older builder alike: no syntax image, no cache mounts.
 # Debian and not Alpine: the driver's libnvidia-ml.so.1, which NVIDIA's runtime puts into the container, is linked to glibc.
 # For a build that can be repeated to the byte, give both with a digest: --build-arg DEBIAN=debian:trixie-slim@sha256:…
 ARG NODE=node:24-trixie-slim
@@ -15,7 +15,7 @@ ARG REVISION=
 RUN SOURCE_COMMIT="$REVISION" npm run --silent bundle -- --fast --out /bundle \
   && mkdir -p /image/opt/warpwatch /image/usr/local/bin \
   && mkdir -p -m 0700 /image/var/lib/warpwatch \
-  && tar -xzf /bundle/warpwatch-*-linux-x64.tar.gz --strip-components=1 --no-same-owner -C /image/opt/warpwatch \
+  && tar -xzf /bundle/warpwatch-*-linux-*.tar.gz --strip-components=1 --no-same-owner -C /image/opt/warpwatch \
   && node scripts/sbom.mjs > /image/opt/warpwatch/warpwatch.cdx.json \
   && ln -s /opt/warpwatch/warpwatch /image/usr/local/bin/warpwatch \
   && find /image -exec touch -h -d @0 {} +

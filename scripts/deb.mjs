@@ -1,10 +1,11 @@
-// `npm run deb [-- --out FOLDER] [--fast]`: the bundle as a Debian package, with the unit, manual pages, completions and the configuration as a conffile.
+// `npm run deb [-- --out FOLDER] [--arch x64|arm64] [--fast]`: the bundle as a Debian package, with the unit, manual pages, completions and the configuration as a conffile.
 // Needs dpkg-deb, nothing else of Debian's tools. The same sources and the same dpkg give the same bytes.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { ARCHITECTURES, wantedArchitecture } from './architecture.mjs'
 import { fill, filesOf, name, packedAt, version } from './bundle-contents.mjs'
 import { manualPages } from './deb-manual.mjs'
 import { ensureBuild, root } from './ensure.mjs'
@@ -15,6 +16,7 @@ const out = resolve(process.env.INIT_CWD ?? '.', flag > 0 ? (process.argv[flag +
 /** Packs in seconds instead of a minute, half as big again: for the tests. */
 const fast = process.argv.includes('--fast')
 const SOURCES = join(root, 'deploy/debian')
+const arch = wantedArchitecture()
 const owner = readOwner(root)
 /** A package for own use needs no owner, but dpkg wants a maintainer: .invalid is nobody's domain (RFC 2606). */
 const MAINTAINER = owner.maintainer ?? 'Local build <nobody@local-build.invalid>'
@@ -45,7 +47,7 @@ function changelog() {
 }
 
 function place(folder) {
-  fill(join(folder, lib))
+  fill(join(folder, lib), arch)
   for (const unused of ['install.sh', 'SHA256SUMS', 'LICENSE', 'deploy']) rmSync(join(folder, lib, unused), { recursive: true })
   for (const paper of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'THIRD-PARTY-LICENSES.txt', 'warpwatch.example.yaml', 'docs'])
     move(folder, `${lib}/${paper}`, `${doc}/${paper}`)
@@ -54,7 +56,8 @@ function place(folder) {
   put(folder, `etc/${name}/warpwatch.yaml`, readFileSync(join(root, 'warpwatch.example.yaml')))
   put(folder, `lib/systemd/system/${name}.service`, readFileSync(join(root, 'deploy/systemd/warpwatch.service')))
   put(folder, `usr/share/lintian/overrides/${name}`, readFileSync(join(SOURCES, 'lintian-overrides')))
-  const ask = (...args) => execFileSync(join(folder, lib, 'warpwatch'), args, { encoding: 'utf8' })
+  // The Node of this machine, which may not run the package's.
+  const ask = (...args) => execFileSync(process.execPath, [join(folder, lib, 'dist/main.js'), ...args], { encoding: 'utf8' })
   const pages = manualPages(JSON.parse(ask('help', '--json')), new Date(Number(packedAt()) * 1000))
   for (const [file, page] of pages) put(folder, `usr/share/man/man1/${file}.gz`, gzipped(page))
   for (const [shell, file] of COMPLETIONS) put(folder, file, ask('completion', shell))
@@ -66,7 +69,7 @@ function control(folder) {
   const files = filesOf(folder)
   // As dpkg-gencontrol counts: each file in whole KiB.
   const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(folder, file)).size / 1024), 0)
-  const fields = { VERSION: version, SIZE: String(size), MAINTAINER, HOMEPAGE: owner.homepage }
+  const fields = { VERSION: version, SIZE: String(size), MAINTAINER, HOMEPAGE: owner.homepage, ARCHITECTURE: ARCHITECTURES[arch].debian }
   const lines = readFileSync(join(SOURCES, 'control'), 'utf8').split('\n')
   // A field without a value is left out.
   const filled = lines.flatMap((line) => {
@@ -90,7 +93,7 @@ try {
   chmodSync(staging, 0o755)
   place(staging)
   control(staging)
-  const file = join(out, `${name}_${version}_amd64.deb`)
+  const file = join(out, `${name}_${version}_${ARCHITECTURES[arch].debian}.deb`)
   // Everything was written now, so dpkg-deb brings all times down to this one.
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...(fast ? ['-Zgzip', '-z1'] : ['-Zxz']), staging, `${file}.part`], {
     env: { ...process.env, SOURCE_DATE_EPOCH: packedAt() },

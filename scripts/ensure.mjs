@@ -8,7 +8,7 @@ import { withLock } from './lock.mjs'
 import { fetchPinnedNode, isBrought, isNewEnough, MINIMUM, pinnedNode, removeFetchedNode } from './pinned-node.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const TOO_OLD = `Node >= ${MINIMUM} is needed, this is ${process.versions.node}, and the repository brings a Node for linux-x64 with glibc only. Install a newer one and put it first in PATH.`
+const TOO_OLD = `Node >= ${MINIMUM} is needed, this is ${process.versions.node}, and the repository brings a Node for Linux on x64 and arm64 with glibc only. Install a newer one and put it first in PATH.`
 
 const say = (text) => process.stderr.write(`warpwatch: ${text}\n`)
 const fail = (text) => {

@@ -159,7 +159,11 @@ serve() {
 }
 
 install() {
-  [ "$(uname -s)/$(uname -m)" = Linux/x86_64 ] || fail "expected Linux on x86-64, this is $(uname -s) on $(uname -m)"
+  case $(uname -s)/$(uname -m) in
+    Linux/x86_64) arch=x64 ;;
+    Linux/aarch64 | Linux/arm64) arch=arm64 ;;
+    *) fail "expected Linux on x86-64 or arm64, this is $(uname -s) on $(uname -m)" ;;
+  esac
   if [ -z "$user" ] && [ "$service" = yes ] && [ -f /lib/systemd/system/warpwatch.service ]; then
     fail "the Debian package warpwatch is installed and would serve the same port: remove it first (apt remove warpwatch), or use --no-service"
   fi
@@ -169,8 +173,8 @@ install() {
   self=$(CDPATH='' cd -- "$(dirname "$0")" && pwd -P)
   if [ -z "$from" ] && [ ! -x "$self/bin/node" ]; then
     # Beside the archive. Several would be a guess.
-    set -- "$self"/warpwatch-*-linux-x64.tar.gz
-    [ -f "$1" ] || fail "$self: expected warpwatch-VERSION-linux-x64.tar.gz beside this script, found none"
+    set -- "$self"/warpwatch-*-linux-$arch.tar.gz
+    [ -f "$1" ] || fail "$self: expected warpwatch-VERSION-linux-$arch.tar.gz beside this script, found none"
     [ $# = 1 ] || fail "$self: expected one archive beside this script, found $#; name the one that is meant"
     from=$1
   fi

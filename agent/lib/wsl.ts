@@ -60,6 +60,8 @@ const LIBRARY_FOLDERS = [
   '/usr/lib/x86_64-linux-gnu', // Debian, Ubuntu
   '/usr/lib/x86_64-linux-gnu/nvidia/current', // Debian's alternatives
   '/usr/lib/aarch64-linux-gnu',
+  '/usr/lib/aarch64-linux-gnu/nvidia', // Jetson, from JetPack 6 on
+  '/usr/lib/aarch64-linux-gnu/nvidia/current',
   '/usr/lib64', // RHEL, SUSE
   '/usr/lib64/nvidia',
   '/usr/lib', // Arch

@@ -13,6 +13,7 @@ import {
   processResidentMemoryBytes,
   processStartTimeSeconds,
 } from '../metrics/agent.ts'
+import { pageSize } from '../lib/page-size.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
 import type { ReloadState } from '../model/reload.ts'
@@ -62,13 +63,13 @@ export function createAgentSelfSource({ statistics, reports, off = [], reloads }
     readings.push(reading(processCpuSecondsTotal, {}, (usage.user + usage.system) / 1e6), reading(processStartTimeSeconds, {}, startedAt))
     for (const mode of ['user', 'system'] as const) readings.push(reading(agentCpuModeSecondsTotal, { mode }, usage[mode] / 1e6))
     try {
-      // Second field of statm: resident pages (proc(5)); 4 KiB everywhere but on arm64 kernels with 64 KiB pages.
+      // Second field of statm: resident pages (proc(5)).
       const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
       if (Math.abs(t - fdsAt) >= FDS_EVERY_MS) {
         fds = readdirSync('/proc/self/fd').length
         fdsAt = t
       }
-      readings.push(reading(processResidentMemoryBytes, {}, pages * 4096), reading(processOpenFds, {}, fds))
+      readings.push(reading(processResidentMemoryBytes, {}, pages * pageSize()), reading(processOpenFds, {}, fds))
     } catch {
       readings.push(reading(processResidentMemoryBytes, {}, process.memoryUsage.rss())) // no /proc: not Linux
     }

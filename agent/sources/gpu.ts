@@ -9,6 +9,7 @@ import { createFiles } from '../drm/files.ts'
 import { onlyOtherMakers } from './cards/choose.ts'
 import { defineSource } from './definition.ts'
 import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
+import { hostMemoryOf } from './gpu/unified-memory.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
 
@@ -45,6 +46,7 @@ export const gpu = defineSource({
       deadlineMs: config.gpu.deadline_ms,
       collectorMetrics,
       identify,
+      hostMemory: hostMemoryOf(proc),
       ...(seesAll === undefined ? {} : { seesAllProcesses: seesAll }),
       onState: (state) => nvml.set(state.kind),
     })

@@ -92,7 +92,14 @@ export const daemonSet = new DaemonSet({
         enableServiceLinks: false,
         priorityClassName: NAME,
         hostPID: true,
-        nodeSelector: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+        nodeSelector: { 'kubernetes.io/os': 'linux' },
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64'] }] }],
+            },
+          },
+        },
         tolerations: [
           { key: 'nvidia.com/gpu', operator: 'Exists' },
           { key: 'sku', operator: 'Equal', value: 'gpu' },

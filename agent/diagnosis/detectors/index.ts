@@ -1,5 +1,6 @@
 // The registry of detectors: one file each, one line here.
 export { memoryExhaustion } from './memory-exhaustion/memory-exhaustion.ts'
+export { hostExhausted } from './host-exhausted/host-exhausted.ts'
 export { memoryLeak } from './memory-leak/memory-leak.ts'
 export { allocatorRetryStorm } from './allocator-retry-storm.ts'
 export { fragmentationPressure } from './fragmentation-pressure/fragmentation-pressure.ts'

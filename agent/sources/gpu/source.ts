@@ -18,6 +18,7 @@ import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
 import { createOwners } from './owners.ts'
 import { createGpuRegistry, type KnownGpu } from './registry.ts'
+import { createUnifiedMemory, type HostMemory } from './unified-memory.ts'
 
 /** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
 export const gpuSourceMetrics = [
@@ -47,6 +48,8 @@ export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
   readonly identify: IdentifyProcess
   /** Whether the agent sees all processes of the host; absent = not known. */
   readonly seesAllProcesses?: boolean
+  /** Memory of the host, for GPUs that have none of their own. */
+  readonly hostMemory?: () => HostMemory | undefined
   /** Hears of every change of the state. */
   readonly onState?: (state: GpuSourceState) => void
 }
@@ -80,6 +83,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     },
     failed: (error) => context?.log.error(`processes could not be attributed: ${stackOf(error)}`),
   })
+  const withHostMemory = options.hostMemory === undefined ? undefined : createUnifiedMemory(options.hostMemory)
   const xids = createXidCounts()
   const counts = createSamplerCounts(nvidia ? {} : { vendor: source })
   let context: SourceContext | undefined
@@ -196,7 +200,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     gpu.lost = true
     silence(gpu, Date.now())
   }
-  const onReadings = (gpu: KnownGpu, taken: Sample): void => {
+  const onReadings = (gpu: KnownGpu, came: Sample): void => {
+    const taken = came.sample.rate === 'fast' && withHostMemory !== undefined ? { ...came, ...withHostMemory(gpu.labels, came) } : came
     const { sample, readings, gaps, t } = taken
     gpu.seenAt = now() - sample.durationMs
     if (gpu.gap !== undefined) {

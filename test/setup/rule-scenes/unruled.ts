@@ -2,6 +2,7 @@
 import {
   batchHalving,
   fragmentationPressure,
+  hostExhausted,
   inputBound,
   jobHang,
   jobSlowdown,
@@ -19,7 +20,7 @@ import { containerEvent, eventsOf, logLine, oomOf, type Moment, type Probe } fro
 import { createJob, type JobScene } from '../../unit/detectors/job-scene.ts'
 import { checked, gpus, info } from '../../unit/detectors/target-scene.ts'
 import { createMoments, type Card, type Moment as Use } from '../../unit/detectors/use-scene.ts'
-import { timeOf, within, type RuleScene } from './scene.ts'
+import { CARD, scrapeOf, timeOf, within, type RuleScene } from './scene.ts'
 import type { HangEvent } from '../../../agent/model/event.ts'
 
 const MINUTE = 60
@@ -136,6 +137,16 @@ export const unruledScenes: readonly RuleScene[] = [
     grants: { dev: [0] },
     cores: { dev: 4 },
   })),
+  {
+    name: 'a host with unified memory that fills up, until its process is stopped',
+    detector: hostExhausted,
+    fires: true,
+    seconds: 900,
+    tell: (second) => [
+      scrapeOf(second, 'host', { host_memory_total_bytes: 120e9, host_memory_available_bytes: second < 600 ? 90e9 - second * 0.12e9 : 90e9 }),
+      scrapeOf(second, 'gpu', { 'gpu_info memory=unified': 1 }, { labels: CARD }),
+    ],
+  },
   training('a training that becomes slower', jobSlowdown, 1_200, { stepSeconds: (second) => (within(second, 500, 900) ? 1.5 : 1) }),
   {
     name: 'a training that hangs',

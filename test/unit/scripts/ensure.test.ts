@@ -21,10 +21,10 @@ function start(arch: string, version: string) {
   return { ...run, installed: existsSync(join(folder, 'node_modules')) }
 }
 
-test.each(['18.20.4', '20.20.2', '22.9.0', '22.17.9'])('Node %s on arm64 is refused', (version) => {
-  const { status, stderr, installed } = start('arm64', version)
+test.each(['18.20.4', '20.20.2', '22.9.0', '22.17.9'])('Node %s on riscv64 is refused', (version) => {
+  const { status, stderr, installed } = start('riscv64', version)
   expect(stderr).toBe(
-    `warpwatch: Node >= 22.18 is needed, this is ${version}, and the repository brings a Node for linux-x64 with glibc only. Install a newer one and put it first in PATH.\n`,
+    `warpwatch: Node >= 22.18 is needed, this is ${version}, and the repository brings a Node for Linux on x64 and arm64 with glibc only. Install a newer one and put it first in PATH.\n`,
   )
   expect([status, installed]).toEqual([2, false])
 })
@@ -33,6 +33,7 @@ test.each([
   ['arm64', '22.18.0', ['installing packages']],
   ['arm64', '24.0.0', ['installing packages']],
   ['x64', '24.0.0', ['installing packages']],
+  ['arm64', '18.20.4', ['this is Node 18.20.4: fetching a newer one']],
   ['x64', '18.20.4', ['this is Node 18.20.4: fetching a newer one']],
 ])('%s with Node %s: %j', (arch, version, steps) => {
   const { status, stderr } = start(arch, version)
