@@ -37,7 +37,7 @@ const NO_STORE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-stor
 
 export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBody(refusal), STATUS[refusal.code], { ...NO_STORE, ...refusal.headers })
 
-const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
+export const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Response => c.body(JSON.stringify(value), status, NO_STORE)
 
 const rendered = new WeakMap<object, Uint8Array<ArrayBuffer>>()
 /** Rows of a tick as bytes, made once and shared: hundreds of readers that take nothing then hold one copy. */
