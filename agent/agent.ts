@@ -12,6 +12,7 @@ import { createOperator } from './store/operator.ts'
 import { createAlertsOutput } from './wiring/alerts.ts'
 import { createHostDiagnosis } from './wiring/diagnosis.ts'
 import { createJobs } from './wiring/jobs.ts'
+import { createHosts } from './wiring/hosts.ts'
 import { openOutputs } from './wiring/outputs.ts'
 import { createPresent } from './wiring/present.ts'
 import { createReloads } from './wiring/reloads.ts'
@@ -54,6 +55,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     },
     log('agent'),
   )
+  const hosts = createHosts({ config, present, firing: incidents.firing, jobs: jobs.live })
   const operator = createOperator({ incidents, maintenance: stores.maintenance, pipeline })
   const sources = createSources({ config, present, stores, outputs, pipeline, incidents, jobs: jobs.interest, alerts, reloads, containerSettings })
   const server = createAgentServer({
@@ -67,6 +69,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     alerts,
     containerSettings,
     live: outputs.live,
+    hosts,
     reloads,
     log: log('http'),
   })
@@ -93,6 +96,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
       await reloads.close()
       scrapes.stop()
       ticks.stop()
+      hosts.close()
       await server.close()
       await sources.stop()
       stores.cursors.close()

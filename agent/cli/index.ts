@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   hang: async () => (await import('./hang/hang.ts')).hang,
   help: async () => (await import('./help/help.ts')).help,
   incidents: async () => (await import('./incidents/incidents.ts')).incidents,
+  mcp: async () => (await import('./mcp.ts')).mcp,
   progress: async () => (await import('./progress/progress.ts')).progress,
   jobs: async () => (await import('./jobs/jobs.ts')).jobs,
   replay: async () => (await import('./replay/replay.ts')).replay,

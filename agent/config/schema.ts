@@ -8,6 +8,7 @@ import { gpu } from './sections/gpu.ts'
 import { hangs } from './sections/hangs.ts'
 import { history } from './sections/history.ts'
 import { host } from './sections/host.ts'
+import { hosts } from './sections/hosts.ts'
 import { http } from './sections/http.ts'
 import { httpClient } from './sections/http-client.ts'
 import { log } from './sections/log.ts'
@@ -25,7 +26,7 @@ import { targets } from './sections/targets.ts'
 export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, after the sections. */
-export const LISTS = { notifiers, routes, targets, detectors }
+export const LISTS = { notifiers, routes, targets, hosts, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */
 export type Config = ValuesOf<typeof general> & ValuesOf<typeof LISTS> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }

@@ -10,6 +10,7 @@ export type ApiErrorCode =
   | 'unsupported_media_type'
   | 'invalid_configuration'
   | 'too_many_readers'
+  | 'unreachable'
   | 'internal'
 export const STATUS = {
   bad_request: 400,
@@ -22,6 +23,7 @@ export const STATUS = {
   unsupported_media_type: 415,
   invalid_configuration: 422,
   too_many_readers: 503,
+  unreachable: 502,
   internal: 500,
 } as const satisfies Record<ApiErrorCode, number>
 

@@ -8,9 +8,12 @@ export const MAX_BODY_BYTES = 64 * 1024
 /** Of what people say of incidents: a few hundred characters, in any alphabet. */
 export const MAX_WRITE_BYTES = 8 * 1024
 
-/** A question that comes with a body, the config.json of a model; it changes nothing, so it needs no right to write. */
+/** A question that comes with a body, the config.json of a model or an assistant's; it changes nothing, so it needs no right to write. */
 const MAX_QUESTION_BYTES = 1024 * 1024
-const isQuestion = (path: string): boolean => path === '/api/v1/fit'
+const isQuestion = (path: string): boolean => path === '/api/v1/fit' || path === MCP_PATH
+
+/** Assistants ask here, over the Model Context Protocol. */
+export const MCP_PATH = '/mcp'
 
 /** Reads the configuration again; the path is Prometheus' own, so that existing tools work. */
 export const RELOAD_PATH = '/-/reload'
@@ -22,8 +25,12 @@ export const RELOAD_PATH = '/-/reload'
  */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[de]|3\d|[46][1-9a-f]|[57][0-9a]|5f|7e)[\da-f]{2})*)+$/i
 
+/** Figures of another host, which this one passes on; its page is this one's own. */
+const OF_OTHER_HOST = /^\/hosts\/[^/]+\/(?:api\/|ws$)/
+
 /** Paths that reveal nothing about the host: health for probes, and the page itself, which then asks its user for the token. */
-const needsToken = (path: string): boolean => path === '/metrics' || path === '/ws' || path === RELOAD_PATH || path.startsWith('/api/')
+const needsToken = (path: string): boolean =>
+  path === '/metrics' || path === '/ws' || path === MCP_PATH || path === RELOAD_PATH || path.startsWith('/api/') || OF_OTHER_HOST.test(path)
 
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {

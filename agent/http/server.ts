@@ -24,6 +24,8 @@ export type HttpServerOptions = AccessOptions &
   Omit<AppOptions, 'onError' | 'now'> & {
     readonly exposition: Exposition
     readonly live: Upgrader
+    /** Streams of other hosts, by the name of the host; undefined: there are none. */
+    readonly relay?: ((name: string, request: IncomingMessage, socket: Duplex, head: Buffer, access: Access) => void) | undefined
     readonly log: Log
     readonly now?: () => number
   }
@@ -107,7 +109,8 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   checkBind(options)
   let access = createAccess(options)
   let { token } = options
-  const { views, history, incidents, jobs, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir } = options
+  const { views, history, incidents, jobs, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir, mcp, hosts, relay } =
+    options
   const onError = (error: unknown): void => log.error(`a request failed: ${stackOf(error)}`)
   const app = createApp({
     views,
@@ -122,6 +125,8 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     ready,
     dashboardDir,
     runbooksDir,
+    mcp,
+    hosts,
     now,
     onError,
   })
@@ -187,7 +192,10 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy()) // a peer that is gone before it is answered must not end the agent
-    if (pathOf(request.url) === '/ws') live.upgrade(request, socket, head, access)
+    const path = pathOf(request.url)
+    const other = /^\/hosts\/([\w.-]{1,63})\/ws$/.exec(path)?.[1]
+    if (path === '/ws') live.upgrade(request, socket, head, access)
+    else if (other !== undefined && relay !== undefined) relay(other, request, socket, head, access)
     else socket.end(plainAnswer('404 Not Found'))
   })
 

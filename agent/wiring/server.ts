@@ -5,6 +5,7 @@ import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'
 import { incidentReport } from '../diagnosis/incidents/report.ts'
 import { accessOf } from '../http/auth.ts'
+import type { McpHandler } from '../http/app.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { DoctorReport } from '../model/doctor.ts'
 import type { ExecEvent } from '../model/event.ts'
@@ -16,6 +17,7 @@ import type { Operator } from '../store/operator.ts'
 import type { AlertsOutput } from './alerts.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { jobReport } from '../jobs/report.ts'
+import type { Hosts } from './hosts.ts'
 import type { Jobs } from './jobs.ts'
 import type { Present } from './present.ts'
 import type { Reloads } from './reloads.ts'
@@ -32,6 +34,7 @@ export type AgentServerOptions = {
   readonly alerts: Pick<AlertsOutput, 'api' | 'sendRun'>
   readonly containerSettings: ContainerSettingsBook
   readonly live: LiveSink
+  readonly hosts: Pick<Hosts, 'api' | 'relay' | 'link'>
   readonly reloads: Reloads
   readonly log: Log
 }
@@ -57,9 +60,12 @@ function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
   }
 }
 
+/** Loaded with the first question. */
+const mcp: McpHandler = async (request, body, ask) => (await import('../mcp/http.ts')).answerMcp(request, body, ask)
+
 /** Throws when the configuration would open the port to other hosts without a token. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, reloads, log } = options
+  const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, hosts, reloads, log } = options
   const recordExec = (event: ExecEvent): Run | undefined => {
     pipeline.ingest(event)
     return jobs.ofExec(event.id)
@@ -80,6 +86,9 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ready: present.ready,
     dashboardDir: DASHBOARD_DIR,
     runbooksDir: RUNBOOKS_DIR,
+    mcp,
+    hosts: hosts.api,
+    relay: (name, request, socket, head, access) => hosts.relay.upgrade(request, socket, head, access, hosts.link(name)),
     log,
   })
   return {

@@ -7,3 +7,5 @@ const host = document.getElementById('app')
 if (host === null) throw new Error('index.html: expected an element with the id app')
 start()
 render(<Page />, host)
+// Title, icon and notifications can wait for the figures.
+void import('./parts/outside/outside.ts')

@@ -24,6 +24,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   allocator: ['lib'],
   sources: ['metrics', 'inventory', 'sampler', 'collectors', 'drm', 'attribution', 'allocator', 'progress', 'servers', 'hang', 'lib', 'store', 'config'],
   diagnosis: ['metrics', 'inventory', 'lib', 'allocator', 'servers'],
+  hosts: ['config', 'lib', 'http', 'sinks'],
+  mcp: ['lib', 'diagnosis'],
   doctor: ['metrics', 'inventory', 'lib', 'config', 'attribution', 'nvml', 'sampler', 'sources', 'diagnosis'],
   exec: [],
   fit: ['lib'],

@@ -1,5 +1,6 @@
 // Runs `top` in a terminal: draws when figures or keys come, and gives the terminal back at the end.
 import type { HostState } from './host-state.ts'
+import type { Hosts } from './hosts-view.ts'
 import { sendSignal, targetOf, type Target } from './signal.ts'
 import type { Capabilities } from './terminal/look.ts'
 import { createScreen, type Screen } from './terminal/screen.ts'
@@ -17,12 +18,13 @@ export type App = {
   readonly end: () => void
 }
 export type AppOptions = {
-  readonly state: () => HostState
+  /** undefined: all hosts are shown. */
+  readonly state: () => HostState | undefined
   readonly capabilities: Capabilities
   /** Processes of this host can be sent a signal. */
   readonly isLocal: () => boolean
-  /** Back to all hosts; absent: there is one. */
-  readonly back?: () => void
+  /** All hosts; absent: there is one. */
+  readonly hosts?: Pick<Hosts, 'draw' | 'open' | 'back'>
 }
 
 /** With less nothing useful can be read. */
@@ -32,7 +34,7 @@ const TOGETHER_MS = 15
 /** Says how old the figures are when none come. */
 const CLOCK_MS = 1_000
 
-export function runApp({ state, capabilities, isLocal, back }: AppOptions): App {
+export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App {
   let ui: Ui = START
   let sections: readonly Section[] = []
   let shown: Screen | undefined
@@ -41,12 +43,17 @@ export function runApp({ state, capabilities, isLocal, back }: AppOptions): App 
   const offsets = new Map<string, number>()
   const { promise: ended, resolve } = Promise.withResolvers<number>()
 
+  const drawAll = (screen: Screen): readonly Section[] => {
+    const one = state()
+    if (one !== undefined) return drawHost(screen, one, ui, offsets, capabilities, Date.now())
+    return hosts?.draw(screen, ui, offsets) ?? []
+  }
   const draw = (): void => {
     planned = undefined
     const { columns, rows } = terminal.size()
     const screen = createScreen(columns, rows, capabilities)
     if (columns < SMALLEST.columns || rows < SMALLEST.rows) screen.put(0, 0, `too small: ${SMALLEST.columns}x${SMALLEST.rows} at least`)
-    else sections = drawHost(screen, state(), ui, offsets, capabilities, Date.now())
+    else sections = drawAll(screen)
     terminal.write(screen.changes(shown))
     shown = screen
   }
@@ -62,7 +69,8 @@ export function runApp({ state, capabilities, isLocal, back }: AppOptions): App 
     if (action.kind === 'quit') end()
     else if (action.kind === 'suspend') terminal.suspend()
     else if (action.kind === 'redraw') shown = undefined
-    else if (action.kind === 'back') back?.()
+    else if (action.kind === 'back') hosts?.back()
+    else if (action.kind === 'open-host') hosts?.open(action.key)
     else if (action.kind === 'select-process') ui = choose(Number(action.key))
     else if (action.kind === 'send-signal' && target?.pid === action.pid) ui = { ...ui, message: sendSignal(target, action.signal) }
   }

@@ -3,9 +3,11 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { isLoopback, localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
 import { messageOf } from '../../text/error.ts'
-import { UsageError, type Arguments, type Command } from '../command.ts'
+import type { HostConfig } from '../../config/sections/hosts.ts'
+import { UsageError, type Arguments, type Command, type Io } from '../command.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor } from '../config/settings.ts'
 import type { Feed, FeedEvents } from './feeds/feed.ts'
+import { hostsNamed } from './feeds/targets.ts'
 import { createHostState } from './host-state.ts'
 import { capabilitiesOf, type Capabilities } from './terminal/look.ts'
 import { createScreen } from './terminal/screen.ts'
@@ -28,7 +30,7 @@ async function openFeed(args: Arguments, config: Config, events: FeedEvents, fai
 
 function checkUsage({ flags, positionals: [file] }: Arguments): void {
   if (file === undefined) return
-  const other = ['simulate', 'listen'].find((flag) => flags.has(flag))
+  const other = ['simulate', 'listen', 'hosts'].find((flag) => flags.has(flag))
   if (other !== undefined) throw new UsageError(`top: --${other} and a recording exclude each other: leave out one`)
   try {
     accessSync(file, constants.R_OK)
@@ -46,6 +48,35 @@ function page(state: ReturnType<typeof createHostState>, capabilities: Capabilit
   return `${screen.lines(coloured).slice(0, -1).join('\n')}\n`
 }
 
+async function topOfHosts(configs: readonly HostConfig[], capabilities: Capabilities, once: boolean, io: Io): Promise<number> {
+  const { createHosts } = await import('./hosts-view.ts')
+  let changed = (): void => {}
+  const hosts = createHosts(configs, () => changed())
+  try {
+    if (once) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      changed = () => (hosts.complete() ? resolve() : undefined)
+      changed()
+      await promise
+      const screen = createScreen(process.stdout.isTTY ? process.stdout.columns : ONCE_COLUMNS, hosts.rows() + 3, capabilities)
+      hosts.draw(screen, { ...START, focus: 'hosts' }, new Map())
+      io.out(
+        `${screen
+          .lines(process.stdout.isTTY && capabilities.depth !== 'none')
+          .slice(0, -1)
+          .join('\n')}\n`,
+      )
+      return 0
+    }
+    const { runApp } = await import('./app.ts')
+    const app = runApp({ state: hosts.opened, capabilities, isLocal: () => false, hosts })
+    ;({ changed } = app)
+    return await app.ended
+  } finally {
+    hosts.close()
+  }
+}
+
 export const top: Command = {
   name: 'top',
   summary: 'live view in the terminal: GPUs, jobs, processes, servers, incidents; of the agent, or of a RECORDING',
@@ -55,6 +86,7 @@ export const top: Command = {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
     simulate: { kind: 'optional-value', value: 'SCENARIO', help: SETTING_FLAGS['simulate']?.help ?? 'a simulated host' },
+    hosts: { kind: 'value', value: 'A,B', help: 'several hosts: names of the configuration, addresses of agents, ssh://USER@HOST, or all' },
     once: { kind: 'switch', help: 'print it once, for scripts' },
   },
   async run(args, io) {
@@ -68,6 +100,8 @@ export const top: Command = {
     }
     const { config } = loaded
     const capabilities = capabilitiesOf(io.env)
+    const several = args.flags.get('hosts')
+    if (typeof several === 'string') return topOfHosts(hostsNamed(several, config.hosts), capabilities, once, io)
     const state = createHostState(config.host_name)
     let changed = (): void => {}
     const first = Promise.withResolvers<string | undefined>()

@@ -7,6 +7,7 @@ import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { fitPath } from './fit-openapi.ts'
 import { room } from './fit-schemas.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
+import { hostEntry, hostSummary } from './host-schemas.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
 import { execTaken, execReport, jobsAnswer, run } from './job-schemas.ts'
@@ -30,6 +31,8 @@ type Endpoint = {
 /** Every JSON path with the schema of its answer; arrays are lists of it. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/v1/host', operationId: 'getHost', summary: 'The host now', schema: schemas.host },
+  { path: '/api/v1/summary', operationId: 'getSummary', summary: 'The host now, in one row', schema: hostSummary },
+  { path: '/api/v1/hosts', operationId: 'listHosts', summary: 'This host and the others that it shows, a row each', schema: hostEntry, list: true },
   { path: '/api/v1/gpus', operationId: 'listGpus', summary: 'The GPUs now, those that are lost too', schema: schemas.gpu, list: true },
   { path: '/api/v1/containers', operationId: 'listContainers', summary: 'The containers now', schema: schemas.container, list: true },
   {

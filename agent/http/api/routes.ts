@@ -38,7 +38,7 @@ const NO_STORE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-stor
 
 export const refuse = (c: Context, refusal: Refusal): Response => c.body(errorBody(refusal), STATUS[refusal.code], { ...NO_STORE, ...refusal.headers })
 
-const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Reply => reply(c, JSON.stringify(value), NO_STORE, { status })
+export const answer = (c: Context, value: unknown, status: 200 | 201 = 200): Reply => reply(c, JSON.stringify(value), NO_STORE, { status })
 
 const rendered = new WeakMap<object, Uint8Array<ArrayBuffer>>()
 /** Rows of a tick as bytes, made once and shared: hundreds of readers that take nothing then hold one copy. */

@@ -12,5 +12,6 @@ export const VIEWS: readonly View[] = [
   { id: 'explain', label: 'Explain', key: 'e', load: async () => (await import('./explain/view.tsx')).Explain },
   { id: 'doctor', label: 'Doctor', key: 'd', load: async () => (await import('./doctor/view.tsx')).Doctor },
   { id: 'fit', label: 'Fit', key: 'f', load: async () => (await import('./fit/view.tsx')).Fit },
+  { id: 'hosts', label: 'Hosts', key: 'm', load: async () => (await import('./hosts/view.tsx')).Hosts },
   { id: 'agent', label: 'Agent', key: 'h', load: async () => (await import('./agent/view.tsx')).Agent },
 ]

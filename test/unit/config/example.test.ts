@@ -5,7 +5,7 @@ import { judgeNotifiers } from '../../../agent/cli/config/alert-settings.ts'
 import { DETECTOR_LIST, judgeDetectors } from '../../../agent/cli/config/detector-settings.ts'
 import { exampleYaml } from '../../../agent/config/example.ts'
 import { readFileSettings } from '../../../agent/config/file.ts'
-import { KEYS } from '../../../agent/config/schema.ts'
+import { KEYS, LISTS } from '../../../agent/config/schema.ts'
 import { judge } from '../../../agent/config/setting.ts'
 import { SCENARIO_CHOICES } from '../../../agent/config/sections/simulate.ts'
 import { SCENARIOS } from '../../../agent/sources/simulated.ts'
@@ -43,8 +43,14 @@ const SLACK_URL = 'https://hooks.slack.com/services/T0/B0/x'
 
 test('the entries that it shows as examples are valid', async () => {
   const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
-  const [notifier, route, runRoute, target, threshold, ...others] = shown
+  const [notifier, route, runRoute, target, host, sshHost, threshold, ...others] = shown
   expect(others).toEqual([])
+  expect(LISTS.hosts.read?.([host, sshHost])).toMatchObject({
+    value: [
+      { name: 'gpu-07', token: 'TOKEN' },
+      { name: 'gpu-08', token: '' },
+    ],
+  })
   expect(await judgeNotifiers([{ path: 'notifiers', value: [notifier], where: 'example' }], { env: { SLACK_URL }, cwd: '/' })).toMatchObject({
     value: [{ name: 'team', type: 'slack', options: { url: SLACK_URL } }],
     problems: [],

@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServerOptions } from '../../../agent/http/se
 import { createViews } from '../../../agent/http/views.ts'
 import { createLiveSink, type LiveSinkOptions } from '../../../agent/sinks/live.ts'
 import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
+import { summaryOf as hostSummaryOf } from '../../../agent/hosts/summary.ts'
 import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
@@ -16,6 +17,8 @@ import { jobReport } from '../../../agent/jobs/report.ts'
 import { fillStore, T } from './fixture.ts'
 import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
 import { JOB, RUN } from './job-fixture.ts'
+
+const SUMMARY = hostSummaryOf({ host: 'gpu-01', version: '1', simulated: false, gpus: [], firing: [summaryOf(INCIDENT)], running: 1 }, T)
 
 export type Bytes = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly body: Buffer }
 export type Answer = Omit<Bytes, 'body'> & { readonly text: string }
@@ -88,6 +91,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     containerSettings: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? INCIDENT.evidence.container : undefined),
     doctor: () => Promise.resolve(REPORT),
     notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
+    hosts: { summary: () => SUMMARY, entries: () => [{ name: 'gpu-01', self: true, summary: SUMMARY, seen_at: T }], get: () => Promise.resolve(undefined) },
     exposition,
     live,
     ready: createReadiness(latest, () => clock.now),

@@ -3,6 +3,7 @@ import './style.css'
 import { useEffect } from 'preact/hooks'
 import { connection, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
+import { BrowserNotifications } from './browser-notifications.tsx'
 import { Cost } from './cost.tsx'
 import { Gaps } from './gaps.tsx'
 import { Notifiers } from './notifiers.tsx'
@@ -40,6 +41,7 @@ export function Agent() {
         <SelfFacts figures={health.figures} />
       </div>
       <Notifiers notifiers={health.notifiers} />
+      <BrowserNotifications />
     </div>
   )
 }

@@ -1,0 +1,37 @@
+// How hosts beside this one are shown: a compact row each, as its own agent says it.
+import type { Severity } from './severity.ts'
+
+/** `GET /api/v1/summary`: this host in some hundred bytes. */
+export type HostSummary = {
+  readonly host: string
+  /** Unix ms. */
+  readonly t: number
+  readonly version: string
+  readonly simulated: boolean
+  readonly gpus: number
+  readonly memory_used_bytes: number
+  readonly memory_total_bytes: number
+  /** Mean over the GPUs that say it; absent where none does. */
+  readonly utilization_ratio?: number
+  readonly power_watts?: number
+  /** Indexes of GPUs that do not answer. */
+  readonly silent: readonly number[]
+  readonly jobs_running: number
+  /** Incidents that fire and are not silenced. */
+  readonly firing: Readonly<Record<Severity, number>>
+  /** The worst of them. */
+  readonly worst?: { readonly id: string; readonly kind: string; readonly severity: Severity; readonly title: string; readonly started_at: number }
+}
+
+/** `GET /api/v1/hosts`: a row for this host and each that it is configured to show. */
+export type HostEntry = {
+  readonly name: string
+  /** The agent that answers this. */
+  readonly self?: true
+  /** The last that it said; absent where it never answered. */
+  readonly summary?: HostSummary
+  /** When that came, Unix ms by this host's clock. */
+  readonly seen_at?: number
+  /** Why it does not answer now. */
+  readonly problem?: string
+}
