@@ -112,8 +112,6 @@ dispatcher.recover([...open.map(summaryOf), ...incidents.list({ limit: 50, statu
 recovering = false
 delivery.start()
 tell('started')
-// Only what is compiled of it was wanted.
-if (stage === 'warm') process.exit()
 
 let n = Number(first)
 /** In the last run nothing new happens; what is left is told. */

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import Sqlite from 'better-sqlite3'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { bundled } from '../setup/bundled.ts'
 import { OK, startReceiver, type Received } from '../setup/receiver.ts'
 import { CRASH_STAGES } from './alerts-crash-stages.ts'
 
@@ -14,14 +15,13 @@ const KILLS = 100
 /** Beside its own stages the child is killed from outside: while its request is on its way, and at any moment. */
 const STAGES = [...CRASH_STAGES, 'in-flight', 'any-moment'] as const
 
-/** What the child compiled once it need not compile again: half of its start. */
-const cache = mkdtempSync(join(tmpdir(), 'warpwatch-compiled-'))
-afterAll(() => rmSync(cache, { recursive: true, force: true }))
+let program: Awaited<ReturnType<typeof bundled>>
+beforeAll(async () => {
+  program = await bundled(join(import.meta.dirname, 'alerts-crash-child.ts'))
+})
+afterAll(() => program?.remove())
 const start = (args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> =>
-  spawn(process.execPath, [join(import.meta.dirname, 'alerts-crash-child.ts'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: cache },
-  })
+  spawn(process.execPath, [program.path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** What was saved, and what was perhaps: the kill came before it could say so. */
 type Saved = { readonly saved: readonly string[]; readonly perhaps: readonly string[] }
@@ -122,10 +122,7 @@ async function chain(seed: number): Promise<number> {
   return twice
 }
 
-test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, { timeout: 600_000 }, async () => {
-  const warm = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
-  onTestFinished(() => rmSync(warm, { recursive: true, force: true }))
-  await once(start([warm, 'http://127.0.0.1:9', '0', 'warm']), 'exit')
+test(`${2 * KILLS} kills: nothing untold, nothing out of order, at most one message twice for each`, async () => {
   const twice = await Promise.all([chain(0), chain(5)])
   expect(Math.min(...twice), 'kills after which a message came again: the test must reach them').toBeGreaterThan(3)
 })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHistory } from '../../agent/store/history.ts'
+import { bundled } from '../setup/bundled.ts'
 import { crashMetrics, crashReading, crashSeries } from './history-crash-data.ts'
 
 const KILLS = 40
@@ -17,8 +18,8 @@ const START = 1_763_596_800_000
 const LEAST_SECONDS = 100
 
 /** Runs the child until it has told so many seconds and a random time is over; returns the last second it told. */
-async function runAndKill(directory: string, first: number): Promise<number> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'history-crash-child.ts'), directory, String(first)], { stdio: ['ignore', 'pipe', 'pipe'] })
+async function runAndKill(program: string, directory: string, first: number): Promise<number> {
+  const child = spawn(process.execPath, [program, directory, String(first)], { stdio: ['ignore', 'pipe', 'pipe'] })
   let told = ''
   let lines = 0
   let errors = ''
@@ -43,10 +44,12 @@ async function runAndKill(directory: string, first: number): Promise<number> {
 test(`${KILLS} kills: no hole beyond the downtime, no wrong value, a whole database`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-crash-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const program = await bundled(join(import.meta.dirname, 'history-crash-child.ts'))
+  onTestFinished(program.remove)
   const runs: { readonly first: number; readonly last: number }[] = []
   let next = START
   for (let i = 0; i < KILLS; i++) {
-    const last = await runAndKill(directory, next)
+    const last = await runAndKill(program.path, directory, next)
     runs.push({ first: next, last })
     next = last + DOWN_MS
   }

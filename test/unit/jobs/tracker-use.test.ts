@@ -1,0 +1,62 @@
+// What a run uses and what it loses: GPU time, shares, energy, peaks, the work since its last saved state.
+import { describe, expect, test } from 'vitest'
+import { jobReport } from '../../../agent/jobs/report.ts'
+import { A, B, GIB, GPU, T, useTracker } from './tracker-scene.ts'
+
+const { tracker, event, second, rows, named } = useTracker()
+
+describe('what a run uses', () => {
+  test('time with work, without work, energy and peaks; split with whom it shares the GPU', () => {
+    event(A, 'start', T)
+    event(B, 'start', T)
+    for (let s = 0; s <= 10; s++) second(T + s * 1_000, 0.75, 400, [[{ ...A, pid: '7' }, 10 * GIB]])
+    for (let s = 11; s <= 20; s++)
+      second(T + s * 1_000, 0.5, 200, [
+        [{ ...A, pid: '7' }, 20 * GIB],
+        [{ ...B, pid: '8' }, 2 * GIB],
+      ])
+    const [train, serve] = [named('train')[0], named('serve')[0]]
+    expect(train?.gpu_seconds).toEqual({ active: 10 * 0.75 + 10 * 0.25, idle: 10 * 0.25 + 10 * 0.25, lost: 0 })
+    expect(train).toMatchObject({ energy_joules: 10 * 400 + 10 * 100, gpu_memory_peak_bytes: 20 * GIB })
+    expect(train?.gpus).toMatchObject([{ ...GPU, share: 0.75, held_seconds: 20, memory_peak_bytes: 20 * GIB }])
+    expect(serve?.gpus).toMatchObject([{ share: 0.5, held_seconds: 9 }])
+  })
+
+  test('several processes of one run hold its GPU once; a gap in the readings counts as nothing', () => {
+    event(A, 'start', T)
+    for (const s of [0, 1, 2, 60, 61])
+      second(T + s * 1_000, 1, 100, [
+        [{ ...A, pid: '7' }, GIB],
+        [{ ...A, pid: '9' }, GIB],
+      ])
+    expect(rows()[0]).toMatchObject({ gpu_seconds: { active: 3, idle: 0 }, gpu_memory_peak_bytes: 2 * GIB })
+    expect(rows()[0]?.gpus).toMatchObject([{ share: 1, held_seconds: 3 }])
+  })
+
+  test('a MIG instance has no utilization of its own: the time is held, not worked', () => {
+    event(A, 'start', T)
+    for (let s = 0; s <= 3; s++) second(T + s * 1_000, 1, 100, [[{ ...A, pid: '7', gi: '3', ci: '0' }, GIB]])
+    expect(rows()[0]?.gpus).toEqual([{ ...GPU, gi: '3', ci: '0', share: 1, held_seconds: 3, memory_peak_bytes: GIB }])
+    expect(rows()[0]?.energy_joules).toBeUndefined()
+  })
+
+  test('a bad end loses what came after the last saved state; a good one nothing', () => {
+    for (const of of [A, B]) event(of, 'start', T)
+    for (let s = 0; s <= 10; s++)
+      second(T + s * 1_000, 1, 100, [
+        [{ ...A, pid: '7' }, GIB],
+        [{ ...B, pid: '8' }, GIB],
+      ])
+    tracker().ingest({ type: 'log', t: T + 6_000, stream: 'container', origin: A, text: 'Saving model checkpoint to out/checkpoint-500' })
+    event(A, 'die', T + 10_000, { exit_code: 1 })
+    event(B, 'die', T + 10_000, { exit_code: 0 })
+    expect(named('train')[0]?.gpu_seconds.lost).toBe(2)
+    expect(named('train')[0]?.saved_at).toBe(T + 6_000)
+    const [train] = named('train')
+    const report = train === undefined ? '' : jobReport([train], 'gpu-01')
+    expect(report).toContain('| Saved its state | last at 2027-01-15T08:00:06Z, 4 s before the end |')
+    expect(report).toContain('| Lost: since the last saved state | 2 GPU seconds |')
+    expect(report).toContain('| Would have been lost without the saved state | 5 GPU seconds |')
+    expect(named('serve')[0]?.gpu_seconds.lost).toBe(0)
+  })
+})
