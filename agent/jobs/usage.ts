@@ -3,8 +3,8 @@ import type { RunGpu } from '../model/job.ts'
 
 /** Where a process sits: a GPU, or an instance of it. */
 export type Seat = { readonly uuid: string; readonly gpu: string; readonly gi?: string; readonly ci?: string }
-/** What was last read of a GPU. */
-export type GpuNow = { readonly ratio?: number; readonly watts?: number }
+/** What was last read of a GPU. `own`: the part of its utilization that is the run's, where the driver says so. */
+export type GpuNow = { readonly ratio?: number; readonly watts?: number; readonly own?: number }
 
 type Used = {
   readonly seat: Seat
@@ -78,7 +78,7 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
       used.heldMs += step
       used.shareMs += step * share
       if (now?.ratio !== undefined && seat.gi === undefined) {
-        used.activeMs += step * share * now.ratio
+        used.activeMs += step * (now.own ?? share * now.ratio)
         used.idleMs += step * share * (1 - now.ratio)
         used.ratioMs += step
       }

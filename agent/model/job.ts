@@ -24,6 +24,11 @@ export type JobIdentity = {
   readonly container_id?: string
   readonly image?: string
   readonly slurm_job?: string
+  /** Of the Slurm job: account, partition, time limit, and how many GPUs it asked for. */
+  readonly account?: string
+  readonly partition?: string
+  readonly time_limit_seconds?: number
+  readonly gpus_requested?: number
   readonly unit?: string
   /** Host pid of the process with which it began. */
   readonly pid?: number
@@ -114,8 +119,19 @@ export type JobRow = {
 
 export const JOB_GROUPS = ['user', 'job', 'gpu', 'namespace', 'account'] as const
 export type JobGroup = (typeof JOB_GROUPS)[number]
-/** What all runs of one user, namespace, … used; `key` is absent for runs of which that is not known. */
-export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'> & { readonly by: JobGroup; readonly key?: string }
+/**
+ * What all runs of one user, namespace, … used in the time asked for; `key` is absent for runs of which that is not known. `unheld`: no use, but the
+ * energy of GPUs that nobody held.
+ */
+export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'> & {
+  readonly by: JobGroup
+  readonly key?: string
+  readonly unheld?: true
+  /** Time in which GPU memory was held: two that hold a GPU for an hour hold it for two. */
+  readonly held_seconds?: number
+  readonly memory_byte_seconds?: number
+  readonly tokens?: number
+}
 
 export type JobFilter = {
   /** Runs that ran at or after, Unix ms. */

@@ -7,6 +7,8 @@ import type { JobFigures, JobInterest, JobsView, Run } from '../model/job.ts'
 import type { TakesEvents, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { createJobStore } from '../store/jobs.ts'
+import { createLedgerStore } from '../store/ledger.ts'
+import { groupsWithUse } from '../store/ledger/groups.ts'
 
 export type Jobs = TakesEvents &
   TakesTicks &
@@ -22,9 +24,13 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
+/** A crash loses nothing of it: what was used since is counted from the checkpoint. */
+const LEDGER_EVERY_MS = 15_000
+
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
   const store = createJobStore({ directory: config.data_dir, log })
+  const ledger = createLedgerStore({ directory: config.data_dir, log })
   const tracker = createJobTracker({ nextRun: store.nextRun })
   const save = (): void => {
     const changed = tracker.changed()
@@ -32,6 +38,11 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     // First whoever is to hear of it: after a crash in between, the run is still open in the store and ends once more.
     for (const { row } of changed) if (row.outcome !== undefined) ended(row)
     store.save(changed)
+  }
+  let writtenAt = 0
+  const writeLedger = (): void => {
+    const page = tracker.ledger.take()
+    if (page.rows.length > 0 && !ledger.write(page.rows, page.checkpoints)) tracker.ledger.giveBack(page)
   }
   return {
     name: 'jobs',
@@ -45,17 +56,32 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       tracker.tick(t)
       save()
       store.maintain(t)
+      ledger.maintain(t)
+      if (Math.abs(t - writtenAt) < LEDGER_EVERY_MS) return
+      writtenAt = t
+      writeLedger()
     },
-    view: store,
+    view: {
+      ...store,
+      groups(by, filter) {
+        writeLedger()
+        return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
+      },
+    },
     live: () => tracker.live().map(rowOf),
     ofExec(id) {
       const run = tracker.live().findLast(({ key }) => key === execKey(id))
       return run === undefined ? undefined : rowOf(run)
     },
     interest: tracker,
-    restore: () => tracker.restore(store.open()),
+    restore() {
+      tracker.restore(store.open())
+      tracker.ledger.restore(ledger.checkpoints())
+    },
     close() {
       save()
+      writeLedger()
+      ledger.close()
       store.close()
     },
   }

@@ -56,15 +56,17 @@ export function jobsText(jobs: readonly JobRow[], from: string): string {
 }
 export function groupsText(groups: readonly JobGroupRow[], from: string): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
-  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'OUTCOMES']
-  const rows = groups.map(({ key, runs, running, gpu_seconds: seconds, energy_joules: joules, outcomes }) => [
-    key ?? '(not known)',
+  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'HELD H', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'TOKENS', 'OUTCOMES']
+  const rows = groups.map(({ key, unheld, runs, running, held_seconds: held, gpu_seconds: seconds, energy_joules: joules, tokens, outcomes }) => [
+    key ?? (unheld === true ? '(held by nobody)' : '(not known)'),
     String(runs),
     String(running),
+    held === undefined ? '' : hours(held),
     hours(seconds.active + seconds.idle),
     hours(seconds.idle),
     hours(seconds.lost),
     joules === undefined ? '' : energyText(joules),
+    tokens === undefined ? '' : String(tokens),
     endsText(outcomes),
   ])
   return plain(aligned([head, ...rows]))
@@ -122,4 +124,14 @@ export const jobsCsv = (jobs: readonly JobRow[]): string =>
     ]),
   ])
 export const groupsCsv = (groups: readonly JobGroupRow[]): string =>
-  csv([[groups[0]?.by ?? 'key', ...SUMS], ...groups.map((row) => [row.key ?? '', ...sums(row)])])
+  csv([
+    [groups[0]?.by ?? 'key', 'unheld', ...SUMS, 'held_seconds', 'memory_byte_seconds', 'tokens'],
+    ...groups.map((row) => [
+      row.key ?? '',
+      row.unheld === true ? 'true' : 'false',
+      ...sums(row),
+      figure(row.held_seconds),
+      figure(row.memory_byte_seconds),
+      figure(row.tokens),
+    ]),
+  ])

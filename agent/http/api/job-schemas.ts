@@ -37,6 +37,10 @@ export const run = z
     container_id: z.string().optional(),
     image: z.string().optional(),
     slurm_job: z.string().optional(),
+    account: z.string().describe('Of the Slurm job.').optional(),
+    partition: z.string().optional(),
+    time_limit_seconds: amount.optional(),
+    gpus_requested: z.int().min(0).optional(),
     unit: z.string().optional(),
     pid: z.int().optional(),
     command: z.string().optional(),
@@ -69,9 +73,14 @@ export const jobGroup = z
   .object({
     by: z.enum(JOB_GROUPS),
     key: z.string().describe('Absent for runs of which it is not known.').optional(),
+    unheld: z.literal(true).describe('No use, but the energy of GPUs that nobody held.').optional(),
     ...sums,
+    runs: z.int().min(0),
     gpu_seconds: gpuSeconds,
     energy_joules: amount.optional(),
+    held_seconds: amount.describe('Time in which GPU memory was held: two that hold a GPU for an hour hold it for two.').optional(),
+    memory_byte_seconds: amount.optional(),
+    tokens: amount.describe('Processed by inference servers that say so.').optional(),
   })
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
