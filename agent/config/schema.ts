@@ -1,5 +1,6 @@
 // All sections of the configuration, and the type of the whole.
 import type { Fields, Section, ValuesOf } from './field.ts'
+import { actions } from './sections/actions.ts'
 import { alerts } from './sections/alerts.ts'
 import { allocator } from './sections/allocator.ts'
 import { containers } from './sections/containers.ts'
@@ -25,7 +26,7 @@ import { targets } from './sections/targets.ts'
 export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, after the sections. */
-export const LISTS = { notifiers, routes, targets, detectors }
+export const LISTS = { notifiers, routes, actions, targets, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */
 export type Config = ValuesOf<typeof general> & ValuesOf<typeof LISTS> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }
