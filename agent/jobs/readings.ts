@@ -2,7 +2,7 @@
 import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../metrics/container.ts'
 import { gpuGpmEngineActiveRatio } from '../metrics/gpm.ts'
 import { gpuUtilizationRatio } from '../metrics/gpu-load.ts'
-import { gpuMemoryUnattributedBytes } from '../metrics/gpu-memory.ts'
+import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes } from '../metrics/gpu-memory.ts'
 import { gpuEnergyJoulesTotal, gpuPowerWatts } from '../metrics/gpu-power.ts'
 import { inferenceTokensTotal } from '../metrics/inference.ts'
 import { processGpuMemoryBytes, processGpuUtilizationRatio, processInfo } from '../metrics/process.ts'
@@ -17,7 +17,7 @@ import type { LiveRun } from './live-run.ts'
 import type { Runs } from './runs.ts'
 import { seatKey, type GpuNow, type Seat } from './usage.ts'
 
-type Role = 'process' | 'share' | 'listed' | 'who' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts' | 'counter' | 'instance' | 'tokens'
+type Role = 'process' | 'share' | 'listed' | 'who' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts' | 'total' | 'counter' | 'instance' | 'tokens'
 const ROLES: ReadonlyMap<string, Role> = new Map([
   [processGpuMemoryBytes.name, 'process'],
   [processGpuUtilizationRatio.name, 'share'],
@@ -28,6 +28,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   [containerInfo.name, 'info'],
   [gpuUtilizationRatio.name, 'ratio'],
   [gpuPowerWatts.name, 'watts'],
+  [gpuMemoryTotalBytes.name, 'total'],
   [gpuEnergyJoulesTotal.name, 'counter'],
   [gpuGpmEngineActiveRatio.name, 'instance'],
   [inferenceTokensTotal.name, 'tokens'],
@@ -109,7 +110,8 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
         if (seat.gi !== undefined) looks.instance(seat.uuid, seat.gi, value, t)
       } else if (role === 'tokens') tokens(series, value, t)
       else if (role === 'counter') looks.counter(seat.uuid, value, t)
-      else if (role === 'ratio' || role === 'watts') {
+      else if (role === 'ratio' || role === 'watts' || role === 'total') {
+        if (seat.gi !== undefined) continue
         const before = gpus.get(seat.uuid)
         gpus.set(seat.uuid, before?.t === t ? { ...before, [role]: value } : { t, [role]: value })
       } else if (role === 'who') named(running.get(key), series)

@@ -51,6 +51,8 @@ export type RunGpu = {
   readonly idle_seconds?: number
   readonly energy_joules?: number
   readonly memory_peak_bytes?: number
+  /** That the GPU has. */
+  readonly memory_total_bytes?: number
 }
 
 export type RunIncident = { readonly id: string; readonly kind: IncidentKind; readonly title: string }

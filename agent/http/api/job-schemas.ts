@@ -24,6 +24,7 @@ const runGpu = z
     idle_seconds: amount.optional(),
     energy_joules: amount.optional(),
     memory_peak_bytes: amount.optional(),
+    memory_total_bytes: amount.describe('That the GPU has.').optional(),
   })
   .meta({ id: 'RunGpu' })
 
