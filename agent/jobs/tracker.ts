@@ -110,7 +110,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       }
       return found
     },
-    figures: () => runs.figures(running.values()),
+    figures: () => ({ ...runs.figures(running.values()), use: [...ledger.totals().values()] }),
     ledger,
     live: runs.all,
     strangers: host.strangers,

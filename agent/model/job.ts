@@ -1,5 +1,6 @@
 // What a job is: what a person started, with every run of it, how each run ended, and what it used. Plain JSON rows, as the API and the stream send them.
 import type { IncidentKind } from './kinds.ts'
+import type { Use, UseOwner } from './ledger.ts'
 
 export const JOB_KINDS = ['container', 'pod', 'slurm', 'unit', 'exec', 'session'] as const
 export type JobKind = (typeof JOB_KINDS)[number]
@@ -164,6 +165,8 @@ export type JobFigures = {
   readonly running: readonly Run[]
   /** By the name of the job. */
   readonly totals: ReadonlyMap<string, JobTotals>
+  /** By user, namespace and account. */
+  readonly use: readonly { readonly owner: UseOwner; readonly use: Use }[]
 }
 export type JobTotals = {
   readonly runs: ReadonlyMap<Outcome, number>
