@@ -49,3 +49,20 @@ export type CardCheckpoint = {
 }
 /** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. */
 export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number }
+
+/** What one user held and did not use. `queueable`: whole hours in which nothing ran on the GPU, so that somebody else could have had it. */
+export type WasteRow = {
+  readonly user?: string
+  readonly gpu_hours_held: number
+  readonly gpu_hours_idle: number
+  readonly gpu_hours_queueable: number
+  readonly gpu_hours_lost: number
+  /** Runs that ended badly, and what each job of them lost, the most first. */
+  readonly died: readonly { readonly job: string; readonly job_id: string; readonly runs: number; readonly gpu_hours_lost: number }[]
+  /** Jobs that asked for more GPUs than they used, or whose memory peak is far below what their GPUs have. */
+  readonly oversized: readonly { readonly job: string; readonly job_id: string; readonly text: string }[]
+  /** Of the idle and lost time, by the user's own factors. */
+  readonly price?: number
+  readonly currency?: string
+}
+export type WasteSummary = { readonly host: string; readonly from: number; readonly to: number; readonly rows: readonly WasteRow[] }

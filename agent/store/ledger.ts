@@ -3,12 +3,13 @@ import type { JobGroup } from '../model/job.ts'
 import type { CardCheckpoint, UseRow } from '../model/ledger.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
-import { LEDGER_FILE, LEDGER_SCHEMA, ledgerIn, type UseSum } from './ledger/file.ts'
+import { LEDGER_FILE, LEDGER_SCHEMA, ledgerIn, type LedgerFile, type UseSum } from './ledger/file.ts'
 
 export type LedgerStore = {
   /** False: it could not be written, and is still the caller's. */
   readonly write: (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]) => boolean
   readonly sums: (by: JobGroup, since: number, until: number) => readonly UseSum[]
+  readonly held: LedgerFile['held']
   readonly checkpoints: () => readonly CardCheckpoint[]
   /** Once a second: tries a lost file again, sums up what is old. */
   readonly maintain: (now: number) => void
@@ -34,6 +35,7 @@ export function createLedgerStore({ directory, log }: { readonly directory: stri
   return {
     write: (rows, checkpoints) => durable.use((file) => file.write(rows, checkpoints)),
     sums: (by, since, until) => durable.read((file) => file.sums(by, since, until), []),
+    held: (since, until) => durable.read((file) => file.held(since, until), []),
     checkpoints: () => durable.read((file) => file.checkpoints(), []),
     maintain(now) {
       durable.maintain(now)

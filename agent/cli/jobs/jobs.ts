@@ -79,7 +79,7 @@ export const jobs: Command = {
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)
-        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups) : groupsText(groups, reader.from))
+        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups, loaded.config.costs) : groupsText(groups, reader.from, loaded.config.costs))
         return 0
       }
       const found = await reader.list({ ...span, limit })

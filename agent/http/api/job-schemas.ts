@@ -86,6 +86,28 @@ export const jobGroup = z
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
 
+const jobName = { job: z.string(), job_id: z.string() }
+export const waste = z
+  .object({
+    host: z.string(),
+    from: time,
+    to: time,
+    rows: z.array(
+      z.object({
+        user: z.string().describe('Absent: not known.').optional(),
+        gpu_hours_held: amount,
+        gpu_hours_idle: amount.describe('Held while no kernel of anybody ran, split evenly between those that held a GPU together.'),
+        gpu_hours_queueable: amount.describe('The part in whole hours, in which somebody else could have had the GPU; of the last days only.'),
+        gpu_hours_lost: amount.describe('Thrown away by runs that ended badly.'),
+        died: z.array(z.object({ ...jobName, runs: z.int().min(1), gpu_hours_lost: amount })),
+        oversized: z.array(z.object({ ...jobName, text: z.string() })).describe('Jobs that asked for much more than they used.'),
+        price: amount.describe("Of what was idle or lost, by the factors under costs.").optional(),
+        currency: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'WasteSummary', description: 'What was held and not used, by user, the most first.' })
+
 export const execReport = z
   .strictObject({
     action: z.enum(['start', 'end']),

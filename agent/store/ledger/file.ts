@@ -55,6 +55,8 @@ export type UseSum = { readonly key: string | undefined; readonly unheld: boolea
 export type LedgerFile = {
   readonly write: (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]) => void
   readonly sums: (by: JobGroup, since: number, until: number) => readonly UseSum[]
+  /** By user; `wholeMs` is the part in hours in which nothing ran on the GPU. */
+  readonly held: (since: number, until: number) => readonly { readonly user: string | undefined; readonly use: Use; readonly wholeMs: number }[]
   readonly checkpoints: () => readonly CardCheckpoint[]
   /** Sums up the hours of days that have passed, and forgets what is too old. */
   readonly compact: (now: number) => void
@@ -136,10 +138,11 @@ const rowIn = (row: WholeRow): UseRow & { readonly hours: number } => ({
 })
 
 /** For readers, beside the agent or without one. Throws when it cannot be read. */
-export function openLedgerFile(directory: string): Pick<LedgerFile, 'sums'> & { readonly close: () => void } {
+export function openLedgerFile(directory: string): Pick<LedgerFile, 'sums' | 'held'> & { readonly close: () => void } {
   const db = openReadOnly(join(directory, LEDGER_FILE))
   try {
-    return { sums: ledgerIn(db).sums, close: () => void db.close() }
+    const { sums, held } = ledgerIn(db)
+    return { sums, held, close: () => void db.close() }
   } catch (error) {
     db.close()
     throw error
@@ -167,6 +170,11 @@ export function ledgerIn(db: Database): LedgerFile {
       `SELECT ${GROUPS[by]} AS grouped, ${by === 'gpu' ? '0' : 'unheld'} AS unheld, ${COLUMNS.map((name) => `sum(${name} * ${inside}) AS ${name}`).join(', ')} ` +
         'FROM use JOIN owners ON owners.id = owner JOIN cards ON cards.id = card WHERE hour > :first AND hour < :end GROUP BY 1, 2',
     )
+  // An hour without work: the GPU was held for nearly all of it, and was busy for less than a hundredth. Days of long ago do not say.
+  const heldBy = db.prepare<{ first: number; end: number }, Sums & { readonly user: string; readonly whole: number }>(
+    `SELECT user, ${COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', ')}, total(CASE WHEN hours = 1 AND idle_ms >= ${0.9 * HOUR_MS} THEN idle_ms END) AS whole ` +
+      'FROM use JOIN owners ON owners.id = owner WHERE unheld = 0 AND hour >= :first AND hour < :end GROUP BY user',
+  )
   const oldHours = db.prepare<[number], { readonly day: number }>(`SELECT DISTINCT hour / ${DAY} AS day FROM use WHERE hours = 1 AND hour < ? ORDER BY 1`)
   const intoDay = db.prepare(
     `INSERT INTO use SELECT :day * ${DAY}, ${DAY}, owner, card, ${COLUMNS.map((name) => `sum(${name})`).join(', ')} FROM use ` +
@@ -212,6 +220,10 @@ export function ledgerIn(db: Database): LedgerFile {
         .all({ since, first: Math.floor(since / HOUR_MS) - DAY, end: Math.ceil(until / HOUR_MS) })
         .map(({ grouped, unheld, ...sums }) => ({ key: given(grouped), unheld: unheld === 1, use: useOf(sums) }))
         .filter(({ use }) => Object.values(use).some((value) => value !== 0)),
+    held: (since, until) =>
+      heldBy
+        .all({ first: Math.floor(since / HOUR_MS), end: Math.ceil(until / HOUR_MS) })
+        .map(({ user, whole, ...sums }) => ({ user: given(user), use: useOf(sums), wholeMs: whole })),
     checkpoints: () => states.all().map(checkpointIn),
     compact(now) {
       const before = Math.floor((now - HOURLY_MS) / HOUR_MS / DAY) * DAY
