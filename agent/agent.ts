@@ -9,6 +9,7 @@ import { createPipeline } from './pipeline.ts'
 import { createIncidentService } from './store/incident-service.ts'
 import type { LatestStore } from './store/latest.ts'
 import { createOperator } from './store/operator.ts'
+import { createActionsOutput } from './wiring/actions.ts'
 import { createAlertsOutput } from './wiring/alerts.ts'
 import { createHostDiagnosis } from './wiring/diagnosis.ts'
 import { createJobs } from './wiring/jobs.ts'
@@ -41,7 +42,8 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const stores = openStores(config, log)
   const containerSettings = createContainerSettingsBook()
   const diagnosis = createHostDiagnosis({ config, stores, settingsOf: containerSettings.get, log: log('agent') })
-  const incidents = createIncidentService({ store: stores.incidents, maintenance: stores.maintenance, figures: diagnosis.figures })
+  const actions = createActionsOutput({ config, present, log: log('actions') })
+  const incidents = createIncidentService({ store: stores.incidents, maintenance: stores.maintenance, actionsOf: actions.of, figures: diagnosis.figures })
   const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, log: log('alerts') })
   const jobs = createJobs(config, log('jobs'), alerts.runEnded)
   const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
@@ -50,8 +52,8 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
       stores: [...present.stores, ...stores.events],
       diagnosis,
       incidents,
-      outputs: { events: [jobs, ...outputs.events], incidents: [jobs, ...outputs.incidents, alerts] },
-      ticks: [present, ...outputs.ticks, ...stores.ticks, jobs, alerts],
+      outputs: { events: [jobs, ...outputs.events], incidents: [jobs, ...outputs.incidents, alerts, actions] },
+      ticks: [present, ...outputs.ticks, ...stores.ticks, jobs, alerts, actions],
     },
     log('agent'),
   )
@@ -83,6 +85,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   diagnosis.restore()
   jobs.restore()
   alerts.start()
+  actions.start(incidents.firing(), jobs.interest)
   await sources.start({ emit: pipeline.ingest, every: scrapes.every, log })
   ticks.every(1_000, pipeline.tick)
   ticks.every(1_000, operator.tick)
@@ -104,6 +107,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
       pipeline.flush()
       // What the last events said is in its outbox now; the store is asked until the last message is put together.
       await alerts.stop()
+      await actions.stop()
       jobs.close()
       stores.close()
     },

@@ -77,10 +77,3 @@ export function createLineageReader(procRoot: string, users: HostUsers = createH
     }
   }
 }
-
-/** Of a process: the name of its Slurm job; only root may read another user's environment. */
-export function slurmJobName(procRoot: string, pid: number): string | undefined {
-  const entry = (tryRead(`${procRoot}/${pid}/environ`) ?? '').split('\0').find((one) => one.startsWith('SLURM_JOB_NAME='))
-  const name = entry?.slice('SLURM_JOB_NAME='.length, 120)
-  return name === '' ? undefined : name
-}

@@ -45,7 +45,7 @@ function detectorLines(detectors: readonly ExampleDetector[]): string {
 }
 
 /** A list whose entries have keys of their own. */
-function listLines(name: 'notifiers' | 'routes' | 'targets' | 'hosts'): string {
+function listLines(name: 'notifiers' | 'routes' | 'actions' | 'targets' | 'hosts'): string {
   const { description, example = [], default: value } = LISTS[name]
   return `\n# ${description}\n${example.map((line) => `# ${line}\n`).join('')}#${name}: ${yamlValue(value)}\n`
 }
@@ -59,5 +59,5 @@ export function exampleYaml(detectors: readonly ExampleDetector[]): string {
 
 ${keyLines(GENERAL, '')}`
   for (const [name, section] of Object.entries<Section>(SECTIONS)) text += `\n# ${section.description}\n${name}:\n${keyLines(section.fields, '  ')}`
-  return `${text}${listLines('notifiers')}${listLines('routes')}${listLines('targets')}${listLines('hosts')}${detectorLines(detectors)}`
+  return `${text}${listLines('notifiers')}${listLines('routes')}${listLines('actions')}${listLines('targets')}${listLines('hosts')}${detectorLines(detectors)}`
 }

@@ -1,7 +1,9 @@
 // All sections of the configuration, and the type of the whole.
 import type { Fields, Section, ValuesOf } from './field.ts'
+import { actions } from './sections/actions.ts'
 import { alerts } from './sections/alerts.ts'
 import { allocator } from './sections/allocator.ts'
+import { costs } from './sections/costs.ts'
 import { containers } from './sections/containers.ts'
 import { general } from './sections/general.ts'
 import { gpu } from './sections/gpu.ts'
@@ -23,10 +25,10 @@ import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order of the example file. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, simulate, http_client: httpClient, otlp, alerts }
+export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, costs, simulate, http_client: httpClient, otlp, alerts }
 export { general as GENERAL }
 /** Values with parts of their own, after the sections. */
-export const LISTS = { notifiers, routes, targets, hosts, detectors }
+export const LISTS = { notifiers, routes, actions, targets, hosts, detectors }
 
 /** The effective configuration; keys are spelled as in the file. */
 export type Config = ValuesOf<typeof general> & ValuesOf<typeof LISTS> & { readonly [S in keyof typeof SECTIONS]: ValuesOf<(typeof SECTIONS)[S]['fields']> }

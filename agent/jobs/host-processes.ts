@@ -43,6 +43,13 @@ export function createHostRuns(runs: Runs): HostRuns {
     const { started_at: startedAt } = event.root
     const run = byExec ?? running.get(key) ?? runs.open(key, processJob(event), { at: startedAt ?? t, before: startedAt === undefined }, t)
     if (run === undefined) return
+    // What the scheduler says of it may come after its start.
+    if (run.identity.kind === 'slurm') {
+      const { pid: first = root.pid, command = event.root.command } = run.identity
+      const isNamed = event.slurm_name !== undefined
+      run.identity = { ...run.identity, ...processJob(event), pid: first, command, ...(isNamed ? {} : { job: run.identity.job }) }
+      run.isDirty = true
+    }
     run.isRestored = false
     pids.set(pid, key)
     if (byExec === undefined) addRoot(run, root)

@@ -34,9 +34,23 @@ export function containerJob(labels: Labels): JobIdentity | undefined {
   return identity('container', ['', container], container, more)
 }
 
-export function processJob({ root, user, slurm_job: slurm, slurm_name: name, unit }: ProcessEvent): JobIdentity {
-  const more = { pid: root.pid, command: root.command, ...given('user', user) }
-  if (slurm !== undefined) return identity('slurm', [slurm], name ?? `job ${slurm}`, { ...more, slurm_job: slurm })
+/** The id of a Slurm job, for whoever knows its number. */
+export const slurmJobId = (job: string): string => idOf('slurm', job)
+
+export function processJob(event: ProcessEvent): JobIdentity {
+  const { root, user, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
+  const more = { pid: root.pid, command: root.command, ...given('user', slurm === undefined ? user : (slurmUser ?? user)) }
+  if (slurm !== undefined) {
+    const { account, partition, time_limit_seconds: limit, gpus_requested: gpus } = event
+    return identity('slurm', [slurm], name ?? `job ${slurm}`, {
+      ...more,
+      slurm_job: slurm,
+      ...given('account', account),
+      ...given('partition', partition),
+      ...(limit === undefined ? {} : { time_limit_seconds: limit }),
+      ...(gpus === undefined ? {} : { gpus_requested: gpus }),
+    })
+  }
   if (unit !== undefined) return identity('unit', [unit], unit, { ...more, unit })
   return identity('session', [user ?? '', root.command], root.command, more)
 }

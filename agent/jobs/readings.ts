@@ -1,25 +1,37 @@
 // What the readings of each second say of runs: which containers run, who holds which GPU, how busy that is, host memory. Looks at no other readings.
 import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../metrics/container.ts'
+import { gpuGpmEngineActiveRatio } from '../metrics/gpm.ts'
 import { gpuUtilizationRatio } from '../metrics/gpu-load.ts'
-import { gpuPowerWatts } from '../metrics/gpu-power.ts'
-import { processGpuMemoryBytes, processInfo } from '../metrics/process.ts'
+import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes } from '../metrics/gpu-memory.ts'
+import { gpuEnergyJoulesTotal, gpuPowerWatts } from '../metrics/gpu-power.ts'
+import { inferenceTokensTotal } from '../metrics/inference.ts'
+import { processGpuMemoryBytes, processGpuUtilizationRatio, processInfo } from '../metrics/process.ts'
 import type { Scrape } from '../model/event.ts'
 import type { Series } from '../model/series.ts'
 import { containerKey, type ContainerRuns } from './containers.ts'
 import type { HostRuns } from './host-processes.ts'
+import { createLooks, type Held } from './ledger/looks.ts'
+import type { LedgerBook } from './ledger/book.ts'
+import { createTokenMeter } from './ledger/token-meter.ts'
 import type { LiveRun } from './live-run.ts'
 import type { Runs } from './runs.ts'
 import { seatKey, type GpuNow, type Seat } from './usage.ts'
 
-type Role = 'process' | 'who' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts'
+type Role = 'process' | 'share' | 'listed' | 'who' | 'memory' | 'oom' | 'info' | 'ratio' | 'watts' | 'total' | 'counter' | 'instance' | 'tokens'
 const ROLES: ReadonlyMap<string, Role> = new Map([
   [processGpuMemoryBytes.name, 'process'],
+  [processGpuUtilizationRatio.name, 'share'],
+  [gpuMemoryUnattributedBytes.name, 'listed'],
   [processInfo.name, 'who'],
   [containerMemoryBytes.name, 'memory'],
   [containerOomKillsTotal.name, 'oom'],
   [containerInfo.name, 'info'],
   [gpuUtilizationRatio.name, 'ratio'],
   [gpuPowerWatts.name, 'watts'],
+  [gpuMemoryTotalBytes.name, 'total'],
+  [gpuEnergyJoulesTotal.name, 'counter'],
+  [gpuGpmEngineActiveRatio.name, 'instance'],
+  [inferenceTokensTotal.name, 'tokens'],
 ])
 /** Their readings are never about a run; they are most of all readings. */
 const OTHER_SOURCES = new Set(['agent', 'host', 'incidents', 'jobs', 'notifications', 'targets', 'driver_version'])
@@ -28,11 +40,12 @@ const READ_WITHIN_MS = 5_000
 
 /** `key` of its container; empty outside of containers. */
 type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
-type Held = { readonly run: LiveRun; readonly seat: Seat; bytes: number }
 
-export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns): (scrape: Scrape) => void {
+export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): (scrape: Scrape) => void {
   const { running } = runs
   const gpus = new Map<string, GpuNow & { readonly t: number }>()
+  const looks = createLooks(running, book)
+  const tokens = createTokenMeter(running, book)
   /** Sources tell the same Series each time: each is looked at once. */
   const known = new WeakMap<Series, Known | null>()
   const recognise = (series: Series): Known | null => {
@@ -62,11 +75,13 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
   }
   const charge = (held: readonly Held[], t: number): void => {
     const holders = new Map<string, number>()
-    for (const { seat } of held) holders.set(seatKey(seat), (holders.get(seatKey(seat)) ?? 0) + 1)
-    for (const { run, seat, bytes } of held) {
-      const now = gpus.get(seat.uuid)
+    for (const { run, seat } of held) if (run !== undefined) holders.set(seatKey(seat), (holders.get(seatKey(seat)) ?? 0) + 1)
+    for (const { run, seat, bytes, ratio: own } of held) {
+      if (run === undefined) continue
+      const known = gpus.get(seat.uuid)
+      const now = known === undefined || Math.abs(t - known.t) > READ_WITHIN_MS ? undefined : known
       const key = seatKey(seat)
-      run.usage.held(key, seat, t, bytes, holders.get(key) ?? 1, now === undefined || Math.abs(t - now.t) > READ_WITHIN_MS ? undefined : now)
+      run.usage.held(key, seat, t, bytes, holders.get(key) ?? 1, now === undefined ? undefined : { ...now, ...(own === undefined ? {} : { own }) })
       run.seenAt = Math.max(run.seenAt, t)
       run.isRestored = false
       run.hasMoved = true
@@ -75,19 +90,28 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
   return ({ t, source, group, readings }) => {
     if (OTHER_SOURCES.has(source)) return
     let holding: Map<string, Held> | undefined
+    let listed: Map<string, string> | undefined
     for (const { series, value } of readings) {
       const entry = recognise(series)
       if (entry === null) continue
       const { role, key, seat } = entry
-      if (role === 'process') {
+      if (role === 'process' || role === 'share') {
+        // One of which nobody knows yet what it belongs to holds the GPU all the same.
         const run = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
-        if (run === undefined) continue
-        const place = `${run.key} ${seatKey(seat)}`
+        const place = `${run?.key ?? ''} ${seatKey(seat)}`
         holding ??= new Map<string, Held>()
-        const held = holding.get(place)
-        if (held === undefined) holding.set(place, { run, seat, bytes: value })
-        else held.bytes += value
-      } else if (role === 'ratio' || role === 'watts') {
+        const held = holding.get(place) ?? { run, seat, bytes: 0 }
+        holding.set(place, held)
+        if (role === 'process') held.bytes += value
+        else held.ratio = (held.ratio ?? 0) + value
+        ;(listed ??= new Map()).set(seat.uuid, seat.gpu)
+      } else if (role === 'listed') (listed ??= new Map()).set(seat.uuid, seat.gpu)
+      else if (role === 'instance') {
+        if (seat.gi !== undefined) looks.instance(seat.uuid, seat.gi, value, t)
+      } else if (role === 'tokens') tokens(series, value, t)
+      else if (role === 'counter') looks.counter(seat.uuid, value, t)
+      else if (role === 'ratio' || role === 'watts' || role === 'total') {
+        if (seat.gi !== undefined) continue
         const before = gpus.get(seat.uuid)
         gpus.set(seat.uuid, before?.t === t ? { ...before, [role]: value } : { t, [role]: value })
       } else if (role === 'who') named(running.get(key), series)
@@ -100,6 +124,8 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       }
     }
     if (source === 'containers' && group === 'identity') containers.allListed(t)
-    if (holding !== undefined) charge([...holding.values()], t)
+    const held = holding === undefined ? [] : [...holding.values()]
+    if (held.length > 0) charge(held, t)
+    if (listed !== undefined) for (const [uuid, gpu] of listed) looks.look(uuid, gpu, held.filter(({ seat }) => seat.uuid === uuid), gpus.get(uuid), t)
   }
 }

@@ -19,7 +19,7 @@ export type Runs = {
   readonly pids: Map<number, string>
   readonly roots: Map<string, string>
   readonly tick: (t: number) => void
-  readonly figures: (running: Iterable<LiveRun>) => JobFigures
+  readonly figures: (running: Iterable<LiveRun>) => Omit<JobFigures, 'use'>
 }
 
 /** Late log lines and incidents still belong to a run that ended so long ago. */

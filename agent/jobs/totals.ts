@@ -35,7 +35,7 @@ export function createTotals() {
       total.runs.set(outcome, (total.runs.get(outcome) ?? 0) + 1)
       total.lost += seconds.lost
     },
-    figures(running: Iterable<LiveRun>): JobFigures {
+    figures(running: Iterable<LiveRun>): Omit<JobFigures, 'use'> {
       const totals = new Map<string, JobTotals>()
       for (const [job, { runs, active, idle, lost, hasGpu, joules }] of past)
         totals.set(job, { runs, gpuSeconds: { active, idle, lost }, hasGpu, ...(joules === undefined ? {} : { energyJoules: joules }) })

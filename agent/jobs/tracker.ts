@@ -8,6 +8,7 @@ import { isLogKind, kindOf, type IncidentKind } from '../model/kinds.ts'
 import { parseKernelCrash } from '../text/kernel-crash.ts'
 import { containerKey, createContainerRuns } from './containers.ts'
 import { createHostRuns } from './host-processes.ts'
+import { createLedgerBook, type LedgerBook } from './ledger/book.ts'
 import { addIncident, crashed, restoredRun, rowOf, type LiveRun } from './live-run.ts'
 import { createJobReadings } from './readings.ts'
 import { createRuns, KEPT_MS } from './runs.ts'
@@ -22,6 +23,8 @@ export type JobTracker = JobInterest & {
   /** Running, and those that ended within the last minute. */
   readonly live: () => readonly LiveRun[]
   readonly restore: (runs: readonly StoredRun[]) => void
+  /** What was used and by whom, to be written to the ledger. */
+  readonly ledger: LedgerBook
 }
 export type JobTrackerOptions = {
   /** The number of the next run of a job. */
@@ -40,7 +43,8 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
   const runs = createRuns(nextRun)
   const containers = createContainerRuns(runs)
   const host = createHostRuns(runs)
-  const readings = createJobReadings(runs, containers, host)
+  const ledger = createLedgerBook()
+  const readings = createJobReadings(runs, containers, host, ledger)
   const { running } = runs
   let beganAt: number | undefined
 
@@ -107,7 +111,8 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       }
       return found
     },
-    figures: () => runs.figures(running.values()),
+    figures: () => ({ ...runs.figures(running.values()), use: [...ledger.totals().values()] }),
+    ledger,
     live: runs.all,
     running: () =>
       [...running.values()].map(({ identity: { job, job_id, container, pid }, usage }) => ({

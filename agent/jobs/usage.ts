@@ -3,8 +3,8 @@ import type { RunGpu } from '../model/job.ts'
 
 /** Where a process sits: a GPU, or an instance of it. */
 export type Seat = { readonly uuid: string; readonly gpu: string; readonly gi?: string; readonly ci?: string }
-/** What was last read of a GPU. */
-export type GpuNow = { readonly ratio?: number; readonly watts?: number }
+/** What was last read of a GPU. `own`: the part of its utilization that is the run's, where the driver says so. */
+export type GpuNow = { readonly ratio?: number; readonly watts?: number; readonly own?: number; readonly total?: number }
 
 type Used = {
   readonly seat: Seat
@@ -19,6 +19,7 @@ type Used = {
   ratioMs: number
   wattsMs: number
   peakBytes: number
+  totalBytes: number | undefined
   bytes: number
 }
 
@@ -57,6 +58,7 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
       ratioMs: row.active_seconds === undefined ? 0 : ms,
       wattsMs: row.energy_joules === undefined ? 0 : ms,
       peakBytes: row.memory_peak_bytes ?? 0,
+      totalBytes: row.memory_total_bytes,
       bytes: 0,
     })
   }
@@ -64,12 +66,13 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
     held(key, seat, t, bytes, holders, now) {
       let used = seats.get(key)
       if (used === undefined) {
-        used = { seat, lastT: t, heldMs: 0, shareMs: 0, activeMs: 0, idleMs: 0, joules: 0, ratioMs: 0, wattsMs: 0, peakBytes: 0, bytes: 0 }
+        used = { seat, lastT: t, heldMs: 0, shareMs: 0, activeMs: 0, idleMs: 0, joules: 0, ratioMs: 0, wattsMs: 0, peakBytes: 0, totalBytes: undefined, bytes: 0 }
         seats.set(key, used)
       }
       const step = t - used.lastT
       used.lastT = t
       used.bytes = bytes
+      if (now?.total !== undefined && seat.gi === undefined) used.totalBytes = now.total
       used.peakBytes = Math.max(used.peakBytes, bytes)
       let sum = 0
       for (const other of seats.values()) if (t - other.lastT <= MAX_STEP_MS) sum += other.bytes
@@ -79,7 +82,7 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
       used.heldMs += step
       used.shareMs += step * share
       if (now?.ratio !== undefined && seat.gi === undefined) {
-        used.activeMs += step * share * now.ratio
+        used.activeMs += step * (now.own ?? share * now.ratio)
         used.idleMs += step * share * (1 - now.ratio)
         used.ratioMs += step
       }
@@ -90,13 +93,14 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
     },
     memoryPeak: () => (peak === 0 ? undefined : peak),
     rows: () =>
-      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, ratioMs, wattsMs, peakBytes }) => ({
+      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, ratioMs, wattsMs, peakBytes, totalBytes }) => ({
         ...seat,
         share: heldMs === 0 ? 1 : Math.round((shareMs / heldMs) * 100) / 100,
         held_seconds: round(heldMs),
         ...(ratioMs === 0 ? {} : { active_seconds: round(activeMs), idle_seconds: round(idleMs) }),
         ...(wattsMs === 0 ? {} : { energy_joules: Math.round(joules) }),
         ...(peakBytes === 0 ? {} : { memory_peak_bytes: peakBytes }),
+        ...(totalBytes === undefined ? {} : { memory_total_bytes: totalBytes }),
       })),
     seats: () => Array.from(seats.values(), ({ seat }) => seat),
     totals() {

@@ -37,3 +37,32 @@ export const jobEnergyJoulesTotal = defineMetric({
   labels: ['job'],
   history: false,
 })
+
+const USE_LABELS = ['user', 'namespace', 'account'] as const
+export const usageGpuSecondsTotal = defineMetric({
+  name: 'warpwatch_usage_gpu_seconds_total',
+  subject: 'job',
+  kind: 'counter',
+  unit: 's',
+  help: 'GPU time by user, namespace and Slurm account since the agent started: held (GPU memory was held), active (its kernels ran), idle (its share of the time in which none ran). At most 200 combinations; the others are together under user="(others)", what nobody knows has no labels.',
+  labels: [...USE_LABELS, 'state'],
+  history: false,
+})
+export const usageEnergyJoulesTotal = defineMetric({
+  name: 'warpwatch_usage_energy_joules_total',
+  subject: 'job',
+  kind: 'counter',
+  unit: 'J',
+  help: "Energy of the GPUs by user, namespace and Slurm account since the agent started: of the GPU's counter the part above idle by utilization, the idle power by who held the GPU.",
+  labels: USE_LABELS,
+  history: false,
+})
+export const usageTokensTotal = defineMetric({
+  name: 'warpwatch_usage_tokens_total',
+  subject: 'job',
+  kind: 'counter',
+  unit: '{token}',
+  help: 'Tokens that inference servers processed, by user, namespace and Slurm account of the server since the agent started.',
+  labels: USE_LABELS,
+  history: false,
+})

@@ -56,8 +56,17 @@ export type ContainerEvent = {
   readonly error?: string
 }
 
+/** What Slurm knows of a job: in a process event, as far as it is known. */
+export type SlurmDetails = {
+  readonly slurm_name?: string
+  readonly slurm_user?: string
+  readonly account?: string
+  readonly partition?: string
+  readonly time_limit_seconds?: number
+  readonly gpus_requested?: number
+}
 /** A process outside of containers that holds GPU memory, with the process that a person started it by: it was first seen, or that one has ended. */
-export type ProcessEvent = {
+export type ProcessEvent = SlurmDetails & {
   readonly type: 'process'
   readonly t: number
   readonly action: 'seen' | 'exit'
@@ -68,7 +77,6 @@ export type ProcessEvent = {
   readonly ancestors: readonly number[]
   readonly user?: string
   readonly slurm_job?: string
-  readonly slurm_name?: string
   readonly unit?: string
   /** Of an exit: what the scheduler or service manager says of it. */
   readonly reported_by?: string

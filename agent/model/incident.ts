@@ -1,4 +1,5 @@
 // What an incident is: a fault (or several of one crash) with who it hit, when, how often, and what was seen around it.
+import type { ActionResult } from './action.ts'
 import type { Forecast } from './finding.ts'
 import type { Facts } from './facts.ts'
 import type { Fault } from './fault.ts'
@@ -105,6 +106,8 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   /** Silence and acknowledgement; added when it is published, not part of the diagnosis. */
   readonly silenced?: Silenced
   readonly acknowledged?: Acknowledgement
+  /** What was done about it; added when one incident is read. */
+  readonly actions?: readonly ActionResult[]
   readonly evidence: IncidentEvidence
 }
 /** An incident as lists and the stream show it: of the evidence only the log lines. */

@@ -1,5 +1,6 @@
 // What a job is: what a person started, with every run of it, how each run ended, and what it used. Plain JSON rows, as the API and the stream send them.
 import type { IncidentKind } from './kinds.ts'
+import type { Use, UseOwner } from './ledger.ts'
 
 export const JOB_KINDS = ['container', 'pod', 'slurm', 'unit', 'exec', 'session'] as const
 export type JobKind = (typeof JOB_KINDS)[number]
@@ -24,6 +25,11 @@ export type JobIdentity = {
   readonly container_id?: string
   readonly image?: string
   readonly slurm_job?: string
+  /** Of the Slurm job: account, partition, time limit, and how many GPUs it asked for. */
+  readonly account?: string
+  readonly partition?: string
+  readonly time_limit_seconds?: number
+  readonly gpus_requested?: number
   readonly unit?: string
   /** Host pid of the process with which it began. */
   readonly pid?: number
@@ -46,6 +52,8 @@ export type RunGpu = {
   readonly idle_seconds?: number
   readonly energy_joules?: number
   readonly memory_peak_bytes?: number
+  /** That the GPU has. */
+  readonly memory_total_bytes?: number
 }
 
 export type RunIncident = { readonly id: string; readonly kind: IncidentKind; readonly title: string }
@@ -114,8 +122,19 @@ export type JobRow = {
 
 export const JOB_GROUPS = ['user', 'job', 'gpu', 'namespace', 'account'] as const
 export type JobGroup = (typeof JOB_GROUPS)[number]
-/** What all runs of one user, namespace, … used; `key` is absent for runs of which that is not known. */
-export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'> & { readonly by: JobGroup; readonly key?: string }
+/**
+ * What all runs of one user, namespace, … used in the time asked for; `key` is absent for runs of which that is not known. `unheld`: no use, but the
+ * energy of GPUs that nobody held.
+ */
+export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules'> & {
+  readonly by: JobGroup
+  readonly key?: string
+  readonly unheld?: true
+  /** Time in which GPU memory was held: two that hold a GPU for an hour hold it for two. */
+  readonly held_seconds?: number
+  readonly memory_byte_seconds?: number
+  readonly tokens?: number
+}
 
 export type JobFilter = {
   /** Runs that ran at or after, Unix ms. */
@@ -150,6 +169,8 @@ export type JobFigures = {
   readonly running: readonly Run[]
   /** By the name of the job. */
   readonly totals: ReadonlyMap<string, JobTotals>
+  /** By user, namespace and account. */
+  readonly use: readonly { readonly owner: UseOwner; readonly use: Use }[]
 }
 export type JobTotals = {
   readonly runs: ReadonlyMap<Outcome, number>

@@ -1,5 +1,13 @@
 // What the agent says of jobs on /metrics: what runs, how runs ended, what they used.
-import { jobEnergyJoulesTotal, jobGpuSecondsTotal, jobInfo, jobRunsTotal } from '../metrics/job.ts'
+import {
+  jobEnergyJoulesTotal,
+  jobGpuSecondsTotal,
+  jobInfo,
+  jobRunsTotal,
+  usageEnergyJoulesTotal,
+  usageGpuSecondsTotal,
+  usageTokensTotal,
+} from '../metrics/job.ts'
 import type { JobFigures } from '../model/job.ts'
 import type { Reading } from '../model/reading.ts'
 import { makeSeries, type Labels } from '../model/series.ts'
@@ -7,7 +15,15 @@ import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
 import { defineSource } from './definition.ts'
 
-const metrics = [jobInfo, jobRunsTotal, jobGpuSecondsTotal, jobEnergyJoulesTotal] as const
+const metrics = [
+  jobInfo,
+  jobRunsTotal,
+  jobGpuSecondsTotal,
+  jobEnergyJoulesTotal,
+  usageGpuSecondsTotal,
+  usageEnergyJoulesTotal,
+  usageTokensTotal,
+] as const
 /** Sums over hours: nobody needs them each second, and each reading costs. */
 const EVERY_MS = 10_000
 
@@ -18,7 +34,7 @@ export function createJobsSource(figures: () => JobFigures): Source {
     metrics,
     start({ emit, every }) {
       every(EVERY_MS, (t) => {
-        const { running, totals } = figures()
+        const { running, totals, use } = figures()
         const readings: Reading[] = []
         for (const { job, job_id, run, kind, user = '', namespace = '', container = '', slurm_job = '', unit = '', gpus } of running)
           readings.push(
@@ -32,6 +48,19 @@ export function createJobsSource(figures: () => JobFigures): Source {
           for (const [outcome, count] of runs) readings.push(reading(jobRunsTotal, { job, outcome }, count))
           if (hasGpu) for (const state of ['active', 'idle', 'lost'] as const) readings.push(reading(jobGpuSecondsTotal, { job, state }, gpuSeconds[state]))
           if (energyJoules !== undefined) readings.push(reading(jobEnergyJoulesTotal, { job }, energyJoules))
+        }
+        for (const { owner, use: of } of use) {
+          const labels: Labels = Object.fromEntries(
+            Object.entries({ user: owner.user, namespace: owner.namespace, account: owner.account }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+          )
+          for (const [state, ms] of [
+            ['held', of.heldMs],
+            ['active', of.activeMs],
+            ['idle', of.idleMs],
+          ] as const)
+            readings.push(reading(usageGpuSecondsTotal, { ...labels, state }, ms / 1_000))
+          readings.push(reading(usageEnergyJoulesTotal, labels, of.joules))
+          if (of.tokens > 0) readings.push(reading(usageTokensTotal, labels, of.tokens))
         }
         emit({ type: 'scrape', t, source: 'jobs', group: '', ttlMs: 2.5 * EVERY_MS, durationMs: 0, readings, gaps: [] })
       })

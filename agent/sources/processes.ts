@@ -1,10 +1,13 @@
 // Processes outside of containers that hold GPU memory: by whom and by which command each was started, and when that has ended.
-import { createLineageReader, slurmJobName } from '../attribution/lineage.ts'
+import { createLineageReader } from '../attribution/lineage.ts'
+import { readSmallFile } from '../attribution/small-file.ts'
+import type { ProcessEvent, SlurmDetails } from '../model/event.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { JobInterest } from '../model/job.ts'
 import type { Source } from '../model/source.ts'
 import { createRunner } from './nvidia-smi/run.ts'
 import { createEndings } from './processes/endings.ts'
+import { createSlurmBook, slurmEnvironment } from './processes/slurm-details.ts'
 import { defineSource } from './definition.ts'
 
 export type ProcessesOptions = {
@@ -22,6 +25,15 @@ const SERVICE = /\.service$/
 export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers }: ProcessesOptions): Source {
   const lineageOf = createLineageReader(procRoot)
   const runner = createRunner(ASKING)
+  const details = createRunner(ASKING)
+  const slurm = createSlurmBook(asksSchedulers ? details.run : undefined)
+  const environmentOf = (pid: number): SlurmDetails => {
+    try {
+      return slurmEnvironment(readSmallFile(`${procRoot}/${pid}/environ`))
+    } catch {
+      return {}
+    }
+  }
   const endings = createEndings(asksSchedulers ? runner.run : undefined)
   return {
     id: 'processes',
@@ -33,17 +45,18 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
           const lineage = who === undefined || who.container !== undefined ? undefined : lineageOf(pid)
           if (who === undefined || lineage === undefined) continue
           const { slurmJob, unit } = who
-          const name = slurmJob === undefined ? undefined : slurmJobName(procRoot, pid)
-          emit({
+          const seen: ProcessEvent = {
             type: 'process',
             t,
             action: 'seen',
             pid,
             ...lineage,
-            ...(slurmJob === undefined ? {} : { slurm_job: slurmJob }),
-            ...(name === undefined ? {} : { slurm_name: name }),
+            ...(slurmJob === undefined ? {} : { ...environmentOf(pid), slurm_job: slurmJob }),
             ...(unit === undefined || !SERVICE.test(unit) ? {} : { unit }),
-          })
+          }
+          emit(seen)
+          // The controller knows more, and answers later.
+          if (slurmJob !== undefined) slurm.ask(slurmJob, (known) => emit({ ...seen, ...known, t: Date.now() }))
         }
         const gone = jobs.roots().filter(({ pid, startTicks }) => identify(pid)?.startTicks !== startTicks)
         for (const { root, told } of endings.settled(gone, t)) {
@@ -61,7 +74,10 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
         }
       })
     },
-    stop: () => runner.stop(),
+    stop() {
+      runner.stop()
+      details.stop()
+    },
   }
 }
 

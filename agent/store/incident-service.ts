@@ -1,11 +1,14 @@
 // Incidents as every consumer gets them: as the diagnosis keeps them, with the silence and the acknowledgement that hold now.
 import { summaryOf, type Incident, type IncidentFigures, type IncidentsView, type IncidentSummary } from '../model/incident.ts'
 import type { IncidentStore } from './incidents.ts'
+import type { ActionResult } from '../model/action.ts'
 import type { MaintenanceStore } from './maintenance.ts'
 
 export type IncidentServiceOptions = {
   readonly store: IncidentStore
   readonly maintenance: Pick<MaintenanceStore, 'decorate'>
+  /** What was done about an incident. */
+  readonly actionsOf?: (incident: string) => readonly ActionResult[]
   /** What the diagnosis counts. */
   readonly figures: () => IncidentFigures
   readonly now?: () => number
@@ -20,7 +23,7 @@ export type IncidentService = {
   readonly figures: () => IncidentFigures
 }
 
-export function createIncidentService({ store, maintenance, figures, now = Date.now }: IncidentServiceOptions): IncidentService {
+export function createIncidentService({ store, maintenance, actionsOf, figures, now = Date.now }: IncidentServiceOptions): IncidentService {
   const firing = (): readonly IncidentSummary[] => {
     const t = now()
     return figures().firing.map((incident) => maintenance.decorate(incident, t))
@@ -38,7 +41,9 @@ export function createIncidentService({ store, maintenance, figures, now = Date.
       },
       get(id) {
         const incident = store.get(id)
-        return incident === undefined ? undefined : maintenance.decorate(incident, now())
+        if (incident === undefined) return undefined
+        const done = actionsOf?.(id) ?? []
+        return maintenance.decorate(done.length === 0 ? incident : { ...incident, actions: done }, now())
       },
     },
     firing,

@@ -1,5 +1,7 @@
 // The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
 import { execKey } from '../jobs/host-processes.ts'
+import { wasteOf } from '../jobs/ledger/waste.ts'
+import type { WasteSummary } from '../model/ledger.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
 import { rowOf } from '../jobs/live-run.ts'
 import type { Config } from '../config/schema.ts'
@@ -7,11 +9,15 @@ import type { JobFigures, JobInterest, JobsView, Run } from '../model/job.ts'
 import type { TakesEvents, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { createJobStore } from '../store/jobs.ts'
+import { createLedgerStore } from '../store/ledger.ts'
+import { groupsWithUse } from '../store/ledger/groups.ts'
 
 export type Jobs = TakesEvents &
   TakesTicks &
   TakesIncidents & {
     readonly view: JobsView
+    /** What was held and not used in the last days. */
+    readonly waste: (days: number) => WasteSummary
     /** Running, and those that ended within the last minute. */
     readonly live: () => readonly Run[]
     /** The run of that `exec`, while it goes on or has just ended. */
@@ -22,12 +28,17 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-/** Figures of runs that go on move each second; a crash of the agent costs them this much. Whoever asks for them is answered with those of now. */
-const FIGURES_EVERY_MS = 10_000
+/** Figures of runs that go on move each second; a crash of the agent costs no more than that. Ticks come each second, some a little early. */
+const FIGURES_EVERY_MS = 900
+/** A crash loses nothing of it: what was used since is counted from the checkpoint. */
+const LEDGER_EVERY_MS = 15_000
+const DAY_MS = 86_400_000
+const MOST_JOBS = 5_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
   const store = createJobStore({ directory: config.data_dir, log })
+  const ledger = createLedgerStore({ directory: config.data_dir, log })
   const tracker = createJobTracker({ nextRun: store.nextRun })
   let figuresAt = 0
   const save = (moved: boolean): void => {
@@ -36,6 +47,11 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     // First whoever is to hear of it: after a crash in between, the run is still open in the store and ends once more.
     for (const { row } of changed) if (row.outcome !== undefined) ended(row)
     store.save(changed)
+  }
+  let writtenAt = 0
+  const writeLedger = (): void => {
+    const page = tracker.ledger.take()
+    if (page.rows.length > 0 && !ledger.write(page.rows, page.checkpoints)) tracker.ledger.giveBack(page)
   }
   return {
     name: 'jobs',
@@ -51,20 +67,24 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       if (moved) figuresAt = t
       save(moved)
       store.maintain(t)
+      ledger.maintain(t)
+      if (Math.abs(t - writtenAt) < LEDGER_EVERY_MS) return
+      writtenAt = t
+      writeLedger()
     },
     view: {
-      list(filter) {
-        save(true)
-        return store.list(filter)
-      },
+      ...store,
       groups(by, filter) {
-        save(true)
-        return store.groups(by, filter)
+        writeLedger()
+        return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
       },
-      runs(job, limit) {
-        save(true)
-        return store.runs(job, limit)
-      },
+    },
+    waste(days) {
+      writeLedger()
+      const to = Date.now()
+      const from = to - days * DAY_MS
+      const held = ledger.held(from, to).map(({ user, use: { heldMs, activeMs, idleMs, joules }, wholeMs }) => ({ user, heldMs, activeMs, idleMs, joules, wholeHoursMs: wholeMs }))
+      return wasteOf(held, store.list({ since: from, limit: MOST_JOBS }), config.costs, { host: config.host_name, from, to })
     },
     live: () => tracker.live().map(rowOf),
     ofExec(id) {
@@ -72,9 +92,14 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       return run === undefined ? undefined : rowOf(run)
     },
     interest: tracker,
-    restore: () => tracker.restore(store.open()),
+    restore() {
+      tracker.restore(store.open())
+      tracker.ledger.restore(ledger.checkpoints())
+    },
     close() {
       save(true)
+      writeLedger()
+      ledger.close()
       store.close()
     },
   }

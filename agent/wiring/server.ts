@@ -29,7 +29,7 @@ export type AgentServerOptions = {
   readonly stores: Pick<Stores, 'history'>
   readonly incidents: IncidentService
   readonly operator: Operator
-  readonly jobs: Pick<Jobs, 'view' | 'ofExec'>
+  readonly jobs: Pick<Jobs, 'view' | 'ofExec' | 'waste'>
   readonly pipeline: Pick<Pipeline, 'ingest'>
   readonly alerts: Pick<AlertsOutput, 'api' | 'sendRun'>
   readonly containerSettings: ContainerSettingsBook
@@ -74,7 +74,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, report: (runs) => jobReport(runs, config.host_name), record: recordExec, send: alerts.sendRun },
+    jobs: { view: jobs.view, waste: jobs.waste, report: (runs) => jobReport(runs, config.host_name), record: recordExec, send: alerts.sendRun },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

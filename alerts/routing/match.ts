@@ -42,7 +42,7 @@ export function fitsPattern(pattern: string, text: string): boolean {
   return from <= text.length - end.length
 }
 
-export const fits = ({ match }: Route, incident: IncidentSummary): boolean =>
+export const fits = ({ match }: Pick<Route, 'match'>, incident: IncidentSummary): boolean =>
   !isRunRoute({ match }) &&
   INCIDENT_LABELS.every((label) => {
     const patterns = match[label]

@@ -1,7 +1,9 @@
 // Jobs of a real Slurm: five ways to end, told as Slurm means them, with the time that each held its (fake) GPU.
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run as runSchema } from '../../agent/http/api/job-schemas.ts'
@@ -62,6 +64,9 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       deadlineMs: 30_000,
     })
     expect((await jobs()).every(({ last }) => last.outcome === undefined)).toBe(true)
+    // The controller's word comes in the background.
+    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.partition === 'main'), { what: 'what Slurm knows' })
+    expect(limited.last).toMatchObject({ user: 'root', time_limit_seconds: 300 })
 
     writeFileSync(join(folder, 'go'), '')
     await run('scancel', ids[NAMES.indexOf('cancelled')] ?? '')
@@ -88,6 +93,10 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       expect(seconds.active + seconds.idle).toBeCloseTo(seenFor, 0)
       expect(seconds.lost > 0).toBe(!['completed', 'cancelled'].includes(job))
     }
+    // What an epilog prints.
+    const args = [join(import.meta.dirname, '../../dist/main.js'), 'jobs', `slurm:${ids[NAMES.indexOf('completed')]}`, '--line', '--listen', new URL(agent.url).host]
+    const { stdout: printed } = await promisify(execFile)(process.execPath, args)
+    expect(printed).toMatch(/^used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*completed after/)
     // The one that ran until its limit held its GPU longer than the one that had done its work.
     const heldOf = (name: string) => ended.find(({ job }) => job === name)?.last.gpus[0]?.held_seconds ?? 0
     expect(heldOf('time-limit')).toBeGreaterThan(heldOf('completed'))

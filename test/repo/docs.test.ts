@@ -135,7 +135,7 @@ describe('HTTP paths in the README', () => {
     history: undefined,
     incidents: { incidents: service.view, report: (incident) => incidentReport(incident, 'docs') },
     maintenance: operator,
-    jobs: { view: jobs, report: (runs) => jobReport(runs, 'docs'), record: () => undefined, send: () => undefined },
+    jobs: { view: jobs, waste: () => ({ host: 'docs', from: 0, to: 0, rows: [] }), report: (runs) => jobReport(runs, 'docs'), record: () => undefined, send: () => undefined },
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),

@@ -18,6 +18,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   nvml: [],
   config: ['lib'],
   attribution: ['metrics', 'lib', 'sampler'],
+  actions: ['lib', 'store', 'alerts'],
   collectors: ['metrics', 'nvml', 'sampler'],
   sampler: ['nvml', 'collectors', 'drm', 'lib'],
   drm: ['metrics', 'nvml', 'collectors', 'sampler'],

@@ -5,6 +5,8 @@ import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
 import type { JobFilter, JobGroup, JobGroupRow, JobRow, Run } from '../../model/job.ts'
 import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
+import { LEDGER_FILE, openLedgerFile } from '../../store/ledger/file.ts'
+import { groupsWithUse } from '../../store/ledger/groups.ts'
 import { messageOf } from '../../text/error.ts'
 import { callAgent } from '../change.ts'
 import { UsageError } from '../command.ts'
@@ -58,12 +60,16 @@ function overFile(directory: string): JobReader {
     return { from: `${path}, which does not exist; no agent runs`, list: async () => [], groups: async () => [], runs: async () => [], close: () => {} }
   try {
     const file = openJobFile(directory)
+    const ledger = existsSync(join(directory, LEDGER_FILE)) ? openLedgerFile(directory) : undefined
     return {
       from: `${path} (no agent runs)`,
       list: async (filter) => file.list(filter),
-      groups: async (by, filter) => file.groups(by, filter),
+      groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
       runs: async (job) => file.runs(job, MAX_RUNS),
-      close: file.close,
+      close() {
+        file.close()
+        ledger?.close()
+      },
     }
   } catch (error) {
     throw new UsageError(`jobs: ${path}: the jobs cannot be read: ${messageOf(error)}`, { cause: error })

@@ -1,4 +1,6 @@
 // `warpwatch jobs [JOB]`: the jobs of this host, now and in the past, or the report of one.
+import { slurmJobId } from '../../jobs/identity.ts'
+import { runLine } from '../../jobs/line.ts'
 import { jobReport } from '../../jobs/report.ts'
 import { JOB_GROUPS, type JobGroup } from '../../model/job.ts'
 import { nearest } from '../../lib/nearest.ts'
@@ -44,15 +46,20 @@ export const jobs: Command = {
     since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
     by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
     limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },
+    line: { kind: 'switch', help: 'print JOB in one line, for an epilog; slurm:ID names a job of Slurm' },
     csv: { kind: 'switch', help: 'print CSV' },
     json: { kind: 'switch', help: 'print JSON' },
     markdown: { kind: 'switch', help: 'print the report of JOB to paste into a ticket (also without this flag)' },
   },
   async run(args, io) {
     const { by, since, limit } = wantedOf(args)
-    const [job] = args.positionals
+    const [named] = args.positionals
+    const [, slurm] = /^slurm:(\d{1,12}(?:_\d{1,9})?)$/.exec(named ?? '') ?? []
+    const job = slurm === undefined ? named : slurmJobId(slurm)
+    const asLine = args.flags.has('line')
     const [asCsv, asJson] = [args.flags.has('csv'), args.flags.has('json')]
     if (asCsv && asJson) throw new UsageError('jobs: give --csv or --json, not both')
+    if (job === undefined && asLine) throw new UsageError('jobs: --line: the job is missing. List them: warpwatch jobs')
     if (job === undefined && args.flags.has('markdown')) throw new UsageError('jobs: --markdown: the job is missing. List them: warpwatch jobs')
     if (job !== undefined && (by !== undefined || asCsv))
       throw new UsageError(`jobs: --${by === undefined ? 'csv' : 'by'} is for the list: leave out ${JSON.stringify(job)}`)
@@ -65,14 +72,14 @@ export const jobs: Command = {
     try {
       if (job !== undefined) {
         const [newest, ...before] = await reader.runs(job)
-        if (newest === undefined) throw new UsageError(`No job ${JSON.stringify(job.slice(0, 80))} in ${reader.from}. List them: warpwatch jobs`)
-        io.out(asJson ? `${JSON.stringify([newest, ...before])}\n` : plain(jobReport([newest, ...before], loaded.config.host_name)))
+        if (newest === undefined) throw new UsageError(`No job ${JSON.stringify((named ?? '').slice(0, 80))} in ${reader.from}. List them: warpwatch jobs`)
+        io.out(asJson ? `${JSON.stringify([newest, ...before])}\n` : asLine ? `${plain(runLine(newest))}\n` : plain(jobReport([newest, ...before], loaded.config.host_name)))
         return 0
       }
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)
-        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups) : groupsText(groups, reader.from))
+        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups, loaded.config.costs) : groupsText(groups, reader.from, loaded.config.costs))
         return 0
       }
       const found = await reader.list({ ...span, limit })

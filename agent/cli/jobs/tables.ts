@@ -1,5 +1,6 @@
 // What `warpwatch jobs` prints: jobs, or groups of them, as a table for people and as CSV.
 import { energyText, outcomeText } from '../../text/job.ts'
+import { costOf, type CostFactors } from '../../jobs/ledger/costs.ts'
 import { OUTCOMES, type JobGroupRow, type JobRow, type Run } from '../../model/job.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { twoUnitSpan } from '../../text/span.ts'
@@ -54,19 +55,31 @@ export function jobsText(jobs: readonly JobRow[], from: string): string {
   ])
   return `${plain(aligned([head, ...rows]))}\n${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
 }
-export function groupsText(groups: readonly JobGroupRow[], from: string): string {
+/** By the user's own factors, of the time of GPUs that it used or kept from others. */
+const costsOf = ({ gpu_seconds: { active, idle }, energy_joules: joules }: JobGroupRow, factors: CostFactors) => costOf(factors, active + idle, joules)
+const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || kwh > 0
+
+export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
-  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'OUTCOMES']
-  const rows = groups.map(({ key, runs, running, gpu_seconds: seconds, energy_joules: joules, outcomes }) => [
-    key ?? '(not known)',
+  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'HELD H', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', ...(isPriced(factors) ? ['COST'] : []), ...(factors.grams_per_kwh > 0 ? ['CO2'] : []), 'TOKENS', 'OUTCOMES']
+  const rows = groups.map((group) => {
+    const { key, unheld, runs, running, held_seconds: held, gpu_seconds: seconds, energy_joules: joules, tokens, outcomes } = group
+    const { price, currency, co2_grams: grams } = costsOf(group, factors)
+    return [
+    key ?? (unheld === true ? '(held by nobody)' : '(not known)'),
     String(runs),
     String(running),
+    held === undefined ? '' : hours(held),
     hours(seconds.active + seconds.idle),
     hours(seconds.idle),
     hours(seconds.lost),
     joules === undefined ? '' : energyText(joules),
+    ...(isPriced(factors) ? [price === undefined ? '' : `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`] : []),
+    ...(factors.grams_per_kwh > 0 ? [grams === undefined ? '' : `${(grams / 1_000).toFixed(1)} kg`] : []),
+    tokens === undefined ? '' : String(tokens),
     endsText(outcomes),
-  ])
+    ]
+  })
   return plain(aligned([head, ...rows]))
 }
 
@@ -121,5 +134,18 @@ export const jobsCsv = (jobs: readonly JobRow[]): string =>
       ...sums(row),
     ]),
   ])
-export const groupsCsv = (groups: readonly JobGroupRow[]): string =>
-  csv([[groups[0]?.by ?? 'key', ...SUMS], ...groups.map((row) => [row.key ?? '', ...sums(row)])])
+export const groupsCsv = (groups: readonly JobGroupRow[], factors: CostFactors): string =>
+  csv([
+    [groups[0]?.by ?? 'key', 'unheld', ...SUMS, 'held_seconds', 'memory_byte_seconds', 'tokens', 'price', 'currency', 'co2_grams'],
+    ...groups.map((row) => [
+      row.key ?? '',
+      row.unheld === true ? 'true' : 'false',
+      ...sums(row),
+      figure(row.held_seconds),
+      figure(row.memory_byte_seconds),
+      figure(row.tokens),
+      figure(costsOf(row, factors).price),
+      costsOf(row, factors).currency ?? '',
+      figure(costsOf(row, factors).co2_grams),
+    ]),
+  ])

@@ -93,6 +93,20 @@ const readMatch: ReadParts<Route['match']> = (value) => {
   return problems.length === 0 ? { value: match } : { problems }
 }
 
+/** Which incidents an action is for: labels of incidents, none of runs. */
+export const incidentMatch: Field<Route['match']> = {
+  kind: 'parts',
+  schema: z.custom<Route['match']>(isGroup),
+  expected: 'labels with what they must be',
+  default: {},
+  description: 'For which incidents, as in routes.',
+  secret: false,
+  read(value) {
+    const found = readMatch(value)
+    return 'value' in found && isRunRoute({ match: found.value }) ? problem('must not ask for outcome: runs that end call for no action') : found
+  },
+}
+
 const fields = {
   to: listField({ expected: 'the name of a notifier, or a list of them', default: [], description: 'Who is notified.' }, (value) => {
     const names = textsIn(value)

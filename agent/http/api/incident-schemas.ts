@@ -1,5 +1,6 @@
 // Incidents as zod schemas, for the OpenAPI description and the tests.
 import * as z from 'zod'
+import { ACTION_STATES } from '../../model/action.ts'
 import { CONFIDENCES } from '../../model/confidence.ts'
 import { OOM_CAUSES } from '../../model/facts.ts'
 import { SEVERITIES } from '../../model/severity.ts'
@@ -94,6 +95,18 @@ const occurrence = z
   .object({ at: time, pid: z.int().optional(), title: z.string(), verdict: z.string(), facts, log_lines: z.array(logLine), series: z.array(series) })
   .meta({ id: 'Occurrence', description: 'An earlier time that the same fault was seen, with its own process, figures, log lines and memory.' })
 
+const action = z
+  .object({
+    action: z.string(),
+    state: z.enum(ACTION_STATES),
+    at: time,
+    took_ms: z.number().min(0).optional(),
+    exit_code: z.int().optional(),
+    text: z.string().describe('What was done, or why not.'),
+    output: z.string().describe('The end of what the command printed, secrets masked.').optional(),
+  })
+  .meta({ id: 'ActionResult' })
+
 const common = {
   id: z.string().regex(/^[0-9a-f]{16}$/),
   kind,
@@ -126,6 +139,7 @@ export const incident = z
   .object({
     ...common,
     occurrences: z.array(occurrence).describe('Earlier occurrences, newest first.').optional(),
+    actions: z.array(action).describe('What was done about it.').optional(),
     evidence: z.object({ log_lines: z.array(logLine), series: z.array(series), processes: z.array(processRow), container: settings.optional() }),
   })
   .meta({ id: 'Incident' })

@@ -24,6 +24,7 @@ const runGpu = z
     idle_seconds: amount.optional(),
     energy_joules: amount.optional(),
     memory_peak_bytes: amount.optional(),
+    memory_total_bytes: amount.describe('That the GPU has.').optional(),
   })
   .meta({ id: 'RunGpu' })
 
@@ -37,6 +38,10 @@ export const run = z
     container_id: z.string().optional(),
     image: z.string().optional(),
     slurm_job: z.string().optional(),
+    account: z.string().describe('Of the Slurm job.').optional(),
+    partition: z.string().optional(),
+    time_limit_seconds: amount.optional(),
+    gpus_requested: z.int().min(0).optional(),
     unit: z.string().optional(),
     pid: z.int().optional(),
     command: z.string().optional(),
@@ -69,12 +74,39 @@ export const jobGroup = z
   .object({
     by: z.enum(JOB_GROUPS),
     key: z.string().describe('Absent for runs of which it is not known.').optional(),
+    unheld: z.literal(true).describe('No use, but the energy of GPUs that nobody held.').optional(),
     ...sums,
+    runs: z.int().min(0),
     gpu_seconds: gpuSeconds,
     energy_joules: amount.optional(),
+    held_seconds: amount.describe('Time in which GPU memory was held: two that hold a GPU for an hour hold it for two.').optional(),
+    memory_byte_seconds: amount.optional(),
+    tokens: amount.describe('Processed by inference servers that say so.').optional(),
   })
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
+
+const jobName = { job: z.string(), job_id: z.string() }
+export const waste = z
+  .object({
+    host: z.string(),
+    from: time,
+    to: time,
+    rows: z.array(
+      z.object({
+        user: z.string().describe('Absent: not known.').optional(),
+        gpu_hours_held: amount,
+        gpu_hours_idle: amount.describe('Held while no kernel of anybody ran, split evenly between those that held a GPU together.'),
+        gpu_hours_queueable: amount.describe('The part in whole hours, in which somebody else could have had the GPU; of the last days only.'),
+        gpu_hours_lost: amount.describe('Thrown away by runs that ended badly.'),
+        died: z.array(z.object({ ...jobName, runs: z.int().min(1), gpu_hours_lost: amount })),
+        oversized: z.array(z.object({ ...jobName, text: z.string() })).describe('Jobs that asked for much more than they used.'),
+        price: amount.describe("Of what was idle or lost, by the factors under costs.").optional(),
+        currency: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'WasteSummary', description: 'What was held and not used, by user, the most first.' })
 
 export const execReport = z
   .strictObject({

@@ -3,11 +3,14 @@ import type { Context, Hono } from 'hono'
 import { reply, type Reply } from '../compress.ts'
 import type { ExecEvent } from '../../model/event.ts'
 import { JOB_GROUPS, type JobFilter, type JobGroup, type JobsView, type Run } from '../../model/job.ts'
+import type { WasteSummary } from '../../model/ledger.ts'
 import type { Answers } from './incidents.ts'
 
 export type JobApi = {
   readonly view: JobsView
   readonly report: (runs: readonly [Run, ...Run[]]) => string
+  /** What was held and not used in the last days. */
+  readonly waste: (days: number) => WasteSummary
   /** `warpwatch exec` says that its command began or ended. */
   readonly record: (event: ExecEvent) => Run | undefined
   /** Sends what became of a run to a notifier; returns why not. */
@@ -17,6 +20,7 @@ export type JobApi = {
 export const DEFAULT_JOBS = 100
 export const MAX_JOBS = 1_000
 const RUNS = 100
+const MAX_DAYS = 31
 const NAMES = ['since', 'limit', 'by'] as const
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
 const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
@@ -37,7 +41,7 @@ export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFi
   }
 }
 
-export function addJobs(app: Hono, { view, report, record, send }: JobApi, { answer, refuse }: Answers): void {
+export function addJobs(app: Hono, { view, waste, report, record, send }: JobApi, { answer, refuse }: Answers): void {
   const withRuns = (c: Context, use: (runs: readonly [Run, ...Run[]]) => Reply): Reply => {
     const id = c.req.param('id') ?? ''
     const [newest, ...before] = /^[0-9a-f]{16}$/.test(id) ? view.runs(id, RUNS) : []
@@ -48,6 +52,12 @@ export function addJobs(app: Hono, { view, report, record, send }: JobApi, { ans
     if ('problem' in parsed) return refuse(c, { code: 'bad_request', message: parsed.problem })
     const { filter, by } = parsed
     return answer(c, by === undefined ? view.list(filter) : view.groups(by, filter))
+  })
+  app.get('/api/v1/usage/waste', (c) => {
+    const days = new URL(c.req.url).searchParams.get('days') ?? '1'
+    if (!/^\d{1,2}$/.test(days) || Number(days) < 1 || Number(days) > MAX_DAYS)
+      return refuse(c, { code: 'bad_request', message: `days: must be a whole number from 1 to ${MAX_DAYS}, not ${quoted(days)}` })
+    return answer(c, waste(Number(days)))
   })
   app.get('/api/v1/jobs/:id', (c) => withRuns(c, (runs) => answer(c, runs)))
   app.get('/api/v1/jobs/:id/report', (c) =>

@@ -10,7 +10,7 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { hostEntry, hostSummary } from './host-schemas.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
-import { execTaken, execReport, jobsAnswer, run } from './job-schemas.ts'
+import { execTaken, execReport, jobsAnswer, run, waste } from './job-schemas.ts'
 import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
@@ -58,6 +58,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     list: true,
   },
   { path: '/api/v1/jobs/{id}', operationId: 'listJobRuns', summary: 'The runs of one job, newest first', schema: run, list: true },
+  { path: '/api/v1/usage/waste', operationId: 'getWaste', summary: 'What was held and not used in the last days, by user', schema: waste },
   { path: '/api/v1/silences', operationId: 'listSilences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
   { path: '/api/v1/notifiers', operationId: 'listNotifiers', summary: 'Who is notified, and how that goes', schema: notifierRow, list: true },
   {
@@ -127,6 +128,7 @@ function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/series') return seriesParameters()
   if (path === '/api/v1/incidents') return incidentParameters()
   if (path === '/api/v1/jobs') return jobParameters()
+  if (path === '/api/v1/usage/waste') return [{ name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } }]
   if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
   return path.includes('{id}') ? [ID] : undefined
 }
@@ -227,7 +229,7 @@ export function createOpenApi(): unknown {
     const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
-    if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs'].includes(path)) responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs', '/api/v1/usage/waste'].includes(path)) responses['400'] = json(refTo(schemas.error), 'The query is wrong')
     if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)

@@ -42,6 +42,7 @@ CREATE INDEX runs_by_start ON runs (started_at);
 CREATE INDEX runs_by_name ON runs (job, started_at);
 CREATE INDEX runs_open ON runs (started_at) WHERE outcome IS NULL;
 `,
+    'ALTER TABLE runs ADD COLUMN account TEXT;',
   ],
 }
 
@@ -118,14 +119,14 @@ function totalsOf(sums: readonly Sums[]): ReadonlyMap<string | null, Totals> {
 const SUMS = 'count(*) AS runs, max(started_at) AS newest, max(run) AS last'
 const FIGURES =
   'sum(active) AS active, sum(idle) AS idle, sum(lost) AS lost, sum(energy) AS energy, max(memory_peak) AS memory_peak, max(gpu_memory_peak) AS gpu_memory_peak'
-const COLUMN: Readonly<Record<Exclude<JobGroup, 'gpu'>, string>> = { user: 'user', job: 'job', namespace: 'namespace', account: 'NULL' }
+const COLUMN: Readonly<Record<Exclude<JobGroup, 'gpu'>, string>> = { user: 'user', job: 'job', namespace: 'namespace', account: 'account' }
 const MAX_GROUPS = 1_000
 
 export function jobsIn(db: Database): JobFile {
   const upsert = db.prepare(
-    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak) ' +
+    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak, :account) ' +
       'ON CONFLICT (job_id, run) DO UPDATE SET job = excluded.job, user = excluded.user, namespace = excluded.namespace, seen_at = excluded.seen_at, outcome = excluded.outcome, ' +
-      'active = excluded.active, idle = excluded.idle, lost = excluded.lost, energy = excluded.energy, memory_peak = excluded.memory_peak, gpu_memory_peak = excluded.gpu_memory_peak',
+      'active = excluded.active, idle = excluded.idle, lost = excluded.lost, energy = excluded.energy, memory_peak = excluded.memory_peak, gpu_memory_peak = excluded.gpu_memory_peak, account = excluded.account',
   )
   const upsertRow = db.prepare(
     'INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row',
@@ -151,7 +152,7 @@ export function jobsIn(db: Database): JobFile {
   )
   const all = db.prepare<[], WholeRow>('SELECT * FROM runs JOIN run_rows USING (job_id, run)')
   const add = db.prepare(
-    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak) ON CONFLICT DO NOTHING',
+    'INSERT INTO runs VALUES (:job_id, :run, :job, :user, :namespace, :started_at, :seen_at, :outcome, :active, :idle, :lost, :energy, :memory_peak, :gpu_memory_peak, :account) ON CONFLICT DO NOTHING',
   )
   const addRow = db.prepare('INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT DO NOTHING')
   const count = db.prepare<[], number>('SELECT count(*) FROM runs').pluck()
@@ -161,7 +162,7 @@ export function jobsIn(db: Database): JobFile {
     put(changed) {
       db.transaction(() => {
         for (const { key, roots, row } of changed) {
-          const { job_id, run, job, user = null, namespace = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
+          const { job_id, run, job, user = null, namespace = null, account = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
           const { energy_joules: energy = null, memory_peak_bytes: memory = null, gpu_memory_peak_bytes: gpuMemory = null } = row
           upsert.run({
             job_id,
@@ -176,6 +177,7 @@ export function jobsIn(db: Database): JobFile {
             energy,
             memory_peak: memory,
             gpu_memory_peak: gpuMemory,
+            account,
           })
           upsertRow.run({ job_id, run, key, roots: JSON.stringify(roots), row: JSON.stringify(row) })
         }

@@ -43,7 +43,7 @@ const SLACK_URL = 'https://hooks.slack.com/services/T0/B0/x'
 
 test('the entries that it shows as examples are valid', async () => {
   const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
-  const [notifier, route, runRoute, target, host, sshHost, threshold, ...others] = shown
+  const [notifier, route, runRoute, signalAction, commandAction, target, host, sshHost, threshold, ...others] = shown
   expect(others).toEqual([])
   expect(LISTS.hosts.read?.([host, sshHost])).toMatchObject({
     value: [
@@ -58,6 +58,12 @@ test('the entries that it shows as examples are valid', async () => {
   expect(judge({ path: 'routes', value: [route], where: 'example' })).toMatchObject({ value: [{ to: ['team'], waitMs: 200, repeatMs: 14_400_000 }] })
   expect(judge({ path: 'routes', value: [runRoute], where: 'example' })).toMatchObject({
     value: [{ match: { outcome: ['failed', 'out_of_memory', 'completed'] } }],
+  })
+  expect(judge({ path: 'actions', value: [signalAction, commandAction], where: 'example' })).toMatchObject({
+    value: [
+      { name: 'checkpoint', signal: 'SIGUSR1', cooldownMs: 900_000 },
+      { name: 'drain', dryRun: true },
+    ],
   })
   expect(judge({ path: 'targets', value: [target], where: 'example' })).toMatchObject({ value: [{ name: 'ui', container: 'trainer' }] })
   expect(judgeDetectors([{ path: 'detectors.custom', value: [threshold], where: 'example' }])).toMatchObject({

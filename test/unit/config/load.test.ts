@@ -117,7 +117,7 @@ describe('what is wrong', () => {
       'http:\n  listen: 127.0.0.1:70000\n',
       'warpwatch.yaml:2: http.listen: must be ADDRESS:PORT such as 127.0.0.1:9839 or [::1]:9839 (port 0 takes a free one), not "127.0.0.1:70000" (text)',
     ],
-    ['constructor: 1\n', 'warpwatch.yaml:1: unknown key constructor; the nearest valid one is detectors'],
+    ['constructor: 1\n', 'warpwatch.yaml:1: unknown key constructor; the nearest valid one is costs.kwh'],
   ])('%j', async (yaml, expected) => {
     expect(await problems(yaml)).toEqual([expected])
   })

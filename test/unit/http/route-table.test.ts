@@ -13,7 +13,7 @@ test('every route is described, with its method', () => {
     history: undefined,
     incidents: { incidents: { list: () => [], get: () => undefined }, report: () => '' },
     maintenance: { silences: () => [], silence: () => undefined, unsilence: () => false, acknowledge: () => {}, resolve: () => false },
-    jobs: { view: { list: () => [], groups: () => [], runs: () => [] }, report: () => '', record: () => undefined, send: () => undefined },
+    jobs: { view: { list: () => [], groups: () => [], runs: () => [] }, waste: () => ({ host: '', from: 0, to: 0, rows: [] }), report: () => '', record: () => undefined, send: () => undefined },
     doctor: () => Promise.reject(new Error('not asked')),
     ready: () => ({ ready: false }),
     dashboardDir: '/nonexistent',

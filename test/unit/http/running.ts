@@ -11,6 +11,7 @@ import { incidentReport } from '../../../agent/diagnosis/incidents/report.ts'
 import { summaryOf as hostSummaryOf } from '../../../agent/hosts/summary.ts'
 import { summaryOf } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
+import type { WasteSummary } from '../../../agent/model/ledger.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { REPORT } from '../doctor/report-fixture.ts'
 import { jobReport } from '../../../agent/jobs/report.ts'
@@ -54,6 +55,23 @@ export const rawGet = (url: string, path: string, headers = ''): Promise<string>
 
 type Options = { readonly http?: Partial<HttpServerOptions>; readonly live?: Partial<LiveSinkOptions>; readonly empty?: boolean }
 
+const WASTE: WasteSummary = {
+  host: 'gpu-01',
+  from: 0,
+  to: 86_400_000,
+  rows: [
+    {
+      user: 'ada',
+      gpu_hours_held: 20,
+      gpu_hours_idle: 12,
+      gpu_hours_queueable: 10,
+      gpu_hours_lost: 1,
+      died: [{ job: 'train', job_id: 'a'.repeat(16), runs: 2, gpu_hours_lost: 1 }],
+      oversized: [],
+    },
+  ],
+}
+
 export async function runServer({ http = {}, live: liveOptions = {}, empty = false }: Options = {}) {
   const latest = createLatestStore()
   if (!empty) fillStore(latest)
@@ -83,6 +101,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     },
     jobs: {
       view: { list: () => [JOB], groups: () => [], runs: (id) => (id === INCIDENT.id ? [RUN] : []) },
+      waste: () => WASTE,
       report: (runs) => jobReport(runs, 'gpu-01'),
       record: () => RUN,
       send: () => undefined,

@@ -1,0 +1,66 @@
+// From the readings of one second to a look at each GPU in the ledger: who holds it, how busy it is, what its counters say.
+import type { UseOwner } from '../../model/ledger.ts'
+import type { LiveRun } from '../live-run.ts'
+import type { GpuNow, Seat } from '../usage.ts'
+import type { LedgerBook } from './book.ts'
+
+/** A run, or the processes that are of none, on one GPU or instance. */
+export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; bytes: number; ratio?: number }
+
+const MIB = 2 ** 20
+/** A reading that is older says nothing of now; instances are read every ten seconds. */
+const READ_WITHIN_MS = 5_000
+const INSTANCE_WITHIN_MS = 25_000
+const MAX_CARDS = 1_024
+
+export const ownerOfRun = ({ identity: { job_id, job, user, namespace, account } }: LiveRun): UseOwner => ({
+  job_id,
+  job,
+  ...(user === undefined ? {} : { user }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(account === undefined ? {} : { account }),
+})
+
+export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
+  const counters = new Map<string, { readonly t: number; readonly value: number }>()
+  const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
+  const ownerOf = (key: string): UseOwner | undefined => {
+    const run = running.get(key)
+    return run === undefined ? undefined : ownerOfRun(run)
+  }
+  const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
+  const ratiosOf = (uuid: string, t: number): ReadonlyMap<string, number> | undefined => {
+    const known = instances.get(uuid)
+    if (known === undefined) return undefined
+    const fresh = [...known].filter(([, { t: at }]) => isFresh(at, t, INSTANCE_WITHIN_MS))
+    return fresh.length === 0 ? undefined : new Map(fresh.map(([gi, { value }]) => [gi, value]))
+  }
+  return {
+    counter(uuid: string, value: number, t: number): void {
+      if (counters.size < MAX_CARDS || counters.has(uuid)) counters.set(uuid, { t, value })
+    },
+    instance(uuid: string, gi: string, value: number, t: number): void {
+      const known = instances.get(uuid) ?? new Map<string, { readonly t: number; readonly value: number }>()
+      if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
+      known.set(gi, { t, value })
+    },
+    look(uuid: string, gpu: string, held: readonly Held[], now: (GpuNow & { readonly t: number }) | undefined, t: number): void {
+      const counter = counters.get(uuid)
+      const isRead = now !== undefined && isFresh(now.t, t, READ_WITHIN_MS)
+      const ratios = ratiosOf(uuid, t)
+      book.look(
+        uuid,
+        gpu,
+        {
+          t,
+          ...(isRead && now.ratio !== undefined ? { ratio: now.ratio } : {}),
+          ...(isRead && now.watts !== undefined ? { watts: now.watts } : {}),
+          ...(counter !== undefined && isFresh(counter.t, t, READ_WITHIN_MS) ? { counter: counter.value } : {}),
+          ...(ratios === undefined ? {} : { instances: ratios }),
+          holders: held.map(({ run, seat, bytes, ratio }) => ({ run: run?.key ?? '', card: seat, mib: bytes / MIB, ...(ratio === undefined ? {} : { ratio }) })),
+        },
+        ownerOf,
+      )
+    },
+  }
+}

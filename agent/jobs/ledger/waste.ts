@@ -1,0 +1,62 @@
+// What was held and not used, by user: told once, with the figures, for whoever can change it. Pure.
+import type { JobRow } from '../../model/job.ts'
+import type { WasteRow, WasteSummary } from '../../model/ledger.ts'
+import { costOf, type CostFactors } from './costs.ts'
+
+/** What a user held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
+export type HeldBy = { readonly user: string | undefined; readonly heldMs: number; readonly activeMs: number; readonly idleMs: number; readonly wholeHoursMs: number; readonly joules: number }
+const MAX_ROWS = 200
+const MAX_JOBS = 5
+const HOUR_S = 3_600
+/** Less is no waste worth a word. */
+const LEAST_HOURS = 0.1
+const FAR_BELOW = 0.25
+const BAD = new Set(['failed', 'killed', 'out_of_memory', 'lost_gpu', 'time_limit', 'preempted'])
+
+const hours = (seconds: number): number => Math.round((seconds / HOUR_S) * 100) / 100
+const badRuns = ({ outcomes }: JobRow): number => Object.entries(outcomes).reduce((sum, [outcome, count]) => sum + (BAD.has(outcome) ? count : 0), 0)
+
+function oversizedText({ last: { gpus, gpus_requested: asked } }: JobRow): string | undefined {
+  const used = new Set(gpus.filter(({ active_seconds: active }) => active === undefined || active >= 1).map(({ uuid }) => uuid)).size
+  if (asked !== undefined && used < asked) return `used ${used} of ${asked} GPUs`
+  const fullest = gpus.reduce((most, { memory_peak_bytes: peak, memory_total_bytes: total }) => (peak === undefined || total === undefined ? 1 : Math.max(most, peak / total)), 0)
+  return gpus.length > 0 && fullest < FAR_BELOW ? `at most ${Math.round(fullest * 100)} % of the GPU memory used` : undefined
+}
+
+export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factors: CostFactors, about: Omit<WasteSummary, 'rows'>): WasteSummary {
+  const rows = held.map(({ user, heldMs, idleMs, wholeHoursMs, activeMs, joules }): WasteRow => {
+    const own = jobs.filter((job) => job.user === user)
+    const lost = own.reduce((sum, { gpu_seconds: seconds }) => sum + seconds.lost, 0)
+    const wasted = idleMs / 1_000 + lost
+    const share = activeMs + idleMs === 0 ? 0 : Math.min(1, (wasted * 1_000) / (activeMs + idleMs))
+    const { price, currency } = costOf(factors, wasted, joules * share)
+    return {
+      ...(user === undefined ? {} : { user }),
+      gpu_hours_held: hours(heldMs / 1_000),
+      gpu_hours_idle: hours(idleMs / 1_000),
+      gpu_hours_queueable: hours(wholeHoursMs / 1_000),
+      gpu_hours_lost: hours(lost),
+      died: own
+        .filter((job) => badRuns(job) > 0 && job.gpu_seconds.lost > 0)
+        .toSorted((a, b) => b.gpu_seconds.lost - a.gpu_seconds.lost)
+        .slice(0, MAX_JOBS)
+        .map((job) => ({ job: job.job, job_id: job.job_id, runs: badRuns(job), gpu_hours_lost: hours(job.gpu_seconds.lost) })),
+      oversized: own
+        .flatMap((job) => {
+          const text = job.gpu_seconds.active + job.gpu_seconds.idle < LEAST_HOURS * HOUR_S ? undefined : oversizedText(job)
+          return text === undefined ? [] : [{ job: job.job, job_id: job.job_id, text }]
+        })
+        .slice(0, MAX_JOBS),
+      ...(price === undefined ? {} : { price }),
+      ...(currency === undefined ? {} : { currency }),
+    }
+  })
+  const worth = ({ gpu_hours_idle: idle, gpu_hours_lost: lost }: WasteRow): number => idle + lost
+  return {
+    ...about,
+    rows: rows
+      .filter((row) => worth(row) >= LEAST_HOURS || row.oversized.length > 0)
+      .toSorted((a, b) => worth(b) - worth(a))
+      .slice(0, MAX_ROWS),
+  }
+}

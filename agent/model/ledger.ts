@@ -1,0 +1,68 @@
+// The ledger of use: what jobs, users, namespaces and accounts used of the GPUs, in sums that outlive the raw history.
+
+/** A GPU, or an instance of it, with the host's number. */
+export type UseCard = { readonly uuid: string; readonly gpu: string; readonly gi?: string; readonly ci?: string }
+/** Whose use it is. All absent: of processes that nobody knows, or with `unheld` of GPUs that nobody held. */
+export type UseOwner = {
+  readonly job_id?: string
+  readonly job?: string
+  readonly user?: string
+  readonly namespace?: string
+  readonly account?: string
+  readonly unheld?: true
+}
+export type Use = {
+  /** Time in which GPU memory was held: a GPU that two hold for an hour is held for two. */
+  readonly heldMs: number
+  /** The part in which its kernels ran, and its share of the time in which none of anybody did; together, over all holders, the time of the GPU. */
+  readonly activeMs: number
+  readonly idleMs: number
+  /** MiB of GPU memory times seconds. */
+  readonly mibSeconds: number
+  readonly joules: number
+  /** Of inference servers that say so. */
+  readonly tokens: number
+}
+export const NO_USE: Use = { heldMs: 0, activeMs: 0, idleMs: 0, mibSeconds: 0, joules: 0, tokens: 0 }
+export const addUse = (a: Use, b: Use): Use => ({
+  heldMs: a.heldMs + b.heldMs,
+  activeMs: a.activeMs + b.activeMs,
+  idleMs: a.idleMs + b.idleMs,
+  mibSeconds: a.mibSeconds + b.mibSeconds,
+  joules: a.joules + b.joules,
+  tokens: a.tokens + b.tokens,
+})
+
+export const HOUR_MS = 3_600_000
+/** What was used in one hour, counted from the Unix epoch. */
+export type UseRow = { readonly hour: number; readonly owner: UseOwner; readonly card: UseCard; readonly use: Use }
+
+/** Where the counting of a GPU stands: with it the time in which no agent ran is counted after a restart. */
+export type CardCheckpoint = {
+  readonly uuid: string
+  readonly t: number
+  /** Joules by the GPU's counter. */
+  readonly counter?: number
+  /** Power of the GPU while nothing runs, as it was learnt. */
+  readonly idleWatts?: number
+  readonly holders: readonly CardHolder[]
+}
+/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. */
+export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number }
+
+/** What one user held and did not use. `queueable`: whole hours in which nothing ran on the GPU, so that somebody else could have had it. */
+export type WasteRow = {
+  readonly user?: string
+  readonly gpu_hours_held: number
+  readonly gpu_hours_idle: number
+  readonly gpu_hours_queueable: number
+  readonly gpu_hours_lost: number
+  /** Runs that ended badly, and what each job of them lost, the most first. */
+  readonly died: readonly { readonly job: string; readonly job_id: string; readonly runs: number; readonly gpu_hours_lost: number }[]
+  /** Jobs that asked for more GPUs than they used, or whose memory peak is far below what their GPUs have. */
+  readonly oversized: readonly { readonly job: string; readonly job_id: string; readonly text: string }[]
+  /** Of the idle and lost time, by the user's own factors. */
+  readonly price?: number
+  readonly currency?: string
+}
+export type WasteSummary = { readonly host: string; readonly from: number; readonly to: number; readonly rows: readonly WasteRow[] }
