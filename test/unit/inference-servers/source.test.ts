@@ -134,6 +134,24 @@ test('an engine that ended behind a port that answers is dead, and what has ende
   expect(await round()).toBeUndefined()
 })
 
+test('a container whose name becomes known later gives its name to the server, which stays one', async () => {
+  const { port } = await standIn(vllmPages())
+  const { round, proc } = run(vllm(port), [HOLDER])
+  expect(infos(await round())).toMatchObject([{ name: `vllm:${port}`, container: '' }])
+  for (const pid of [100, 101]) proc.contain(pid, { name: 'chat' })
+  expect(infos(await round())).toMatchObject([{ name: 'chat', container: 'chat', state: 'ready' }])
+})
+
+test('a server that has loaded is one, not one that loads beside one that answers', async () => {
+  const { port } = await standIn(vllmPages())
+  const [server, engine] = vllm(port)
+  if (server === undefined || engine === undefined) throw new Error('expected a server and its engine')
+  const { round, proc } = run([{ ...server, listens: [] }, engine], [HOLDER])
+  expect(infos(await round())).toMatchObject([{ state: 'loading' }])
+  proc.listen(100, port)
+  expect(infos(await round())).toMatchObject([{ state: 'ready', url: `http://127.0.0.1:${port}` }])
+})
+
 test('bound but not yet listening: it loads', async () => {
   const [server, engine] = vllm(8_000)
   const { round } = run(server === undefined || engine === undefined ? [] : [{ ...server, listens: [] }, engine], [HOLDER])
