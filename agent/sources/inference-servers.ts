@@ -66,7 +66,9 @@ async function told(server: Server, t: number, holders: readonly Holder[], lives
           mine.map(({ pid }) => pid),
         )
   // Asleep its model is not in GPU memory.
-  const figures = live.state === 'sleeping' ? { ...live, memory: {} } : joined(live, inLog)
+  // Of what the server took, its log tells all ranks and a page often the first alone.
+  const memory = { ...live.memory, ...inLog.memory }
+  const figures = live.state === 'sleeping' ? { ...live, memory: {} } : { ...joined(live, inLog), memory }
   return {
     readings: readingsOf({
       labels,
