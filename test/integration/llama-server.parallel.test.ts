@@ -124,6 +124,7 @@ describe.skipIf(missing !== undefined)(`a real llama-server (${missing ?? 'Debia
       // Each of two slots has all that the model was made for.
       context: String(TINY_CONTEXT),
       kv_cache_capacity_tokens: 2 * TINY_CONTEXT,
+      longest_request_tokens: counter(page, 'n_tokens_max'),
       tokens_total: { prompt: counter(page, 'prompt_tokens_total'), generation: 40 },
     })
     expect(counter(page, 'tokens_predicted_total')).toBe(40)

@@ -4,7 +4,7 @@ import { readExposition } from '../exposition.ts'
 import { defineFamily, type Known } from '../family.ts'
 import { amount, flag, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { shareOf, sumOf } from '../pick.ts'
+import { highestOf, shareOf, sumOf } from '../pick.ts'
 import { readGgmlLog } from './ggml-log.ts'
 
 const wanted = (name: string): string | undefined => /^llamacpp:(.+)$/.exec(name)?.[1]
@@ -21,6 +21,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     kvUsage: shareOf(page, ['kv_cache_usage_ratio']),
     promptTokens: prompt,
     generationTokens: sumOf(page, ['tokens_predicted']),
+    // Named so since b6910, n_past_max before.
+    longestRequest: highestOf(page, ['n_tokens_max', 'n_past_max']),
     prefixHits: cached,
     prefixQueries: cached === undefined || prompt === undefined ? undefined : cached + prompt,
   })
