@@ -26,6 +26,13 @@ export const inferenceKvCacheUsageRatio = gauge(
   'Share of the KV cache in use, of the fullest engine; what is only kept for later requests does not count where the server reports it separately.',
 )
 export const inferenceKvCacheCapacityTokens = gauge('kv_cache_capacity_tokens', 'kv_cache_capacity_tokens', '{token}', 'Tokens that the KV cache holds.')
+export const inferenceContextTokens = gauge('context_tokens', 'context_tokens', '{token}', 'Tokens that one request may have, as in force.')
+export const inferenceLongestRequestTokens = gauge(
+  'longest_request_tokens',
+  'longest_request_tokens',
+  '{token}',
+  'Tokens of the longest request since the server started, prompt and answer together.',
+)
 export const inferencePrefixCacheHitRatio = gauge(
   'prefix_cache_hit_ratio',
   'prefix_cache_hit_ratio',

@@ -200,6 +200,8 @@ type FactTypes = {
   /** The highest of the time looked at. */
   readonly kv_cache_peak_ratio: number
   readonly kv_cache_tokens: number
+  readonly context_tokens: number
+  readonly longest_request_tokens: number
   readonly kv_cache_bytes: number
   readonly unused_bytes: number
   readonly requests_waiting: number

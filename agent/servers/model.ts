@@ -24,6 +24,8 @@ export type ServerFigures = {
   readonly quantization?: string
   /** Tokens that one request may have, as in force. */
   readonly context?: number
+  /** Tokens of the longest request since it started. */
+  readonly longestRequest?: number
   readonly state?: ServerState
   /** One that only hands requests on to servers of its own. */
   readonly router?: true

@@ -66,7 +66,9 @@ async function told(server: Server, t: number, holders: readonly Holder[], lives
           mine.map(({ pid }) => pid),
         )
   // Asleep its model is not in GPU memory.
-  const figures = live.state === 'sleeping' ? { ...live, memory: {} } : joined(live, inLog)
+  // Of what the server took, its log tells all ranks and a page often the first alone.
+  const memory = { ...live.memory, ...inLog.memory }
+  const figures = live.state === 'sleeping' ? { ...live, memory: {} } : { ...joined(live, inLog), memory }
   return {
     readings: readingsOf({
       labels,
@@ -104,11 +106,12 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
     if (isNew) looks = 0
     seen = now
     const isGone = all.some(({ found }) => found !== undefined && !servers.lives(found))
+    const isNamed = all.some(({ found }) => found !== undefined && identify(found.pid)?.container?.name !== found.container)
     const isLoading = all.some(({ found }) => found !== undefined && found.reach === undefined)
     // Holders of memory behind which no server is known.
     const isOpen = holders.some(({ pid }) => !all.some(({ found, engines }) => found?.port !== undefined && engines.some((engine) => engine.pid === pid)))
     const later = isLoading && looks < SOON_LOOKS ? LOOK_SOON_MS : isOpen ? LOOK_SOON_MS * LOOK_LATER ** Math.max(0, looks - 3) : LOOK_AGAIN_MS
-    return isNew || isGone || t - lookedAt >= Math.min(later, LOOK_AGAIN_MS)
+    return isNew || isGone || isNamed || t - lookedAt >= Math.min(later, LOOK_AGAIN_MS)
   }
 
   return {

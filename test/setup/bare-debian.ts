@@ -10,7 +10,8 @@ import { programPath } from './engine-client.ts'
 import { poll } from './poll.ts'
 
 const root = join(import.meta.dirname, '../..')
-const CACHE = '/var/cache/warpwatch-test'
+/** What tests make of Debian's packages and keep from run to run. */
+export const TEST_CACHE = '/var/cache/warpwatch-test'
 const USER = 1000
 const SUITE = 'bookworm'
 const RECIPE = [
@@ -26,7 +27,7 @@ const printed = (command: string, args: readonly string[]): string => {
   return run.status === 0 ? run.stdout.trim() : ''
 }
 /** Debian's mirror as apt of this machine has it. */
-function mirror(): string | undefined {
+export function debianMirror(): string | undefined {
   const release = readFileSync('/etc/os-release', 'utf8')
   const codename = /^ID=debian$/m.test(release) ? /^VERSION_CODENAME=(\w+)$/m.exec(release)?.[1] : undefined
   const lines = printed('apt-get', ['indextargets', '--format', '$(RELEASE) $(COMPONENT) $(REPO_URI)', 'Identifier: Packages']).split('\n')
@@ -41,7 +42,7 @@ export const bareDebianMissing: string | undefined =
       ? 'needs root'
       : !['mmdebstrap', 'apt-get', 'git', 'npm'].every((name) => programPath(name) !== undefined)
         ? 'needs mmdebstrap, git and npm (apt-get install mmdebstrap git npm)'
-        : mirror() === undefined
+        : debianMirror() === undefined
           ? 'needs Debian, with its archive in apt’s sources'
           : spawnSync('unshare', ['--mount', '--pid', '--fork', '--uts', '--ipc', 'true']).status !== 0
             ? 'needs unshare, and the right to make namespaces'
@@ -50,11 +51,11 @@ export const bareDebianMissing: string | undefined =
 /** The archive of the root file system; about a minute from Debian's archive where it is not in the cache. */
 async function debianArchive(): Promise<string> {
   const name = `${SUITE}-${createHash('sha256').update(RECIPE.join('\n')).digest('hex').slice(0, 12)}`
-  const made = join(CACHE, `${name}.tar`)
+  const made = join(TEST_CACHE, `${name}.tar`)
   if (existsSync(made)) return made
-  mkdirSync(CACHE, { recursive: true })
-  for (const old of readdirSync(CACHE)) if (old.startsWith(SUITE)) rmSync(join(CACHE, old), { recursive: true })
-  const part = join(CACHE, `${SUITE}.part-${process.pid}.tar`)
+  mkdirSync(TEST_CACHE, { recursive: true })
+  for (const old of readdirSync(TEST_CACHE)) if (old.startsWith(SUITE)) rmSync(join(TEST_CACHE, old), { recursive: true })
+  const part = join(TEST_CACHE, `${SUITE}.part-${process.pid}.tar`)
   // A proxy and the like, as this machine's apt has them.
   const options = printed('apt-config', ['dump'])
     .split('\n')
@@ -62,7 +63,7 @@ async function debianArchive(): Promise<string> {
   const aptOptions = options.map((line) => `--aptopt=${line}`)
   // In memory: dpkg waits for the disk after each file.
   const script = 'mount -t tmpfs tmpfs /mnt && export TMPDIR=/mnt && exec mmdebstrap "$@"'
-  const args = [...RECIPE, ...aptOptions, SUITE, part, mirror() ?? '']
+  const args = [...RECIPE, ...aptOptions, SUITE, part, debianMirror() ?? '']
   await promisify(execFile)('unshare', ['--mount', 'sh', '-c', script, 'sh', ...args], { cwd: '/' })
   renameSync(part, made)
   return made
@@ -110,7 +111,7 @@ const childrenOf = (pid: number): readonly number[] => readFileSync(`/proc/${pid
 
 export async function startBareDebian(): Promise<BareDebian> {
   const archive = await debianArchive()
-  const npmCache = join(CACHE, 'npm')
+  const npmCache = join(TEST_CACHE, 'npm')
   mkdirSync(npmCache, { recursive: true })
   chownSync(npmCache, USER, USER)
   const work = mkdtempSync(join(tmpdir(), 'warpwatch-bare-debian-'))

@@ -19,7 +19,7 @@ export const dockerMissing: string | undefined =
         ? 'needs busybox (apt-get install busybox-static)'
         : undefined
 
-export type TestDocker = Pick<EngineClient, 'run' | 'call' | 'removeAll'> & {
+export type TestDocker = Pick<EngineClient, 'run' | 'call' | 'must' | 'removeAll'> & {
   readonly socketPath: string
   readonly inspectPid: (id: string) => Promise<number>
   /** Ends the daemon; its containers end with it. */
@@ -30,12 +30,31 @@ export type TestDocker = Pick<EngineClient, 'run' | 'call' | 'removeAll'> & {
 
 const IMAGE = 'warpwatch-test:1'
 
-/** `ramdisk`: the root is an initramfs, where neither pivot_root nor overlay mounts work. */
-export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Promise<TestDocker> {
-  const ramdisk = own.ramdisk ?? false
+/** A bridge for the daemon with the host's address on it, as Docker makes its own; in a range that is for tests alone (RFC 2544). */
+function addBridge(): string {
+  for (let tries = 0; ; tries++) {
+    const [name, net] = [`wwb${process.pid}`.slice(0, 15), Math.floor(Math.random() * 256)]
+    const ip = (...args: readonly string[]): string => execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    if (ip('-4', 'address', 'show').includes(` 198.18.${net}.`) && tries < 100) continue
+    ip('link', 'add', name, 'type', 'bridge')
+    ip('address', 'add', `198.18.${net}.1/24`, 'dev', name)
+    ip('link', 'set', name, 'up')
+    return name
+  }
+}
+
+export type DockerOptions = {
+  /** The root is an initramfs, where neither pivot_root nor overlay mounts work. */
+  readonly ramdisk?: boolean
+  /** Containers of the network `bridge` have addresses that this machine reaches; nothing else does. */
+  readonly bridge?: boolean
+}
+
+export async function startDocker({ ramdisk = false, bridge: bridged = false }: DockerOptions = {}): Promise<TestDocker> {
   if (DOCKERD === undefined || BUSYBOX === undefined) throw new Error(`expected dockerd and busybox: ${dockerMissing}`)
   const root = mkdtempSync(join(tmpdir(), 'warpwatch-docker-'))
   const socketPath = join(root, 'docker.sock')
+  const bridge = bridged ? addBridge() : undefined
   let daemon: ChildProcess | undefined
 
   const { run, call, must, removeAll } = createEngineClient(socketPath, IMAGE)
@@ -43,7 +62,13 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
 
   const startDaemon = async (): Promise<void> => {
     const logFile = openSync(join(root, 'dockerd.log'), 'a')
-    const flags = ['--iptables=false', '--ip6tables=false', '--bridge=none', `--storage-driver=${ramdisk ? 'vfs' : 'overlay2'}`]
+    const flags = [
+      '--iptables=false',
+      '--ip6tables=false',
+      '--ip-forward=false',
+      `--bridge=${bridge ?? 'none'}`,
+      `--storage-driver=${ramdisk ? 'vfs' : 'overlay2'}`,
+    ]
     const places = [
       `--host=unix://${socketPath}`,
       `--data-root=${join(root, 'data')}`,
@@ -78,6 +103,7 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
   return {
     socketPath,
     call,
+    must,
     run,
     removeAll,
     async inspectPid(id) {
@@ -89,6 +115,7 @@ export async function startDocker(own: { readonly ramdisk?: boolean } = {}): Pro
     async close() {
       await removeAll()
       await stopDaemon()
+      if (bridge !== undefined) execFileSync('ip', ['link', 'delete', bridge])
       try {
         // dockerd leaves this mount behind; without it gone the directory cannot be removed.
         execFileSync('umount', [join(root, 'exec/netns/default')], { stdio: 'ignore' })

@@ -14,6 +14,8 @@ export const BUSYBOX = programPath('busybox')
 
 export type CreateOptions = {
   readonly name: string
+  /** The client's own image unless another one is named. */
+  readonly image?: string
   readonly command: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly env?: readonly string[]
@@ -64,9 +66,9 @@ export function createEngineClient(socketPath: string, image: string): EngineCli
   return {
     call,
     must,
-    async run({ name, command, labels, env, host, tty = false }) {
+    async run({ name, image: other, command, labels, env, host, tty = false }) {
       const body = {
-        Image: image,
+        Image: other ?? image,
         Cmd: command,
         Labels: labels ?? {},
         Env: env ?? [],

@@ -4,7 +4,7 @@ import { readExposition } from '../exposition.ts'
 import { defineFamily, type Known } from '../family.ts'
 import { amount, flag, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { shareOf, sumOf } from '../pick.ts'
+import { highestOf, shareOf, sumOf } from '../pick.ts'
 import { readGgmlLog } from './ggml-log.ts'
 
 const wanted = (name: string): string | undefined => /^llamacpp:(.+)$/.exec(name)?.[1]
@@ -21,6 +21,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     kvUsage: shareOf(page, ['kv_cache_usage_ratio']),
     promptTokens: prompt,
     generationTokens: sumOf(page, ['tokens_predicted']),
+    // Named so since b6910, n_past_max before.
+    longestRequest: highestOf(page, ['n_tokens_max', 'n_past_max']),
     prefixHits: cached,
     prefixQueries: cached === undefined || prompt === undefined ? undefined : cached + prompt,
   })
@@ -36,6 +38,8 @@ const props = z.object({
   model_ftype: words,
   default_generation_settings: part(z.object({ n_ctx: amount })),
 })
+/** Of a file that does not name its type: `(guessed) all F32`. */
+const typeOf = (text: string | undefined): string | undefined => text?.replace(/^\(guessed\) /, '')
 const fileOf = (path: string | undefined): string | undefined => path?.split(/[\\/]/).at(-1)
 
 export function readProps(body: string): ServerFigures | undefined {
@@ -44,11 +48,12 @@ export function readProps(body: string): ServerFigures | undefined {
   const { role, build_info: version, is_sleeping: asleep, total_slots: slots, default_generation_settings: settings } = found
   if (role === 'router') return figures({ router: true, version, state: 'ready' })
   if (slots === undefined && version === undefined) return undefined
-  const model = found.model_alias ?? fileOf(found.model_path)
+  // Newer ones give the path as the name of what has none.
+  const model = found.model_alias === found.model_path ? fileOf(found.model_path) : (found.model_alias ?? fileOf(found.model_path))
   return figures({
     version,
     models: model === undefined ? undefined : [model],
-    quantization: found.model_ftype,
+    quantization: typeOf(found.model_ftype),
     context: settings?.n_ctx,
     state: asleep === true ? 'sleeping' : 'ready',
   })
@@ -97,7 +102,7 @@ export function readModels(body: string): ServerFigures | undefined {
   const loaded = data.filter(({ status }) => status === undefined || status.value === 'loaded' || status.value === 'sleeping')
   return figures({
     models: loaded.flatMap(({ id }) => fileOf(id) ?? []).slice(0, 8),
-    quantization: loaded[0]?.meta?.ftype,
+    quantization: typeOf(loaded[0]?.meta?.ftype),
     context: loaded[0]?.meta?.n_ctx,
   })
 }

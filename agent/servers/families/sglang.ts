@@ -1,6 +1,6 @@
 // SGLang. Its /health makes a token and its /server_info holds keys: neither is ever asked.
 import * as z from 'zod/mini'
-import { readExposition } from '../exposition.ts'
+import { readExposition, type Exposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
@@ -20,18 +20,38 @@ const split = (weights?: MemoryFigure, cache?: MemoryFigure, graphs?: MemoryFigu
   ...(graphs === undefined ? {} : { graphs }),
 })
 
+/** With --enable-metrics-for-all-schedulers each tensor- and pipeline-parallel rank says the same of the requests that they compute together. */
+const ofFirstRanks = (page: Exposition): Exposition =>
+  new Map(
+    [...page].map(([name, samples]) => {
+      const first = samples.filter(({ labels }) => RANKS.every((rank) => (labels[rank] ?? '0') === '0'))
+      return [name, first.length === 0 ? samples : first]
+    }),
+  )
+const RANKS = ['tp_rank', 'pp_rank', 'moe_ep_rank']
+
+function usageOf(page: Exposition): number | undefined {
+  const [used, most] = [sumOf(page, ['num_used_tokens', 'kv_used_tokens']), sumOf(page, ['max_total_num_tokens'])]
+  return shareOf(page, ['token_usage']) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+}
+
 export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
-  if (page.size === 0) return undefined
+  const whole = readExposition(body, wanted)
+  if (whole.size === 0) return undefined
+  const page = ofFirstRanks(whole)
+  const cached = sumOf(page, ['cached_tokens'])
   const names = labelValues(page, 'model_name')
   return figures({
     models: names.length > 0 ? names : labelValues(page, 'name', ['num_requests_running', 'token_usage']),
     state: 'ready',
     running: sumOf(page, ['num_running_reqs', 'num_requests_running']),
     waiting: sumOf(page, ['num_queue_reqs', 'num_requests_waiting', 'queue_req']),
-    kvUsage: shareOf(page, ['token_usage']),
-    kvCapacityTokens: highestOf(page, ['max_total_num_tokens']),
+    kvUsage: usageOf(page),
+    // One for each data-parallel engine.
+    kvCapacityTokens: sumOf(page, ['max_total_num_tokens']),
     preemptions: sumOf(page, ['num_retracted_requests']),
+    prefixHits: cached,
+    prefixQueries: cached === undefined ? undefined : sumOf(page, ['prompt_tokens']),
     prefixHitRatio: shareOf(page, ['cache_hit_rate']),
     promptTokens: sumOf(page, ['prompt_tokens']),
     generationTokens: sumOf(page, ['generation_tokens']),
@@ -39,11 +59,11 @@ export function readMetrics(body: string): ServerFigures | undefined {
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
     context: highestOf(page, ['context_len']),
-    // Of one rank each; graphs by phase.
+    // Of each rank that reports; graphs by phase.
     memory: split(
-      memory(sumOf(page, ['weight_memory_usage_gb']), 'gauge'),
-      memory(sumOf(page, ['kv_cache_memory_usage_gb']), 'gauge'),
-      memory(sumOf(page, ['graph_memory_usage_gb']), 'gauge'),
+      memory(sumOf(whole, ['weight_memory_usage_gb']), 'gauge'),
+      memory(sumOf(whole, ['kv_cache_memory_usage_gb']), 'gauge'),
+      memory(sumOf(whole, ['graph_memory_usage_gb']), 'gauge'),
     ),
   })
 }
@@ -72,7 +92,10 @@ export function readLoads(body: string): ServerFigures | undefined {
     const values = found.flatMap((one) => pick(one) ?? [])
     return values.length === 0 ? undefined : values.reduce((all, value) => all + value, 0)
   }
-  const usages = found.flatMap(({ token_usage: usage }) => usage ?? [])
+  const usages = found.flatMap(
+    ({ token_usage: usage, num_used_tokens: used, max_total_num_tokens: most }) =>
+      usage ?? (used === undefined || most === undefined || most <= 0 ? [] : used / most),
+  )
   return figures({
     state: 'ready',
     running: sum((one) => one.num_running_reqs),

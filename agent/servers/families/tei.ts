@@ -24,7 +24,13 @@ export function readMetrics(body: string): ServerFigures | undefined {
   })
 }
 
-const info = z.object({ model_id: z.string(), model_type: z.unknown(), version: words, max_input_length: amount, tokenization_workers: z.unknown() })
+const info = z.object({
+  model_id: z.string(),
+  model_type: z.unknown(),
+  version: words,
+  max_input_length: amount,
+  tokenization_workers: z.optional(z.unknown()),
+})
 export function readInfo(body: string): ServerFigures | undefined {
   const found = readJson(body, info)
   if (found === undefined) return undefined

@@ -15,6 +15,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
   if (page.size === 0) return undefined
   const budget = highestOf(page, ['batch_max_total_tokens'])
   const used = highestOf(page, ['batch_current_max_tokens'])
+  // Tokens of prompts that the prefix cache held.
+  const skipped = sumOf(page, ['request_skipped_tokens_sum'])
   return figures({
     state: 'ready',
     running: sumOf(page, ['batch_current_size']),
@@ -23,6 +25,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     kvUsage: budget === undefined || used === undefined || budget <= 0 ? undefined : Math.min(1, used / budget),
     kvCapacityTokens: budget,
     promptTokens: sumOf(page, ['request_input_length_sum']),
+    prefixHits: skipped,
+    prefixQueries: skipped === undefined ? undefined : sumOf(page, ['request_input_length_sum']),
     generationTokens: sumOf(page, ['request_generated_tokens_sum']),
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['request_success']), wordOf: () => 'completed' },
@@ -63,7 +67,9 @@ export const tgi = defineFamily({
   ],
   log: (text) => {
     const tokens = /Setting max batch total tokens to (\d+)/.exec(text)?.[1]
-    return figures({ kvCapacityTokens: tokens === undefined ? undefined : Number(tokens) })
+    const [, blocks, size] = /KV-cache blocks: (\d+), size: (\d+)/.exec(text) ?? []
+    const inBlocks = blocks === undefined ? undefined : Number(blocks) * Number(size)
+    return figures({ kvCapacityTokens: tokens === undefined ? inBlocks : Number(tokens) })
   },
   engineApart: true,
 })

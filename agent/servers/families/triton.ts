@@ -3,6 +3,7 @@ import { readExposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { readTrtllmLog } from './trtllm-log.ts'
 import { lookup } from '../../text/lookup.ts'
 
 const wanted = (name: string): string | undefined => (/^nv_(?:inference|trt_llm)_/.test(name) ? name : undefined)
@@ -41,12 +42,5 @@ export const triton = defineFamily({
     read: ({ body }) => readMetrics(body),
   },
   pages: [{ path: '/metrics', rate: 'scrape', read: readMetrics }],
-  log: (text) => {
-    const tokens = /Using (\d+) tokens in paged KV cache/.exec(text)?.[1]
-    const bytes = /Allocate (\d+) bytes for k\/v cache/.exec(text)?.[1]
-    return figures({
-      kvCapacityTokens: tokens === undefined ? undefined : Number(tokens),
-      memory: bytes === undefined ? undefined : { kv_cache: { bytes: Number(bytes), source: 'log' } },
-    })
-  },
+  log: readTrtllmLog,
 })

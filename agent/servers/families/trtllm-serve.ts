@@ -5,6 +5,7 @@ import { defineFamily } from '../family.ts'
 import { readJson } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 import { finishedReason, highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { readTrtllmLog } from './trtllm-log.ts'
 
 const wanted = (name: string): string | undefined => /^trtllm[:_](.+)$/.exec(name)?.[1]
 
@@ -12,12 +13,13 @@ export function readMetrics(body: string): ServerFigures | undefined {
   const page = readExposition(body, wanted)
   if (page.size === 0) return undefined
   const [blocks, each] = [highestOf(page, ['kv_cache_max_blocks']), highestOf(page, ['kv_cache_tokens_per_block'])]
+  const used = highestOf(page, ['kv_cache_used_blocks'])
   return figures({
     models: labelValues(page, 'model_name'),
     state: 'ready',
     running: sumOf(page, ['num_requests_running']),
     waiting: sumOf(page, ['num_requests_waiting']),
-    kvUsage: shareOf(page, ['kv_cache_utilization']),
+    kvUsage: shareOf(page, ['kv_cache_utilization']) ?? (used === undefined || blocks === undefined || blocks <= 0 ? undefined : Math.min(1, used / blocks)),
     kvCapacityTokens: blocks === undefined || each === undefined ? undefined : blocks * each,
     prefixHitRatio: shareOf(page, ['kv_cache_hit_rate']),
     promptTokens: sumOf(page, ['prompt_tokens']),
@@ -48,4 +50,5 @@ export const trtllmServe = defineFamily({
   },
   proofIsWeak: true,
   pages: [{ path: '/prometheus/metrics', rate: 'scrape', read: readMetrics }],
+  log: readTrtllmLog,
 })

@@ -43,7 +43,9 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   let notBefore = 0
   let asleepWith: number | undefined
   const absent = new Set<string>()
-  const rare = new Map<string, { readonly t: number; readonly figures: ServerFigures }>()
+  const rare = new Map<string, ServerFigures>()
+  /** Also of a page that said nothing that can be read. */
+  const askedAt = new Map<string, number>()
   let proof: ServerFigures = {}
   let last: ServerFigures = {}
 
@@ -69,7 +71,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   const failed = (t: number, why: string): Said => {
     failures++
     if (failures >= FAILURES) notBefore = t + BACK_OFF_MS
-    last = joined(...[...rare.values()].map((one) => one.figures), proof)
+    last = joined(...rare.values(), proof)
     return said({}, why)
   }
   const refused = (): Said => {
@@ -102,7 +104,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   }
 
   const isDue = ({ path, rate, when }: Page, t: number, now: ServerFigures): boolean =>
-    !absent.has(path) && (rate === 'scrape' || t - (rare.get(path)?.t ?? -Infinity) >= RARE_MS) && (when?.({ argv, figures: now }) ?? true)
+    !absent.has(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS) && (when?.({ argv, figures: now }) ?? true)
 
   return async (t, heldBytes) => {
     if (stranger) return { ...said({}), isStranger: true }
@@ -119,8 +121,9 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
     }
     let fresh: ServerFigures = {}
     for (const page of family.pages) {
-      const whole = joined(fresh, ...[...rare.values()].map((one) => one.figures), proof)
+      const whole = joined(fresh, ...rare.values(), proof)
       if (!isDue(page, t, whole)) continue
+      askedAt.set(page.path, t)
       const got = await get(page.path)
       if (got.kind === 'key') return refused()
       if (got.kind === 'loading') return loading()
@@ -133,14 +136,14 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
       const read = page.read(got.body, { argv, figures: whole })
       if (read === undefined) continue
       fresh = joined(fresh, read)
-      if (page.rate === 'rare') rare.set(page.path, { t, figures: read })
+      if (page.rate === 'rare') rare.set(page.path, read)
       if (read.state === 'sleeping') {
         asleepWith = heldBytes
         break
       }
     }
     failures = 0
-    last = joined(fresh, ...[...rare.values()].map((one) => one.figures), proof)
+    last = joined(fresh, ...rare.values(), proof)
     return said(fresh)
   }
 }

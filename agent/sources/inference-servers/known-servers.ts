@@ -72,7 +72,9 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
     return createAsker({ recognised, base, argv, client, signal, ...(key === undefined ? {} : { key }) })
   }
-  const keyOf = ({ pid, startTicks, reach, recognised }: FoundServer): string => `${pid} ${startTicks} ${reach?.url ?? ''} ${recognised.family.id}`
+  // With its container, whose name may come later than the process is seen: an engine is asked when the agent has connected to it.
+  const keyOf = ({ pid, startTicks, reach, recognised, container = '' }: FoundServer): string =>
+    `${pid} ${startTicks} ${reach?.url ?? ''} ${recognised.family.id} ${container}`
   const enginesOf = ({ holders }: FoundServer): Server['engines'] =>
     holders.flatMap((pid) => {
       const startTicks = identify(pid)?.startTicks
@@ -118,8 +120,9 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
         const server = known === undefined ? serverOf(found, isAlone) : { ...known, found, engines: enginesOf(found) }
         next.set(server.key, server)
       }
+      const isFound = ({ pid, startTicks }: FoundServer): boolean => all.some((one) => one.pid === pid && one.startTicks === startTicks)
       for (const [key, server] of servers) {
-        if (server.found === undefined || next.has(key) || !lives(server.found)) continue
+        if (server.found === undefined || isFound(server.found) || !lives(server.found)) continue
         // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of.
         if (server.engines.some(lives) || server.recognised.family.engineApart === true) next.set(key, server)
       }

@@ -35,6 +35,8 @@ export function readingsOf({ labels, server, url, figures, recent }: Told): read
   add(metrics.inferenceRequestsWaiting, figures.waiting)
   add(metrics.inferenceKvCacheUsageRatio, figures.kvUsage)
   add(metrics.inferenceKvCacheCapacityTokens, figures.kvCapacityTokens)
+  add(metrics.inferenceContextTokens, context)
+  add(metrics.inferenceLongestRequestTokens, figures.longestRequest)
   add(metrics.inferencePreemptionsTotal, figures.preemptions)
   add(metrics.inferenceOffloadedRatio, figures.offloadedRatio)
   add(metrics.inferenceTokensTotal, figures.promptTokens, { type: 'prompt' })

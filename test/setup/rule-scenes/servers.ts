@@ -1,5 +1,13 @@
 // Inference servers with what their detectors look for, and with what only looks like it.
-import { cacheReservedIdle, engineDead, kvCacheStarved, modelLoadStuck, modelOnCpu, serverUnderfed } from '../../../agent/diagnosis/detectors/index.ts'
+import {
+  cacheReservedIdle,
+  contextOversized,
+  engineDead,
+  kvCacheStarved,
+  modelLoadStuck,
+  modelOnCpu,
+  serverUnderfed,
+} from '../../../agent/diagnosis/detectors/index.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import { hostEvents, says, type HostNow, type ServerNow } from '../../unit/detectors/server-scene.ts'
 import { within, type RuleScene } from './scene.ts'
@@ -86,5 +94,23 @@ export const serverScenes: readonly RuleScene[] = [
     5 * HOURS,
     4 * HOURS,
     0,
+  ),
+  ...(
+    [
+      ['a context eight times as long as any request', true, 'llama.cpp', 4_000],
+      ['a context that a request has used', false, 'llama.cpp', 20_000],
+      ['a long context over a shared pool', false, 'vllm', 4_000],
+    ] as const
+  ).map(([name, fires, server, longest]) =>
+    scene(
+      name,
+      contextOversized,
+      fires,
+      // The longest request since the start: a longer one stays the longest.
+      (second) => one(second, { kv: 0.08, context: 32_768, longest: second < 1.15 * HOURS ? longest : 20_000 }, { server, context: 32_768, gib: 72 }),
+      1.3 * HOURS,
+      1.3 * HOURS,
+      0,
+    ),
   ),
 ]

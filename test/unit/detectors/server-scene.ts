@@ -96,9 +96,13 @@ export const says = (of: {
   readonly offloaded?: number
   readonly weightsGib?: number
   readonly cacheGib?: number
+  readonly context?: number
+  readonly longest?: number
 }): Values => ({
   inference_requests_running: of.running,
   inference_requests_waiting: of.waiting,
+  inference_context_tokens: of.context,
+  inference_longest_request_tokens: of.longest,
   inference_kv_cache_usage_ratio: of.kv,
   inference_kv_cache_capacity_tokens: of.cacheGib === undefined ? undefined : 100_000,
   inference_preemptions_total: of.preempted,

@@ -8,8 +8,8 @@ import { serverScenes } from '../../setup/rule-scenes/servers.ts'
 import { timeOf } from '../../setup/rule-scenes/scene.ts'
 import { hostEvents, says } from './server-scene.ts'
 
-const { kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle } = registry
-const definitions = [kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle]
+const { kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized } = registry
+const definitions = [kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized]
 
 function faultsOf(seconds: number, tell: (second: number) => readonly Event[]): readonly Finding[] {
   const detection = createDetection({
@@ -63,6 +63,13 @@ describe('figures that fit', () => {
     // 40 GiB × (1 − 0.08 × 1.2) = 36.16 GiB of 80: 0.9 − 0.452.
     expect(said).toContain('--gpu-memory-utilization 0.45 instead of 0.9')
   })
+  test('a context that holds the longest request with a quarter to spare, for each of the requests in parallel', () => {
+    const said = textOf('a context eight times as long as any request')
+    expect(said).toContain('keeps 40.00 GiB of GPU 0 for requests of 32768 tokens. Its longest request had 4000 tokens')
+    // 4,000 × 1.25 = 5,000, in steps of 1,024: 5,120; 100,000 tokens of cache are three times 32,768. 40 GiB × (1 − 5,120 / 32,768).
+    expect(said).toContain('--ctx-size 15360 (5120 tokens for each of 3 requests): it frees about 33.75 GiB')
+    expect(said).toContain('--cache-type-k q8_0')
+  })
 })
 
 test('eight hours of ordinary load of four servers: none', () => {
@@ -94,7 +101,13 @@ test('eight hours of ordinary load of four servers: none', () => {
         loads
           ? { name: 'ollama', server: 'ollama', state: 'loading', gib: (second % 7_200) / 40, cores: 2 }
           : { name: 'ollama', server: 'ollama', gib: 6, values: says({ offloaded: 0 }) },
-        { name: 'night', server: 'llama.cpp', state: day < 0.1 ? 'sleeping' : 'ready', gib: 2, values: says({ running: 0, waiting: 0, generated: 0 }) },
+        {
+          name: 'night',
+          server: 'llama.cpp',
+          state: day < 0.1 ? 'sleeping' : 'ready',
+          gib: 2,
+          values: says({ running: 0, waiting: 0, generated: 0, context: 8_192, longest: 3_000, cacheGib: 4 }),
+        },
       ],
       others: [{ pid: 4_000 + Math.floor(second / 3_000), container: 'notebook', gib: 2 }],
     })

@@ -63,6 +63,7 @@ test('a row for each server, with what it tells and why something is missing', a
       version: '0.23.1',
       model: 'org/m',
       context: '4096',
+      context_tokens: 4_096,
       state: 'ready',
       url: 'http://127.0.0.1:8000',
       requests_running: 2,

@@ -49,6 +49,18 @@ export function makeProc(processes: readonly MadeProcess[]) {
       rmSync(join(root, String(pid)), { recursive: true })
       living.delete(pid)
     },
+    /** A process that has listened on nothing begins to. */
+    listen: (pid: number, port: number): void => {
+      const made = living.get(pid)
+      if (made === undefined) return
+      rmSync(join(root, String(pid)), { recursive: true })
+      add({ ...made, listens: [{ host: 'any', port }] })
+    },
+    /** A container of a process that becomes known later than the process. */
+    contain: (pid: number, container: NonNullable<MadeProcess['container']>): void => {
+      const made = living.get(pid)
+      if (made !== undefined) living.set(pid, { ...made, container })
+    },
     identify: (pid: number): ProcessIdentity | undefined => {
       const made = living.get(pid)
       return made === undefined

@@ -1,6 +1,8 @@
 // The source of inference servers on a made /proc, with real HTTP servers that record what they are asked.
+import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import type { Event, Scrape } from '../../../agent/model/event.ts'
+import { FAMILIES } from '../../../agent/servers/recognise.ts'
 import { createInferenceServersSource } from '../../../agent/sources/inference-servers.ts'
 import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
 import type { ServersConfig } from '../../../agent/sources/inference-servers/known-servers.ts'
@@ -134,6 +136,24 @@ test('an engine that ended behind a port that answers is dead, and what has ende
   expect(await round()).toBeUndefined()
 })
 
+test('a container whose name becomes known later gives its name to the server, which stays one', async () => {
+  const { port } = await standIn(vllmPages())
+  const { round, proc } = run(vllm(port), [HOLDER])
+  expect(infos(await round())).toMatchObject([{ name: `vllm:${port}`, container: '' }])
+  for (const pid of [100, 101]) proc.contain(pid, { name: 'chat' })
+  expect(infos(await round())).toMatchObject([{ name: 'chat', container: 'chat', state: 'ready' }])
+})
+
+test('a server that has loaded is one, not one that loads beside one that answers', async () => {
+  const { port } = await standIn(vllmPages())
+  const [server, engine] = vllm(port)
+  if (server === undefined || engine === undefined) throw new Error('expected a server and its engine')
+  const { round, proc } = run([{ ...server, listens: [] }, engine], [HOLDER])
+  expect(infos(await round())).toMatchObject([{ state: 'loading' }])
+  proc.listen(100, port)
+  expect(infos(await round())).toMatchObject([{ state: 'ready', url: `http://127.0.0.1:${port}` }])
+})
+
 test('bound but not yet listening: it loads', async () => {
   const [server, engine] = vllm(8_000)
   const { round } = run(server === undefined || engine === undefined ? [] : [{ ...server, listens: [] }, engine], [HOLDER])
@@ -200,6 +220,51 @@ test('endless, huge and garbage answers cost a gap, and after three it is left a
   expect(values(first)).toEqual({ server_info: 1 })
   for (let count = 0; count < 6; count++) await round()
   expect(answers).toBe(4)
+})
+
+test.each([
+  ['garbage', (answer: ServerResponse) => void answer.end(Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 73) % 256)))],
+  ['200 MB that it announces', (answer: ServerResponse) => void answer.writeHead(200, { 'content-length': 200 * 2 ** 20 }).write('x'.repeat(2 ** 20))],
+  ['a page that stops in the middle', (answer: ServerResponse) => void answer.writeHead(200, { 'content-length': 1_000 }).write(METRICS(0).slice(0, 100))],
+  ['no answer for as long as one waits', () => {}],
+  ['a connection that ends at once', (answer: ServerResponse) => void answer.destroy()],
+  ['headers without an end', (answer: ServerResponse) => void answer.socket?.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2 ** 17)}`)],
+])('%s costs a gap or nothing: what else it said stays, and another server is asked as always', async (_, metrics) => {
+  const open: ServerResponse[] = []
+  const broken = await webServer((request, answer) => {
+    open.push(answer)
+    if (request.url === '/version') answer.end('{"version":"1"}')
+    else metrics(answer)
+  })
+  endings.push(() => open.forEach((one) => one.destroy()))
+  const { asked, port } = await standIn(vllmPages())
+  const { round } = run(vllm(Number(new URL(broken.url).port)), [HOLDER], { add: { other: `vllm http://127.0.0.1:${port}` } })
+  const first = await round()
+  expect(infos(first).map(({ version }) => version)).toEqual(expect.arrayContaining(['1', '0.23.1']))
+  // Nothing of the broken one is made up.
+  expect((first?.readings ?? []).filter(({ series: { metric } }) => metric.name === 'warpwatch_inference_requests_running')).toHaveLength(1)
+  expect(asked).toContain('GET /metrics')
+})
+
+test('of each family only its own pages are asked, by GET, once in five seconds at most', async () => {
+  for (const family of FAMILIES) {
+    const asked: { readonly what: string; readonly at: number }[] = []
+    let at = 0
+    const server = await webServer((request, answer) => {
+      asked.push({ what: `${request.method ?? ''} ${request.url ?? ''}`, at })
+      answer.end('{}')
+    })
+    const { round } = run([], [], { add: { one: `${family.id} ${server.url}` } })
+    for (; at < 14; at++) await round()
+    const allowed = [family.proof.path, ...family.pages.map(({ path }) => path)].map((path) => `GET ${path}`)
+    expect(asked.length).toBeGreaterThan(0)
+    expect(asked.filter(({ what }) => !allowed.includes(what))).toEqual([])
+    const inOneRound = Map.groupBy(asked, ({ what, at: round }) => `${round} ${what}`)
+    // What proves a family may be one of its pages, asked then for what it says.
+    expect([...inOneRound].filter(([key, all]) => all.length > (key === `0 GET ${family.proof.path}` ? 2 : 1))).toEqual([])
+    const seldom = new Set(family.pages.filter(({ rate }) => rate === 'rare').map(({ path }) => `GET ${path}`))
+    for (const what of seldom) expect(asked.filter((one) => one.what === what).length).toBeLessThanOrEqual(what === `GET ${family.proof.path}` ? 3 : 2)
+  }
 })
 
 test('in a network namespace of its own and nobody who can connect inside: the reason, and never the same port of the host', async () => {

@@ -22,6 +22,8 @@ export type ServerRow = {
   readonly layers: string | undefined
   readonly running: number | undefined
   readonly waiting: number | undefined
+  /** Tokens of the longest request since it started. */
+  readonly longest: number | undefined
   readonly kvUsage: number | undefined
   readonly kvTokens: number | undefined
   readonly preemptions: number | undefined
@@ -32,9 +34,10 @@ export type ServerRow = {
 }
 type Draft = { -readonly [Key in keyof ServerRow]: ServerRow[Key] }
 
-const SCALARS: Readonly<Record<string, 'running' | 'waiting' | 'kvUsage' | 'kvTokens' | 'preemptions' | 'offloaded'>> = {
+const SCALARS: Readonly<Record<string, 'running' | 'waiting' | 'longest' | 'kvUsage' | 'kvTokens' | 'preemptions' | 'offloaded'>> = {
   [inference.inferenceRequestsRunning.name]: 'running',
   [inference.inferenceRequestsWaiting.name]: 'waiting',
+  [inference.inferenceLongestRequestTokens.name]: 'longest',
   [inference.inferenceKvCacheUsageRatio.name]: 'kvUsage',
   [inference.inferenceKvCacheCapacityTokens.name]: 'kvTokens',
   [inference.inferencePreemptionsTotal.name]: 'preemptions',
@@ -71,6 +74,7 @@ function draftOf(present: Present, labels: Labels): Draft {
     layers: worth(labels['layers']),
     running: undefined,
     waiting: undefined,
+    longest: undefined,
     kvUsage: undefined,
     kvTokens: undefined,
     preemptions: undefined,
