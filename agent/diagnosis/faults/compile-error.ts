@@ -30,7 +30,7 @@ function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: lim
 export const compileError = ruleFamily({
   id: 'compile-error',
   kind: 'compile_error',
-  literals: ['out of resource: '],
+  literals: ['out of resource: ', 'Could not find any implementation for node'],
   facts,
   rules: [
     {
@@ -42,6 +42,20 @@ export const compileError = ruleFamily({
           ? `A Triton kernel needs ${match[2]} bytes (${gib(Number(match[2]))}) of the GPU's on-chip shared memory, and a multiprocessor of this GPU gives it ${match[3]} (${gib(Number(match[3]))}).`
           : `A Triton kernel needs ${match[2]} ${match[1]}, and this GPU gives it ${match[3]}.`,
       remedies,
+    },
+    {
+      // TensorRT tries its kernels for each layer; none ran.
+      pattern: /Could not find any implementation for node \{?([^\s}]{1,80})/,
+      severity: 'critical',
+      title: 'TensorRT has no kernel for a layer',
+      verdict: ({ match }) =>
+        `TensorRT found no kernel for ${match[1]} that runs on this GPU within the limits of the build: too little memory to try them, or a type or shape that none supports.`,
+      remedies: [
+        { text: 'Give the builder more memory (memPoolSize, workspace) and stop other programs on the GPU: kernels that do not fit are left out.' },
+        { text: 'Allow another precision for the layer (FP16 beside INT8 or FP8), or simplify the graph there.' },
+        { text: 'Build with a newer TensorRT: releases add kernels.', command: 'pip list | grep -i tensorrt' },
+      ],
+      facts: () => ({}),
     },
   ],
 })

@@ -150,6 +150,10 @@ export const diskFull = ruleFamily({
       verdict: ({ match, message, text, at }) => {
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
+        if (/low on resource: ephemeral-storage/.test(message)) {
+          const used = /Container ([\w.-]{1,60}) was using (\w{1,20})/.exec(message)
+          return `Kubernetes evicted the pod because the disk of its node was nearly full${used === null ? '' : `; container ${used[1]} had written ${used[2]}`}.`
+        }
         if (LAYER.test(message))
           return 'Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) is full.'
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]

@@ -1,6 +1,6 @@
 // The job ended badly, and only a code or a reason is known.
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
-import { runsPython } from '../who-runs.ts'
+import { runsPython, serverSteps } from '../who-runs.ts'
 
 export const jobFailed: EndKind = {
   kind: 'job_failed',
@@ -14,13 +14,18 @@ export const jobFailed: EndKind = {
     const words = quote(told)
     return `The job ended${code === undefined ? ' badly' : ` with exit code ${code}`}${reason === undefined ? '' : ` (${reason})`}${words === '' ? '' : `: "${words}"`}. The text does not say more about why.`
   },
-  remedies: ({ facts: { exit_code: code, rank }, situation }) => [
+  remedies: ({ facts: { exit_code: code, rank }, situation, error }) => [
     rank !== undefined || situation.distributed
       ? {
           text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
           command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
         }
       : { text: "Look at the program's own output just before its end; it may be in another file." },
+    serverSteps(situation),
+    /waiting for llama runner to start/.test(error?.message ?? '') && {
+      text: 'Loading took longer than Ollama waits (5 min): a slow disk or host memory that swaps. Let it wait longer.',
+      command: 'export OLLAMA_LOAD_TIMEOUT=20m',
+    },
     code === 126 && { text: 'Code 126: the file was found but cannot be executed.', command: 'ls -l <PROGRAM>' },
     code === 127 && { text: 'Code 127: the program was not found.', command: 'command -v <PROGRAM>' },
     situation.programs.has('kubernetes') && { text: 'See the events of the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },

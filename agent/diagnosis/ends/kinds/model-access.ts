@@ -26,7 +26,7 @@ export const modelAccess: EndKind = {
       status,
     ),
     says(
-      /pull model manifest|repository .{0,80} (?:does not exist|not found) .{0,60}(?:hub|huggingface|modelscope)|model ['"`]?[\w.:/-]{2,80}['"`]? (?:was )?not found, try pulling/i,
+      /pull model manifest(?![^\n]{0,200}(?:dial tcp|lookup \S{1,80} on|server misbehaving|no such host|i\/o timeout|connection (?:refused|reset)))|repository .{0,80} (?:does not exist|not found) .{0,60}(?:hub|huggingface|modelscope)|model ['"`]?[\w.:/-]{2,80}['"`]? (?:was )?not found, try pulling/i,
       WEIGHT.message,
       status,
     ),

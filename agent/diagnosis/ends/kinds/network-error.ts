@@ -14,6 +14,11 @@ export const networkError: EndKind = {
   stage: 'consequence',
   severity: 'critical',
   claims: anyOf(
+    // Go's resolver and dialer
+    says(
+      /dial (?:tcp|udp)[^\n]{0,200}(?:no such host|server misbehaving|i\/o timeout|connection refused|network is unreachable)|lookup \S{1,120} on \S{1,60}: /,
+      WEIGHT.message,
+    ),
     raises(
       /^(?:Connection(?:Refused|Reset|Aborted|Closed)?Error|ConnectError|NewConnectionError|MaxRetryError|ConnectTimeout|ReadTimeout|ConnectTimeoutError|ReadTimeoutError|ReadError|WriteError|RemoteProtocolError|RemoteDisconnected|ProxyError|SSLError|SSLCertVerificationError|URLError|gaierror|herror|NameResolutionError|ClientConnectorError|ServerDisconnectedError|EndpointConnectionError|Rendezvous\w{1,30}Error|DistStoreError|DistNetworkError|_InactiveRpcError|AioRpcError|ServiceUnavailable|UnknownHostException|ConnectException|SocketTimeoutException|NoRouteToHostException|APIConnectionError|IncompleteRead|ChunkedEncodingError|ProtocolError)$/,
     ),

@@ -1,5 +1,9 @@
 // The system refuses access to a file, a folder or a device.
-import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+
+/** A service answered so, not the system. */
+const ofService = ({ error, facts }: EndTold): boolean =>
+  facts.path === undefined && facts.errno === undefined && /n.t? have (?:the )?permissions? to\b/.test(error?.message ?? '')
 
 export const permissionDenied: EndKind = {
   kind: 'permission_denied',
@@ -10,11 +14,26 @@ export const permissionDenied: EndKind = {
       const path = pathIn(match.input) ?? /^([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
       return path === undefined ? {} : { path }
     }),
+    // Of a service, not a file.
+    says(/(?:do|does)(?: not|n't) have (?:the )?permissions? to\b/, WEIGHT.exception + 0.5),
     raises(/^(?:PermissionError|AccessDeniedException|AccessDenied)$/, WEIGHT.errno),
   ),
   title: ({ facts: { path } }) => `Access denied${path === undefined ? '' : `: ${path}`}`,
-  verdict: (told) => saying(told, `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? 'a file that it needs'}`),
-  remedies: ({ facts: { path, errno }, situation }) => {
+  verdict: (told) =>
+    saying(
+      told,
+      `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? (ofService(told) ? 'what it asked a service for' : 'a file that it needs')}`,
+    ),
+  remedies: (told) => {
+    const {
+      facts: { path, errno },
+      situation,
+    } = told
+    if (ofService(told))
+      return [
+        { text: 'See with which account or key the job is logged in there, and whether that one belongs to the project it writes to.' },
+        { text: 'Correct the name of the project or owner: an account that is not a member gets the same answer.' },
+      ]
     const shown = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path : undefined
     return [
       {

@@ -71,7 +71,8 @@ const FORMS: readonly Form[] = [
 ]
 /** A record of level ERROR, and c10d's: its message is judged as that of an exception. */
 const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
-/** glog's and klog's: the level is a letter before the date. */
+/** vLLM's, and glog's and klog's with a letter for the level before the date. */
+const LOGGER_ERROR = /^(?:\([^()\n]{1,80}\) ?)?(?:ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? \[[\w./-]{1,80}:\d{1,6}\] (?<message>[^\n]{8,600})/
 const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80}:\d{1,6}\] ?(?<message>[^\n]{8,600})/
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. */
@@ -117,7 +118,7 @@ export function createLineReader(): LineReader {
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined) lastWords = signOf(line, 'message', message)
       const record =
-        KLOG_ERROR.exec(line.raw)?.groups?.['message'] ??
+        (KLOG_ERROR.exec(line.raw) ?? LOGGER_ERROR.exec(line.raw))?.groups?.['message'] ??
         (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)
       if (record !== undefined) found(signOf(line, 'record', record))
     },

@@ -34,4 +34,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: CUDA error: too many resources requested for launch',
     kinds: ['compile_error'],
   },
+  {
+    name: 'TensorRT has no kernel',
+    text: '[E] Error[10]: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[/enc/Add...]}.)',
+    kinds: ['compile_error'],
+  },
 ]

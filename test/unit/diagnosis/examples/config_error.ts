@@ -39,4 +39,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "llama_model_load: error loading model: error loading model architecture: unknown model architecture: 'nova9'\nllama_load_model_from_file: failed to load model",
     kinds: ['config_error'],
   },
+  {
+    name: 'a padding token',
+    text: 'ValueError: Asking to pad but the tokenizer does not have a padding token. Please select a token to use as `pad_token`.',
+    kinds: ['config_error'],
+  },
 ]

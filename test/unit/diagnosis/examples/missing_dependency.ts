@@ -35,4 +35,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['missing_dependency'],
     facts: { module: 'xformers' },
   },
+  {
+    name: "behind vLLM's head",
+    text: "ERROR 03-11 11:20:31 [core.py:340] ImportError: cannot import name 'attn_fn' from 'ops_attn' (/opt/ops_attn/__init__.py)",
+    kinds: ['missing_dependency'],
+    facts: { module: 'ops_attn' },
+  },
 ]

@@ -23,4 +23,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'quiet: it recovers', text: 'step 10 loss 2.1\nstep 11 loss nan\nstep 12 loss 2.0\nstep 13 loss 1.9', kinds: [] },
   { name: 'quiet: a metric of an empty set', text: 'epoch 1 train_loss 0.4 val_loss nan\nepoch 2 train_loss 0.3 val_loss nan', kinds: [] },
+  {
+    name: 'a picture of NaNs',
+    text: 'modules.devices.NansException: A tensor with all NaNs was produced in VAE. Try --no-half-vae.',
+    kinds: ['nan_loss'],
+  },
 ]

@@ -26,4 +26,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '2026-03-02 10:00:00,000 WARNING up: Connection refused, retrying in 2 s\n2026-03-02 10:00:02,000 INFO up: sent',
     kinds: [],
   },
+  {
+    name: "Go's resolver",
+    text: 'Error: pull model manifest: Get "https://registry.example.com/v2/m/manifests/latest": dial tcp: lookup registry.example.com on 127.0.0.53:53: server misbehaving',
+    kinds: ['network_error'],
+  },
 ]

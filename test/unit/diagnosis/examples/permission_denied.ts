@@ -23,4 +23,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'a script that may not be executed, alone', text: './run.sh: Permission denied', kinds: ['permission_denied'] },
   { name: 'zsh says it the other way round', text: 'zsh: permission denied: ./run.sh', kinds: ['permission_denied'] },
+  {
+    name: 'a service refuses',
+    text: 'tracker.errors.CommError: It appears that you do not have permission to access the project lab/runs.',
+    kinds: ['permission_denied'],
+  },
 ]
