@@ -1,9 +1,7 @@
 // How Node is started for the agent; other commands run with Node's own settings.
 
-/**
- * A young generation of at most 2 MiB: the agent makes little garbage, and this keeps some 6 MiB of memory free (see docs/measurements.md). V8 in
- * its mode without haste wakes its own threads half as often, for the same CPU time: whoever samples once a second waits for no compiler. */
-const AGENT_FLAGS = ['--max-semi-space-size=2', '--efficiency-mode']
+/** A young generation of at most 2 MiB: the agent makes little garbage, and this keeps some 6 MiB of memory free (see docs/measurements.md). */
+const AGENT_FLAGS = ['--max-semi-space-size=2']
 
 /** Hours beside a job, a screen a second: a small young generation is worth more than speed (bench/top.ts: 34 MiB instead of 41). */
 const TOP_FLAGS = ['--max-semi-space-size=1']
