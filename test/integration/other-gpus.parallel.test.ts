@@ -41,7 +41,11 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
   test('one list, one page, and a container known by its process’s cgroup', async () => {
     const id = 'ab'.repeat(32)
     const root = plant(amdCard, xeCard(), {
-      files: { '/t/proc/900/cgroup': `0::/system.slice/docker-${id}.scope`, '/t/proc/900/comm': 'python3', '/t/proc/meminfo': 'MemTotal: 65000000 kB\nMemAvailable: 40000000 kB' },
+      files: {
+        '/t/proc/900/cgroup': `0::/system.slice/docker-${id}.scope`,
+        '/t/proc/900/comm': 'python3',
+        '/t/proc/meminfo': 'MemTotal: 65000000 kB\nMemAvailable: 40000000 kB',
+      },
     })
     const scene = mixedHost()
     await using agent = await startAgent({
@@ -56,12 +60,8 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
       },
       { what: 'readings of three cards', everyMs: 100 },
     )
-    const cards = page.samples.filter(({ name }) => name === 'warpwatch_gpu_info').map(({ labels }) => [labels['gpu'], labels['vendor']])
-    expect(cards.toSorted()).toEqual([
-      ['0', 'nvidia'],
-      ['1', 'amd'],
-      ['2', 'intel'],
-    ])
+    const cards = page.samples.filter(({ name }) => name === 'warpwatch_gpu_info').map(({ labels }) => `${labels['gpu']} ${labels['vendor']}`)
+    expect(new Set(cards)).toEqual(new Set(['0 nvidia', '1 amd', '2 intel']))
     expect(page.value('warpwatch_gpu_memory_used_bytes', { gpu: '1' })).toBe(11 * GIB)
     expect(page.value('warpwatch_gpu_memory_used_bytes', { gpu: '2' })).toBe(4 * GIB)
     expect(page.value('warpwatch_gpu_power_watts', { gpu: '1' })).toBe(203)
@@ -73,10 +73,8 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
       [1, 'amd-'],
       [2, 'pci-'],
     ])
-    if (promtool !== undefined) {
-      const { text } = await agent.get('/metrics')
-      expect(execFileSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
-    }
+    const { text } = await agent.get('/metrics')
+    expect(promtool === undefined ? '' : execFileSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
 
     // What the driver writes next is what the next second shows.
     writeFileSync(join(dirname(root), AMD, 'mem_info_vram_used'), String(12 * GIB))

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { VERSION } from '../../lib/version.ts'
+import { createFiles } from '../../drm/files.ts'
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
+import { chooseCards } from '../../sources/cards/choose.ts'
 import type { LatestStore } from '../../store/latest.ts'
 
 export type Started = {
@@ -37,6 +39,8 @@ export function gpuKinds(latest: LatestStore): string | undefined {
 /** Why there are no GPUs, in the words of the source that looked first; not before the one that stands in for it has looked too. */
 function gpuReason(config: Config, latest: LatestStore, late: boolean): string | undefined {
   const gaps = latest.gaps()
+  // Cards of other makers are read a moment after NVIDIA's driver has told that it has none.
+  if (!late && chooseCards(createFiles(), { sys: config.host.sys_root, proc: config.host.proc_root }, config.gpu.integrated, 0).length > 0) return undefined
   const standIn = gaps.some((gap) => gap.source === 'nvidia-smi')
   if (config.gpu.source === 'auto' && !standIn && !late) return undefined
   const gap = gaps.find((gap) => gap.source === 'gpu' && gap.metric === 'gpu') ?? gaps.find((gap) => gap.source === 'nvidia-smi')

@@ -45,12 +45,56 @@ export function meminfoValue(text: string, key: string): number | undefined {
   return value === undefined ? undefined : unit === 'kB' ? value * 1024 : value
 }
 
+/** A folder in sysfs that lists NUMA nodes as `0,2-3`. */
+function nodesIn(path: string): readonly number[] {
+  try {
+    return readSmallFile(path)
+      .trim()
+      .split(',')
+      .flatMap((part) => {
+        const [from, to = from] = part.split('-').map(Number)
+        return from === undefined || to === undefined || !(to - from < 4_096) ? [] : Array.from({ length: to - from + 1 }, (_, at) => from + at)
+      })
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Memory of GPUs that the kernel has as nodes without CPUs (Grace Hopper, POWER9): /proc/meminfo counts it, and it is none of the host's. Of each key what
+ * those nodes have of it, in the words of nodeN/meminfo.
+ */
+export function gpuNodeBytes(sys: string): ((key: string) => number) | undefined {
+  const root = `${sys}/devices/system/node`
+  const withCpus = new Set(nodesIn(`${root}/has_cpu`))
+  const others = withCpus.size === 0 ? [] : nodesIn(`${root}/has_memory`).filter((node) => !withCpus.has(node))
+  if (others.length === 0) return undefined
+  return (key) =>
+    others.reduce((sum, node) => {
+      try {
+        const kibibytes = new RegExp(`^Node ${node} ${key}:\\s+(\\d{1,15}) kB$`, 'm').exec(readSmallFile(`${root}/node${node}/meminfo`))?.[1]
+        return sum + Number(kibibytes ?? 0) * 1024
+      } catch {
+        return sum
+      }
+    }, 0)
+}
+
+/** What such nodes have of a line of /proc/meminfo; the rest is not told by node, or is host memory everywhere. */
+const ON_NODES: Readonly<Record<string, readonly string[]>> = {
+  MemTotal: ['MemTotal'],
+  MemFree: ['MemFree'],
+  MemAvailable: ['MemFree', 'FilePages'],
+  Cached: ['FilePages'],
+}
+
 export const memory: Aspect = {
   id: 'memory',
   rate: 'fast',
   metrics: FIELDS.map(([, metric]) => metric),
-  create: ({ proc }) => {
+  create: ({ proc, sys }) => {
     const read = keepOpen(`${proc}/meminfo`)
+    const onGpus = gpuNodeBytes(sys)
     const fields = FIELDS.map(([key, metric]) => ({ key, metric, series: makeSeries(metric, {}) }))
     const metrics = FIELDS.map(([, metric]) => metric)
     return (out) =>
@@ -59,7 +103,7 @@ export const memory: Aspect = {
         for (const { key, metric, series } of fields) {
           const value = meminfoValue(text, key)
           if (value === undefined) out.gap(metric, {}, 'not_supported', undefined, `${proc}/meminfo has no ${key}`)
-          else out.reading(series, value)
+          else out.reading(series, onGpus === undefined ? value : Math.max(0, value - (ON_NODES[key] ?? []).reduce((sum, name) => sum + onGpus(name), 0)))
         }
       })
   },

@@ -4,11 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import * as vendors from '../../../agent/drm/index.ts'
 import { parseFdinfo } from '../../../agent/drm/clients/fdinfo.ts'
 import { createKfd } from '../../../agent/drm/clients/kfd.ts'
 import { createFiles } from '../../../agent/drm/files.ts'
-import { createPlayer, type Played } from '../../fakes/cards/play.ts'
+import { createPlayer, MAKERS, type Played } from '../../fakes/cards/play.ts'
 
 const fixtures = join(import.meta.dirname, '../../../../shared/fixtures/other-gpus')
 const MISSING = existsSync(fixtures) ? undefined : 'no captures of other GPUs beside the repository'
@@ -57,7 +56,7 @@ function unpackTtar(text: string, folder: string): void {
 
 describe.skipIf(MISSING !== undefined)(`captured cards${MISSING === undefined ? '' : ` (${MISSING})`}`, () => {
   const root = mkdtempSync(join(tmpdir(), 'cards-'))
-  const made = new Map<string, { readonly vendor: keyof typeof vendors; readonly sys: string }>()
+  const made = new Map<string, { readonly vendor: keyof typeof MAKERS; readonly sys: string }>()
   const packed = names.filter((name) => name.endsWith('-sysfs.tar.gz'))
 
   beforeAll(() => {
@@ -91,11 +90,11 @@ describe.skipIf(MISSING !== undefined)(`captured cards${MISSING === undefined ? 
     expectAllAnswered(tree.vendor, card)
   })
 
-  function expectAllAnswered(vendor: keyof typeof vendors, card: Played): void {
+  function expectAllAnswered(vendor: keyof typeof MAKERS, card: Played): void {
     const said = new Set([...[...card.values.keys()].map((key) => key.replace(/\{.*/, '')), ...card.gaps.map(({ metric }) => short(metric))])
     // What a card can have nothing of is silent by design; what needs the right to see processes has its own gap.
     const optional = /^(?:temperature_threshold_celsius|partition_info|utilization_method_info|memory_evicted_bytes|decoder_utilization_ratio)$/
-    const silent = vendors[vendor].collectors
+    const silent = MAKERS[vendor].collectors
       .flatMap(({ metrics }) => metrics.map((metric) => short(metric.name)))
       .filter((metric) => !said.has(metric) && !optional.test(metric))
     expect(silent).toEqual([])
@@ -128,7 +127,9 @@ describe.skipIf(MISSING !== undefined)(`captured cards${MISSING === undefined ? 
     expect(nodes).toHaveLength(gpus.length)
     expect(nodes.every(({ slot }) => /^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$/.test(slot))).toBe(true)
     // Partitions of one card have one address.
-    expect(new Set(nodes.map(({ slot }) => slot)).size).toBeLessThanOrEqual(new Set(nodes.map(({ uniqueId, slot }) => (uniqueId === '0' ? slot : uniqueId))).size)
+    expect(new Set(nodes.map(({ slot }) => slot)).size).toBeLessThanOrEqual(
+      new Set(nodes.map(({ uniqueId, slot }) => (uniqueId === '0' ? slot : uniqueId))).size,
+    )
   })
 
   it('amd__gfx9-fdinfo-6.x.txt: the keys before the standard ones', () => {

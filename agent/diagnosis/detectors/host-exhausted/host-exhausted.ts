@@ -123,7 +123,7 @@ export const hostExhausted = defineDetector({
         severity: 'critical',
         title: 'This host ran out of memory before it restarted',
         verdict: `The boot before ended without a shutdown. In its last second that was written to disk, ${new Date(end * 1_000).toISOString().slice(11, 19)} UTC, ${left} was available, after a fall by ${Math.round(fall * 100)} % of it within five minutes. The GPU shares this memory, so what it takes ends the host and no process.`,
-        facts: { ...(total === undefined ? {} : { free_bytes: Math.round(free * total), total_bytes: total }) },
+        facts: total === undefined ? {} : { free_bytes: Math.round(free * total), total_bytes: total },
         remedies: [
           { text: 'Give the server that ran less of the memory (vLLM: --gpu-memory-utilization), or a smaller model or context.' },
           {

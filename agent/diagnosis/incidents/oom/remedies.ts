@@ -122,6 +122,10 @@ function ofOwnGpu({ freest, contained, situation }: Case): Piece {
   const where = freest === undefined ? '' : `; GPU ${freest.index} of this host has the most free memory now (${gib(freest.free)})`
   const ranks = situation.distributed ? ' Ranks of one job: set the device from LOCAL_RANK, so that not all land on GPU 0.' : ''
   if (situation.programs.has('kubernetes') && contained) return { text: `Give the pod a GPU that it does not share (no time-slicing, no MPS)${where}.${ranks}` }
+  if (situation.vendor === 'amd')
+    return {
+      text: `Give the ${contained ? 'container' : 'job'} a GPU of its own (ROCm: HIP_VISIBLE_DEVICES with its number, or one render node with --device /dev/dri/renderD…)${where}.${ranks}`,
+    }
   if (contained)
     return {
       text: `Give the container a GPU of its own (Docker: --gpus ${freest === undefined ? 'with a device' : `device=${freest.index}`}, Compose: device_ids)${where}.${ranks}`,

@@ -211,11 +211,15 @@ function withDriver(
   }
 }
 
+/** What a UUID begins with tells the makers apart (`GPU-`, `amd-`, `pci-`): a program of one does not run on a GPU of another. */
+const maker = (uuid: string): string => uuid.slice(0, uuid.indexOf('-'))
+
 /** Another GPU that has room for the whole job. */
 function freestOf(tracks: Tracks, own: string | undefined, t: number, needs: number): FreeGpu | undefined {
   const found: FreeGpu[] = []
   for (const [uuid, { t: readAt, index, free }] of tracks.gpus())
-    if (uuid !== own && Math.abs(t - readAt) <= LISTED_WITHIN_MS && free >= needs) found.push({ uuid, index, free })
+    if (uuid !== own && (own === undefined || maker(uuid) === maker(own)) && Math.abs(t - readAt) <= LISTED_WITHIN_MS && free >= needs)
+      found.push({ uuid, index, free })
   return own === undefined ? undefined : found.sort((a, b) => b.free - a.free || a.index - b.index)[0]
 }
 
