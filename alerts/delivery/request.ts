@@ -29,13 +29,18 @@ function answerOf({ status, headers, body }: HttpAnswer): ReceiverAnswer {
   return { status, headers: Object.fromEntries(named), body: body.toString('utf8') }
 }
 
-export async function send({ url, method, headers, body }: OutgoingRequest, { timeoutMs, caFile, signal, proxyFor }: SendOptions): Promise<Sent> {
+export async function send(request: OutgoingRequest, { timeoutMs, caFile, signal, proxyFor }: SendOptions): Promise<Sent> {
+  const { url, method, headers, body } = request
   let ca: Buffer | undefined
   try {
     // Read each time: a certificate that was renewed holds from the next message on.
     if (caFile !== undefined) ca = readFileSync(caFile)
   } catch (error) {
     return { failed: lineOf(error), heard: false }
+  }
+  if (/^smtps?:/.test(url)) {
+    const { sendMail } = await import('./smtp.ts')
+    return sendMail(request, { timeoutMs, ...(ca === undefined ? {} : { ca }), ...(signal === undefined ? {} : { signal }) })
   }
   const client = createHttpClient({ ...(ca === undefined ? {} : { ca }), ...(proxyFor === undefined ? {} : { proxyFor }) })
   const result = await client.exchange({

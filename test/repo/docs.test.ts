@@ -8,6 +8,8 @@ import { catalogue } from '../../agent/catalogue.ts'
 import { COMMANDS } from '../../agent/cli/index.ts'
 import { COMMON_FLAGS } from '../../agent/cli/arguments.ts'
 import { KEYS, SECTION_NAMES } from '../../agent/config/schema.ts'
+import { summaryOf } from '../../agent/hosts/summary.ts'
+import { answerMcp } from '../../agent/mcp/http.ts'
 import { createExposition } from '../../agent/http/exposition.ts'
 import { createReadiness } from '../../agent/http/health.ts'
 import { createHttpServer } from '../../agent/http/server.ts'
@@ -139,6 +141,12 @@ describe('HTTP paths in the README', () => {
     exposition: createExposition({ latest, dcgm: 'classic', hostnameLabel: 'Hostname', hostname: 'docs' }),
     live: createLiveSink({ views, hostname: 'docs', simulated: false, maxReaders: 1 }),
     ready: createReadiness(latest),
+    hosts: {
+      summary: () => summaryOf({ host: 'docs', version: '1', simulated: false, gpus: [], firing: [], running: 0 }, 0),
+      entries: () => [],
+      get: () => Promise.resolve(undefined),
+    },
+    mcp: answerMcp,
     dashboardDir: join(root, 'dashboard'),
     runbooksDir: join(root, 'alerts/runbooks'),
     log: quiet,
@@ -168,8 +176,8 @@ describe('HTTP paths in the README', () => {
   test('stand there', () => expect(paths.length).toBeGreaterThan(8))
   test.each(paths)('%s is served', async (path) => {
     const answer = await fetch(`${url}${path}`)
-    // Without a GPU it is not ready, without an upgrade there is no stream, without history no series: but the path is known.
-    expect([200, 400, 404, 503]).toContain(answer.status)
+    // Without a GPU it is not ready, without a question assistants get none, without an upgrade there is no stream, without history no series: but the path is known.
+    expect([200, 400, 404, 405, 503]).toContain(answer.status)
     expect(answer.status === 200 ? '' : await answer.text()).not.toContain('no such path')
     if (!path.startsWith('/api/v1/') || path === '/api/v1/openapi.json') return
     const description = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(await (await fetch(`${url}/api/v1/openapi.json`)).json())

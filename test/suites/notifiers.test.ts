@@ -16,7 +16,10 @@ const URL_SECRET = 'https://hooks.slack.com/services/PATH-MARKER?token=QUERY-MAR
 /** A configuration of each type, in which everything secret holds MARKER; a new type is entered here. */
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   alertmanager: { url: URL_SECRET, token: 'TOKEN-MARKER', heartbeat: true },
+  email: { url: 'smtps://user:PASSWORD-MARKER@hooks.slack.com', from: 'warpwatch@example.com', to: ['ops@example.com'] },
+  ntfy: { url: URL_SECRET, token: 'TOKEN-MARKER' },
   slack: { url: URL_SECRET },
+  telegram: { token: '123:TOKEN-MARKER', chat: '-100123', api: 'https://hooks.slack.com' },
   template: {
     url: URL_SECRET,
     headers: { Authorization: 'Bearer HEADER-MARKER' },
@@ -62,7 +65,7 @@ function problemsOf({ method, url, headers, body }: OutgoingRequest): readonly s
   if (headers['Content-Type']?.startsWith('application/json') === true) JSON.parse(body)
   return [
     ...(['POST', 'PUT'].includes(method) ? [] : [`method ${method}`]),
-    ...(new URL(url).origin === new URL(URL_SECRET).origin ? [] : [`another host: ${new URL(url).host}`]),
+    ...(new URL(url).hostname === new URL(URL_SECRET).hostname ? [] : [`another host: ${new URL(url).host}`]),
     ...(new Set(names).size === names.length ? [] : [`a header twice: ${names.join(', ')}`]),
     ...(headers['Content-Type'] === undefined ? ['no Content-Type'] : []),
     ...(body.length > 2_000_000 ? [`a body of ${body.length} characters`] : []),

@@ -19,7 +19,12 @@ const doc = readFileSync(join(import.meta.dirname, '../../../docs/notifications.
 const blocks = Array.from(doc.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm), ([, indent = '', text = '']) => text.replace(new RegExp(`^${indent}`, 'gm'), ''))
 const examples = blocks.filter((text) => /^(?:notifiers|alerts):/m.test(text))
 
-const URLS: Readonly<Record<string, string>> = { SLACK_WEBHOOK: 'https://hooks.slack.com/services/T/B/X', NTFY_AUTHORIZATION: 'Bearer tk_1' }
+const URLS: Readonly<Record<string, string>> = {
+  SMTP_URL: 'smtps://warpwatch:password@mail.example.com',
+  TELEGRAM_TOKEN: '123456:ABC-DEF',
+  SLACK_WEBHOOK: 'https://hooks.slack.com/services/T/B/X',
+  NTFY_AUTHORIZATION: 'Bearer tk_1',
+}
 const KEY = 'k'.repeat(32)
 const SECRETS: Readonly<Record<string, string>> = {
   PAGERDUTY_ROUTING_KEY: KEY,
@@ -104,6 +109,9 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
     client_url: z.optional(url),
     links: z.optional(z.array(z.strictObject({ href: url, text: z.string() }))),
   }),
+  phones: bytes(4_096),
+  mail: text(16_000),
+  chat: z.looseObject({ chat_id: z.literal('-1001234567890'), text: text(4_096), parse_mode: z.literal('HTML') }),
   telegram: z.strictObject({
     chat_id: z.literal('-100123'),
     text: text(4_096),
@@ -146,8 +154,8 @@ describe('examples', () => {
       if (shape === undefined) throw new Error(`no shape for ${notifier.name} in this test`)
       const built = (await buildNotifier(notifier)).notifier
       for (const about of messages(built.most)) {
-        const { body } = built.request(about, new Map())
-        shape.parse(JSON.parse(body))
+        const { body, headers } = built.request(about, new Map())
+        shape.parse(headers['Content-Type']?.startsWith('text/plain') === true ? body : JSON.parse(body))
         expect(notifier.name !== 'teams' || Buffer.byteLength(body) <= 28 * 1_024, `${Buffer.byteLength(body)} bytes`).toBe(true)
       }
     }

@@ -75,6 +75,7 @@ export function Hosts() {
   const entries = inOrder(now.entries)
   return (
     <div class="content hosts">
+      <h2>Hosts</h2>
       <table>
         <caption class="spoken">Hosts</caption>
         <thead>
