@@ -1,5 +1,6 @@
 // The tables' rows: processes gathered over the GPUs they use, containers with what they hold where.
 import type { ContainerRow, FrameMessage, ProcessRow } from '../../../../agent/model/live.ts'
+import { jobOf } from '../job/identity.ts'
 import { troubleOf } from './health.ts'
 import { containerKey } from '../../text/names.ts'
 
@@ -22,6 +23,8 @@ export type ProcessView = {
   readonly pid: number
   readonly process: string
   readonly container: string | undefined
+  /** Of its job in the address. */
+  readonly job: string
   /** Container, Slurm job or unit, whichever owns it. */
   readonly owner: string | undefined
   readonly type: string | undefined
@@ -110,7 +113,17 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
     const holdings = members
       .map((row) => ({ index: Number(row.gpu), ...(row.gi !== undefined && row.gi !== '' && { gi: row.gi }), bytes: row.gpu_memory_bytes }))
       .sort((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))
-    views.push({ key: String(pid), pid, process: first.process, container, owner: ownerOf(first), type: first.type, holdings, gpuBytes: total(holdings) })
+    views.push({
+      key: String(pid),
+      pid,
+      process: first.process,
+      container,
+      job: jobOf(first).key,
+      owner: ownerOf(first),
+      type: first.type,
+      holdings,
+      gpuBytes: total(holdings),
+    })
   }
   return views
 }
