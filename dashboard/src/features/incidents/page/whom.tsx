@@ -15,7 +15,7 @@ function Allocator({ incident: { subject } }: Props) {
     frame.value?.allocators.filter(
       (row) => (gpu?.uuid === undefined || row.uuid === gpu.uuid) && (container === undefined || row['container'] === container.name),
     ) ?? []
-  const row = rows.find(({ pid }) => Number(pid) === process?.pid) ?? rows[0]
+  const row = rows.find(({ pid }) => pid === process?.pid) ?? rows[0]
   const index = views.value?.find(({ uuid }) => uuid === row?.uuid)?.index
   if (row === undefined || index === undefined) return null
   return <a href={hrefOf('allocator', [], { process: `${row.pid}-${index}` })}>Allocator now</a>
