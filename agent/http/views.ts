@@ -31,6 +31,8 @@ export type Views = {
   readonly sources: () => readonly SourceEntry[]
 }
 
+const IDENTITY = ['name', 'serial', 'pci_bus_id'] as const
+
 export type ViewsOptions = { readonly latest: LatestStore; readonly hostname: string }
 
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0)
@@ -54,8 +56,12 @@ export function createViews({ latest, hostname }: ViewsOptions): Views {
     for (const gpu of tables.gpus.values()) if (gpu.mig !== undefined) gpu.mig = finishMig(gpu.mig)
     for (const [uuid, gpu] of tables.gpus) {
       // A card that is lost has no readings, and is the same card.
-      const name = gpu['name'] ?? latest.inventory.known(uuid)?.name
-      if (name !== undefined) gpu['name'] = name
+      // Of a GPU that is lost the rest is gone; these say which card to look at.
+      const known = latest.inventory.known(uuid)
+      for (const key of IDENTITY) {
+        const value = gpu[key] ?? known?.labels[key]
+        if (value !== undefined && value !== '') gpu[key] = value
+      }
     }
     const gpus = [...tables.gpus.values()].sort((a, b) => number(a['index']) - number(b['index']))
     const order = gpus.map((gpu) => text(gpu['uuid']))

@@ -4,6 +4,8 @@ import { reply, type Reply } from '../compress.ts'
 import { errorBody, STATUS, type Refusal } from '../errors.ts'
 import { AnswerTooLargeError, type HistorySeries, type HistoryView } from '../../store/history-view.ts'
 import type { Views } from '../views.ts'
+import { catalogue, metricNamed } from '../../catalogue.ts'
+import { nearest } from '../../lib/nearest.ts'
 import { addContainerSettings, type ContainerSettingsOf } from './container-settings.ts'
 import { addDoctor, type DoctorApi } from './doctor.ts'
 import { addFit } from './fit.ts'
@@ -51,6 +53,8 @@ function answerRows(c: Context, rows: object): Reply {
   return reply(c, bytes, NO_STORE)
 }
 
+const METRIC_NAMES = catalogue.map(({ name }) => name.replace(/^warpwatch_/, ''))
+
 const NO_NOTIFIERS: NotifierApi = {
   rows: () => [],
   test: (name) => Promise.reject(new Error(`no notifier ${name}`)),
@@ -85,6 +89,10 @@ export function addApi(app: Hono, options: ApiOptions): void {
     } catch (error) {
       if (error instanceof AnswerTooLargeError) return refuse(c, { code: 'bad_request', message: error.message })
       throw error
+    }
+    if (found.length === 0 && !names.some((name) => metricNamed(name) !== undefined)) {
+      const guess = nearest(metric.replace(/^warpwatch_/, ''), METRIC_NAMES)
+      return refuse(c, { code: 'not_found', message: `no metric ${JSON.stringify(metric)}${guess === undefined ? '' : `; is ${guess} meant?`}` })
     }
     return answer(c, found)
   })

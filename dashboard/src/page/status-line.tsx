@@ -43,7 +43,7 @@ export function StatusLine() {
           ))
         )}
         {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && (
-          <span class="fine">{gpus === 1 ? 'it answers' : 'all answer'}</span>
+          <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
         )}
         <Firing />
       </p>

@@ -51,14 +51,16 @@ test('what is measured of a whole GPU instance stands with its compute instances
   ])
 })
 
-test('a GPU that is lost keeps its name, whether anybody looked before or not', () => {
+test('a GPU that is lost keeps its name and bus address, whether anybody looked before or not', () => {
   const latest = filledStore()
   const views = createViews({ latest, hostname: 'gpu-01' })
   views.invalidate()
   latest.expire(T + 3_600_000)
   latest.apply(scrape('gpu', 'nvml', T + 3_600_000, [], [{ metric: 'gpu', labels: { gpu: '0', uuid: GPU0['uuid'] ?? '' }, reason: 'gpu_lost' }]))
   views.invalidate()
-  expect(views.rows().gpus).toEqual([{ uuid: GPU0['uuid'], index: 0, name: 'NVIDIA H100 80GB HBM3', gaps: [{ measure: 'gpu', reason: 'gpu_lost' }] }])
+  expect(views.rows().gpus).toEqual([
+    { uuid: GPU0['uuid'], index: 0, name: 'NVIDIA H100 80GB HBM3', pci_bus_id: '00000000:07:00.0', gaps: [{ measure: 'gpu', reason: 'gpu_lost' }] },
+  ])
 })
 
 test('a lost GPU still has a row, with the reason and nothing else', () => {

@@ -21,6 +21,7 @@ import { memory } from '../../text/format.ts'
 import { shortGpuName } from '../../text/names.ts'
 import type { ViewProps } from '../feature.ts'
 import { GpuFacts } from './facts.tsx'
+import { GpuIncidents } from './incidents.tsx'
 import { LineFigures } from './line-figures.tsx'
 import { closeUp } from './measures.ts'
 import { ThrottleLanes } from './throttles.tsx'
@@ -31,16 +32,18 @@ const COLUMNS: readonly Column<ProcessView>[] = [
 ]
 
 /** Those that hold memory of this GPU now. */
-function GpuProcesses({ uuid }: { readonly uuid: string }) {
+function GpuProcesses({ view: { uuid, trouble, lastProcesses } }: { readonly view: GpuView }) {
+  const now = (frame.value?.processes ?? []).filter((row) => row.uuid === uuid)
+  const before = trouble !== undefined && now.length === 0
   return (
     <DataTable
       id="gpu-processes"
-      title="Processes on it now"
+      title={before ? 'Processes on it when it was last read' : 'Processes on it now'}
       columns={COLUMNS}
-      rows={processViews((frame.value?.processes ?? []).filter((row) => row.uuid === uuid))}
+      rows={processViews(before ? lastProcesses : now)}
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
-      empty="No process holds memory of this GPU."
+      empty={before ? 'The driver lists no processes of a GPU that it cannot read. Its incidents show who was on it.' : 'No process holds memory of this GPU.'}
     />
   )
 }
@@ -99,7 +102,8 @@ function GpuPage({ view }: { readonly view: GpuView }) {
           <ThrottleLanes uuid={uuid} />
         </div>
       </article>
-      <GpuProcesses uuid={uuid} />
+      <GpuProcesses view={view} />
+      <GpuIncidents uuid={uuid} />
       <GpuFacts view={view} />
     </div>
   )

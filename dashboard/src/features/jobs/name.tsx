@@ -1,7 +1,7 @@
 // What a job is called: its colour, its name as a link, what it is.
 import { PALETTES } from '../../parts/chart/palette.ts'
 import { colours } from '../../parts/live/state.ts'
-import { KIND_WORDS, type JobName } from './identity.ts'
+import { KIND_WORDS, type JobName } from '../../parts/job/identity.ts'
 import type { Job } from './running.ts'
 import { hrefOf, route } from '../../parts/route.ts'
 import { theme } from '../../parts/theme.ts'

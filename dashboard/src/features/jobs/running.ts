@@ -1,6 +1,6 @@
 // The jobs of one frame: containers and processes gathered by what they belong to, with what each holds, uses and may use.
 import type { FrameMessage, GpuRow, ProcessRow } from '../../../../agent/model/live.ts'
-import { jobOf, type JobName } from './identity.ts'
+import { jobOf, type JobName } from '../../parts/job/identity.ts'
 import { containerViews, processViews, type ContainerView, type Holding, type ProcessView } from '../../parts/live/rows.ts'
 
 export type Job = JobName & {

@@ -1,5 +1,7 @@
 // Containers: what they hold on which GPU, beside what they asked for; CPU; host memory against its limit.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { jobOf } from '../../parts/job/identity.ts'
+import { jobHref } from '../../parts/job/links.ts'
 import { PALETTES } from '../../parts/chart/palette.ts'
 import { Meter, meterPercent } from '../../parts/figure.tsx'
 import type { ContainerView } from '../../parts/live/rows.ts'
@@ -25,7 +27,9 @@ function Name({ view }: { readonly view: ContainerView }) {
         <span class="swatch container" style={{ '--swatch': palette.containers[colours.slot(containerKey(row)) % palette.containers.length] }} />
       )}
       <span class="named-text">
-        <span class="name">{containerKey(row)}</span>
+        <a class="name" href={jobHref(jobOf(row).key)}>
+          {containerKey(row)}
+        </a>
         <span class="sub">{originOf(row)}</span>
       </span>
     </span>

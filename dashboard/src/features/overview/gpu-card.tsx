@@ -4,7 +4,7 @@ import { Readout } from '../../parts/chart/readout.tsx'
 import { Live } from '../../parts/figure.tsx'
 import { Activity, whyMissing } from '../../parts/gpu/activity.tsx'
 import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
-import { forecastOf } from '../../parts/gpu/forecast.ts'
+import { forecastOf, nearFull } from '../../parts/gpu/forecast.ts'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
@@ -76,7 +76,7 @@ export function GpuCard({ of }: Props) {
   const name = useComputed(() => of.value.name).value
   const trouble = useComputed(() => of.value.trouble?.kind)
   const alarm = useComputed(() => firingOn(uuid)[0]?.severity)
-  const alarmed = useComputed(() => alarm.value !== undefined || forecastOf(of.value.row) !== undefined)
+  const alarmed = useComputed(() => alarm.value !== undefined || forecastOf(of.value.row) !== undefined || nearFull(of.value.row) !== undefined)
   const divided = useComputed(() => (of.value.row.mig ?? []).length > 0)
   const at = (lane: string, now: number | undefined): number | undefined => (hovered.value === undefined ? now : charted.value.timeline.at(lane, hovered.value))
   const limit = (): number | undefined => of.value.row.power_limit_watts
@@ -86,7 +86,7 @@ export function GpuCard({ of }: Props) {
       <header class="gpu-head">
         <span class="gpu-index">{String(index)}</span>
         <h3 class="gpu-name" title={`${name}\n${uuid}`}>
-          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(name)}, at large`}>
+          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(name)}: details`}>
             {shortGpuName(name)}
           </a>
         </h3>

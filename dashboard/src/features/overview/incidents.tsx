@@ -1,12 +1,13 @@
 // What went wrong: firing and recent incidents with verdict and first remedy; and what is silenced. All words come from logs in the end, so they are only ever set as text.
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
-import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { Silence } from '../../../../agent/model/maintenance.ts'
 import { getText, storedToken } from '../../parts/connection/api.ts'
 import { besideTitle } from '../../parts/incident/filter.ts'
-import { current, shown } from '../../parts/incident/known.ts'
+import { rows, shown } from '../../parts/incident/known.ts'
+import type { Repeated } from '../../parts/incident/repeats.ts'
+import { placedTitle } from '../../parts/live/summary.ts'
 import { endSilence, refused, silences } from '../../parts/incident/silences.ts'
-import { agentNow } from '../../parts/live/state.ts'
+import { agentNow, views } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { IncidentWords } from './said.tsx'
 
@@ -20,8 +21,8 @@ function open(event: MouseEvent, path: string): void {
     .catch((error: unknown) => console.warn(error))
 }
 
-function Entry({ incident }: { readonly incident: IncidentSummary }) {
-  const { id, kind, severity, status, title, verdict, count, remedies, consequences, started_at: startedAt, last_seen_at: lastSeen } = incident
+function Entry({ of: { incident, times, since: begun } }: { readonly of: Repeated }) {
+  const { id, kind, severity, status, verdict, count, remedies, consequences, started_at: startedAt, last_seen_at: lastSeen } = incident
   const now = agentNow.peek()
   const beside = besideTitle(incident)
   const [first] = remedies
@@ -30,14 +31,20 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
     <li class="incident" data-kind={kind} data-severity={severity} data-status={status} data-silenced={incident.silenced === undefined ? undefined : ''}>
       <p class="incident-head">
         <b>
-          <a href={hrefOf('incidents', [id])}>{title}</a>
+          <a href={hrefOf('incidents', [id])}>{placedTitle(incident)}</a>
         </b>
         {beside !== '' && <span>{beside}</span>}
         <span>
-          {status === 'resolved' ? `over since ${timeWithSeconds(incident.resolved_at ?? lastSeen)}` : `since ${since(startedAt, now)}`}
+          {status === 'resolved' ? `resolved ${timeWithSeconds(incident.resolved_at ?? lastSeen)}` : `since ${since(startedAt, now)}`}
           {count > 1 ? ` · ${count} times${status === 'resolved' ? '' : `, last ${since(lastSeen, now)}`}` : ''}
           {consequences.length > 0 ? ` · ${consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}` : ''}
         </span>
+        {times > 1 && (
+          <a
+            class="flapping"
+            href={hrefOf('incidents', [], { kind, text: incident.subject.gpu?.uuid ?? incident.subject.container?.name })}
+          >{`flapping: ${times} times since ${since(begun, now)}`}</a>
+        )}
         <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
           report
         </a>
@@ -57,7 +64,7 @@ function Entry({ incident }: { readonly incident: IncidentSummary }) {
 export function IncidentList() {
   const entries = shown.value
   if (entries.length === 0) return null
-  const more = current.value.length - entries.length
+  const more = rows.value.length - entries.length
   return (
     <section class="incidents" aria-labelledby="incidents-title">
       <h2 id="incidents-title">Incidents</h2>
@@ -67,8 +74,8 @@ export function IncidentList() {
         </p>
       )}
       <ul aria-live="polite">
-        {entries.map((incident) => (
-          <Entry key={incident.id} incident={incident} />
+        {entries.map((of) => (
+          <Entry key={of.incident.id} of={of} />
         ))}
       </ul>
       {more > 0 && (
@@ -81,7 +88,9 @@ export function IncidentList() {
 }
 
 const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
-  [kind, severity, gpu === undefined ? undefined : `GPU ${gpu}`, container].filter((part) => part !== undefined).join(' · ') || 'the whole host'
+  [kind, severity, gpu === undefined ? undefined : `GPU ${views.peek()?.find(({ uuid }) => uuid === gpu)?.index ?? gpu}`, container]
+    .filter((part) => part !== undefined)
+    .join(' · ') || 'the whole host'
 
 /** Whom nobody is told of, until when, why; each can be ended here. */
 export function SilenceList() {

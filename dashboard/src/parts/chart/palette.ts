@@ -60,18 +60,32 @@ function hash(text: string): number {
   return value >>> 0
 }
 
-/** Gives every container a colour and keeps it: by its name where that slot is free, so that a reload brings the same colours. */
-export function createColourBook(slots = SLOTS): ColourBook {
+/** Where a book remembers what it gave: the browser's storage, or nothing. */
+export type ColourMemory = { readonly load: () => Readonly<Record<string, unknown>>; readonly save: (given: Readonly<Record<string, number>>) => void }
+const FORGETFUL: ColourMemory = { load: () => ({}), save: () => {} }
+/** The newest are remembered. */
+const REMEMBERED = 200
+
+/** Gives every container a colour and keeps it: by its name where that slot is free, and the same one after a reload, whoever came first. */
+export function createColourBook(slots = SLOTS, memory = FORGETFUL): ColourBook {
   const given = new Map<string, number>()
   const uses = Array.from({ length: slots }, () => 0)
+  const remembered = new Map(
+    Object.entries(memory.load()).flatMap(([key, slot]) => (typeof slot === 'number' && slot >= 0 && slot < slots ? [[key, Math.floor(slot)]] : [])),
+  )
   return {
     slot(key) {
       const known = given.get(key)
       if (known !== undefined) return known
       const least = Math.min(...uses)
-      let slot = hash(key) % slots
-      while (uses[slot] !== least) slot = (slot + 1) % slots
-      uses[slot] = least + 1
+      let slot = remembered.get(key)
+      if (slot === undefined) {
+        slot = hash(key) % slots
+        while (uses[slot] !== least) slot = (slot + 1) % slots
+        remembered.set(key, slot)
+        memory.save(Object.fromEntries([...remembered].slice(-REMEMBERED)))
+      }
+      uses[slot] = (uses[slot] ?? 0) + 1
       given.set(key, slot)
       return slot
     },

@@ -1,6 +1,7 @@
 // When a GPU's memory runs out if things go on as they do: what the agent says of its processes, the soonest first.
 import { spanAhead } from '../../../../agent/text/span.ts'
 import type { GpuRow } from '../../../../agent/model/live.ts'
+import { memory } from '../../text/format.ts'
 
 /** Seconds from now; without `latest` only the near end is known. */
 export type Forecast = { readonly earliest: number | undefined; readonly latest: number | undefined }
@@ -22,3 +23,15 @@ export function forecastText({ earliest, latest }: Forecast): string {
   const unit = from.slice(from.indexOf(' '))
   return `runs out in ${to.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`
 }
+
+/** From this part on a request of any size may fail; inference servers fill nine tenths on purpose. */
+const FULL_RATIO = 0.95
+
+/** A GPU that has hardly any memory left, in words. */
+export function nearFull({ memory_used_bytes: used, memory_total_bytes: total, memory_free_bytes: free }: GpuRow): string | undefined {
+  if (used === undefined || total === undefined || total === 0 || used / total < FULL_RATIO) return undefined
+  return `memory ${Math.floor((used / total) * 100)} % full, ${memory(free ?? total - used)} free`
+}
+
+export const rateText = (bytesPerMinute: number | undefined): string =>
+  bytesPerMinute === undefined || bytesPerMinute < 2 ** 20 ? '' : `, +${memory(bytesPerMinute)}/min`

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../live/state.ts'
 import { ordered } from './filter.ts'
+import { repeats } from './repeats.ts'
 
 const KEPT = 100
 const SHOWN = 6
@@ -35,7 +36,8 @@ export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly 
 /** Minutes are enough for what is an hour old: the list need not be made again with every frame. */
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 export const current = computed(() => listed(incidents.value.values(), minute.value))
-export const shown = computed(() => current.value.slice(0, SHOWN))
+export const rows = computed(() => repeats(current.value))
+export const shown = computed(() => rows.value.slice(0, SHOWN))
 
 /** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
 export const firing = computed(() =>

@@ -1,5 +1,5 @@
 // What a card shows of a GPU: its row, or when it is in trouble the last figures it had, dimmed, with their age.
-import type { FrameMessage, GpuRow } from '../../../../agent/model/live.ts'
+import type { FrameMessage, GpuRow, ProcessRow } from '../../../../agent/model/live.ts'
 import { activeThrottles, type Throttle } from '../../text/words.ts'
 import { troubleOf, type Trouble } from './health.ts'
 
@@ -15,10 +15,12 @@ export type GpuView = {
   /** undefined: its utilisation is not read, as in MIG mode; that is no idleness. */
   readonly busy: boolean | undefined
   readonly throttles: readonly Throttle[]
+  /** Those that were on it when it was last read, while it is in trouble. */
+  readonly lastProcesses: readonly ProcessRow[]
 }
 
 /** The last good row of each GPU and its time. */
-export type KnownGpu = { readonly row: GpuRow; readonly t: number }
+export type KnownGpu = { readonly row: GpuRow; readonly t: number; readonly processes: readonly ProcessRow[] }
 
 /** Work at all is at least this much of the sampling period; drivers report 1 or 2 % for a display or a monitor. */
 const BUSY_FROM_RATIO = 0.05
@@ -27,7 +29,8 @@ const isBusy = (ratio: number | undefined): boolean | undefined => (ratio === un
 /** Remembers the good rows of a frame; a GPU in trouble keeps what it had. */
 export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessage): ReadonlyMap<string, KnownGpu> {
   const next = new Map(known)
-  for (const row of frame.gpus) if (troubleOf(row) === undefined) next.set(row.uuid, { row, t: frame.t })
+  for (const row of frame.gpus)
+    if (troubleOf(row) === undefined) next.set(row.uuid, { row, t: frame.t, processes: frame.processes.filter(({ uuid }) => uuid === row.uuid) })
   return next
 }
 
@@ -51,6 +54,7 @@ function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: bool
     sinceMs,
     busy: trouble === undefined ? isBusy(row.utilization_ratio) : false,
     throttles: trouble === undefined ? activeThrottles(row.throttle_active) : [],
+    lastProcesses: trouble === undefined ? [] : (known?.processes ?? []),
   }
 }
 

@@ -1,5 +1,6 @@
 // The tables' rows: processes gathered over the GPUs they use, containers with what they hold where.
 import type { ContainerRow, FrameMessage, ProcessRow } from '../../../../agent/model/live.ts'
+import { jobOf } from '../job/identity.ts'
 import { troubleOf } from './health.ts'
 import { containerKey } from '../../text/names.ts'
 
@@ -22,6 +23,8 @@ export type ProcessView = {
   readonly pid: number
   readonly process: string
   readonly container: string | undefined
+  /** Of its job in the address. */
+  readonly job: string
   /** Container, Slurm job or unit, whichever owns it. */
   readonly owner: string | undefined
   readonly type: string | undefined
@@ -117,8 +120,20 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
       .sort((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))
     const { process, type, user, command } = first
     const ratios = members.flatMap((row) => row.gpu_utilization_ratio ?? [])
-    const busy = ratios.length === 0 ? undefined : Math.max(...ratios)
-    views.push({ key: String(pid), pid, process, container, owner: ownerOf(first), type, user, command, busy, holdings, gpuBytes: total(holdings) })
+    views.push({
+      key: String(pid),
+      pid,
+      process,
+      container,
+      job: jobOf(first).key,
+      owner: ownerOf(first),
+      type,
+      user,
+      command,
+      busy: ratios.length === 0 ? undefined : Math.max(...ratios),
+      holdings,
+      gpuBytes: total(holdings),
+    })
   }
   return views
 }

@@ -2,7 +2,8 @@
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { FrameMessage, HelloMessage } from '../../../../agent/model/live.ts'
 import { containerKey } from '../../text/names.ts'
-import { createColourBook } from '../chart/palette.ts'
+import { createColourBook, SLOTS } from '../chart/palette.ts'
+import { stored } from '../stored.ts'
 import { type GpuView, gpuViews, type KnownGpu, remember } from './gpu-view.ts'
 import { lastFigures, recordFrame, secondOf } from './lanes.ts'
 import { containerViews, processViews } from './rows.ts'
@@ -34,7 +35,7 @@ export const drawing = signal(0)
 /** The second under the pointer in any chart. */
 export const hovered = signal<number | undefined>(undefined)
 export const timeline = createTimeline()
-export const colours = createColourBook()
+export const colours = createColourBook(SLOTS, stored('warpwatch.colours'))
 const known = signal<ReadonlyMap<string, KnownGpu>>(new Map())
 
 /** Seconds since the last frame, 0 before the first. */

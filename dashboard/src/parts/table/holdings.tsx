@@ -1,4 +1,5 @@
 // GPU memory by GPU as small chips: index and amount.
+import { gpuHref } from '../job/links.ts'
 import type { Holding } from '../live/rows.ts'
 import { DASH, memory } from '../../text/format.ts'
 import type { Column } from './table.tsx'
@@ -11,10 +12,10 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
   return (
     <span class="holdings">
       {holdings.map(({ index, gi, bytes }) => (
-        <span key={`${index}/${gi ?? ''}`} class="holding" title={gi === undefined ? undefined : `GPU ${index}, MIG instance ${gi}`}>
+        <a key={`${index}/${gi ?? ''}`} class="holding" href={gpuHref(index)} title={gi === undefined ? `GPU ${index}` : `GPU ${index}, MIG instance ${gi}`}>
           <span class="holding-gpu">{gi === undefined ? String(index) : `${index}·${gi}`}</span>
           {memory(bytes)}
-        </span>
+        </a>
       ))}
     </span>
   )

@@ -1,5 +1,6 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { jobHref } from '../job/links.ts'
 import { processes, views } from '../live/state.ts'
 import type { ProcessView } from '../live/rows.ts'
 import { DASH, memory, percent } from '../../text/format.ts'
@@ -25,7 +26,11 @@ export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
     label: 'Belongs to',
     key: (view) => view.owner,
     shows: (view) => view.owner ?? '',
-    cell: (view) => view.owner ?? <span class="faint">host</span>,
+    cell: (view) => (
+      <a class={view.owner === undefined ? 'faint' : 'name'} href={jobHref(view.job)}>
+        {view.owner ?? 'host'}
+      </a>
+    ),
   },
   { id: 'user', label: 'User', key: (view) => view.user, shows: (view) => view.user ?? '', cell: (view) => view.user ?? DASH },
   { id: 'busy', label: 'Busy', numeric: true, key: (view) => view.busy, shows: (view) => percent(view.busy), cell: (view) => percent(view.busy) },

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SeriesRow } from '../../../../agent/model/live.ts'
-import { filterOf } from '../../../../dashboard/src/features/jobs/identity.ts'
+import { filterOf } from '../../../../dashboard/src/parts/job/identity.ts'
 import { asRate, byGpu, gridOf, mean, summed } from '../../../../dashboard/src/features/jobs/page/lines.ts'
 import { RANGES, spanQuery, ticksOf } from '../../../../dashboard/src/features/jobs/ranges.ts'
 import { areaPath, beginOf, idleOf, packed, peaksOf, type Span, spansOf, unseenOf } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { ProcessRow } from '../../../../agent/model/live.ts'
-import { jobOf } from '../../../../dashboard/src/features/jobs/identity.ts'
+import { jobOf } from '../../../../dashboard/src/parts/job/identity.ts'
 import { busyRatio, jobsOf, type Job } from '../../../../dashboard/src/features/jobs/running.ts'
 import type { Span } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'
 import { arranged, DEFAULT_SORT, fits, jobKeyOf, parseSort, rowsOf, sortText, wasted } from '../../../../dashboard/src/features/jobs/table/rows.ts'

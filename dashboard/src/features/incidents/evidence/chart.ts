@@ -1,4 +1,5 @@
 // A chart of the readings around a fault: lines against a limit, with what happened when, and the second that is looked at.
+import { timeWithSeconds } from '../../../../../agent/text/time.ts'
 import type uPlot from 'uplot'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
@@ -92,7 +93,6 @@ function splitsOf({ window: { from, to }, fault, chart }: EvidenceSpec): number[
   for (let second = fault - Math.floor((fault - from) / step) * step; second < to; second += step) splits.push(second)
   return splits
 }
-const offsetLabel = (seconds: number): string => `${seconds < 0 ? '−' : seconds > 0 ? '+' : ''}${Math.abs(seconds)} s`
 
 export function createEvidenceChart(host: HTMLElement, width: number, height: number, spec: EvidenceSpec): uPlot {
   const { chart, palette, window } = spec
@@ -118,9 +118,8 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         gap: 4,
         font: FONT,
         stroke: palette.axis,
-        // Beside the fault: the log and the slider tell the time of day.
         splits: () => splitsOf(spec),
-        values: (_plot, splits) => splits.map((second) => (second - window.from < 10 ? null : offsetLabel(second - spec.fault))),
+        values: (_plot, splits) => splits.map((second) => (second - window.from < 12 || window.to - second < 6 ? null : timeWithSeconds(second * 1000))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

@@ -1,5 +1,6 @@
 // The readings around a fault as charts: which series share one, on whole seconds, against which limit. Pure.
 import type { Incident, IncidentEvidence, IncidentSeries } from '../../../../../agent/model/incident.ts'
+import type { IncidentKind } from '../../../../../agent/model/kinds.ts'
 import { containerKey } from '../../../text/names.ts'
 import { lastSeconds } from './course.ts'
 import { lineUp, readSeconds, sumUp, type EvidenceLine, type Window } from './lines.ts'
@@ -72,7 +73,11 @@ type Plain = {
   readonly unit: Unit
   readonly metrics: Readonly<Record<string, string>>
   readonly keep?: (series: IncidentSeries) => boolean
+  /** Drawn for these kinds alone. */
+  readonly only?: ReadonlySet<IncidentKind>
 }
+/** What a full /dev/shm makes of a job. */
+const SHARED_MEMORY: ReadonlySet<IncidentKind> = new Set(['shm_exhausted', 'bus_error', 'worker_died', 'nccl_error'])
 const PLAIN: readonly Plain[] = [
   { id: 'utilization', title: 'Utilisation', unit: 'ratio', metrics: { gpu_utilization_ratio: 'busy' } },
   { id: 'power', title: 'Power', unit: 'watts', metrics: { gpu_power_watts: 'draw' } },
@@ -81,10 +86,15 @@ const PLAIN: readonly Plain[] = [
   { id: 'container-memory', title: 'Host memory of the container', unit: 'bytes', metrics: { container_memory_bytes: 'held' } },
   { id: 'oom-kills', title: 'OOM kills', unit: 'count', metrics: { container_oom_kills_total: 'kills' }, keep: ({ value }) => new Set(value).size > 1 },
   { id: 'host-memory', title: 'Host memory available', unit: 'bytes', metrics: { host_memory_available_bytes: 'available' } },
-  { id: 'shm', title: 'Shared memory of the host', unit: 'bytes', metrics: { host_shm_used_bytes: 'in use' } },
+  { id: 'shm', title: 'Shared memory of the host', unit: 'bytes', metrics: { host_shm_used_bytes: 'in use' }, only: SHARED_MEMORY },
 ]
 
-function plainChart({ evidence: { series }, facts }: Incident, window: Window, { id, title, unit, metrics, keep }: Plain): EvidenceChart | undefined {
+function plainChart(
+  { kind, evidence: { series }, facts }: Incident,
+  window: Window,
+  { id, title, unit, metrics, keep, only }: Plain,
+): EvidenceChart | undefined {
+  if (only?.has(kind) === false) return undefined
   const found = Object.entries(metrics).flatMap(([metric, word]) => metricOf(series, metric).flatMap((one) => (keep?.(one) === false ? [] : [{ one, word }])))
   const gpus = new Set(found.map(({ one }) => one.labels['uuid']))
   const label = (one: IncidentSeries, word: string): string =>

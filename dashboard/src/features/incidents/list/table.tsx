@@ -4,6 +4,7 @@ import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import { IncidentLinkTo, StateMark } from '../../../parts/incident/account.tsx'
 import { lastedSeconds, MOST_LINKS, whom } from '../../../parts/incident/filter.ts'
+import { placedTitle } from '../../../parts/live/summary.ts'
 import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { DASH } from '../../../text/format.ts'
@@ -37,7 +38,7 @@ function Lasted({ incident }: { readonly incident: IncidentSummary }) {
 }
 
 function Row({ incident }: { readonly incident: IncidentSummary }) {
-  const { id, kind, title, severity, status, started_at: startedAt, count } = incident
+  const { id, kind, severity, status, started_at: startedAt, count } = incident
   return (
     <tr role="row" data-row={id} data-severity={severity} data-status={status}>
       <td role="cell" class="col-state" data-label="State">
@@ -45,7 +46,7 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
       </td>
       <td role="cell" class="col-incident" data-label="Incident">
         <a class="name row-link" href={hrefOf('incidents', [id])}>
-          {title}
+          {placedTitle(incident)}
         </a>
         <span class="sub">{kind}</span>
       </td>

@@ -37,7 +37,6 @@ function Form({ incident, open, done }: { readonly incident: Incident; readonly 
         event.preventDefault()
         void say()
       }}
-      onKeyDown={(event) => event.key === 'Escape' && done()}
     >
       {open === 'silence' && (
         <label class="choice">
@@ -81,7 +80,7 @@ export function Actions({ incident }: { readonly incident: Incident }) {
     </button>
   )
   return (
-    <div class="actions">
+    <div class="actions" onKeyDown={(event) => event.key === 'Escape' && open !== undefined && done()}>
       <div class="buttons">
         {firing && silenced === undefined && toggle('silence')}
         {silenced !== undefined && (

@@ -4,9 +4,11 @@ import { age } from '../../../../../agent/text/span.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { StateMark } from '../../../parts/incident/account.tsx'
-import { lastedSeconds, whom } from '../../../parts/incident/filter.ts'
+import { lastedSeconds } from '../../../parts/incident/filter.ts'
 import { agentNow } from '../../../parts/live/state.ts'
+import { placedTitle } from '../../../parts/live/summary.ts'
 import { Actions } from './actions.tsx'
+import { Card, Whom } from './whom.tsx'
 
 /** For how long, moving on while it fires. */
 function Times({ incident }: { readonly incident: Incident }) {
@@ -23,7 +25,7 @@ function Times({ incident }: { readonly incident: Incident }) {
       </span>
       <span>
         {over
-          ? `over after ${age(lastedSeconds(incident, now))}${resolvedAt === undefined ? '' : `, ${momentText(resolvedAt, now)}`}`
+          ? `resolved after ${age(lastedSeconds(incident, now))}${resolvedAt === undefined ? '' : `, ${momentText(resolvedAt, now)}`}`
           : `${status} for ${age(lastedSeconds(incident, now))}`}
       </span>
       {count > 1 && <span>{`${count} times, last ${momentText(lastSeen, now)}`}</span>}
@@ -59,19 +61,20 @@ function Said({ incident: { silenced, acknowledged } }: { readonly incident: Inc
 }
 
 export function IncidentHead({ incident }: { readonly incident: Incident }) {
-  const { kind, title, verdict, confidence, severity, status, subject, resolution } = incident
+  const { kind, verdict, confidence, severity, status, subject, resolution } = incident
   return (
     <header class="incident-top" data-severity={severity} data-status={status}>
       <p class="incident-line">
         <StateMark incident={incident} />
-        <span class="whom">{whom(incident)}</span>
+        <Whom incident={incident} />
         {subject.gpu?.name !== undefined && <span>{subject.gpu.name}</span>}
         {subject.container?.image !== undefined && <span>{subject.container.image}</span>}
         {subject.process !== undefined && <span>{`pid ${subject.process.pid}${subject.process.name === undefined ? '' : ` ${subject.process.name}`}`}</span>}
         <code>{kind}</code>
       </p>
-      <h2 id="incident-title">{title}</h2>
+      <h2 id="incident-title">{placedTitle(incident)}</h2>
       <Times incident={incident} />
+      <Card incident={incident} />
       {resolution !== undefined && <Over resolution={resolution} />}
       <p class="verdict">{verdict}</p>
       {confidence !== undefined && <p class="sub">{`Confidence: ${CONFIDENCE_TEXTS[confidence]}`}</p>}

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import { parseSeries } from '../../../parts/connection/messages.ts'
-import { filterOf } from '../identity.ts'
+import { filterOf } from '../../../parts/job/identity.ts'
 import { keepAsking } from '../past.ts'
 import { type Range, spanQuery } from '../ranges.ts'
 import { asOne, asRate, byGpu, gridOf, type Lines, mean, most } from './lines.ts'

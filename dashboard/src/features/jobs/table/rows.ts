@@ -1,6 +1,6 @@
 // The rows of the jobs' table: those that run and those that held a card within the range, filtered and sorted. Pure.
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
-import { jobOf, KIND_WORDS, type JobName } from '../identity.ts'
+import { jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
 import { busyRatio, type Job } from '../running.ts'
 import type { Past } from '../past.ts'
 import { sortRows, type SortKey, type SortState } from '../../../parts/table/sort.ts'

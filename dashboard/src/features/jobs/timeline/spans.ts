@@ -1,6 +1,6 @@
 // Who held which card when, from the history of GPU memory: spans of one job on one card, what it held at its most, and for how long nothing ran meanwhile. Pure.
 import type { SeriesRow } from '../../../../../agent/model/live.ts'
-import { type JobName, jobOf } from '../identity.ts'
+import { type JobName, jobOf } from '../../../parts/job/identity.ts'
 
 /** One step of history, Unix ms, the end not part of it, with the highest reading in it: a mean would hide what a card ran out by. */
 export type Step = { readonly from: number; readonly to: number; readonly bytes: number }

@@ -1,0 +1,38 @@
+// What went wrong with one GPU before and now, the newest first.
+import { momentText } from '../../../../agent/text/time.ts'
+import { StateMark } from '../../parts/incident/account.tsx'
+import { incidents } from '../../parts/incident/known.ts'
+import { agentNow } from '../../parts/live/state.ts'
+import { placedTitle } from '../../parts/live/summary.ts'
+import { hrefOf } from '../../parts/route.ts'
+
+const MOST = 8
+
+export function GpuIncidents({ uuid }: { readonly uuid: string }) {
+  const all = [...incidents.value.values()].filter(({ subject }) => subject.gpu?.uuid === uuid).toSorted((a, b) => b.started_at - a.started_at)
+  return (
+    <section class="panel gpu-incidents" aria-labelledby="gpu-incidents-title">
+      <h2 id="gpu-incidents-title">Incidents of this GPU</h2>
+      {all.length === 0 ? (
+        <p class="faint">None among the newest of this host.</p>
+      ) : (
+        <ul>
+          {all.slice(0, MOST).map((incident) => (
+            <li key={incident.id} data-severity={incident.severity} data-status={incident.status}>
+              <StateMark incident={incident} /> <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>{' '}
+              <span class="sub">
+                {momentText(incident.started_at, agentNow.peek())}
+                {incident.count > 1 ? ` · ${incident.count} times` : ''}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {all.length > 0 && (
+        <p>
+          <a href={hrefOf('incidents', [], { text: uuid })}>All incidents of this GPU</a>
+        </p>
+      )}
+    </section>
+  )
+}
