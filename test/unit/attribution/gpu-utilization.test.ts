@@ -47,9 +47,10 @@ test('of any samples the shares sum to the GPU’s utilization, within what has 
       const pids = ratios.map((_, at) => at + 1)
       const living = pids.slice(0, Math.max(1, pids.length - ended))
       const shares = createLoadShares().divide({ ratio, loads: ratios.map((of, at) => ({ pid: at + 1, ratio: of })) }, living, T)
-      if (shares === undefined) return ratio > 0
-      const sum = [...shares.values()].reduce((total, one) => total + one, 0)
-      return sum <= ratio + 1e-9 && (living.length < pids.length || Math.abs(sum - ratio) < 0.05)
+      const sum = shares === undefined ? ratio : [...shares.values()].reduce((total, one) => total + one, 0)
+      expect(sum).toBeLessThanOrEqual(ratio + 1e-9)
+      // Nothing is left out but what has ended.
+      expect(living.length < pids.length || Math.abs(sum - ratio) < 0.05).toBe(true)
     }),
   )
 })
