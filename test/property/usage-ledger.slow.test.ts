@@ -30,7 +30,12 @@ test.each([
   expect(short).toBeGreaterThan(1_000)
   expect(worstShare).toBeLessThan(0.05)
   // The parts of the energy are the counters.
-  expect(off(sums.reduce((sum, { use }) => sum + use.joules, 0), joules)).toBeLessThan(0.01)
+  expect(
+    off(
+      sums.reduce((sum, { use }) => sum + use.joules, 0),
+      joules,
+    ),
+  ).toBeLessThan(0.01)
   const wrong: string[] = []
   let [held, active, heldTruth, activeTruth] = [0, 0, 0, 0]
   for (const [job, of] of truth) {

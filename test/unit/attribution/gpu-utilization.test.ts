@@ -17,7 +17,11 @@ test('processes on a time-sliced GPU share its utilization by their samples', ()
 })
 
 test('work of a process that has ended is nobody else’s', () => {
-  expect(createLoadShares().divide(load(0.8, [1, 0.4], [99, 0.4]), [1], T)?.get(1)).toBeCloseTo(0.4)
+  expect(
+    createLoadShares()
+      .divide(load(0.8, [1, 0.4], [99, 0.4]), [1], T)
+      ?.get(1),
+  ).toBeCloseTo(0.4)
 })
 
 test('without samples the only process has all of it, and of several nobody knows', () => {
