@@ -16,7 +16,13 @@ const percentOff = (found: number, truth: number): string => `${((Math.abs(found
 
 function truth(): void {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-ledger-'))
-  const { truth: known, joules, worstShare, short, store } = simulateMonth({
+  const {
+    truth: known,
+    joules,
+    worstShare,
+    short,
+    store,
+  } = simulateMonth({
     start: START,
     seconds: DAYS * 86_400,
     kills: 50,
@@ -38,7 +44,13 @@ function truth(): void {
   say('GPU seconds held, a month and 50 kills (limit 1 %)', percentOff(held, heldTruth))
   say('  worst job', `${(worst * 100).toFixed(3)} % off`)
   say('GPU seconds active (limit 1 %)', percentOff(active, activeTruth))
-  say('energy: sum of the parts against the counters (limit 1 %)', percentOff(sums.reduce((sum, { use }) => sum + use.joules, 0), joules))
+  say(
+    'energy: sum of the parts against the counters (limit 1 %)',
+    percentOff(
+      sums.reduce((sum, { use }) => sum + use.joules, 0),
+      joules,
+    ),
+  )
   say('shares against the utilization of the GPU (limit 5 points)', `${(worstShare * 100).toFixed(2)} points at worst`)
   store.close()
   rmSync(directory, { recursive: true })

@@ -15,30 +15,35 @@ const over = (series: string): string => `increase(${series}[$__range])`
 const sums = [
   figure({
     title: 'GPU time with work',
+    width: 5,
     help: 'In which kernels ran, over all GPUs and the range above. Two GPUs busy for an hour are two hours.',
     unit: units.Seconds,
     queries: [{ expr: `sum(${over(state('active'))})` }],
   }),
   figure({
     title: 'GPU time held without work',
+    width: 5,
     help: 'GPU memory was held and no kernel ran, split evenly between those that held a GPU together.',
     unit: units.Seconds,
     queries: [{ expr: `sum(${over(state('idle'))})` }],
   }),
   figure({
     title: 'GPU time lost',
+    width: 5,
     help: 'Thrown away by runs that ended badly, since the last saved state or the start.',
     unit: units.Seconds,
     queries: [{ expr: `sum(${over(`${jobGpuSecondsTotal.name}{${JOB},state="lost"}`)})` }],
   }),
   figure({
     title: 'Energy of jobs',
+    width: 5,
     help: "By the GPUs' own counters; of the host around them nothing is known.",
     unit: 'joule',
     queries: [{ expr: `sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)})` }],
   }),
   figure({
     title: 'Energy of GPUs that nobody held',
+    width: 4,
     help: 'What the counters rose by beside that.',
     unit: 'joule',
     queries: [{ expr: `sum(${over(`${gpuEnergyJoulesTotal.name}{${JOB}}`)}) - sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)})` }],
@@ -87,6 +92,7 @@ const course = [
   }),
   lines({
     title: 'Power, by user',
+    width: 24,
     help: 'From the energy of five minutes.',
     stacked: true,
     unit: units.Watt,

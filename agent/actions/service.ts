@@ -63,7 +63,8 @@ export function createActions({ actions, store, host, env, signal, log, now = Da
     const base = { action: name, at: t }
     if (reason !== undefined || 'missing' in filled) return void store.claim(incident.id, { ...base, state: 'skipped', text: `not done: ${reason}` })
     if (action.dryRun) {
-      if (store.claim(incident.id, { ...base, state: 'dry_run', text: `would do: ${says}` })) log.info(`action ${name} for incident ${incident.id}, dry run: ${says}`)
+      if (store.claim(incident.id, { ...base, state: 'dry_run', text: `would do: ${says}` }))
+        log.info(`action ${name} for incident ${incident.id}, dry run: ${says}`)
       return
     }
     const begun: ActionResult = { ...base, state: 'started', text: says }

@@ -25,7 +25,24 @@ import { detectors } from './sections/detectors.ts'
 import { targets } from './sections/targets.ts'
 
 /** In the order of the example file. */
-export const SECTIONS = { log, http, metrics, gpu, allocator, containers, logs, hangs, servers, host, history, costs, simulate, http_client: httpClient, otlp, alerts }
+export const SECTIONS = {
+  log,
+  http,
+  metrics,
+  gpu,
+  allocator,
+  containers,
+  logs,
+  hangs,
+  servers,
+  host,
+  history,
+  costs,
+  simulate,
+  http_client: httpClient,
+  otlp,
+  alerts,
+}
 export { general as GENERAL }
 /** Values with parts of their own, after the sections. */
 export const LISTS = { notifiers, routes, actions, targets, hosts, detectors }

@@ -109,8 +109,24 @@ const blank = () => ({
 })
 
 function identityOf(run: Run): JobIdentity {
-  const { job_id, job, kind, user, namespace, container, container_id, image, slurm_job, account, partition, time_limit_seconds, gpus_requested, unit, pid, command } =
-    run
+  const {
+    job_id,
+    job,
+    kind,
+    user,
+    namespace,
+    container,
+    container_id,
+    image,
+    slurm_job,
+    account,
+    partition,
+    time_limit_seconds,
+    gpus_requested,
+    unit,
+    pid,
+    command,
+  } = run
   const optional = { user, namespace, container, container_id, image, slurm_job, account, partition, time_limit_seconds, gpus_requested, unit, pid, command }
   return { job_id, job, kind, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) }
 }

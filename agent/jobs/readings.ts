@@ -126,6 +126,14 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     if (source === 'containers' && group === 'identity') containers.allListed(t)
     const held = holding === undefined ? [] : [...holding.values()]
     if (held.length > 0) charge(held, t)
-    if (listed !== undefined) for (const [uuid, gpu] of listed) looks.look(uuid, gpu, held.filter(({ seat }) => seat.uuid === uuid), gpus.get(uuid), t)
+    if (listed !== undefined)
+      for (const [uuid, gpu] of listed)
+        looks.look(
+          uuid,
+          gpu,
+          held.filter(({ seat }) => seat.uuid === uuid),
+          gpus.get(uuid),
+          t,
+        )
   }
 }

@@ -66,7 +66,20 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
     held(key, seat, t, bytes, holders, now) {
       let used = seats.get(key)
       if (used === undefined) {
-        used = { seat, lastT: t, heldMs: 0, shareMs: 0, activeMs: 0, idleMs: 0, joules: 0, ratioMs: 0, wattsMs: 0, peakBytes: 0, totalBytes: undefined, bytes: 0 }
+        used = {
+          seat,
+          lastT: t,
+          heldMs: 0,
+          shareMs: 0,
+          activeMs: 0,
+          idleMs: 0,
+          joules: 0,
+          ratioMs: 0,
+          wattsMs: 0,
+          peakBytes: 0,
+          totalBytes: undefined,
+          bytes: 0,
+        }
         seats.set(key, used)
       }
       const step = t - used.lastT

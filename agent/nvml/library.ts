@@ -54,7 +54,13 @@ export async function loadLibrary(paths: readonly string[], format: (gpu: number
           continue
         }
         const missing = FUNCTIONS.flatMap(([name], ordinal) => (functions[ordinal] === undefined ? [name] : []))
-        return { path, missing, native: (name) => functions[functionOrdinal(name)], addressOf: (memory) => koffi.address(memory), say: createCallMarker(koffi, format) }
+        return {
+          path,
+          missing,
+          native: (name) => functions[functionOrdinal(name)],
+          addressOf: (memory) => koffi.address(memory),
+          say: createCallMarker(koffi, format),
+        }
       } catch (error) {
         failed.push(`${path}: ${firstLineOf(error)}`)
       }

@@ -15,15 +15,7 @@ import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
 import { defineSource } from './definition.ts'
 
-const metrics = [
-  jobInfo,
-  jobRunsTotal,
-  jobGpuSecondsTotal,
-  jobEnergyJoulesTotal,
-  usageGpuSecondsTotal,
-  usageEnergyJoulesTotal,
-  usageTokensTotal,
-] as const
+const metrics = [jobInfo, jobRunsTotal, jobGpuSecondsTotal, jobEnergyJoulesTotal, usageGpuSecondsTotal, usageEnergyJoulesTotal, usageTokensTotal] as const
 /** Sums over hours: nobody needs them each second, and each reading costs. */
 const EVERY_MS = 10_000
 
@@ -51,7 +43,9 @@ export function createJobsSource(figures: () => JobFigures): Source {
         }
         for (const { owner, use: of } of use) {
           const labels: Labels = Object.fromEntries(
-            Object.entries({ user: owner.user, namespace: owner.namespace, account: owner.account }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+            Object.entries({ user: owner.user, namespace: owner.namespace, account: owner.account }).flatMap(([name, value]) =>
+              value === undefined ? [] : [[name, value]],
+            ),
           )
           for (const [state, ms] of [
             ['held', of.heldMs],

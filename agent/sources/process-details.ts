@@ -62,8 +62,7 @@ export function createProcessDetailsSource({ procRoot, identify, inventory, show
       uid: who.uid === undefined ? '' : String(who.uid),
       command: showsCommands ? commandLine(tryRead(`${who.pid}/cmdline`)) : '',
     }
-    const isSame =
-      known?.startTicks === next.startTicks && known.user === next.user && known.uid === next.uid && known.command === next.command
+    const isSame = known?.startTicks === next.startTicks && known.user === next.user && known.uid === next.uid && known.command === next.command
     // The same object as long as nothing changes: its series are kept by it.
     const person = isSame ? known : next
     people.delete(who.pid)

@@ -65,7 +65,9 @@ export function createActionsOutput({ config, present, log }: ActionsOutputOptio
     },
     log,
   })
-  log.warn(`${counted(config.actions.length, 'action')} configured: ${config.actions.map(({ name, dryRun }) => `${name}${dryRun ? ' (dry run)' : ''}`).join(', ')}`)
+  log.warn(
+    `${counted(config.actions.length, 'action')} configured: ${config.actions.map(({ name, dryRun }) => `${name}${dryRun ? ' (dry run)' : ''}`).join(', ')}`,
+  )
   let isStarted = false
   return {
     name: 'actions',

@@ -83,7 +83,9 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       writeLedger()
       const to = Date.now()
       const from = to - days * DAY_MS
-      const held = ledger.held(from, to).map(({ user, use: { heldMs, activeMs, idleMs, joules }, wholeMs }) => ({ user, heldMs, activeMs, idleMs, joules, wholeHoursMs: wholeMs }))
+      const held = ledger
+        .held(from, to)
+        .map(({ user, use: { heldMs, activeMs, idleMs, joules }, wholeMs }) => ({ user, heldMs, activeMs, idleMs, joules, wholeHoursMs: wholeMs }))
       return wasteOf(held, store.list({ since: from, limit: MOST_JOBS }), config.costs, { host: config.host_name, from, to })
     },
     live: () => tracker.live().map(rowOf),

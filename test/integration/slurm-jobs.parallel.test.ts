@@ -65,7 +65,9 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
     })
     expect((await jobs()).every(({ last }) => last.outcome === undefined)).toBe(true)
     // The controller's word comes in the background.
-    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.partition === 'main'), { what: 'what Slurm knows' })
+    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.partition === 'main'), {
+      what: 'what Slurm knows',
+    })
     expect(limited.last).toMatchObject({ user: 'root', time_limit_seconds: 300 })
 
     writeFileSync(join(folder, 'go'), '')
@@ -94,7 +96,14 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       expect(seconds.lost > 0).toBe(!['completed', 'cancelled'].includes(job))
     }
     // What an epilog prints.
-    const args = [join(import.meta.dirname, '../../dist/main.js'), 'jobs', `slurm:${ids[NAMES.indexOf('completed')]}`, '--line', '--listen', new URL(agent.url).host]
+    const args = [
+      join(import.meta.dirname, '../../dist/main.js'),
+      'jobs',
+      `slurm:${ids[NAMES.indexOf('completed')]}`,
+      '--line',
+      '--listen',
+      new URL(agent.url).host,
+    ]
     const { stdout: printed } = await promisify(execFile)(process.execPath, args)
     expect(printed).toMatch(/^used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*completed after/)
     // The one that ran until its limit held its GPU longer than the one that had done its work.

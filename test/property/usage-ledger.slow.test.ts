@@ -30,7 +30,13 @@ test.each([
   expect(short).toBeGreaterThan(1_000)
   expect(worstShare).toBeLessThan(0.05)
   // The parts of the energy are the counters.
-  expect(off(sums.reduce((sum, { use }) => sum + use.joules, 0), joules)).toBeLessThan(0.01)
+  expect(
+    off(
+      sums.reduce((sum, { use }) => sum + use.joules, 0),
+      joules,
+    ),
+  ).toBeLessThan(0.01)
+  const wrong: string[] = []
   let [held, active, heldTruth, activeTruth] = [0, 0, 0, 0]
   for (const [job, of] of truth) {
     const use = found.get(job)
@@ -38,9 +44,10 @@ test.each([
     active += use?.activeMs ?? 0
     heldTruth += of.heldMs
     activeTruth += of.activeMs
-    // Whoever lasts less than a second is seen now and then: right on average, and fewer than others.
-    if (job !== 'job-0') expect({ job, off: Math.round(off(use?.heldMs ?? 0, of.heldMs) * 1_000) / 10 }).toSatisfy(({ off: percent }) => percent < 1)
+    // Whoever lasts less than a second is seen now and then: right on average, and less sure than others.
+    if (job !== 'job-0' && off(use?.heldMs ?? 0, of.heldMs) >= 0.01) wrong.push(job)
   }
+  expect(wrong).toEqual([])
   expect(off(held, heldTruth)).toBeLessThan(0.01)
   expect(off(active, activeTruth)).toBeLessThan(0.01)
   expect(off(found.get('job-0')?.heldMs ?? 0, truth.get('job-0')?.heldMs ?? 0)).toBeLessThan(0.05)

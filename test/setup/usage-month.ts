@@ -146,8 +146,13 @@ export function simulateMonth({ start, seconds, kills, seed, open }: MonthOption
     const here = [...part.keys()].filter(({ to }) => to > t)
     const loads = [...part].map(([{ pid }, { active }]) => ({ pid, ratio: Math.round(active * scale * 100) / 100 })).filter(({ ratio: load }) => load > 0)
     const shown = Math.round(ratio * 100) / 100
-    const divided = shares.divide({ ratio: shown, loads }, here.map(({ pid }) => pid), t)
-    if (divided !== undefined && here.length === part.size) worstShare = Math.max(worstShare, Math.abs([...divided.values()].reduce((a, b) => a + b, 0) - shown))
+    const divided = shares.divide(
+      { ratio: shown, loads },
+      here.map(({ pid }) => pid),
+      t,
+    )
+    if (divided !== undefined && here.length === part.size)
+      worstShare = Math.max(worstShare, Math.abs([...divided.values()].reduce((a, b) => a + b, 0) - shown))
     alive.clear()
     for (const run of ['mig-1', 'mig-2', 'steady']) alive.add(run)
     const holders = here.map(({ job, pid }): CardHolder => {
@@ -157,8 +162,22 @@ export function simulateMonth({ start, seconds, kills, seed, open }: MonthOption
     })
     book.look('A', '0', { t, ratio: shown, counter: Math.round(counters.A * 1_000) / 1_000, holders }, known)
     const instances = ['1', '2'].map((gi): CardHolder => ({ run: `mig-${gi}`, card: { uuid: 'B', gpu: '1', gi, ci: '0' }, mib: 500 }))
-    book.look('B', '1', { t, instances: new Map([['1', 0.8], ['2', 0.25]]), counter: counters.B, holders: instances }, known)
-    if (!isGone) book.look('C', '2', { t, ratio: 0.5, counter: counters.C, holders: [{ run: 'steady', card: { uuid: 'C', gpu: '2' }, mib: 100, ratio: 0.5 }] }, known)
+    book.look(
+      'B',
+      '1',
+      {
+        t,
+        instances: new Map([
+          ['1', 0.8],
+          ['2', 0.25],
+        ]),
+        counter: counters.B,
+        holders: instances,
+      },
+      known,
+    )
+    if (!isGone)
+      book.look('C', '2', { t, ratio: 0.5, counter: counters.C, holders: [{ run: 'steady', card: { uuid: 'C', gpu: '2' }, mib: 100, ratio: 0.5 }] }, known)
     if (second % FLUSH_S === 0) flush()
     if (second % 3_600 === 0) store.maintain(t)
   }

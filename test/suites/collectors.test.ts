@@ -152,7 +152,11 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
       expect(sound).toBe(true)
       const told = [...metrics].sort()
       const ofInstances = ['warpwatch_gpu_mig_info', 'warpwatch_gpu_mig_multiprocessors']
-      expect(told).toEqual(declaredOf(collector).filter((name) => !ofInstances.includes(name)).sort())
+      expect(told).toEqual(
+        declaredOf(collector)
+          .filter((name) => !ofInstances.includes(name))
+          .sort(),
+      )
     })
 
     test('a GPU with MIG instances, and one that supports nothing: only declared metrics, no throw', () => {

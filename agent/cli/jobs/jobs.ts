@@ -73,7 +73,13 @@ export const jobs: Command = {
       if (job !== undefined) {
         const [newest, ...before] = await reader.runs(job)
         if (newest === undefined) throw new UsageError(`No job ${JSON.stringify((named ?? '').slice(0, 80))} in ${reader.from}. List them: warpwatch jobs`)
-        io.out(asJson ? `${JSON.stringify([newest, ...before])}\n` : asLine ? `${plain(runLine(newest))}\n` : plain(jobReport([newest, ...before], loaded.config.host_name)))
+        io.out(
+          asJson
+            ? `${JSON.stringify([newest, ...before])}\n`
+            : asLine
+              ? `${plain(runLine(newest))}\n`
+              : plain(jobReport([newest, ...before], loaded.config.host_name)),
+        )
         return 0
       }
       const span = since === undefined ? {} : { since }

@@ -61,23 +61,36 @@ const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || 
 
 export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
-  const head = [(groups[0]?.by ?? '').toUpperCase(), 'RUNS', 'RUNNING', 'HELD H', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', ...(isPriced(factors) ? ['COST'] : []), ...(factors.grams_per_kwh > 0 ? ['CO2'] : []), 'TOKENS', 'OUTCOMES']
+  const head = [
+    (groups[0]?.by ?? '').toUpperCase(),
+    'RUNS',
+    'RUNNING',
+    'HELD H',
+    'GPU H',
+    'IDLE H',
+    'LOST H',
+    'ENERGY',
+    ...(isPriced(factors) ? ['COST'] : []),
+    ...(factors.grams_per_kwh > 0 ? ['CO2'] : []),
+    'TOKENS',
+    'OUTCOMES',
+  ]
   const rows = groups.map((group) => {
     const { key, unheld, runs, running, held_seconds: held, gpu_seconds: seconds, energy_joules: joules, tokens, outcomes } = group
     const { price, currency, co2_grams: grams } = costsOf(group, factors)
     return [
-    key ?? (unheld === true ? '(held by nobody)' : '(not known)'),
-    String(runs),
-    String(running),
-    held === undefined ? '' : hours(held),
-    hours(seconds.active + seconds.idle),
-    hours(seconds.idle),
-    hours(seconds.lost),
-    joules === undefined ? '' : energyText(joules),
-    ...(isPriced(factors) ? [price === undefined ? '' : `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`] : []),
-    ...(factors.grams_per_kwh > 0 ? [grams === undefined ? '' : `${(grams / 1_000).toFixed(1)} kg`] : []),
-    tokens === undefined ? '' : String(tokens),
-    endsText(outcomes),
+      key ?? (unheld === true ? '(held by nobody)' : '(not known)'),
+      String(runs),
+      String(running),
+      held === undefined ? '' : hours(held),
+      hours(seconds.active + seconds.idle),
+      hours(seconds.idle),
+      hours(seconds.lost),
+      joules === undefined ? '' : energyText(joules),
+      ...(isPriced(factors) ? [price === undefined ? '' : `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`] : []),
+      ...(factors.grams_per_kwh > 0 ? [grams === undefined ? '' : `${(grams / 1_000).toFixed(1)} kg`] : []),
+      tokens === undefined ? '' : String(tokens),
+      endsText(outcomes),
     ]
   })
   return plain(aligned([head, ...rows]))

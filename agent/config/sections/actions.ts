@@ -20,7 +20,9 @@ const texts = (max: number, valid: (one: string) => boolean, expected: string, d
   secret: false,
   read(value) {
     const found = Array.isArray(value) ? value.filter((one: unknown): one is string => typeof one === 'string' && one.length <= 1_000 && valid(one)) : []
-    return Array.isArray(value) && found.length === value.length && found.length <= max ? { value: found } : problem(`must be ${expected}, not ${describeValue(value)}`)
+    return Array.isArray(value) && found.length === value.length && found.length <= max
+      ? { value: found }
+      : problem(`must be ${expected}, not ${describeValue(value)}`)
   },
 })
 const isSignal = (value: unknown): value is ActionSignal => ACTION_SIGNALS.some((signal) => signal === value)
@@ -66,7 +68,8 @@ const read: ReadParts<readonly Action[]> = (value) => {
   for (const { at, values } of groups) {
     const what = whatIsWrong(values) ?? (names.has(values.name) ? `there are two actions called ${values.name}` : undefined)
     if (what !== undefined) wrong.push({ path: [at], text: what })
-    if (Object.keys(values.match).length === 0) wrong.push({ path: [at, 'match'], text: 'must name at least the kind of incident: an action for all of them is a mistake' })
+    if (Object.keys(values.match).length === 0)
+      wrong.push({ path: [at, 'match'], text: 'must name at least the kind of incident: an action for all of them is a mistake' })
     names.add(values.name)
   }
   if (wrong.length > 0) return { problems: wrong }
@@ -91,7 +94,8 @@ export const actions: Field<readonly Action[]> = {
   read,
   expected: 'a list of actions',
   default: [],
-  description: 'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing unless it stands here.',
+  description:
+    'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing unless it stands here.',
   secret: false,
   shown: (found) =>
     found.map(({ name, match, command, signal: sent, dryRun, cooldownMs, perHour, timeoutMs, env }) => ({

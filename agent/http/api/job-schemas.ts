@@ -101,7 +101,7 @@ export const waste = z
         gpu_hours_lost: amount.describe('Thrown away by runs that ended badly.'),
         died: z.array(z.object({ ...jobName, runs: z.int().min(1), gpu_hours_lost: amount })),
         oversized: z.array(z.object({ ...jobName, text: z.string() })).describe('Jobs that asked for much more than they used.'),
-        price: amount.describe("Of what was idle or lost, by the factors under costs.").optional(),
+        price: amount.describe('Of what was idle or lost, by the factors under costs.').optional(),
         currency: z.string().optional(),
       }),
     ),

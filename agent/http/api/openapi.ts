@@ -229,7 +229,8 @@ export function createOpenApi(): unknown {
     const body = list === true ? { type: 'array', items: refTo(schema) } : refTo(schema)
     const responses: Record<string, unknown> = { '200': json(body, summary) }
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
-    if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs', '/api/v1/usage/waste'].includes(path)) responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs', '/api/v1/usage/waste'].includes(path))
+      responses['400'] = json(refTo(schemas.error), 'The query is wrong')
     if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)

@@ -117,7 +117,18 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
       // Nobody looked: as it was before.
       const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
       const ratios = holders.map(({ ratio = 0 }) => ratio)
-      return split({ ms, holders }, joules, holders.length === 0 || look.ratio === undefined ? {} : { ratio: Math.min(1, ratios.reduce((a, b) => a + b, 0)) })
+      return split(
+        { ms, holders },
+        joules,
+        holders.length === 0 || look.ratio === undefined
+          ? {}
+          : {
+              ratio: Math.min(
+                1,
+                ratios.reduce((a, b) => a + b, 0),
+              ),
+            },
+      )
     },
     checkpoint: () =>
       before === undefined

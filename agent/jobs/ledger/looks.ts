@@ -57,7 +57,12 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerB
           ...(isRead && now.watts !== undefined ? { watts: now.watts } : {}),
           ...(counter !== undefined && isFresh(counter.t, t, READ_WITHIN_MS) ? { counter: counter.value } : {}),
           ...(ratios === undefined ? {} : { instances: ratios }),
-          holders: held.map(({ run, seat, bytes, ratio }) => ({ run: run?.key ?? '', card: seat, mib: bytes / MIB, ...(ratio === undefined ? {} : { ratio }) })),
+          holders: held.map(({ run, seat, bytes, ratio }) => ({
+            run: run?.key ?? '',
+            card: seat,
+            mib: bytes / MIB,
+            ...(ratio === undefined ? {} : { ratio }),
+          })),
         },
         ownerOf,
       )

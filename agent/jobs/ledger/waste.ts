@@ -4,7 +4,14 @@ import type { WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { costOf, type CostFactors } from './costs.ts'
 
 /** What a user held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
-export type HeldBy = { readonly user: string | undefined; readonly heldMs: number; readonly activeMs: number; readonly idleMs: number; readonly wholeHoursMs: number; readonly joules: number }
+export type HeldBy = {
+  readonly user: string | undefined
+  readonly heldMs: number
+  readonly activeMs: number
+  readonly idleMs: number
+  readonly wholeHoursMs: number
+  readonly joules: number
+}
 const MAX_ROWS = 200
 const MAX_JOBS = 5
 const HOUR_S = 3_600
@@ -19,7 +26,10 @@ const badRuns = ({ outcomes }: JobRow): number => Object.entries(outcomes).reduc
 function oversizedText({ last: { gpus, gpus_requested: asked } }: JobRow): string | undefined {
   const used = new Set(gpus.filter(({ active_seconds: active }) => active === undefined || active >= 1).map(({ uuid }) => uuid)).size
   if (asked !== undefined && used < asked) return `used ${used} of ${asked} GPUs`
-  const fullest = gpus.reduce((most, { memory_peak_bytes: peak, memory_total_bytes: total }) => (peak === undefined || total === undefined ? 1 : Math.max(most, peak / total)), 0)
+  const fullest = gpus.reduce(
+    (most, { memory_peak_bytes: peak, memory_total_bytes: total }) => (peak === undefined || total === undefined ? 1 : Math.max(most, peak / total)),
+    0,
+  )
   return gpus.length > 0 && fullest < FAR_BELOW ? `at most ${Math.round(fullest * 100)} % of the GPU memory used` : undefined
 }
 

@@ -69,6 +69,12 @@ export type SlurmBook = {
 export function createSlurmBook(ask: Ask | undefined): SlurmBook {
   const jobs = new Map<string, SlurmDetails | undefined>()
   let last: Promise<unknown> = Promise.resolve()
+  const look = async (asking: Ask, job: string, known: (details: SlurmDetails) => void): Promise<void> => {
+    const details = parseSlurmDetails((await linesOf(asking, 'scontrol', ['--oneliner', 'show', 'job', job])) ?? '')
+    if (details === undefined) return
+    jobs.set(job, details)
+    known(details)
+  }
   return {
     ask(job, known) {
       if (ask === undefined) return
@@ -79,12 +85,7 @@ export function createSlurmBook(ask: Ask | undefined): SlurmBook {
       const oldest = jobs.size > MAX_KNOWN ? jobs.keys().next().value : undefined
       if (oldest !== undefined) jobs.delete(oldest)
       // One at a time: jobs start in swarms.
-      last = last.then(async () => {
-        const details = parseSlurmDetails((await linesOf(ask, 'scontrol', ['--oneliner', 'show', 'job', job])) ?? '')
-        if (details === undefined) return
-        jobs.set(job, details)
-        known(details)
-      })
+      last = last.then(() => look(ask, job, known))
     },
   }
 }

@@ -143,7 +143,11 @@ function processEvent(t: number, from: Fields): ProcessEvent | undefined {
   const { action, pid, root, ancestors } = from
   if ((action !== 'seen' && action !== 'exit') || !isNumber(pid) || !isFields(root) || !Array.isArray(ancestors)) return undefined
   const { pid: rootPid, start_ticks: ticks, started_at: startedAt, command } = root
-  const known = optional(from, ['user', 'slurm_job', 'slurm_name', 'slurm_user', 'account', 'partition', 'unit', 'reported_by', 'reported_words', 'signal'], isText)
+  const known = optional(
+    from,
+    ['user', 'slurm_job', 'slurm_name', 'slurm_user', 'account', 'partition', 'unit', 'reported_by', 'reported_words', 'signal'],
+    isText,
+  )
   const numbers = optional(from, ['exit_code', 'time_limit_seconds', 'gpus_requested'], isNumber)
   const outcome = OUTCOMES.find((one) => one === from['outcome'])
   if (!isNumber(rootPid) || !isNumber(ticks) || !isText(command) || known === undefined || numbers === undefined) return undefined

@@ -27,10 +27,20 @@ export function groupsWithUse(by: JobGroup, runs: readonly JobGroupRow[], sums: 
   })
   for (const sum of left.values()) {
     const { key, unheld } = sum
-    const row = { by, ...(key === undefined ? {} : { key }), ...(unheld ? { unheld: true as const } : {}), runs: 0, running: 0, outcomes: {}, gpu_seconds: { active: 0, idle: 0, lost: 0 } }
+    const row = {
+      by,
+      ...(key === undefined ? {} : { key }),
+      ...(unheld ? { unheld: true as const } : {}),
+      runs: 0,
+      running: 0,
+      outcomes: {},
+      gpu_seconds: { active: 0, idle: 0, lost: 0 },
+    }
     rows.push(withUse(row, sum))
   }
   const used = ({ gpu_seconds: { active, idle } }: JobGroupRow): number => active + idle
   const first = (row: JobGroupRow): number => (row.unheld === true ? 1 : 0)
-  return rows.toSorted((a, b) => (by === 'gpu' ? Number(a.key ?? Infinity) - Number(b.key ?? Infinity) : first(a) - first(b) || used(b) - used(a) || b.runs - a.runs))
+  return rows.toSorted((a, b) =>
+    by === 'gpu' ? Number(a.key ?? Infinity) - Number(b.key ?? Infinity) : first(a) - first(b) || used(b) - used(a) || b.runs - a.runs,
+  )
 }

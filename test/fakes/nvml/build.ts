@@ -22,7 +22,17 @@ const GPM = ['QueryDeviceSupport', 'SampleAlloc', 'SampleFree', 'SampleGet', 'Mi
 export const PROFILES = {
   full: [],
   /** R450: before memory v2 (R510), process lists v2 (R455) and v3 (R510), GPM (R520), the R535 names and TemperatureV (R570). */
-  r450: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', 'nvmlDeviceGetAttributes_v2', ...V3, ...V2, ...R535, ...R550, ...GPM],
+  r450: [
+    'nvmlDeviceGetMemoryInfo_v2',
+    'nvmlDeviceGetTemperatureV',
+    'nvmlDeviceGetNumFans',
+    'nvmlDeviceGetAttributes_v2',
+    ...V3,
+    ...V2,
+    ...R535,
+    ...R550,
+    ...GPM,
+  ],
   /** R470: process lists v2 with 24-byte entries, no v3. */
   r470: ['nvmlDeviceGetMemoryInfo_v2', 'nvmlDeviceGetTemperatureV', 'nvmlDeviceGetNumFans', ...V3, ...R535, ...R550, ...GPM],
   /** 535.43 to 535.86: 32-byte entries in v3 (with `stride3=32`), the detail list not yet there. */

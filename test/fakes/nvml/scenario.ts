@@ -62,7 +62,8 @@ export function scenarioText(scenario: FakeScenario): string {
     for (const m of gpu.mig ?? [])
       text.push(`mig=${m.gi},${m.ci},${m.uuid},${m.total},${m.used},${m.reserved ?? 0},${m.name ?? 'MIG 1g.10gb'},${m.sms ?? 16},${m.slices ?? 1}`)
     for (const { timeUs, pid, sm } of gpu.samples ?? []) text.push(`sample=${timeUs},${pid},${sm}`)
-    for (const { pid, gpu: percent, bytes, ms, running } of gpu.accounts ?? []) text.push(`account=${pid},${percent},${bytes},${ms},${running === true ? 1 : 0}`)
+    for (const { pid, gpu: percent, bytes, ms, running } of gpu.accounts ?? [])
+      text.push(`account=${pid},${percent},${bytes},${ms},${running === true ? 1 : 0}`)
     for (const x of gpu.xids ?? []) text.push(`xid=${x.sequence},${x.xid},${x.gi ?? '-'},${x.ci ?? '-'}`)
   }
   return `${text.join('\n')}\n`

@@ -30,7 +30,11 @@ const at = Date.now()
 const one = (n: number) =>
   incident({ id: n.toString(16).padStart(16, '0'), kind: 'gpu_lost', title: 'lost', subject: { host: { name: 'gpu-01' } }, started_at: at, last_seen_at: at })
 // As after a start: the last ones fire still.
-actions.recover(Array.from({ length: 5 }, (_, back) => Number(first) - back).filter((n) => n >= 0).map(one))
+actions.recover(
+  Array.from({ length: 5 }, (_, back) => Number(first) - back)
+    .filter((n) => n >= 0)
+    .map(one),
+)
 for (let n = Number(first) + 1; ; n++) {
   actions.incident(one(n))
   writeSync(1, `${n}\n`)

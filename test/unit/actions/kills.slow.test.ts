@@ -13,7 +13,9 @@ test(`killed ${KILLS} times, each action runs at most once`, { timeout: KILLS * 
   const record = join(directory, 'done.txt')
   let first = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'kills-child.ts'), directory, record, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'kills-child.ts'), directory, record, String(first)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let said = ''
     const ended = once(child, 'close')
     const wanted = 1 + (kill % 4)

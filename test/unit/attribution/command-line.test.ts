@@ -12,7 +12,11 @@ test.each([
   ['one dash', argv('app', '-password', SECRET), 'app -password [redacted]'],
   ['a variable', argv('env', `WANDB_API_KEY=${SECRET}`, 'python', 'a.py'), 'env WANDB_API_KEY=[redacted] python a.py'],
   ['an empty value', argv('app', '--token', '--verbose'), 'app --token --verbose'],
-  ['what only sounds like a secret', argv('python', 'tokenize.py', '--max-tokens', '4096', '--tokenizer', 'llama'), 'python tokenize.py --max-tokens 4096 --tokenizer llama'],
+  [
+    'what only sounds like a secret',
+    argv('python', 'tokenize.py', '--max-tokens', '4096', '--tokenizer', 'llama'),
+    'python tokenize.py --max-tokens 4096 --tokenizer llama',
+  ],
   ['a URL with a password', argv('app', `postgres://ada:${SECRET}@db/x`), 'app postgres://ada:[redacted]@db/x'],
   ['line breaks and escapes', argv('python', '-c', 'import a\nprint("\u001b[31m")'), 'python -c import a print(" [31m")'],
   ['nothing', '', ''],

@@ -29,7 +29,10 @@ test.each([
   ['something else', 'TRES=gres/gpumem=80G,gres/shard=3', undefined],
 ])('GPUs: %s', (_, tres, gpus) => expect(parseSlurmDetails(line(tres))?.gpus_requested).toBe(gpus))
 test('what is not said is absent', () => {
-  expect(parseSlurmDetails('JobId=1 JobName=(null) UserId=ada(1000) Account=(null) TimeLimit=UNLIMITED Partition=main')).toEqual({ slurm_user: 'ada', partition: 'main' })
+  expect(parseSlurmDetails('JobId=1 JobName=(null) UserId=ada(1000) Account=(null) TimeLimit=UNLIMITED Partition=main')).toEqual({
+    slurm_user: 'ada',
+    partition: 'main',
+  })
   expect(parseSlurmDetails('slurm_load_jobs error: Invalid job id specified')).toBeUndefined()
   expect(parseSlurmDetails('x'.repeat(100_000))).toBeUndefined()
 })
@@ -109,5 +112,9 @@ test.each([
   ],
   ['all, still running', run({ gpus: [gpu(0, 7_000, 70)] }), 'used 1 GPU; peak 70 GiB of 80 GiB; 97 % busy; ran 2 h'],
   ['none', run({ gpus_requested: 2 }), 'used 0 of 2 GPUs; ran 2 h'],
-  ['a failure', run({ outcome: 'failed', ended_at: 60_000, gpu_seconds: { active: 0, idle: 0, lost: 3_600 } }), 'used no GPU; 60 GPU minutes lost; failed after 1 min'],
+  [
+    'a failure',
+    run({ outcome: 'failed', ended_at: 60_000, gpu_seconds: { active: 0, idle: 0, lost: 3_600 } }),
+    'used no GPU; 60 GPU minutes lost; failed after 1 min',
+  ],
 ])('in one line: %s', (_, of, text) => expect(runLine(of)).toBe(text))

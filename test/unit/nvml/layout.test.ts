@@ -4,7 +4,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { EVENT_DATA, FIELD_VALUE, GPM_GET, LAYOUTS, PCI_BUS_ID, PROCESSES_SAMPLES, PROCESS_INFO, PROCESS_SAMPLE, PROCESS_SAMPLE_V1 } from '../../../agent/nvml/layouts.ts'
+import {
+  EVENT_DATA,
+  FIELD_VALUE,
+  GPM_GET,
+  LAYOUTS,
+  PCI_BUS_ID,
+  PROCESSES_SAMPLES,
+  PROCESS_INFO,
+  PROCESS_SAMPLE,
+  PROCESS_SAMPLE_V1,
+} from '../../../agent/nvml/layouts.ts'
 import { layoutProgram } from '../../fakes/nvml/build.ts'
 
 type Struct = { readonly size: number; readonly fields: Readonly<Record<string, number>> }

@@ -45,7 +45,13 @@ function scene(showsCommands = true, directoryName?: (uid: number) => string | u
   void source.start({ emit: apply, every, log: { info() {}, warn() {}, error() {} } })
   const tick = (t: number) => {
     const readings = [11, 12, 13, 99].map((pid) => ({
-      series: makeSeries(processGpuMemoryBytes, { gpu: '0', uuid: 'GPU-a', pid: String(pid), process: 'python', ...(pid === 12 ? { container_id: 'a'.repeat(12) } : {}) }),
+      series: makeSeries(processGpuMemoryBytes, {
+        gpu: '0',
+        uuid: 'GPU-a',
+        pid: String(pid),
+        process: 'python',
+        ...(pid === 12 ? { container_id: 'a'.repeat(12) } : {}),
+      }),
       value: 5,
     }))
     apply({ type: 'scrape', t, source: 'gpu', group: '0', ttlMs: 5_000, durationMs: 0, readings, gaps: [] })
@@ -66,7 +72,11 @@ test('user, command and start stand in the row of a process; one that nobody kno
 })
 
 test('command lines can be left out', () => {
-  expect(scene(false).tick(T).map((row) => row[3])).toEqual([undefined, undefined, undefined, undefined])
+  expect(
+    scene(false)
+      .tick(T)
+      .map((row) => row[3]),
+  ).toEqual([undefined, undefined, undefined, undefined])
 })
 
 test('a user of the directory service is named when it answers, and asked for once', async () => {

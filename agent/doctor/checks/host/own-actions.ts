@@ -18,7 +18,9 @@ export const ownActions = defineCheck({
         status: isMissing ? 'warn' : 'pass',
         subject: name,
         summary: `${dryRun ? 'dry run: ' : ''}${signal === undefined ? command.join(' ') : `${signal} to the job`}${isMissing ? `: ${program} is not there, or is not executable` : ''}`,
-        ...(isMissing ? { remedies: [{ text: `Install ${program}, make it executable, or correct actions in the configuration.`, command: `ls -l ${program}` }] } : {}),
+        ...(isMissing
+          ? { remedies: [{ text: `Install ${program}, make it executable, or correct actions in the configuration.`, command: `ls -l ${program}` }] }
+          : {}),
       })
     }
     return findings

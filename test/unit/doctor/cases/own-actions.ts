@@ -5,8 +5,23 @@ const action = { name: 'drain', match: { kind: 'gpu_lost' }, command: ['/usr/bin
 
 export const cases: readonly CheckCase[] = [
   { about: 'none', scene: {}, status: 'skipped', says: /changes nothing/ },
-  { about: 'a signal', scene: { config: { actions: [{ name: 'save', match: { kind: 'memory_leak' }, signal: 'SIGUSR1' }] } }, status: 'pass', says: /SIGUSR1 to the job/ },
-  { about: 'a program', scene: { files: { '/usr/bin/drain': { text: '#!/bin/sh\n', mode: 0o755 } }, config: { actions: [action] } }, status: 'pass', says: /drain now/ },
+  {
+    about: 'a signal',
+    scene: { config: { actions: [{ name: 'save', match: { kind: 'memory_leak' }, signal: 'SIGUSR1' }] } },
+    status: 'pass',
+    says: /SIGUSR1 to the job/,
+  },
+  {
+    about: 'a program',
+    scene: { files: { '/usr/bin/drain': { text: '#!/bin/sh\n', mode: 0o755 } }, config: { actions: [action] } },
+    status: 'pass',
+    says: /drain now/,
+  },
   { about: 'a program that is not there', scene: { config: { actions: [action] } }, status: 'warn', says: /not there/ },
-  { about: 'a dry run', scene: { config: { actions: [{ name: 'save', match: { kind: 'memory_leak' }, signal: 'SIGUSR1', dry_run: true }] } }, status: 'pass', says: /dry run/ },
+  {
+    about: 'a dry run',
+    scene: { config: { actions: [{ name: 'save', match: { kind: 'memory_leak' }, signal: 'SIGUSR1', dry_run: true }] } },
+    status: 'pass',
+    says: /dry run/,
+  },
 ]
