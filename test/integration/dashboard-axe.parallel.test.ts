@@ -1,30 +1,10 @@
 // Every page of the dashboard for those who see little, hear it or use no mouse: axe finds nothing serious, the keyboard gets everywhere.
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { faults, loadAxe } from '../setup/axe.ts'
 import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
-
-/** Runs beside the page as the browser's own tools do, so that the policy against foreign code stays in force. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const GRAVE = ['serious', 'critical']
-const found = z.array(
-  z.object({ id: z.string(), impact: z.nullable(z.string()), nodes: z.array(z.object({ html: z.string(), any: z.array(z.object({ message: z.string() })) })) }),
-)
-
-/** What axe holds against the page as it is, one line each. */
-async function faults(page: Page): Promise<readonly string[]> {
-  const answer: unknown = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) => violations)`,
-  )
-  return found
-    .parse(answer)
-    .filter(({ impact }) => GRAVE.includes(impact ?? ''))
-    .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)}: ${any.map(({ message }) => message).join('; ')}`))
-}
 
 /** What can have the focus by Tab. Of a group of radio buttons that is one; a control outside of what is laid out has none. */
 const CONTROLS = `Array.from(document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]'))
@@ -57,7 +37,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
-    await page.evaluate(AXE)
+    await loadAxe(page)
     const pages = await pagesOf(page, scene.incident)
     expect(pages.length).toBeGreaterThan(8)
     const grave: Record<string, readonly string[]> = {}
