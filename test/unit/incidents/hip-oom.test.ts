@@ -17,7 +17,7 @@ const memory = (labels: object, total: number, used: number): readonly unknown[]
 ]
 const holder = (pid: string, container: string, gib: number): unknown => [
   'warpwatch_process_gpu_memory_bytes',
-  { ...AMD, pid, process: 'python3', type: 'C', container, container_id: `${pid}`.padStart(12, '0') },
+  { ...AMD, pid, process: 'python3', type: 'C', container, container_id: pid.padStart(12, '0') },
   gib * GIB,
 ]
 
