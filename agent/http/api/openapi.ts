@@ -1,22 +1,18 @@
 // The description of the API (OpenAPI 3.1), made from the schemas that the answers are tested against.
 import * as z from 'zod'
 import { VERSION } from '../../lib/version.ts'
-import { JOB_GROUPS } from '../../model/job.ts'
-import { INCIDENT_STATUSES } from '../../model/incident.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { fitPath } from './fit-openapi.ts'
 import { room } from './fit-schemas.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { hostEntry, hostSummary } from './host-schemas.ts'
 import { doctorReport } from './doctor-schemas.ts'
 import { incident, incidentSummary, settings } from './incident-schemas.ts'
 import { execTaken, execReport, jobsAnswer, run, waste } from './job-schemas.ts'
-import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
+import { ID, parametersOf } from './openapi-parameters.ts'
 import * as schemas from './schemas.ts'
-import { seriesQuery } from './series-query.ts'
 
 type Endpoint = {
   readonly path: string
@@ -93,45 +89,6 @@ const idOf = (schema: z.ZodType): string => {
   return id
 }
 const refTo = (schema: z.ZodType): unknown => ({ $ref: reference(idOf(schema)) })
-
-function seriesParameters(): readonly unknown[] {
-  const properties = z.toJSONSchema(seriesQuery, { target: 'draft-2020-12', io: 'input' })['properties'] ?? {}
-  const described = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: name === 'metric', schema }))
-  const others = {
-    name: 'labels',
-    in: 'query',
-    description: 'Any other name filters by the label of that name.',
-    style: 'form',
-    explode: true,
-    schema: { type: 'object', additionalProperties: { type: 'string' } },
-  }
-  return [...described, others]
-}
-
-const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{16}$' } }
-function incidentParameters(): readonly unknown[] {
-  return [
-    { name: 'status', in: 'query', schema: { type: 'string', enum: INCIDENT_STATUSES } },
-    { name: 'kind', in: 'query', schema: { type: 'string', enum: INCIDENT_KINDS } },
-    { name: 'since', in: 'query', description: 'Last seen at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
-    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } },
-  ]
-}
-function jobParameters(): readonly unknown[] {
-  return [
-    { name: 'since', in: 'query', description: 'Only runs that ran at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
-    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_JOBS, default: DEFAULT_JOBS } },
-    { name: 'by', in: 'query', description: 'Sums by this instead of jobs.', schema: { type: 'string', enum: JOB_GROUPS } },
-  ]
-}
-function parametersOf(path: string): readonly unknown[] | undefined {
-  if (path === '/api/v1/series') return seriesParameters()
-  if (path === '/api/v1/incidents') return incidentParameters()
-  if (path === '/api/v1/jobs') return jobParameters()
-  if (path === '/api/v1/usage/waste') return [{ name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } }]
-  if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
-  return path.includes('{id}') ? [ID] : undefined
-}
 
 /** What changes something: only as JSON, from this origin, and with the token where one is set. */
 function addWrites(paths: Record<string, unknown>): void {

@@ -1,0 +1,48 @@
+// What may stand in the query and the path of the API's GETs, for its OpenAPI description.
+import * as z from 'zod'
+import { INCIDENT_STATUSES } from '../../model/incident.ts'
+import { JOB_GROUPS } from '../../model/job.ts'
+import { INCIDENT_KINDS } from '../../model/kinds.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
+import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
+import { seriesQuery } from './series-query.ts'
+
+function seriesParameters(): readonly unknown[] {
+  const properties = z.toJSONSchema(seriesQuery, { target: 'draft-2020-12', io: 'input' })['properties'] ?? {}
+  const described = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: name === 'metric', schema }))
+  const others = {
+    name: 'labels',
+    in: 'query',
+    description: 'Any other name filters by the label of that name.',
+    style: 'form',
+    explode: true,
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+  }
+  return [...described, others]
+}
+
+export const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{16}$' } }
+function incidentParameters(): readonly unknown[] {
+  return [
+    { name: 'status', in: 'query', schema: { type: 'string', enum: INCIDENT_STATUSES } },
+    { name: 'kind', in: 'query', schema: { type: 'string', enum: INCIDENT_KINDS } },
+    { name: 'since', in: 'query', description: 'Last seen at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } },
+  ]
+}
+function jobParameters(): readonly unknown[] {
+  return [
+    { name: 'since', in: 'query', description: 'Only runs that ran at or after, Unix ms.', schema: { type: 'integer', minimum: 0 } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: MAX_JOBS, default: DEFAULT_JOBS } },
+    { name: 'by', in: 'query', description: 'Sums by this instead of jobs.', schema: { type: 'string', enum: JOB_GROUPS } },
+  ]
+}
+/** Of a GET; undefined: it takes none. */
+export function parametersOf(path: string): readonly unknown[] | undefined {
+  if (path === '/api/v1/series') return seriesParameters()
+  if (path === '/api/v1/incidents') return incidentParameters()
+  if (path === '/api/v1/jobs') return jobParameters()
+  if (path === '/api/v1/usage/waste') return [{ name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } }]
+  if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
+  return path.includes('{id}') ? [ID] : undefined
+}
