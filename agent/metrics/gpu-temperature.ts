@@ -64,7 +64,7 @@ export const gpuFanRevolutionsPerMinute = defineMetric({
   field: 'fan_revolutions_per_minute',
   by: 'fan',
   kind: 'gauge',
-  unit: '{revolution}/min',
+  unit: '{revolution}',
   help: 'Measured speed of each fan; 0 is a fan that stands still. AMD and Intel.',
   labels: [...GPU_LABELS, 'fan'],
 })

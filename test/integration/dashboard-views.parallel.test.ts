@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     await poll(() => complaints.filter((each) => each.includes('Content Security Policy')).length >= 3, {
       what: () => `three complaints: ${complaints.join('; ')}`,
     })
-    expect(await page.title()).toBe('Warpwatch')
+    expect(await page.title()).toMatch(/\S+ · Warpwatch$/)
     expect(await page.evaluate(`getComputedStyle(document.querySelector('#styled')).position`)).toBe('static')
   })
 

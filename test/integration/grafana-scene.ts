@@ -4,7 +4,11 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExposition } from '../../agent/http/exposition.ts'
+import { usageTokensTotal } from '../../agent/metrics/job.ts'
+import type { Reading } from '../../agent/model/reading.ts'
+import { makeSeries } from '../../agent/model/series.ts'
 import { createForecastReadings } from '../../agent/sources/incidents/forecasts.ts'
+import { readingsOf as serverReadings } from '../../agent/sources/inference-servers/readings.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 import { fakeUuid, h100, hostOf, withGpu } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
@@ -99,7 +103,43 @@ async function startReal(stack: AsyncDisposableStack): Promise<RunningAgent> {
   return agent
 }
 
-/** Stands before the agent and puts a forecast behind its page: one needs a quarter of an hour of growth, so its readings are made here by the agent's own code. */
+/** What an inference server under load says, and the tokens that the ledger counts for it: a server that tells all of it serves a large model on a GPU. */
+function servingReadings(t: number): readonly Reading[] {
+  const seconds = t / 1_000
+  const bytes = (gib: number) => ({ bytes: gib * GIB, source: 'log' as const })
+  const quantiles = [0.5, 0.95, 0.99].map((q) => [q, q / 2] as const)
+  return [
+    ...serverReadings({
+      labels: { name: 'llm', container: 'llm' },
+      server: 'vllm',
+      url: 'http://127.0.0.1:8000',
+      figures: {
+        models: ['m'],
+        state: 'ready',
+        context: 8_192,
+        longestRequest: 900,
+        running: 3,
+        waiting: 1,
+        kvUsage: 0.5,
+        kvCapacityTokens: 100_000,
+        preemptions: 2,
+        prefixHitRatio: 0.4,
+        promptTokens: seconds,
+        generationTokens: seconds,
+        outcomes: { completed: seconds },
+        offloadedRatio: 0.25,
+        memory: { weights: bytes(14), kv_cache: bytes(40), graphs: bytes(1) },
+      },
+      recent: { promptRate: 900, generationRate: 400, timeToFirstToken: quantiles, interTokenLatency: quantiles },
+    }),
+    { series: makeSeries(usageTokensTotal, { user: 'ada', namespace: 'ml', account: 'lab' }), value: seconds },
+  ]
+}
+
+/**
+ * Stands before the agent and puts behind its page what takes a quarter of an hour of growth, or a large model: a forecast and a server's figures, whose
+ * readings are made here by the agent's own code.
+ */
 async function foretelling(stack: AsyncDisposableStack, agent: RunningAgent): Promise<string> {
   const latest = createLatestStore()
   const exposition = createExposition({ latest, dcgm: 'off', hostnameLabel: 'Hostname', hostname: 'foretold' })
@@ -107,7 +147,7 @@ async function foretelling(stack: AsyncDisposableStack, agent: RunningAgent): Pr
   const front = await webServer((_, answer) => {
     const t = Date.now()
     const forecast = { t, key: 'one', about: { uuid: fakeUuid(0), pid: 4242, container: 'trainer' }, earliestMs: t + 600_000, latestMs: t + 900_000 }
-    const readings = readingsOf({ forecasts: [forecast], firing: [] }, t)
+    const readings = [...readingsOf({ forecasts: [forecast], firing: [] }, t), ...servingReadings(t)]
     latest.apply({ type: 'scrape', t, source: 'incidents', group: '', ttlMs: 60_000, durationMs: 0, readings, gaps: [] })
     void agent
       .get('/metrics')

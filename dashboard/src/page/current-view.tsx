@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { route } from '../parts/route.ts'
+import { place, route } from '../parts/route.ts'
 import type { View, ViewProps } from '../features/feature.ts'
 import { VIEWS } from '../features/index.ts'
 
@@ -30,7 +30,7 @@ export function CurrentView() {
   const found = loaded.value.get(id)
   useEffect(() => {
     if (view !== undefined && loaded.peek().get(view.id) === undefined) load(view)
-    document.title = view === undefined || view.id === '' ? 'Warpwatch' : `${view.label} · Warpwatch`
+    place.value = view === undefined || view.id === '' ? '' : view.label
   }, [view])
   // A new page begins at its top; the way back leads to where one was.
   useEffect(() => {

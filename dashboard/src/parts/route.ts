@@ -43,3 +43,6 @@ export function setParams(changes: Readonly<Record<string, string | undefined>>)
   history.replaceState(null, '', next)
   route.value = parseRoute(next)
 }
+
+/** Name of the view that is open, for the page's title; empty: the overview. */
+export const place = signal('')

@@ -18,7 +18,7 @@ describe('the report', () => {
   test('as JSON, and 0 where nothing failed', async () => {
     const { code, stdout, stderr } = await doctor(['--json', '--only', 'warpwatch'])
     const report = doctorReport.parse(JSON.parse(stdout))
-    expect(report.checks.map(({ id }) => id)).toEqual(['own-config', 'own-permissions'])
+    expect(report.checks.map(({ id }) => id)).toEqual(['own-actions', 'own-config', 'own-permissions'])
     expect([code, report.counts.fail, stderr]).toEqual([0, 0, ''])
   })
   test('as text, and 1 where something failed', async () => {

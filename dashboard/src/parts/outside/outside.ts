@@ -2,15 +2,16 @@
 import { computed, effect } from '@preact/signals'
 import { firing } from '../incident/known.ts'
 import { frame, hello, stale } from '../live/state.ts'
+import { place } from '../route.ts'
 import { notifyOfNew } from './notify.ts'
 
 const host = computed(() => hello.value?.host ?? frame.value?.host.hostname ?? '')
 
-/** The worst first, as a tab shows only the beginning. */
-export function titleOf(name: string, titles: readonly string[], isStale: boolean): string {
+/** The worst first, as a tab shows only the beginning; then where one is: view and host. */
+export function titleOf(view: string, name: string, titles: readonly string[], isStale: boolean): string {
   const [worst] = titles
-  const what = isStale ? 'no news' : worst === undefined ? undefined : `${titles.length > 1 ? `(${titles.length}) ` : ''}${worst}`
-  return [what, name === '' ? 'Warpwatch' : name].filter((part) => part !== undefined).join(' – ')
+  const what = isStale ? 'no news – ' : worst === undefined ? '' : `${titles.length > 1 ? `(${titles.length}) ` : ''}${worst} – `
+  return `${what}${[view, name, 'Warpwatch'].filter((part) => part !== '').join(' · ')}`
 }
 
 const worstTone = computed(() => {
@@ -28,6 +29,7 @@ function setIcon(tone: string): void {
 
 effect(() => {
   document.title = titleOf(
+    place.value,
     host.value,
     firing.value.map(({ title }) => title),
     stale.value,
