@@ -50,6 +50,7 @@ export async function openPlayed(browser: Browser, host: SimulatedHost, options:
     async play(ticks) {
       for (let n = 0; n < ticks; n += 1) {
         host.tick()
+        await host.sent()
         frames.sent += 1
       }
       await caughtUp()

@@ -1,4 +1,5 @@
 // The agent's HTTP server and live stream on the simulated host, without a clock: a second passes when it is told to.
+import { setImmediate as turn } from 'node:timers/promises'
 import { createSimulation } from '../../agent/sources/simulated.ts'
 import { createLiveServer } from './live-server.ts'
 
@@ -6,6 +7,8 @@ export type SimulatedHost = {
   readonly url: string
   /** Lets a second pass and tells it to every reader. */
   readonly tick: () => void
+  /** Resolves when every reader was sent all of it: frames are compressed on another thread, and one that is behind is passed over. */
+  readonly sent: () => Promise<void>
   /** Frames that readers were too slow for. */
   readonly skipped: () => number
   readonly close: () => Promise<void>
@@ -25,6 +28,9 @@ export async function startSimulatedHost(size: { readonly gpus: number; readonly
   return {
     url: `${await server.listen()}/`,
     tick,
+    async sent() {
+      while (live.bufferedBytes() > 0) await turn()
+    },
     skipped: live.dropped,
     async close() {
       await live.close()

@@ -12,8 +12,8 @@ const DEEP = `devices: ${'{'.repeat(60_000)}`
 const KEYS = `devices:\n  ${'? '.repeat(30_000)}`
 
 test.each([
-  ['braces', DEEP, /line 1: more than 200 levels/],
-  ['keys', KEYS, /line 2: 50 times "\?" in a row/],
+  ['braces', DEEP, /line 1: (?:not valid YAML: )?more than 200 levels/],
+  ['keys', KEYS, /line 2: (?:not valid YAML: )?50 times "\?" in a row/],
 ])('deep YAML is refused with its line: %s', (_, text, words) => {
   expect(parseCdiSpec('/etc/cdi/nvidia.yaml', text).problem).toMatch(words)
   const { problem } = parseComposeFile('compose.yaml', text)
