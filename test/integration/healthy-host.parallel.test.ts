@@ -44,7 +44,7 @@ const take = ({ diagnosis }: Judged, events: readonly Event[]): void => {
 
 /** What no healthy host tells, what only some hosts have, and what is asked of others than the host. */
 const UNTOLD =
-  /^warpwatch_(agent_sampler_hangs_total|gpu_gpm_|gpu_retired_pages|target_failed|gpu_persistence_mode|job_(?:info|last_progress|progress_ratio|step)|inference_)/
+  /^warpwatch_(agent_sampler_hangs_total|gpu_gpm_|gpu_retired_pages|target_failed|gpu_persistence_mode|job_(?:info|last_progress|progress_ratio|step)|inference_|host_previous_boot_)/
 
 describe('a healthy host', () => {
   test('tells all that the detectors watch', () => {

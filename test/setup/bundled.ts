@@ -16,7 +16,7 @@ export async function bundled(entry: string): Promise<{ readonly path: string; r
     external: ['better-sqlite3'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(VERSION) } },
   })
-  await bundle.write({ file: path, format: 'esm' })
+  await bundle.write({ file: path, format: 'esm', codeSplitting: false })
   await bundle.close()
   return { path, remove: () => rmSync(path, { force: true }) }
 }

@@ -1,7 +1,6 @@
 // `warpwatch run`: the agent, until a signal ends it.
 import { createLogger, type Logger } from '../../lib/log.ts'
 import { type Arguments, type Command, type Io } from '../command.ts'
-import { runEfficiently } from './efficiency.ts'
 import { watchHangups, type Hangups } from './hangups.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from '../config/settings.ts'
 import { startLines } from './start-lines.ts'
@@ -38,7 +37,6 @@ const plainOr = (logger: Logger, plain: Say): Say => {
 type Start = { readonly args: Arguments; readonly io: Io; readonly hangups: Hangups; readonly logger: Logger }
 
 async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }: Start): Promise<number> {
-  runEfficiently()
   const log = logger.part('agent')
   const stopped = stopSignal(plainOr(logger, (text) => io.err(`warpwatch: ${text}\n`)))
   const recording = args.flags.get('record')
